@@ -8,6 +8,7 @@ from io import StringIO
 import typer
 from typer.exceptions import TyperException
 
+from quorum.experiments.common.mistakes import print_mistake
 from quorum.experiments.common.terminal import echo, show_bugs, show_in_any_encoding, show_warnings
 from quorum.experiments.verbs.app import app
 
@@ -22,14 +23,12 @@ def main() -> None:
         echo("Aborted!", err=True)
         sys.exit(1)
     except Exception as error:
-        from quorum.experiments.common.mistakes import told_as_mistake  # noqa: PLC0415 - only where one was made
-
         if isinstance(error, TyperException):  # of the words of the command
             usage = StringIO()
             error.show(usage)  # type: ignore[attr-defined] # which all have that Typer raises
             echo(usage.getvalue(), err=True, nl=False)
             sys.exit(error.exit_code)
-        exit_code = told_as_mistake(error)
+        exit_code = print_mistake(error)
         if exit_code is None:
             show_bugs()
             raise

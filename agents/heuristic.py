@@ -8,7 +8,7 @@ from typing import Literal, Self
 from pydantic import ValidationInfo, model_validator
 
 from maeil.component import Beside, Component, ComponentConfig, TakesOver, TeamContext, needs_keys
-from maeil.contracts import promised_all
+from maeil.contracts import check_items
 from maeil.mind import Mind
 from quorum.agents.skills import MissingSkill, required, skills_of
 
@@ -41,7 +41,7 @@ def build(config: HeuristicConfig, context: TeamContext) -> Sequence[Mind]:
     skills = skills_of(context.world.name)
     try:
         rule = skills.one_team if config.teams == "one" else skills.heuristic
-        return promised_all(rule(context.world), Mind, rule, "a list of minds")  # type: ignore[type-abstract] # isinstance takes it
+        return check_items(rule(context.world), Mind, rule, "a list of minds")  # type: ignore[type-abstract] # isinstance takes it
     except MissingSkill as missing:
         chosen = f"{config.name} agents.teams=one" if config.teams == "one" else config.name
         raise required(chosen, missing) from None

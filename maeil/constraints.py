@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from maeil.contracts import name_of, promised_all
+from maeil.contracts import check_items, name_of
 from maeil.errors import ContractError
 from maeil.plans import Task
 from maeil.tasks import Attempt, Constraint, TaskState
@@ -53,7 +53,7 @@ class ConstraintTracker:
     def before_step(self, joint: Sequence[int]) -> None:
         """Take in the states under the joint action that is about to be taken."""
         constraints = self._world.constraints
-        for state in promised_all(
+        for state in check_items(
             constraints(joint), TaskState, constraints, "a tuple of maeil.TaskState, empty for none"
         ):
             if state.threshold:

@@ -22,7 +22,7 @@ _SHOWN = 60
 """Characters of a value that a message shows, at most."""
 
 
-def promised(value: object, wanted: type[T], function: Callable[..., Any], what: str) -> T:
+def check_type(value: object, wanted: type[T], function: Callable[..., Any], what: str) -> T:
     """Return what a function of a component gave, which has the type that its contract says.
 
     Args:
@@ -39,7 +39,7 @@ def promised(value: object, wanted: type[T], function: Callable[..., Any], what:
     raise ContractError(f"{name_of(function)}() returned {described(value)}; it must return {what}", function)
 
 
-def promised_all(values: object, wanted: type[T], function: Callable[..., Any], what: str) -> Sequence[T]:
+def check_items(values: object, wanted: type[T], function: Callable[..., Any], what: str) -> Sequence[T]:
     """Return the list or tuple that a function of a component gave, all of one type.
 
     Args:
@@ -60,7 +60,7 @@ def promised_all(values: object, wanted: type[T], function: Callable[..., Any], 
     return values
 
 
-def begun(answer: Awaitable[T], function: Callable[..., Any]) -> Awaitable[T]:
+def check_awaitable(answer: Awaitable[T], function: Callable[..., Any]) -> Awaitable[T]:
     """Return what an async function of a component gave when it was called, which can be awaited.
 
     Raises:
@@ -74,7 +74,7 @@ def begun(answer: Awaitable[T], function: Callable[..., Any]) -> Awaitable[T]:
 
 
 @contextmanager
-def written_of(function: Callable[..., Any]) -> Iterator[None]:
+def check_json(function: Callable[..., Any]) -> Iterator[None]:
     """Write to the trace what a function of a component gave.
 
     Raises:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 
 from maeil.clock import EventQueue
-from maeil.contracts import described, name_of, promised_all
+from maeil.contracts import check_items, described, name_of
 from maeil.describing import Describing
 from maeil.descriptors import Edge, Matcher
 from maeil.errors import ContractError, IllegalTransition, StalledConversation
@@ -212,7 +212,7 @@ class Conversation:
 
     def _open_turns(self) -> None:
         give = self._topology.turns
-        while turns := promised_all(give(self), Turn, give, "a list of maeil.Turn, empty for none") or self._left():
+        while turns := check_items(give(self), Turn, give, "a list of maeil.Turn, empty for none") or self._left():
             for turn in turns:
                 if turn.agent not in range(self.participants):
                     raise ContractError(

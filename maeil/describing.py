@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from maeil.contracts import described, name_of, promised_all
+from maeil.contracts import check_items, described, name_of
 from maeil.descriptors import Affinity, Descriptor, Edge, Matcher, Need
 from maeil.errors import ContractError
 from maeil.team import Team
@@ -85,9 +85,7 @@ class Describing:
 def _checked(topology: Topology, affinity: Affinity, conversation: ConversationState) -> tuple[Edge, ...]:
     """The edges that a topology chooses, which join agents that have said what they offer and need."""
     choose = topology.route
-    edges = promised_all(
-        choose(affinity, conversation), tuple, choose, "a list of edges, a sender and a recipient each"
-    )
+    edges = check_items(choose(affinity, conversation), tuple, choose, "a list of edges, a sender and a recipient each")
     for edge in edges:
         if len(edge) != 2 or edge[0] == edge[1] or not set(edge) <= set(affinity.agents):
             raise ContractError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from maeil.actions import ActionStatus
-from maeil.contracts import described, name_of, promised
+from maeil.contracts import check_type, described, name_of
 from maeil.errors import ContractError
 from maeil.plans import PlanStatus, Task
 from maeil.stages import Stage, Trigger
@@ -54,7 +54,7 @@ class PlanExecution:
                 if end is not None:
                     changed = True
                     status = agent.controller.status
-                    self._end(agent, promised(end, ActionEnd, status, "a maeil.ActionEnd, or None while it runs"))
+                    self._end(agent, check_type(end, ActionEnd, status, "a maeil.ActionEnd, or None while it runs"))
             if not changed:
                 break
             still = [agent for agent in executing if agent.plan is not None]
@@ -68,7 +68,7 @@ class PlanExecution:
         for agent in self._team.agents:
             assert agent.controller is not None
             act = agent.controller.act
-            joint.append(promised(act(), int, act, "an int, the primitive of this step"))
+            joint.append(check_type(act(), int, act, "an int, the primitive of this step"))
         return joint
 
     def _start(self, agent: Participant) -> None:

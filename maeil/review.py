@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from maeil.contracts import described, name_of, promised, promised_all
+from maeil.contracts import check_items, check_type, described, name_of
 from maeil.descriptors import Descriptor
 from maeil.errors import ContractError
 from maeil.messages import Draft
@@ -32,7 +32,7 @@ def review(thought: object, turn: Turn, author: Participant, world: World) -> tu
         ContractError: it is no thought, or a part of it has a type that it cannot have: that is the mind's code, and
             nothing that it could mend by another answer.
     """
-    thought = promised(thought, Thought, author.mind.think, "a maeil.Thought")
+    thought = check_type(thought, Thought, author.mind.think, "a maeil.Thought")
     return (
         *_review_decision(thought.decision, turn, author, world),
         *_review_messages(thought, turn, author),
@@ -61,7 +61,7 @@ def _review_decision(decision: object, turn: Turn, author: Participant, world: W
         return tuple(f"{action} is not in the vocabulary; the actions are: {names}" for action in strangers)
     reasons = world.check_plan(author.index, decision)
     return tuple(
-        promised_all(reasons, str, world.check_plan, "a tuple of reasons, one text each, empty where there is none")
+        check_items(reasons, str, world.check_plan, "a tuple of reasons, one text each, empty where there is none")
     )
 
 

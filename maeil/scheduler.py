@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from maeil.constraints import ConstraintTracker
-from maeil.contracts import MAPPING, described, name_of, promised, promised_all, written_of
+from maeil.contracts import MAPPING, check_items, check_json, check_type, described, name_of
 from maeil.conversation import Conversation
 from maeil.descriptors import Matcher
 from maeil.errors import ContractError, EpisodeStop
@@ -81,7 +81,7 @@ async def run_episode(
     """
     remembered = max((other.settings.memory_messages for other in later), default=0)
     team = Team(world.agents, minds, coordinators, settings, recorder, remembered=remembered)
-    board = promised(world.reset(seed), MAPPING, world.reset, "a mapping that tells the board")
+    board = check_type(world.reset(seed), MAPPING, world.reset, "a mapping that tells the board")
     start = EpisodeStart(
         schema=SCHEMA
         if any(part is not None for part in (repair, heal, matcher, change)) or any(map(_predicts, minds))
@@ -95,7 +95,7 @@ async def run_episode(
         board=board,
         branch=branch,
     )
-    with written_of(world.reset):
+    with check_json(world.reset):
         team.record(start)
     healing = Healing(heal, start, team) if heal is not None else None
     constraints = ConstraintTracker(world, team)
@@ -170,9 +170,9 @@ class _Episode:
     def _step(self) -> None:
         joint = self._execution.act()
         self._constraints.before_step(joint)
-        transition = promised(self._world.step(joint), Transition, self._world.step, "a maeil.Transition")
+        transition = check_type(self._world.step(joint), Transition, self._world.step, "a maeil.Transition")
         _check_transition(transition, self._world)
-        with written_of(self._world.step):
+        with check_json(self._world.step):
             self._team.record(StepTaken(joint, transition.reward))
             self._record_outcome(transition.outcomes, transition.attempts)
         for change in transition.capabilities:
@@ -198,7 +198,7 @@ class _Episode:
             self._team.record(StepOutcome(outcomes, self._constraints.attribute(attempts)))
 
     def _record_progress(self) -> None:
-        progress = promised(self._world.progress(), Progress, self._world.progress, "a maeil.Progress")
+        progress = check_type(self._world.progress(), Progress, self._world.progress, "a maeil.Progress")
         if progress != self._progress:
             self._progress = progress
             self._team.record(ScoreChange(progress.reached, progress.goals, progress.score))
@@ -227,5 +227,5 @@ def _check_transition(transition: Transition, world: World) -> None:
             "it must be one number, the mean of the agents' rewards",
             world.step,
         )
-    promised_all(transition.outcomes, MAPPING, world.step, "a maeil.Transition whose outcomes are a tuple of mappings")
-    promised_all(transition.attempts, Attempt, world.step, "a maeil.Transition whose attempts are a tuple of Attempt")
+    check_items(transition.outcomes, MAPPING, world.step, "a maeil.Transition whose outcomes are a tuple of mappings")
+    check_items(transition.attempts, Attempt, world.step, "a maeil.Transition whose attempts are a tuple of Attempt")

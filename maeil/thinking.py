@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 from maeil.calls import Call, Ledger, entered_in
-from maeil.contracts import begun
+from maeil.contracts import check_awaitable
 from maeil.errors import EpisodeStop
 from maeil.limits import Limits
 from maeil.mind import Mind, Thought, Turn, View
@@ -58,7 +58,7 @@ class Thinking:
         try:
             with entered_in(self.ledger):
                 async with limits.thought(self.view.name):
-                    self.thought = await begun(mind.think(self.view), mind.think)
+                    self.thought = await check_awaitable(mind.think(self.view), mind.think)
             self.returned = True
         except Exception as stop:
             self.stop = stop

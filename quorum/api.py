@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 
 from maeil.user_errors import UserError
-from quorum.experiments.common.their_code import told_as_theirs
+from quorum.experiments.common.extension_errors import extension_errors
 from quorum.experiments.compare import Comparison, Question
 from quorum.experiments.compare import compare as _compare
 from quorum.experiments.configuration.cell import Cell
@@ -55,7 +55,7 @@ def run(
         KeyboardInterrupt: the user stopped the episode.
     """
     load_plugins(plugins)
-    with told_as_theirs():
+    with extension_errors():
         cell = Cell.compose(overrides, _path(config_dir))
         if strict:
             refuse(without_effect(overrides, cell, _path(config_dir)))
@@ -124,7 +124,7 @@ def sweep(
         config_dir=_path(config_dir),
     )
     load_plugins(request.plugins)
-    with told_as_theirs():
+    with extension_errors():
         result = run_sweep_command(request, quiet=not progress).result
     if result.stop is Stop.INTERRUPTED:
         raise KeyboardInterrupt

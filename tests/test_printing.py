@@ -16,8 +16,8 @@ import pytest
 from maeil.user_errors import mask_passwords
 from quorum.agents.llm.providers.key import Key
 from quorum.experiments.common.consoles import Console, Text
+from quorum.experiments.common.extension_errors import FailedEpisode
 from quorum.experiments.common.sanitize import escape_json, sanitize, sanitize_lines
-from quorum.experiments.common.their_code import FailedEpisode
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import prepare, run_cell
 from quorum.experiments.results.results_csv import csv_text

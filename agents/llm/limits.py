@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from maeil.contracts import begun, promised
+from maeil.contracts import check_awaitable, check_type
 from quorum.agents.llm.errors import RateLimited
 from quorum.agents.llm.pictures import picture_tokens
 from quorum.agents.llm.protocol import Model, Reply, Request
@@ -178,8 +178,8 @@ class Limits:
             entry = None if self._tokens is None else await self._tokens.enter(self._foretell(request))
             try:
                 complete = model.complete
-                reply = await begun(complete(request), complete)
-                promised(reply, Reply, complete, "a quorum.agents.llm.protocol.Reply")
+                reply = await check_awaitable(complete(request), complete)
+                check_type(reply, Reply, complete, "a quorum.agents.llm.protocol.Reply")
             except RateLimited as error:
                 self.rate_limited += 1
                 error.rounds = self.concurrency.rate_limited(ticket)

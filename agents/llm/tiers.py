@@ -19,7 +19,7 @@ SCALE = "scale"
 _TOLD = {FLEX: FLEX, PRIORITY: PRIORITY, "fast": PRIORITY, SCALE: SCALE, BATCH: BATCH}
 
 
-def tier_told(value: Any) -> str:
+def read_tier(value: Any) -> str:
     """Return the tier that a response names; empty for the usual one, whatever a server calls it.
 
     Args:

@@ -25,7 +25,7 @@ def sent_bounds(field: Mapping[str, Any]) -> dict[str, Any]:
     return {} if found == {"minimum": 0} else found
 
 
-def told_bounds(field: Mapping[str, Any]) -> dict[str, Any]:
+def bounds_in_words(field: Mapping[str, Any]) -> dict[str, Any]:
     """Return the bounds that a prompt tells in words: those that a plan could run into.
 
     A count that nothing limits has none.

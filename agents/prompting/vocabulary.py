@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from maeil.actions import SymbolicAction
-from quorum.agents.prompting.bounds import told_bounds
+from quorum.agents.prompting.bounds import bounds_in_words
 
 INTEGER = "integer"
 """The values of an argument that takes any integer that a plan could name."""
@@ -142,7 +142,7 @@ def _items(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
 
 def _range(field: Mapping[str, Any]) -> str:
     """Say the bounds that a plan could run into."""
-    told = told_bounds(field)
+    told = bounds_in_words(field)
     if told.keys() == {"minimum", "maximum"}:
         return f"{told['minimum']} to {told['maximum']}"
     words = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from maeil.contracts import promised
+from maeil.contracts import check_type
 from maeil.mind import Thought, View
 from maeil.plans import Plan
 
@@ -22,4 +22,4 @@ class CommandedMind:
     async def think(self, view: View) -> Thought:
         """Ask the team."""
         plan = self._decide(view)
-        return Thought(plan if plan is None else promised(plan, Plan, self._decide, "a maeil.Plan, or None"))
+        return Thought(plan if plan is None else check_type(plan, Plan, self._decide, "a maeil.Plan, or None"))

@@ -5,20 +5,20 @@ from __future__ import annotations
 import logging
 
 from maeil.user_errors import UserError
+from quorum.experiments.common.extension_errors import ExtensionError, as_extension_error
 from quorum.experiments.common.logs import log_frames
 from quorum.experiments.common.terminal import echo
-from quorum.experiments.common.their_code import ExtensionError, told
 
 _log = logging.getLogger("quorum")
 
 
-def told_as_mistake(error: Exception) -> int | None:
+def print_mistake(error: Exception) -> int | None:
     """Tell a mistake of a user, or of the code of a plug-in; with `--debug` also in which frames it was found.
 
     Returns:
         The exit code of the command; None for a bug, of which nothing is told.
     """
-    mistake = error if isinstance(error, UserError) else told(error)
+    mistake = error if isinstance(error, UserError) else as_extension_error(error)
     if mistake is None:
         return None
     echo(f"error: {mistake}", err=True)

@@ -11,7 +11,7 @@ from importlib import import_module
 from maeil.metrics import METRICS
 from maeil.user_errors import UserError
 from quorum.agents.skills import skills
-from quorum.experiments.common.their_code import belongs_to_extensions, told_as_theirs
+from quorum.experiments.common.extension_errors import belongs_to_extensions, extension_errors
 from quorum.experiments.configuration.registry import REGISTRIES, engines
 
 _log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ def load_plugins(modules: Iterable[str]) -> None:
         is_new, before = module not in sys.modules, _registered()
         belongs_to_extensions(module)
         try:
-            with told_as_theirs(UserError):
+            with extension_errors(UserError):
                 found = import_module(module)
         except ModuleNotFoundError as error:
             if error.name and f"{module}.".startswith(f"{error.name}."):

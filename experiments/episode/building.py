@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from maeil.registry import Registry
 from maeil.user_errors import UserError
-from quorum.experiments.common.their_code import place_of, told
+from quorum.experiments.common.extension_errors import as_extension_error, place_of
 
 _OF_LIBRARIES = (ValidationError, UnicodeError, JSONDecodeError)
 
@@ -31,10 +31,10 @@ def built(registry: Registry[Any], name: str, config: Any, context: Any) -> tupl
         UserError: the values do not go together.
     """
     function = registry.get(name).build
-    return said_of(registry.group, function, config, context), function
+    return call_component(registry.group, function, config, context), function
 
 
-def said_of(place: str, function: Callable[..., Any], *arguments: Any) -> Any:
+def call_component(place: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call, and raise a `ValueError` as the mistake in the values that it is.
 
     Those that a library raises are no judgement of values: in the code of a plug-in they are a mistake in the code.
@@ -50,7 +50,7 @@ def said_of(place: str, function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except ValueError as error:
-        if isinstance(error, _OF_LIBRARIES) and (mistake := told(error)) is not None:
+        if isinstance(error, _OF_LIBRARIES) and (mistake := as_extension_error(error)) is not None:
             raise mistake from error
         key, colon, _ = str(error).partition(":")
         separator = "." if colon and key.isidentifier() else ": "

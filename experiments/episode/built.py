@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from maeil import Mind, TeamContext, Topology, Vocabulary, World
-from maeil.contracts import MAPPING, described, name_of, promised, require_arguments, require_members, written_of
+from maeil.contracts import MAPPING, check_json, check_type, described, name_of, require_arguments, require_members
 from maeil.errors import ContractError
 
 _MEMBERS = (*World.__annotations__, *(name for name in vars(World) if not name.startswith("_")))
@@ -47,8 +47,8 @@ def check_board(world: World, seed: int) -> None:
     Raises:
         ContractError: it cannot.
     """
-    board = promised(world.reset(seed), MAPPING, world.reset, "a mapping that tells the board")
-    with written_of(world.reset):
+    board = check_type(world.reset(seed), MAPPING, world.reset, "a mapping that tells the board")
+    with check_json(world.reset):
         orjson.dumps(board)
 
 
@@ -58,7 +58,7 @@ def check_topology(topology: Any, build: Callable[..., Any]) -> Topology:
     Raises:
         ContractError: it is none.
     """
-    return promised(topology, Topology, build, "a maeil.Topology")  # type: ignore[type-abstract] # isinstance takes it
+    return check_type(topology, Topology, build, "a maeil.Topology")  # type: ignore[type-abstract] # isinstance takes it
 
 
 def check_team(team: Any, context: TeamContext, build: Callable[..., Any]) -> Sequence[Mind]:

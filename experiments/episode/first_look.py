@@ -15,7 +15,7 @@ from maeil.user_errors import UserError
 from quorum.agents.llm.budget import Budget, check_price
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.simulated import SimulatedModel
-from quorum.experiments.common.their_code import told, told_as_theirs
+from quorum.experiments.common.extension_errors import as_extension_error, extension_errors
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.providers.replay import ReplayConfig
@@ -89,13 +89,13 @@ class FirstLook:
         except UserError:
             raise
         except ValueError as error:
-            if (mistake := told(error)) is not None:
+            if (mistake := as_extension_error(error)) is not None:
                 raise mistake from error
             raise UserError(f"agents: {error}") from error
         except _Stepped:
             pass
         except Exception as error:
-            if (mistake := told(error)) is not None:
+            if (mistake := as_extension_error(error)) is not None:
                 raise mistake from error
             _log.debug("%s fails in its first turn", cell.name, exc_info=True)
 
@@ -105,7 +105,7 @@ class FirstLook:
         Raises:
             UserError: one cannot, or is told what it cannot say or plan.
         """
-        with told_as_theirs():
+        with extension_errors():
             build(
                 cell,
                 lambda participant: _Listening(cell.configuration.llm_of(participant)),

@@ -19,7 +19,7 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.inputs import inputs_of, refuse_changed
 from quorum.experiments.configuration.registry import topologies, worlds
 from quorum.experiments.configuration.schema import Configuration
-from quorum.experiments.episode.building import built, said_of
+from quorum.experiments.episode.building import built, call_component
 from quorum.experiments.episode.built import check_board, check_topology, check_world
 from quorum.experiments.episode.draws import DrawnSeeds
 from quorum.experiments.episode.team import Team, build_team
@@ -76,7 +76,7 @@ def build(
     """
     c = cell.configuration
     world = check_world(*built(worlds, c.env.name, c.env, None))
-    said_of("env", check_board, world, cell.seed)
+    call_component("env", check_board, world, cell.seed)
     n = len(world.agents)
     topology = check_topology(
         *built(topologies, c.topology.name, c.topology, TopologyContext(n, c.seeds.child("topology")))

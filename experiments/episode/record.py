@@ -12,10 +12,10 @@ from typing import Any
 
 from maeil.user_errors import mask_passwords
 from quorum.experiments.common.event_loop import to_its_end
+from quorum.experiments.common.extension_errors import extension_place
 from quorum.experiments.common.files import digest
 from quorum.experiments.common.memory_file import MEMORY, MEMORY_BEFORE, Memory
 from quorum.experiments.common.provenance import provenance
-from quorum.experiments.common.their_code import theirs
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.answering_models import AnsweringModels
 from quorum.experiments.episode.episode_folder import EpisodeFolder
@@ -122,7 +122,7 @@ class EpisodeRecord:
                 "class": "Interrupted" if interrupted else type(error).__qualname__,
                 "message": "stopped by the user" if interrupted else mask_passwords(str(error)),
             }
-            if (place := theirs(error)) is not None:
+            if (place := extension_place(error)) is not None:
                 self._meta["error"]["place"] = str(place)
         write_json(self._file, self._meta)
 

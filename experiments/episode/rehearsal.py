@@ -44,7 +44,7 @@ def rehearse(world: str, minds: str, play: Play) -> None:
 
 
 @contextmanager
-def told_of_compilation(world: str) -> Iterator[None]:
+def announce_compilation(world: str) -> Iterator[None]:
     """Tell it where something has to be compiled while the context lasts, for an episode that is not rehearsed.
 
     Args:

@@ -22,8 +22,8 @@ from maeil.user_errors import UserError, mask_passwords
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.agents.llm.under_way import UnderWay
 from quorum.experiments.common.event_loop import run_coroutine
+from quorum.experiments.common.extension_errors import FailedEpisode, as_extension_error, extension_errors
 from quorum.experiments.common.memory_file import Memory
-from quorum.experiments.common.their_code import FailedEpisode, told, told_as_theirs
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.inputs import MEMORY_INPUT
 from quorum.experiments.configuration.schema import Configuration
@@ -42,7 +42,7 @@ from quorum.experiments.episode.parts import Parts, build
 from quorum.experiments.episode.planting import Seated, plant, seated
 from quorum.experiments.episode.record import EpisodeRecord, write_json
 from quorum.experiments.episode.refusals import never_valid
-from quorum.experiments.episode.rehearsal import compile_all, rehearse, told_of_compilation
+from quorum.experiments.episode.rehearsal import announce_compilation, compile_all, rehearse
 from quorum.experiments.episode.team_memory import remembered
 
 _log = logging.getLogger(__name__)
@@ -189,7 +189,7 @@ async def _run(
     if branching is not None:
         models = branching.models(models, pool, books)
     try:
-        with told_as_theirs():
+        with extension_errors():
             for mind in () if _plays_first(cell, branching) else minds_in(cell.plain["agents"]):
                 prepare(cell.configuration.env.name, mind)
             METRICS.load()  # one that cannot be imported is told before the episode, and not after it
@@ -216,7 +216,7 @@ async def _run(
             Recorder(folder.path / "trace.jsonl", listeners) as recorder,
             closing(books),
             branching.checked() if branching is not None else nullcontext(),
-            told_of_compilation(cell.configuration.env.name) if _plays_first(cell, branching) else nullcontext(),
+            announce_compilation(cell.configuration.env.name) if _plays_first(cell, branching) else nullcontext(),
         ):
             _log.info("%s begins", cell.name)
             begin = time.perf_counter()
@@ -249,7 +249,7 @@ async def _run(
         text = mask_passwords("".join(traceback.format_exception(error)))
         (folder.path / _TRACEBACK).write_text(text, encoding="utf-8")
         kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
-        if (mistake := told(error)) is not None:
+        if (mistake := as_extension_error(error)) is not None:
             where = f"The episode has failed; {kept / _TRACEBACK} has the traceback."
             raise FailedEpisode(mistake.message, where) from error
         raise
@@ -260,7 +260,7 @@ async def _run(
     try:
         board = parts.world.ansi()
     except Exception as error:
-        if (mistake := told(error)) is None:
+        if (mistake := as_extension_error(error)) is None:
             raise
         raise FailedEpisode(mistake.message, f"The episode itself has ended well; it is in {kept}.") from error
     return Result(cell, kept, end.outcome, end.reason, found, seconds, metrics, board, refusals, after)

@@ -14,7 +14,7 @@ from quorum.experiments.configuration.members import MEMBERS
 from quorum.experiments.configuration.registry import minds
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.configuration.team_label import LEADER
-from quorum.experiments.episode.building import no_models, said_of
+from quorum.experiments.episode.building import call_component, no_models
 from quorum.experiments.episode.built import check_team
 from quorum.experiments.episode.unhearing import Unhearing
 
@@ -148,7 +148,7 @@ def _check_company(parts: Sequence[_Part]) -> None:
 def _built(part: _Part, context: TeamContext) -> Sequence[Mind]:
     component = minds.get(part.config.name)
     given = context if component.uses_models else replace(context, models=no_models)
-    built = said_of(part.place, component.build, part.config, given)
+    built = call_component(part.place, component.build, part.config, given)
     return check_team(built, given, component.build)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from maeil import Mind, Remembers
-from maeil.contracts import described, written_of
+from maeil.contracts import check_json, described
 from maeil.errors import ContractError
 from maeil.user_errors import UserError
 from quorum.experiments.common.memory_file import LARGEST, Memory
@@ -48,7 +48,7 @@ def remembered(minds: Iterable[Mind]) -> Memory:
     memories: dict[str, Any] = {}
     for name, mind in asked.items():
         memories[name] = mind.remember()
-        with written_of(mind.remember):
+        with check_json(mind.remember):
             size = len(Memory(memories).data())
         if size > LARGEST:
             raise ContractError(

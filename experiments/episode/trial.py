@@ -18,7 +18,7 @@ import orjson
 
 from quorum.agents.llm.protocol import Usage
 from quorum.agents.llm.records import WALL
-from quorum.agents.llm.tiers import BATCH, OFFER_BATCHES, tier_told
+from quorum.agents.llm.tiers import BATCH, OFFER_BATCHES, read_tier
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.registry import providers
@@ -103,7 +103,7 @@ def tried(
     lasted = result.seconds
     if stand_in:
         by_tier = _by_tier(real, Usage(prompt=int(read), completion=int(written)))
-        usd = by_tier.get(tier_told(real.get("service_tier")))
+        usd = by_tier.get(read_tier(real.get("service_tier")))
         lasted += answers * SECONDS_PER_CALL
     cut = result.outcome == "limit"
     return Expected(answers, read + written, usd or 0.0, lasted, priceless=usd is None, cut=cut, by_tier=by_tier)
@@ -120,7 +120,7 @@ def _by_tier(values: Mapping[str, Any], usage: Usage) -> Mapping[str, float]:
     price = config.price
     if price is None:
         return {}
-    known = {"", tier_told(values.get("service_tier")), *price.tiers}
+    known = {"", read_tier(values.get("service_tier")), *price.tiers}
     own_address = urlsplit(config.address or "").hostname == getattr(config, "official", None)
     if values["name"] in OFFER_BATCHES and own_address:
         known.add(BATCH)

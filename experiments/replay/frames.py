@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Generic, TypeVar
 
 from maeil import World
-from maeil.contracts import promised
+from maeil.contracts import check_type
 from maeil.drawing import Canvas, Drawable, Drawing
 from maeil.trace.events import MessageSent, ThoughtEnd
 from maeil.user_errors import UserError
@@ -60,12 +60,12 @@ def drawable(run: RecordedEpisode) -> tuple[Canvas, Callable[[World], Drawing]]:
             "It has no canvas() and draw(), see maeil/drawing.py; `quorum replay` without --out shows its text.",
         )
     next(run.replay(world))
-    return promised(world.canvas(), Canvas, world.canvas, "a maeil.drawing.Canvas"), _draw
+    return check_type(world.canvas(), Canvas, world.canvas, "a maeil.drawing.Canvas"), _draw
 
 
 def _draw(world: World) -> Drawing:
     assert isinstance(world, Drawable)
-    return promised(world.draw(), Drawing, world.draw, "a maeil.drawing.Drawing")
+    return check_type(world.draw(), Drawing, world.draw, "a maeil.drawing.Drawing")
 
 
 def frames(run: RecordedEpisode, picture: Callable[[World], P], first: int, last: int) -> Iterator[Frame[P]]:

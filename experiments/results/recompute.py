@@ -14,9 +14,9 @@ from maeil.errors import MetricError
 from maeil.metrics import METRICS as KNOWN
 from maeil.metrics import Value, compute_metrics
 from maeil.user_errors import UserError
+from quorum.experiments.common.extension_errors import as_extension_error
 from quorum.experiments.common.files import write_all
 from quorum.experiments.common.run_files import LARGEST_META, META, DamagedFile, RunFiles
-from quorum.experiments.common.their_code import told
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
 from quorum.experiments.results.run_folder import METRICS, RunFolder, read_whole_trace
 
@@ -68,7 +68,7 @@ def recompute(run: Path) -> Recomputed:
     try:
         metrics = compute_metrics(trace)
     except MetricError as error:
-        if (mistake := told(error)) is not None:
+        if (mistake := as_extension_error(error)) is not None:
             raise mistake from error
         raise UserError(
             f"{run}: damaged: its events contradict each other ({error})",

@@ -8,7 +8,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from maeil.contracts import promised
+from maeil.contracts import check_type
 from maeil.drawing import Canvas, Drawable, Drawing, Mark, ShowsWays
 from maeil.user_errors import UserError
 from maeil.world import World
@@ -66,7 +66,7 @@ class Film(MadePages[contract.Film]):
         def see() -> Drawing:
             nonlocal canvas
             canvas = canvas or world.canvas()
-            return promised(world.draw(), Drawing, world.draw, "a maeil.drawing.Drawing")
+            return check_type(world.draw(), Drawing, world.draw, "a maeil.drawing.Drawing")
 
         drawings = Replayed(self._script.events(), world, see, "the world is shown")
         phrases = _phrases(world)

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from maeil.errors import ReplayMismatch
 from maeil.trace import Stamped, replay_events
 from maeil.world import World
-from quorum.experiments.common.their_code import told
+from quorum.experiments.common.extension_errors import as_extension_error
 
 Seen = TypeVar("Seen")
 
@@ -48,7 +48,7 @@ class Replayed(Generic[Seen]):
                 f"so {self._said} up to there only: {str(mismatch)[:500]}"
             )
         except Exception as error:  # a damaged trace may ask of a world what it never would be asked
-            mistake = told(error)
+            mistake = as_extension_error(error)
             why = mistake.message if mistake is not None else f"{type(error).__name__}: {error}"
             said = f"{self._said[0].upper()}{self._said[1:]}"
             self.problems.append(f"{said} up to step {self._instants} only: {why}")

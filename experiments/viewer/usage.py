@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from maeil.metrics.model import answers_of, told_number
+from maeil.metrics.model import answers_of, call_number
 from quorum.experiments.viewer import contract
 
 
@@ -51,11 +51,11 @@ def spent_by(calls: Iterable[Mapping[str, Any]]) -> Spent | None:
         return None
     spent = Spent()
     for call in answered:
-        told = [told_number(call, key) for key in ("prompt_tokens", "completion_tokens", "usd")]
+        told = [call_number(call, key) for key in ("prompt_tokens", "completion_tokens", "usd")]
         spent.prompt += told[0] or 0
         spent.completion += told[1] or 0
         spent.usd += told[2] or 0
-        spent.reasoning += told_number(call, "reasoning_tokens") or 0
+        spent.reasoning += call_number(call, "reasoning_tokens") or 0
         spent.untold += None in told
         spent.simulated += call.get("simulated") is True
     return spent

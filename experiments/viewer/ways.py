@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from maeil.contracts import promised
+from maeil.contracts import check_type
 from maeil.drawing import ShowsWays, Way
 from maeil.errors import InvalidThought
 from maeil.plans import PlanStatus
@@ -59,7 +59,7 @@ class Ways:
                 continue
             way = world.way(controller)
             if way is not None:
-                found[agent] = promised(way, Way, world.way, "a maeil.drawing.Way, or None")
+                found[agent] = check_type(way, Way, world.way, "a maeil.drawing.Way, or None")
             controller.act()
         return found
 

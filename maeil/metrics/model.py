@@ -50,7 +50,7 @@ def calls_of(trace: Trace) -> Iterator[Mapping[str, Any]]:
     return (call for thought in trace.of(ThoughtEnd) for call in thought.calls)
 
 
-def told_number(call: Mapping[str, Any], key: str) -> int | float | None:
+def call_number(call: Mapping[str, Any], key: str) -> int | float | None:
     """Return a number of a record, None when it is not told."""
     value = call.get(key)
     return value if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else None
@@ -58,7 +58,7 @@ def told_number(call: Mapping[str, Any], key: str) -> int | float | None:
 
 def answers_of(call: Mapping[str, Any]) -> int:
     """Return how many answers a call got."""
-    told = told_number(call, "answers")
+    told = call_number(call, "answers")
     if told is not None:
         return int(told)
     return int("unanswered" not in call or "completion_tokens" in call)
@@ -66,7 +66,7 @@ def answers_of(call: Mapping[str, Any]) -> int:
 
 def _total(key: str, trace: Trace) -> Value:
     """Sum up over calls; None when one of them does not tell."""
-    values = [told_number(call, key) for call in calls_of(trace) if answers_of(call)]
+    values = [call_number(call, key) for call in calls_of(trace) if answers_of(call)]
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         return None
@@ -75,7 +75,7 @@ def _total(key: str, trace: Trace) -> Value:
 
 def _count(key: str, trace: Trace) -> Value:
     """Sum up over calls; one that does not tell counts 0."""
-    return sum(told_number(call, key) or 0 for call in calls_of(trace))
+    return sum(call_number(call, key) or 0 for call in calls_of(trace))
 
 
 @metric("model.calls", "calls", better="lower")
@@ -157,7 +157,7 @@ def usd(trace: Trace) -> Value:
 
 def _latency(share: float, trace: Trace) -> Value:
     asked = (call for call in calls_of(trace) if call.get("cache_hit") is not True)
-    return quantile([seconds for call in asked if (seconds := told_number(call, "seconds")) is not None], share)
+    return quantile([seconds for call in asked if (seconds := call_number(call, "seconds")) is not None], share)
 
 
 @metric("model.latency_median_seconds", "s", better="lower")

@@ -13,7 +13,7 @@ from maeil.errors import InvalidThought
 from quorum.agents.llm.providers.chat import is_strict
 from quorum.agents.llm.validation import validator_of
 from quorum.agents.naive.answers import AnswerTypes
-from quorum.agents.prompting.bounds import sent_bounds, told_bounds
+from quorum.agents.prompting.bounds import bounds_in_words, sent_bounds
 from quorum.agents.prompting.compact import compact
 from quorum.agents.simulated.minimal_instance import random_instance
 from tests.agents.naive_team import view
@@ -87,7 +87,7 @@ def test_a_form_that_refers_to_itself_still_ends() -> None:
 )
 def test_a_bound_that_no_plan_comes_near_is_neither_sent_nor_told(field: dict[str, Any], sent: dict[str, Any]) -> None:
     assert sent_bounds({"type": "integer", **field}) == sent
-    assert told_bounds({"type": "integer", **field}) == ({} if sent == {"minimum": 1} else sent)
+    assert bounds_in_words({"type": "integer", **field}) == ({} if sent == {"minimum": 1} else sent)
 
 
 def test_a_bound_that_is_not_sent_holds() -> None:

@@ -19,7 +19,7 @@ from quorum.agents.llm.providers.images import anthropic_image, with_pictures
 from quorum.agents.llm.providers.offer import Offer, Structured
 from quorum.agents.llm.providers.prompt_caching import PromptCaching, anthropic_block, contents_of
 from quorum.agents.llm.providers.thinking import message_thinking
-from quorum.agents.llm.tiers import tier_told
+from quorum.agents.llm.tiers import read_tier
 
 _FINISHES = {
     "max_tokens": Finish.LENGTH,
@@ -151,7 +151,7 @@ def read_message(response: Any, request: Request, model: str) -> Reply:
         seconds=0.0,
         model=printable_unicode(name) if isinstance(name, str) and name else model,
         thinking=printable_unicode(thinking),
-        tier=tier_told(getattr(getattr(response, "usage", None), "service_tier", None)),
+        tier=read_tier(getattr(getattr(response, "usage", None), "service_tier", None)),
     )
 
 

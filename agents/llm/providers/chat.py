@@ -18,7 +18,7 @@ from quorum.agents.llm.providers.offer import Offer, Structured
 from quorum.agents.llm.providers.prompt_caching import PromptCaching, contents_of, key_of, openai_part
 from quorum.agents.llm.providers.thinking import ThinkingFormat, chat_thinking
 from quorum.agents.llm.providers.thoughts import beside, split
-from quorum.agents.llm.tiers import tier_told
+from quorum.agents.llm.tiers import read_tier
 
 _NOT_STRICT = frozenset({"oneOf", "allOf", "not", "if", "default", "patternProperties", "uniqueItems"})
 _FINISHES = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
@@ -151,7 +151,7 @@ def read_chat(response: Any, request: Request, model: str) -> Reply:
         seconds=0.0,
         model=printable_unicode(name) if isinstance(name, str) and name else model,
         thinking=printable_unicode(thinking),
-        tier=tier_told(getattr(response, "service_tier", None)),
+        tier=read_tier(getattr(response, "service_tier", None)),
     )
 
 

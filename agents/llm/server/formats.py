@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Effort, Finish, Reply, Request, Sampling
 from quorum.agents.llm.server.contents import read_content
-from quorum.agents.llm.server.thinking import effort_told
+from quorum.agents.llm.server.thinking import read_effort
 
 DEFAULT_MAX_TOKENS = 4096
 DEEPEST_SCHEMA = 100
@@ -236,7 +236,7 @@ def _openai_thinking(body: Mapping[str, Any]) -> tuple[Effort | None, int | None
         if not isinstance(part, Mapping):
             raise BadBody(f"{name}: an object is needed")
     told = (body.get("reasoning_effort"), nested.get("effort"), template.get("reasoning_effort"))
-    effort = next((level for value in told if (level := effort_told(value)) is not None), None)
+    effort = next((level for value in told if (level := read_effort(value)) is not None), None)
     if template.get("enable_thinking") is False or switch.get("type") == "disabled":
         effort = Effort.NONE
     budgets = (_integer(body, "thinking_token_budget"), _integer(body, "reasoning_budget_tokens"))
@@ -247,7 +247,7 @@ def _anthropic_thinking(body: Mapping[str, Any], config: Mapping[str, Any]) -> t
     """Return the effort and the budget of a body in Anthropic's format."""
     switch = _object(body, "thinking") if body.get("thinking") else {}
     off = switch.get("type") in ("disabled", "between_tools")
-    return Effort.NONE if off else effort_told(config.get("effort")), _integer(switch, "budget_tokens")
+    return Effort.NONE if off else read_effort(config.get("effort")), _integer(switch, "budget_tokens")
 
 
 def _messages(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:

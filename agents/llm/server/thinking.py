@@ -97,6 +97,6 @@ def _seed(seed: int, request: Request) -> bytes:
     return hashlib.sha256("\x1f".join(told).encode()).digest()
 
 
-def effort_told(value: Any) -> Effort | None:
+def read_effort(value: Any) -> Effort | None:
     """Return the level that a body names; None where it names none that there is."""
     return Effort(value) if isinstance(value, str) and value in list(Effort) else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from matplotlib.figure import Figure
 
-from maeil.contracts import described, name_of, promised
+from maeil.contracts import check_type, described, name_of
 from maeil.errors import ContractError
 from maeil.registered import Registered
 from quorum.experiments.compare.comparison import Comparison
@@ -68,5 +68,5 @@ def drawings_of(name: str, draw: Draw, comparison: Comparison) -> Iterator[Drawi
     if not isinstance(found, Iterable):
         raise ContractError(f"{name_of(draw)}() returned {described(found)}; it must yield Drawings", draw)
     for one in found:
-        drawing = promised(one, Drawing, draw, "an iterator of Drawing")
+        drawing = check_type(one, Drawing, draw, "an iterator of Drawing")
         yield drawing if drawing.name else replace(drawing, name=name)

@@ -7,7 +7,7 @@ import pytest
 from maeil.component import Component, ComponentConfig
 from maeil.registry import Registry
 from maeil.user_errors import UserError, nearest
-from quorum.experiments.common.their_code import ExtensionError
+from quorum.experiments.common.extension_errors import ExtensionError
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.configuration.registry import REGISTRIES
 

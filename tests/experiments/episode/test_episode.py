@@ -9,7 +9,7 @@ import yaml
 from maeil.metrics import METRICS, compute_metrics
 from maeil.trace import Stamped, comparable, read_trace
 from maeil.user_errors import UserError
-from quorum.experiments.common.their_code import ExtensionError, FailedEpisode
+from quorum.experiments.common.extension_errors import ExtensionError, FailedEpisode
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.runner import run_cell

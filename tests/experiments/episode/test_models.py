@@ -12,7 +12,7 @@ from maeil.trace import read_trace
 from maeil.trace.events import ThoughtEnd
 from maeil.user_errors import UserError
 from quorum.agents.llm.folding import unfolded
-from quorum.experiments.common.their_code import ExtensionError
+from quorum.experiments.common.extension_errors import ExtensionError
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.call_books import CallBooks

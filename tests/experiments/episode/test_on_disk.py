@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from quorum.experiments.common.their_code import FailedEpisode
+from quorum.experiments.common.extension_errors import FailedEpisode
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.runner import run_cell

@@ -63,15 +63,15 @@ class Place:
         return f"{self.file}:{self.line}{inside}"
 
 
-def told(error: BaseException) -> ExtensionError | None:
+def as_extension_error(error: BaseException) -> ExtensionError | None:
     """Return an error as the mistake in somebody's code that it is; None for a bug of ours and for a user's mistake."""
-    if isinstance(error, UserError) or (place := theirs(error)) is None:
+    if isinstance(error, UserError) or (place := extension_place(error)) is None:
         return None
     link = next(link for link in _causes(error) if isinstance(link, MaeilError) or place_of(link) is not None)
     return ExtensionError(f"{place}: {_words(link)}")
 
 
-def theirs(error: BaseException) -> Place | None:
+def extension_place(error: BaseException) -> Place | None:
     """Return the place in somebody's code that an error, or what caused it, comes from; None where there is none."""
     if not isinstance(error, Exception):
         return None
@@ -112,7 +112,7 @@ def definition_place(function: Callable[..., Any]) -> Place | None:
 
 
 @contextmanager
-def told_as_theirs(*also: type[UserError]) -> Iterator[None]:
+def extension_errors(*also: type[UserError]) -> Iterator[None]:
     """Tell errors of somebody's code as such.
 
     Args:
@@ -124,7 +124,7 @@ def told_as_theirs(*also: type[UserError]) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        mistake = told(error)
+        mistake = as_extension_error(error)
         if mistake is None and isinstance(error, also) and (place := place_of(error)) is not None:
             mistake = ExtensionError(f"{place}: {error.message}", error.hint)
         if mistake is None:
