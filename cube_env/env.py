@@ -49,8 +49,9 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
     """Agents push blocks into the goal column; a block moves when enough of them push together.
 
     Observation: float32 `(K, K, 5)`, indexed `[row, col]`: agent mask; weight of the block; goal mask; agent
-        index + 1; block id + 1. A fresh array for each agent and step; with `copy=False` one read-only array shared
-        by the agents, which later steps of the episode overwrite.
+        index + 1; block id + 1. All agents see the same board, so each step returns one fresh, read-only array that the
+        agents share: keep it as long as you like, and write to `numpy.array(observation)`. With `copy=False` the array
+        is a live view, which later steps overwrite.
     Action: `Discrete(5)`: `0 STAY, 1 UP, 2 DOWN, 3 LEFT, 4 RIGHT`.
     Reward: for every agent `-step_cost + sum(deliver_reward * weight of blocks delivered in this step) / n`.
     Episode end: terminated when no block is left, truncated at `max_steps`; for all agents at once.
@@ -76,7 +77,7 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         deliver_reward: Reward for each unit of delivered weight, shared by the agents.
         render_mode: What `render()` returns: `"ansi"` text, or `"rgb_array"`, uint8 `(height, width, 3)`.
         infos: What the infos hold: `"plain"` numbers and arrays, `"none"`, or `"symbolic"`.
-        copy: Give each agent an array of its own; at n = 256 that is 1.3 MB for each agent and step.
+        copy: Return a fresh array at each step (1.3 MB at n = 256) instead of a live view.
 
     Raises:
         CubeError: An argument is wrong; the message says which and why.
@@ -340,7 +341,9 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
     def _observations(self) -> dict[str, Observation]:
         channels = self.cube_state.channels
         if self.copy:
-            return {name: channels.copy() for name in self._names}
+            board = channels.copy()
+            board.flags.writeable = False
+            return dict.fromkeys(self._names, board)
         if self._shared is None or self._shared.base is not channels:
             self._shared = read_only(channels)
         return self._shared_by_name.for_all(self._shared)
