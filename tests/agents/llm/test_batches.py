@@ -20,9 +20,9 @@ from quorum.agents.llm.batches.waves import Waves
 from quorum.agents.llm.errors import BadRequest, InfrastructureFailed
 from quorum.agents.llm.prices import TABLE
 from quorum.agents.llm.protocol import Model, Reply, Request
-from quorum.agents.llm.server import Addresses, Batches, RowFault, serve
 from quorum.agents.llm.tiers import BATCH
 from tests.agents.llm.wire import CANARY, TEXT, Brain, client, reply, request, stack
+from tests.loopback import Addresses, Batches, RowFault, serve
 
 RULES = BatchRules(size=None, bytes=None, wait=1.0, poll=0.01)
 BOTH = pytest.mark.parametrize("wire", ["openai", "anthropic"])

@@ -13,9 +13,9 @@ from quorum.agents.llm.errors import BadRequest, BrokenResponse, ContextOverflow
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import Finish, Reply, Usage
 from quorum.agents.llm.providers.offer import MaxTokensKey, Structured
-from quorum.agents.llm.server import Fault, FaultKind
 from tests.agents.llm.raw import Answer, RawServer, answer, completion, raw_server
 from tests.agents.llm.wire import ANSWER, TEXT, WIRES, Brain, client, provider, request, stack
+from tests.loopback import Fault, FaultKind
 
 DONE = {"role": "assistant", "content": TEXT}
 

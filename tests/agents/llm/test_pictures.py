@@ -20,8 +20,8 @@ from quorum.agents.llm.providers.chat import chat_arguments
 from quorum.agents.llm.providers.offer import MaxTokensKey, Offer
 from quorum.agents.llm.recording import Recording
 from quorum.agents.llm.records import describe_request, request_key
-from quorum.agents.llm.server.contents import read_content
 from quorum.agents.llm.stack import Caching
+from quorum.experiments.serving.formats import read_content
 from tests.agents.llm.raw import answer, completion, raw_server
 from tests.agents.llm.wire import TEXT, WIRES, Brain, client, provider, request, stack
 

@@ -20,7 +20,6 @@ from quorum.agents.llm.providers.chat import is_strict
 from quorum.agents.llm.providers.litellm import INSTALL, LiteLLMModel
 from quorum.agents.llm.providers.offer import Structured
 from quorum.agents.llm.providers.openai import OpenAIModel
-from quorum.agents.llm.server import Fault, FaultKind
 from tests.agents.llm.wire import (
     ANSWER,
     HAS_LITELLM,
@@ -33,6 +32,7 @@ from tests.agents.llm.wire import (
     request,
     stack,
 )
+from tests.loopback import Fault, FaultKind
 
 
 async def ask(wire: str, brain: Model, temperature: float | None, **arguments: Any) -> Reply:

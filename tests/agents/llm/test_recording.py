@@ -24,8 +24,8 @@ from quorum.agents.llm.recording import Recording
 from quorum.agents.llm.records import dump, load
 from quorum.agents.llm.replay import Replay
 from quorum.agents.llm.retry import RetryRules
-from quorum.agents.llm.server import Fault, FaultKind
 from tests.agents.llm.wire import TEXT, WIRES, Brain, provider, reply, request, stack
+from tests.loopback import Fault, FaultKind
 
 Records = list[dict[str, Any]]
 

@@ -29,8 +29,8 @@ from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.litellm import INSTALL, LiteLLMModel
 from quorum.agents.llm.providers.openai import OpenAIModel
 from quorum.agents.llm.retry import RetryRules
-from quorum.agents.llm.server import Addresses, Faults, serve
 from quorum.agents.llm.stack import build_stack
+from tests.loopback import Addresses, Faults, serve
 
 KEY_VARIABLE = "QUORUM_TEST_API_KEY"
 CANARY = "sk-canary-7f3a9c51e2d84b60"

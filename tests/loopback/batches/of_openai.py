@@ -11,11 +11,12 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import Route
 
-from quorum.agents.llm.server.batches.answers import BOUNDS, as_json, as_lines, limit_of, route
-from quorum.agents.llm.server.batches.forms import parts
-from quorum.agents.llm.server.batches.served import Batches, Fate, NotThere, Result, ServedBatch
-from quorum.agents.llm.server.bodies import read_body, read_bytes
-from quorum.agents.llm.server.formats import BadBody, OpenAIFormat
+from quorum.experiments.serving.app import as_json, read_body, read_bytes
+from quorum.experiments.serving.formats import BadBody
+from tests.loopback.batches.answers import BOUNDS, as_lines, limit_of, route
+from tests.loopback.batches.forms import parts
+from tests.loopback.batches.served import Batches, Fate, NotThere, Result, ServedBatch
+from tests.loopback.formats import OpenAIFormat
 
 _ENDPOINT = "/v1/chat/completions"
 _WINDOW = "24h"
@@ -50,7 +51,7 @@ class OpenAIBatches:
         ]
 
     async def _upload(self, http: HttpRequest) -> Response:
-        form = parts(http.headers.get("content-type", ""), await read_bytes(http, BOUNDS))
+        form = parts(http.headers.get("content-type", ""), await read_bytes(http, *BOUNDS))
         if form.get("purpose") != b"batch" or "file" not in form:
             raise BadBody("purpose, file: a file for the purpose 'batch' is needed")
         file = f"file-{len(self._files)}"
@@ -65,7 +66,7 @@ class OpenAIBatches:
         return Response(content, media_type="application/octet-stream")
 
     async def _create(self, http: HttpRequest) -> Response:
-        body = await read_body(http, BOUNDS)
+        body = await read_body(http, *BOUNDS)
         if body.get("endpoint") != _ENDPOINT or body.get("completion_window") != _WINDOW:
             raise BadBody(f"endpoint, completion_window: {_ENDPOINT} and {_WINDOW} are known here")
         content = self._files.get(str(body.get("input_file_id")))
@@ -76,21 +77,21 @@ class OpenAIBatches:
             raise BadBody("method, url: every line must be of the endpoint")
         batch = self._batches.begin([(row.get("custom_id"), row.get("body")) for row in rows], self._wire, _MOST)
         batch.metadata, batch.file = body.get("metadata") or {}, str(body["input_file_id"])
-        return as_json(self._told(batch))
+        return as_json(self._shown(batch))
 
     async def _get(self, http: HttpRequest) -> Response:
-        return as_json(self._told(self._batches.find(http.path_params["id"])))
+        return as_json(self._shown(self._batches.find(http.path_params["id"])))
 
     async def _cancel(self, http: HttpRequest) -> Response:
         batch = self._batches.find(http.path_params["id"])
         batch.cancel()
-        return as_json(self._told(batch))
+        return as_json(self._shown(batch))
 
     async def _list(self, http: HttpRequest) -> Response:
         page, more = self._batches.page(http.query_params.get("after"), limit_of(http))
-        return as_json({"object": "list", "data": [self._told(batch) for batch in page], "has_more": more})
+        return as_json({"object": "list", "data": [self._shown(batch) for batch in page], "has_more": more})
 
-    def _told(self, batch: ServedBatch) -> dict[str, Any]:
+    def _shown(self, batch: ServedBatch) -> dict[str, Any]:
         answered = batch.fates[Fate.ANSWERED]
         errors = {"object": "list", "data": [{"code": "token_limit_exceeded", "message": batch.refused}]}
         return {

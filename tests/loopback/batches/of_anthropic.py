@@ -12,10 +12,11 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import Route
 
-from quorum.agents.llm.server.batches.answers import BOUNDS, as_json, as_lines, limit_of, route
-from quorum.agents.llm.server.batches.served import Batches, Fate, NotThere, Result, ServedBatch
-from quorum.agents.llm.server.bodies import read_body
-from quorum.agents.llm.server.formats import AnthropicFormat, BadBody
+from quorum.experiments.serving.app import as_json, read_body
+from quorum.experiments.serving.formats import BadBody
+from tests.loopback.batches.answers import BOUNDS, as_lines, limit_of, route
+from tests.loopback.batches.served import Batches, Fate, NotThere, Result, ServedBatch
+from tests.loopback.formats import AnthropicFormat
 
 _ROOT = "/v1/messages/batches"
 _MOST = 100_000
@@ -50,25 +51,25 @@ class AnthropicBatches:
         ]
 
     async def _create(self, http: HttpRequest) -> Response:
-        body = await read_body(http, BOUNDS)
+        body = await read_body(http, *BOUNDS)
         requests = body.get("requests")
         if not isinstance(requests, list) or not all(isinstance(row, Mapping) for row in requests):
             raise BadBody("requests: a list of requests is needed")
         rows = [(row.get("custom_id"), row.get("params")) for row in requests]
-        return as_json(_told(self._batches.begin(rows, self._wire, _MOST), http))
+        return as_json(_shown(self._batches.begin(rows, self._wire, _MOST), http))
 
     async def _get(self, http: HttpRequest) -> Response:
-        return as_json(_told(self._batches.find(http.path_params["id"]), http))
+        return as_json(_shown(self._batches.find(http.path_params["id"]), http))
 
     async def _cancel(self, http: HttpRequest) -> Response:
         batch = self._batches.find(http.path_params["id"])
         batch.cancel()
-        return as_json(_told(batch, http))
+        return as_json(_shown(batch, http))
 
     async def _list(self, http: HttpRequest) -> Response:
         page, more = self._batches.page(http.query_params.get("after_id"), limit_of(http))
         ends = {"first_id": page[0].id if page else None, "last_id": page[-1].id if page else None}
-        return as_json({"data": [_told(batch, http) for batch in page], "has_more": more, **ends})
+        return as_json({"data": [_shown(batch, http) for batch in page], "has_more": more, **ends})
 
     async def _results(self, http: HttpRequest) -> Response:
         batch = self._batches.find(http.path_params["id"])
@@ -79,7 +80,7 @@ class AnthropicBatches:
         return Response(as_lines(rows), media_type="application/x-jsonl")
 
 
-def _told(batch: ServedBatch, http: HttpRequest) -> dict[str, Any]:
+def _shown(batch: ServedBatch, http: HttpRequest) -> dict[str, Any]:
     # The counts of what has met its fate stay 0 until the whole batch has ended.
     fates = batch.fates if batch.ended else Counter[Fate]()
     root = str(http.base_url).rstrip("/")

@@ -11,37 +11,32 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import Route
 
-from quorum.agents.llm.server.batches.served import NotThere
-from quorum.agents.llm.server.bodies import BodyBounds, RefusedBody
-from quorum.agents.llm.server.formats import Format
+from quorum.experiments.serving.app import as_json, refused
+from quorum.experiments.serving.formats import BadBody, Format
+from tests.loopback.batches.served import NotThere
 
-BOUNDS = BodyBounds(bytes=300_000_000, seconds=300.0)
-"""Of what is uploaded."""
+BOUNDS = 300_000_000, 300.0
+"""Bytes and seconds of what is uploaded."""
 PAGE = 20
 """Batches of a page of their list, where a client asks for no number."""
 
 
 def route(method: str, path: str, wire: Format, handle: Callable[[HttpRequest], Awaitable[Response]]) -> Route:
-    """Return a route whose errors are told as the format tells them."""
+    """Return a route whose errors are those of the format."""
 
     async def answer(http: HttpRequest) -> Response:
         try:
             return await handle(http)
         except ClientDisconnect:
             return Response()
-        except RefusedBody as error:  # what is left of it would be taken for the next request
-            return as_json(wire.error("invalid_request_error", str(error)), error.status, {"connection": "close"})
+        except BadBody as error:
+            return refused(wire, error)
         except NotThere as error:
             return as_json(wire.error("not_found_error", str(error)), 404)
         except ValueError as error:
             return as_json(wire.error("invalid_request_error", str(error)), 400)
 
     return Route(path, answer, methods=[method])
-
-
-def as_json(body: Mapping[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """Return a response of one JSON object."""
-    return Response(orjson.dumps(body), status, headers, media_type="application/json")
 
 
 def as_lines(rows: Iterable[Mapping[str, Any]]) -> bytes:

@@ -9,7 +9,6 @@ import hashlib
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from quorum.agents.llm.limits import CHARACTERS_PER_TOKEN
 from quorum.agents.llm.protocol import Effort, Finish, Model, Reply, Request
@@ -95,8 +94,3 @@ def _with_thoughts(reply: Reply, thoughts: int, answer: int) -> Reply:
 def _seed(seed: int, request: Request) -> bytes:
     told = [str(seed), str(request.sampling.max_tokens), *(message.content for message in request.messages)]
     return hashlib.sha256("\x1f".join(told).encode()).digest()
-
-
-def read_effort(value: Any) -> Effort | None:
-    """Return the level that a body names; None where it names none that there is."""
-    return Effort(value) if isinstance(value, str) and value in list(Effort) else None
