@@ -21,10 +21,9 @@ from multiprocessing.connection import Connection
 from rich.console import Console
 from rich.table import Table
 
-from quorum.agents.llm.limits import Limits
+from quorum.agents.llm.limits import Limits, RetryRules
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Sampling, Usage
 from quorum.agents.llm.providers.openai import OpenAIModel
-from quorum.agents.llm.retry import RetryRules
 from quorum.agents.llm.stack import build_stack
 from quorum.experiments.episode.models import FIRST_WAIT, LONGEST_WAIT
 from quorum.experiments.serving.app import FAILURES, App, run

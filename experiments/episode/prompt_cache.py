@@ -13,9 +13,8 @@ from quorum.agents.llm.limits import CHARACTERS_PER_TOKEN
 from quorum.agents.llm.prompt_caches import PromptCaches, read_prompt
 from quorum.agents.llm.protocol import Request
 from quorum.agents.llm.providers.anthropic import AnthropicModel
-from quorum.agents.llm.providers.base import Provider
+from quorum.agents.llm.providers.base import Provider, unsent
 from quorum.agents.llm.providers.openai import OpenAIModel
-from quorum.agents.llm.providers.unsent import unsent
 from quorum.agents.prompting.requests import UNSET
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.providers.remote import AnthropicConfig, OpenAIConfig

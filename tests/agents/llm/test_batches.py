@@ -13,14 +13,11 @@ import orjson
 import pytest
 
 from maeil.user_errors import UserError
-from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, Orphans, orphans
-from quorum.agents.llm.batches.model import Batched
-from quorum.agents.llm.batches.status import BatchRules
-from quorum.agents.llm.batches.waves import Waves
+from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, BatchRules, Orphans, orphans
+from quorum.agents.llm.batches.waves import Batched, Waves
 from quorum.agents.llm.errors import BadRequest, InfrastructureFailed
-from quorum.agents.llm.prices import TABLE
+from quorum.agents.llm.prices import BATCH, TABLE
 from quorum.agents.llm.protocol import Model, Reply, Request
-from quorum.agents.llm.tiers import BATCH
 from tests.agents.llm.wire import CANARY, TEXT, Brain, client, reply, request, stack
 from tests.loopback import Addresses, Batches, RowFault, serve
 

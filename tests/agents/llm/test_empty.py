@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from maeil.calls import Ledger, entered_in
-from quorum.agents.llm.booking import invalid
 from quorum.agents.llm.errors import AnswerInvalid, EmptyAnswer
 from quorum.agents.llm.protocol import Effort, Finish, Reply, Request, Usage
-from quorum.agents.llm.providers.families import ROOM
+from quorum.agents.llm.providers.thinking import ROOM
 from quorum.agents.llm.recording import Recording
+from quorum.agents.llm.records import invalid
 from quorum.agents.llm.replay import Replay
 from quorum.agents.llm.structured import Structuring
 from tests.agents.llm.raw import answer, completion, raw_server

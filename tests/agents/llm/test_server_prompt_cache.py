@@ -8,7 +8,7 @@ import pytest
 
 from quorum.agents.llm.prompt_caches import PromptCaches, read_prompt
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Reply, Request, Sampling, Usage
-from quorum.agents.llm.providers import prompt_caching
+from quorum.agents.llm.providers import content as prompt_caching
 from tests.agents.llm.wire import Brain, client, reply
 from tests.loopback import serve
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from quorum.agents.llm.limits import RetryRules
 from quorum.agents.llm.protocol import (
     AnswerFormat,
     ChatMessage,
@@ -28,7 +29,6 @@ from quorum.agents.llm.providers.anthropic import AnthropicModel
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.litellm import INSTALL, LiteLLMModel
 from quorum.agents.llm.providers.openai import OpenAIModel
-from quorum.agents.llm.retry import RetryRules
 from quorum.agents.llm.stack import build_stack
 from tests.loopback import Addresses, Faults, serve
 

@@ -12,7 +12,7 @@ import pytest
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtEnd
 from maeil.user_errors import UserError
-from quorum.agents.llm.folding import unfolded
+from quorum.agents.llm.recording import unfolded
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from quorum.experiments.compare.comparison import Question, compare
 from quorum.experiments.compare.notes import notes

@@ -13,8 +13,8 @@ import pytest
 
 from maeil.trace import comparable
 from maeil.user_errors import UserError
-from quorum.agents.llm.folding import unfolded
 from quorum.agents.llm.pictures import read_png
+from quorum.agents.llm.recording import unfolded
 from quorum.agents.simulated.model import UNINFORMED, SimulatedModel, SimulatedSettings
 from quorum.experiments.common.run_files import DamagedFile, RunFiles, picture_file
 from quorum.experiments.configuration.cell import Cell

@@ -1,17 +1,58 @@
-"""What a request says of the provider's prompt cache: where a beginning ends that may come again, and a key of it."""
+"""The content of messages in the two formats: texts with marks for the prompt cache, pictures, and extra fields."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
 import orjson
 
+from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.prompt_caches import MOST_BREAKPOINTS
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole
-from quorum.agents.llm.providers.images import Content
+
+Content = str | list[dict[str, Any]]
+"""What a message holds: a text, or parts, in both formats."""
+
+
+def with_pictures(content: Content, pictures: Iterable[Picture], image: Callable[[Picture], dict[str, Any]]) -> Content:
+    """Return the content of a message with its pictures; as it is where there are none.
+
+    They stand before its last part of text, or before all of it where it is one: so what comes again in later prompts
+    stays in front of them, and the words about them follow, as providers advise.
+
+    Args:
+        content: without pictures.
+        pictures: of the message.
+        image: makes the part of a picture.
+    """
+    images = [image(picture) for picture in pictures]
+    if not images:
+        return content
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return [*parts[:-1], *images, parts[-1]]
+
+
+def openai_image(picture: Picture) -> dict[str, Any]:
+    """Return the part of a picture in OpenAI's format (`ChatCompletionContentPartImageParam` of the SDK, 3.52).
+
+    It asks for high detail: in low detail no number on a board can be read.
+    """
+    url = f"data:image/png;base64,{_base64(picture)}"
+    return {"type": "image_url", "image_url": {"url": url, "detail": "high"}}
+
+
+def anthropic_image(picture: Picture) -> dict[str, Any]:
+    """Return the block of a picture in Anthropic's format (`ImageBlockParam` of the SDK, 2.11)."""
+    return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": _base64(picture)}}
+
+
+def _base64(picture: Picture) -> str:
+    return b64encode(picture.png).decode()
+
 
 OFFERED = "prompt_cache"
 """What stands for all of it among what a server may refuse."""
@@ -87,3 +128,18 @@ def openai_part(text: str, breakpoint_follows: bool) -> dict[str, Any]:
     """Return a piece of text as a content part of OpenAI's format."""
     part: dict[str, Any] = {"type": "text", "text": text}
     return {**part, "prompt_cache_breakpoint": {"mode": "explicit"}} if breakpoint_follows else part
+
+
+def with_extra(body: Mapping[str, Any], extra: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Put the fields of `llm.extra_body` into the body of a request; maps within one another are joined.
+
+    What the body has already stays as it is.
+    """
+    joined = dict(body)
+    for key, value in (extra or {}).items():
+        own = joined.get(key)
+        if isinstance(own, Mapping) and isinstance(value, Mapping):
+            joined[key] = with_extra(own, value)
+        else:
+            joined.setdefault(key, value)
+    return joined
