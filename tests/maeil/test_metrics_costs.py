@@ -3,8 +3,7 @@
 from dataclasses import asdict
 
 from maeil.metrics import compute_metrics
-from maeil.metrics.per_agent import costs_per_agent
-from maeil.metrics.per_message import costs_per_message
+from maeil.metrics.costs import costs_per_agent, costs_per_message
 from maeil.trace import Stamped, Trace
 from maeil.trace.events import EpisodeStart, MessageRead, MessageSent, PlanChange, StageChange, StepTaken, ThoughtEnd
 

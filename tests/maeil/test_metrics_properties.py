@@ -15,8 +15,7 @@ from maeil import Call, LoopSettings, Plan, Resume, Thought
 from maeil.errors import MetricError
 from maeil.messages import Draft
 from maeil.metrics import METRICS, compute_metrics, metric, reproducible
-from maeil.metrics.per_agent import costs_per_agent
-from maeil.metrics.per_message import costs_per_message
+from maeil.metrics.costs import costs_per_agent, costs_per_message
 from maeil.metrics.shared import shared, sharing
 from maeil.metrics.statistics import quantile
 from maeil.mind import Act
