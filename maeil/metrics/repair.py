@@ -141,6 +141,42 @@ def repairs(trace: Trace) -> Value:
     return len(trace.stamped(RepairStarted))
 
 
+@repair_metric("repair.cooldowns", "checks")
+def cooldowns(trace: Trace) -> Value:
+    """Checks that found something, and no task that was not repaired a short while ago."""
+    return sum(check.verdict == "cooldown" for check in trace.of(RepairChecked))
+
+
+@repair_metric("repair.expected_violations", "constraints")
+def expected_violations(trace: Trace) -> Value:
+    """Constraints that judged groups were expected to violate, each group counted once."""
+    return sum(len(group.expected) for group in judged_groups(trace))
+
+
+@repair_metric("repair.known_groups", "groups")
+def known_groups(trace: Trace) -> Value:
+    """Judged groups of which it is known what has become: what precision and recall are made of."""
+    return len(_known(trace))
+
+
+@repair_metric("repair.true_positives", "constraints")
+def true_positives(trace: Trace) -> Value:
+    """Constraints of known groups that were expected to be violated, and were."""
+    return sum(len(expected & happened) for expected, happened in _known(trace))
+
+
+@repair_metric("repair.false_positives", "constraints")
+def false_positives(trace: Trace) -> Value:
+    """Constraints of known groups that were expected to be violated, and were not."""
+    return sum(len(expected - happened) for expected, happened in _known(trace))
+
+
+@repair_metric("repair.false_negatives", "constraints")
+def false_negatives(trace: Trace) -> Value:
+    """Constraints of known groups that were violated, and not expected to be."""
+    return sum(len(happened - expected) for expected, happened in _known(trace))
+
+
 @repair_metric("repair.precision", better="higher", rate=True)
 def precision(trace: Trace) -> Value:
     """Share of the expected violations of known groups that happened: TP / (TP + FP)."""
@@ -167,6 +203,12 @@ def group_recall(trace: Trace) -> Value:
     """Of the known groups that have violated something, the share that was expected to violate something."""
     broken = [expected for expected, happened in _known(trace) if happened]
     return _share(sum(map(bool, broken)), len(broken))
+
+
+@repair_metric("repair.replaced_plans", "plans")
+def replaced_plans(trace: Trace) -> Value:
+    """Plans that repairs have put others in the place of."""
+    return sum(len(ended.replaced) for ended in trace.of(RepairEnded))
 
 
 @shared
