@@ -27,7 +27,7 @@ from maeil.trace.events import (
     Stamped,
 )
 from maeil.trace.packed import PackedEvents
-from maeil.trace.story import Story, tell_story
+from maeil.trace.story import TYPES, Story, tell_story
 
 E = TypeVar("E", bound=Event)
 T = TypeVar("T")
@@ -124,7 +124,7 @@ class Trace:
         Raises:
             ValueError: its events contradict each other.
         """
-        return self.once(tell_story)
+        return self.once(_tell)
 
     def once(self, derive: Callable[[Trace], T]) -> T:
         """Return what a function derives from this trace; it is computed once and kept."""
@@ -151,6 +151,10 @@ class Trace:
     def of(self, kind: type[E]) -> Iterator[E]:
         """Return the events of one type, in order."""
         return (stamped.event for stamped in self.stamped(kind))  # type: ignore[misc, arg-type]
+
+
+def _tell(trace: Trace) -> Story:
+    return tell_story(trace.among(*TYPES))
 
 
 def read_trace(path: Path) -> Trace:

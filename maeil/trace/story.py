@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from maeil.plans import PlanStatus
 from maeil.trace.events import (
@@ -25,9 +25,6 @@ from maeil.trace.events import (
     ThoughtEnd,
     ThoughtStart,
 )
-
-if TYPE_CHECKING:
-    from maeil.trace.reader import Trace
 
 TaskName = tuple[str, str]
 """Kind and target of a task."""
@@ -257,13 +254,24 @@ class Story:
     tasks: Mapping[TaskName, Sequence[Stamped]]
 
 
-def tell_story(trace: Trace) -> Story:
-    """Read the story of a trace, whole or a prefix."""
+TYPES = (
+    ThoughtStart, ThoughtEnd, Predicted, MessageSent, MessageRead, PlanChange, ActionChange, StepOutcome,
+    ConstraintChange,
+)  # fmt: skip
+"""The events that a story is made of."""
+
+
+def tell_story(events: Iterable[Stamped]) -> Story:
+    """Read the story of an episode.
+
+    Args:
+        events: of the types `TYPES`, in the order of the trace, all of them or those of a prefix.
+
+    Raises:
+        ValueError: the events contradict each other.
+    """
     teller = _Teller()
-    for stamped in trace.among(
-        ThoughtStart, ThoughtEnd, Predicted, MessageSent, MessageRead, PlanChange, ActionChange, StepOutcome,
-        ConstraintChange,
-    ):  # fmt: skip
+    for stamped in events:
         teller.take(stamped)
     return teller.story()
 
