@@ -30,6 +30,7 @@ EXPERIMENTS = {
     "common": (),
     "configuration": ("common",),
     "completion": ("configuration", "common"),
+    "serving": ("configuration", "common"),
     "episode": ("configuration", "common"),
     "results": ("episode", "configuration", "common"),
     "branch": ("results", "episode", "configuration", "common"),
