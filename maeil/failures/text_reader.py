@@ -18,7 +18,7 @@ _CLAIM = re.compile(
 )
 
 
-class Wording:
+class TextReader:
     """Reads messages.
 
     Args:
