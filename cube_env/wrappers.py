@@ -12,10 +12,10 @@ from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 
 from cube_env.arrays import ActionArray, ChannelArray
 from cube_env.constants import Action
-from cube_env.masks import MaskArray
 from cube_env.team import CubeTeamEnv
 from cube_env.views import (
     WINDOW_CHANNELS,
+    MaskArray,
     egocentric_observations,
     flat_observations,
     flat_size,

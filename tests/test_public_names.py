@@ -53,4 +53,4 @@ def test_the_probe_sees_what_is_loaded() -> None:
 
 @pytest.mark.parametrize("first", ["curriculum", "placement", "env"])
 def test_a_function_keeps_the_name_that_it_shares_with_its_module(first: str) -> None:
-    loaded(f"import cube_env.{first}; assert cube_env.curriculum(8).side == 20")
+    loaded(f"import cube_env.{first}; assert cube_env.generator(8).side == 20")
