@@ -16,24 +16,20 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationInfo, 
 from crafter_env.constants import COLLECT, Achievement, Action, Cell, Entity, Item, Material, Result
 from crafter_env.env import CrafterEnv
 from crafter_env.kernels.arrays import ALIVE, GAINED, RESULT, ByteArray, IntArray
-from crafter_env.kernels.following import CAPABILITIES, note_changes
 from crafter_env.kernels.rules import MAX_STEPS, encode_rules
+from crafter_env.kernels.sight import CAPABILITIES, note_changes
 from crafter_env.layout import Layout
 from crafter_env.observation import OPEN, CrafterObservation
-from crafter_env.outcome import Outcome, read_outcome
 from crafter_env.profiles import CollectRule, Level, Profile, Spawn, YieldRule, find_level, find_profile
 from crafter_env.render import render_ansi
+from crafter_env.state import Outcome, read_outcome
 from crafter_env.symbolic.actions import VOCABULARY, Noop
 from crafter_env.symbolic.control import check_action, known_ids, make_controller
-from crafter_env.symbolic.controller import CrafterController
-from crafter_env.symbolic.depiction import depict
+from crafter_env.symbolic.controller import CrafterController, decode
 from crafter_env.symbolic.episode_state import EpisodeState
-from crafter_env.symbolic.facts import facts_of
-from crafter_env.symbolic.observer import Observer
-from crafter_env.symbolic.open_tasks import open_tasks
-from crafter_env.symbolic.picture import canvas, draw, primitive_name
-from crafter_env.symbolic.primitives import decode
-from crafter_env.symbolic.tasks import TaskBoard
+from crafter_env.symbolic.observer import Observer, facts_of
+from crafter_env.symbolic.picture import canvas, depict, draw, primitive_name
+from crafter_env.symbolic.tasks import TaskBoard, open_tasks
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, Usual, may_name_files, needs_keys
 from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
@@ -252,7 +248,7 @@ class CrafterWorld:
         return known_ids(self._episode, agent)
 
     def prompt_facts(self) -> Mapping[str, Any]:
-        """Return the goal, what agents may name and are shown, and the rules: see `crafter_env.symbolic.facts`."""
+        """Return the goal, what agents may name and are shown, and the rules: see `crafter_env.symbolic.observer`."""
         return self._facts
 
     def start_action(self, agent: int, action: SymbolicAction) -> CrafterController:
@@ -294,7 +290,7 @@ class CrafterWorld:
         return self._tasks.changes(joint)
 
     def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
-        """Return what to collect and to craft now: see `crafter_env.symbolic.open_tasks`."""
+        """Return what to collect and to craft now: see `crafter_env.symbolic.tasks`."""
         return open_tasks(self._episode, plans)
 
     def distance(self, agent: int, other: int) -> float:

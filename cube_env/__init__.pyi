@@ -17,9 +17,7 @@ from .constants import MoveFailure as MoveFailure
 from .constants import PushOutcome as PushOutcome
 from .env import CubeEnv as CubeEnv
 from .env import SavedEnv as SavedEnv
-from .generator import Scenario as Scenario
 from .generator import board_names as board_names
-from .generator import curriculum as curriculum
 from .generator import layout_from as layout_from
 from .generator import load_board as load_board
 from .generator import place as place
@@ -36,11 +34,12 @@ from .rewards import ShapedEnv as ShapedEnv
 from .rewards import potential_reward as potential_reward
 from .rewards import register_reward as register_reward
 from .rewards import reward_names as reward_names
+from .scenario import Scenario as Scenario
+from .scenario import curriculum as curriculum
 from .shared import ActionError as ActionError
 from .shared import EpisodeError as EpisodeError
 from .shared import LayoutError as LayoutError
 from .shared import PlacementError as PlacementError
-from .shared import TeamReward as TeamReward
 from .shared import WorldError as WorldError
 from .state import BlockView as BlockView
 from .state import CubeState as CubeState
@@ -72,3 +71,4 @@ from .views import flat_state as flat_state
 from .wrappers import Egocentric as Egocentric
 from .wrappers import FlatActions as FlatActions
 from .wrappers import FlatObservations as FlatObservations
+from .wrappers import TeamReward as TeamReward

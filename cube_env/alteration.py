@@ -17,8 +17,8 @@ from cube_env.constants import Cell
 from cube_env.layout import check_board
 from cube_env.state import CubeState
 from cube_env.views import occupy
+from maeil.environments.arguments import agent_name
 from maeil.environments.errors import WorldError
-from maeil.environments.parallel import agent_name
 
 _PARTS = ("agents", "blocks")
 _OF_A_BLOCK = ("position", "weight")

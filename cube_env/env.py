@@ -14,17 +14,27 @@ from gymnasium.utils.seeding import np_random
 from cube_env.alteration import altered
 from cube_env.arrays import CHANNELS, ActionArray
 from cube_env.constants import Action
-from cube_env.generator import Scenario, curriculum, place
+from cube_env.generator import place
 from cube_env.layout import Layout
 from cube_env.observation import Frame, HistoryEntry, SymbolicObservation, no_infos, plain_infos
 from cube_env.render import render_ansi, render_rgb
+from cube_env.scenario import Scenario, curriculum
 from cube_env.state import CubeState, Snapshot, StepReport
 from cube_env.views import MaskArray, action_masks
 from maeil.environments import actions as checks
 from maeil.environments.actions import integers
-from maeil.environments.arguments import finite, layout_option, no_render_mode, no_state, one_of, seed_number, whole
+from maeil.environments.arguments import (
+    agent_name,
+    finite,
+    layout_option,
+    no_render_mode,
+    no_state,
+    one_of,
+    seed_number,
+    whole,
+)
 from maeil.environments.errors import ActionError, EpisodeError, WorldError
-from maeil.environments.parallel import INFOS, RENDER_MODES, InfoKind, RenderMode, WorldEnv, agent_name, read_only
+from maeil.environments.parallel import INFOS, RENDER_MODES, InfoKind, RenderMode, WorldEnv, read_only
 
 
 def observation_space(side: int, agents: int) -> Box:

@@ -13,8 +13,8 @@ from cube_env.arrays import COUNT_DELIVERED_WEIGHT, COUNT_LIVE, COUNT_STEP, IntA
 from cube_env.constants import Cell, Face
 from cube_env.state import BlockView, CubeState, StepReport
 from cube_env.views import action_masks
+from maeil.environments.arguments import agent_name
 from maeil.environments.errors import WorldError
-from maeil.environments.parallel import agent_name
 
 RUNNING = "running"
 """Status in the history of an action that has not ended."""

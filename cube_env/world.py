@@ -11,10 +11,11 @@ from pydantic import Field, PositiveInt, ValidationInfo, field_validator, model_
 from cube_env.bound import lower_bound
 from cube_env.constants import Action
 from cube_env.env import CubeEnv
-from cube_env.generator import LEVELS, LevelName, Scenario, Weights, curriculum, layout_from
+from cube_env.generator import layout_from
 from cube_env.layout import Layout
 from cube_env.render import render_ansi
 from cube_env.rewards import reward_function
+from cube_env.scenario import LEVELS, LevelName, Scenario, Weights, curriculum
 from cube_env.state import Push, StepReport
 from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY, Idle, Wait
 from cube_env.symbolic.control import CubeController, check_action, known_ids, make_controller

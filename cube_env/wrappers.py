@@ -25,7 +25,9 @@ from cube_env.views import (
 from maeil.environments.actions import number
 from maeil.environments.arguments import whole
 from maeil.environments.errors import WorldError
-from maeil.environments.wrappers import Observations, ObservingWrapper
+from maeil.environments.wrappers import Observations, ObservingWrapper, TeamReward
+
+__all__ = ["Egocentric", "FlatActions", "FlatObservations", "TeamReward"]
 
 LARGEST_TEAM = 8
 """Beyond it a mask of all joint actions has more than 390,625 entries."""

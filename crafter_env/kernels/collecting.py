@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import Achievement, Action, Item, Material, Result
-from crafter_env.kernels.aiming import AREA_AIM, OBJECT_AIM, aim_of, is_target
 from crafter_env.kernels.arrays import (
     ACHIEVED,
     AIM,
@@ -32,10 +31,14 @@ from crafter_env.kernels.arrays import (
     Y,
 )
 from crafter_env.kernels.grid import (
+    AREA_AIM,
     COW,
+    OBJECT_AIM,
+    aim_of,
     cell_at,
     distance_to,
     inside,
+    is_target,
     material_at,
     remove_object,
     set_material,

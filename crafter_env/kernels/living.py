@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import DISPLACEMENT, NEED_MAX, NEEDS, Achievement, Action, Entity, Item, Material, Result
-from crafter_env.kernels.aiming import OBJECT_AIM
 from crafter_env.kernels.arrays import (
     ACHIEVED,
     ACTION,
@@ -40,6 +39,7 @@ from crafter_env.kernels.arrays import (
 from crafter_env.kernels.collecting import COW_FOOD, DO
 from crafter_env.kernels.grid import (
     COW,
+    OBJECT_AIM,
     SKELETON,
     add_object,
     inside,

@@ -43,10 +43,10 @@ from crafter_env.kernels.arrays import (
     X,
     Y,
 )
-from crafter_env.kernels.balance import EVERY, balance
 from crafter_env.kernels.collecting import collect
-from crafter_env.kernels.crafting import craft
-from crafter_env.kernels.daylight import daylight
+from crafter_env.kernels.crafting import craft, share_items
+from crafter_env.kernels.creatures import EVERY, balance, update_creature
+from crafter_env.kernels.generation import generate_terrain, place_agent, populate, spawn
 from crafter_env.kernels.grid import (
     add_object,
     close_up,
@@ -60,12 +60,8 @@ from crafter_env.kernels.grid import (
 from crafter_env.kernels.jit import compiled, inner
 from crafter_env.kernels.living import RIPE_AGE, choose_actions, update_player
 from crafter_env.kernels.masking import write_masks
-from crafter_env.kernels.mobs import update_creature
 from crafter_env.kernels.mt19937 import seed_generator
-from crafter_env.kernels.rules import CENTRE_X, CENTRE_Y, GOAL, MAX_STEPS, SPAWN, SPAWN_CENTRE, UPDATE_RADIUS
-from crafter_env.kernels.sharing import share_items
-from crafter_env.kernels.spawn import place_agent, spawn
-from crafter_env.kernels.terrain import generate_terrain, populate
+from crafter_env.kernels.rules import CENTRE_X, CENTRE_Y, GOAL, MAX_STEPS, SPAWN, SPAWN_CENTRE, UPDATE_RADIUS, daylight
 
 daylight_at: Final = inner(daylight)
 _HEALTH: Final = int(Item.health)

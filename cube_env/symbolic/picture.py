@@ -8,7 +8,7 @@ from cube_env.constants import DISPLACEMENT, Action, Cell, PushOutcome
 from cube_env.state import Push, Snapshot
 from cube_env.symbolic.shown import ShownObservation
 from maeil.drawing import PAPER, Canvas, Depiction, Drawing, Mark, MarkKind, Rotation, Shape, Texture
-from maeil.environments.parallel import agent_name
+from maeil.environments.arguments import agent_name
 
 _GOAL, _BLOCK, _AGENT, _PUSH, _FAILED = range(5)
 KINDS = (

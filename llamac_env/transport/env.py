@@ -10,14 +10,21 @@ import numpy.typing as npt
 from gymnasium.spaces import Box, Dict, Discrete
 from gymnasium.utils.seeding import np_random
 
-from llamac_env.transport.alteration import altered
-from llamac_env.transport.arrays import CountArray, action_masks, observations, state_shape, write_state
-from llamac_env.transport.board import Board, BoxMove, Step
-from llamac_env.transport.drawing import MOST_OF_A_COLOUR, board_generator, draw_board
+from llamac_env.transport.arrays import (
+    COLOURS,
+    PRIMITIVES,
+    CountArray,
+    action_masks,
+    decode_joint,
+    observations,
+    state_shape,
+    write_state,
+)
+from llamac_env.transport.board import MOST_OF_A_COLOUR, Board, BoxMove, Step, board_generator, draw_board
 from llamac_env.transport.grid import PLACES, Grid
 from llamac_env.transport.observation import SIGHTS, Frame, Sight, TransportObservation
-from llamac_env.transport.primitives import COLOURS, PRIMITIVES, decode_joint
 from llamac_env.transport.render import render_ansi, render_rgb
+from llamac_env.transport.text import altered
 from maeil.environments.actions import numbers
 from maeil.environments.arguments import no_render_mode, no_state, one_of, whole
 from maeil.environments.errors import EpisodeError, WorldError
@@ -43,7 +50,7 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
     Observation: a dictionary for each agent. `observation`: int8 `(places, 5)`, by colour: the boxes at the places in
         its reach, and last the targets in its cell. Easy has one such place, its cell; hard its four corners.
         `action_mask`: int8 `(26,)`, 1 for the actions that can be carried out.
-    Action: `Discrete(26)`: see `llamac_env.transport.primitives`. One that cannot be carried out fails, and the report
+    Action: `Discrete(26)`: see `llamac_env.transport.arrays`. One that cannot be carried out fails, and the report
         says why; nothing else happens.
     Reward: for every agent -1, and +1 for each box placed in this step.
     Episode end: terminated when no box is left, or when two boxes are on one corner
@@ -195,7 +202,7 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
         return self._report
 
     def change(self, changes: Mapping[str, Any]) -> bool:
-        """Change what is at some places between two steps: see `llamac_env.transport.alteration`.
+        """Change what is at some places between two steps: see `llamac_env.transport.text`.
 
         Boxes that are taken away are not placed, and those that are put there are to be placed, too.
 

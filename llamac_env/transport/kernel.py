@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from llamac_env.jit import compiled_borrowing
-from llamac_env.transport.arrays import HALF, CountArray, IntArray
+from llamac_env.transport.arrays import HALF, SLOTS, CountArray, IntArray
 from llamac_env.transport.grid import PLACES
-from llamac_env.transport.primitives import SLOTS
 
 FlagArray = npt.NDArray[np.bool_]
 

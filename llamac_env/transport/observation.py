@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from llamac_env.transport.board import Board
-from llamac_env.transport.constants import Difficulty, EntryRule
-from llamac_env.transport.grid import Grid, Place
+from llamac_env.transport.grid import Difficulty, EntryRule, Grid, Place
 from llamac_env.transport.text import (
     read_agent,
     read_board,

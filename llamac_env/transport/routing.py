@@ -12,10 +12,8 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
 
-from llamac_env.transport.board import Board, BoxMove
-from llamac_env.transport.constants import Colour, EntryRule
-from llamac_env.transport.grid import Grid, Place
-from llamac_env.transport.plan import JointPlan
+from llamac_env.transport.board import Board, BoxMove, JointPlan
+from llamac_env.transport.grid import Colour, EntryRule, Grid, Place
 from maeil.environments.errors import WorldError
 
 _State = tuple[Place, int]

@@ -14,6 +14,7 @@ from gymnasium.vector.utils import batch_space
 
 from llamac_env.transport.arrays import (
     HALF,
+    PRIMITIVES,
     CountArray,
     action_masks,
     geometry,
@@ -22,26 +23,15 @@ from llamac_env.transport.arrays import (
     state_shape,
     write_state,
 )
-from llamac_env.transport.board import Board
-from llamac_env.transport.constants import EntryRule
-from llamac_env.transport.drawing import board_generator, draw_board
+from llamac_env.transport.board import Board, board_generator, draw_board
 from llamac_env.transport.env import TransportEnv
-from llamac_env.transport.grid import Grid
+from llamac_env.transport.grid import EntryRule, Grid
 from llamac_env.transport.kernel import FlagArray, step_boards
-from llamac_env.transport.primitives import PRIMITIVES
 from llamac_env.transport.render import render_ansi, render_rgb
 from maeil.environments.actions import in_range, integers
-from maeil.environments.arguments import (
-    autoreset_mode as mode_of,
-)
-from maeil.environments.arguments import (
-    batch_seeds,
-    no_options,
-    no_render_mode,
-    no_state,
-    one_of,
-    whole,
-)
+from maeil.environments.arguments import no_render_mode, no_state, one_of, whole
+from maeil.environments.batches import autoreset_mode as mode_of
+from maeil.environments.batches import batch_seeds, no_options
 from maeil.environments.parallel import RenderMode, given
 
 Infos = dict[str, Any]
