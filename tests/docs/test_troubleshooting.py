@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
-MESSAGES = re.findall(r"^\*\*`([^`]+)`", PAGE, re.MULTILINE)
+MESSAGES = re.findall(r"^\| `([^`]+)` \|", PAGE, re.MULTILINE)
 NOT_OURS = {"quorum: command not found"}
 
 
