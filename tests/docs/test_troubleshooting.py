@@ -18,7 +18,7 @@ def sources() -> str:
     files = [
         ROOT / "Makefile",
         ROOT / "quorum_harness.py",
-        *(file for folder in ("agents", "experiments") for file in (ROOT / folder).rglob("*.py")),
+        *(file for folder in ("agents", "experiments", "maeil") for file in (ROOT / folder).rglob("*.py")),
     ]
     return "\n".join(file.read_text(encoding="utf-8") for file in files)
 
