@@ -35,10 +35,10 @@ from rich.table import Table
 
 from maeil.trace import Recorder
 from quorum.agents.llm.limits import Limits, RetryRules
-from quorum.agents.llm.protocol import Finish, Model, Origin, Reply, Request, Sampling, Usage
+from quorum.agents.llm.protocol import Finish, MaxTokensKey, Model, Origin, Reply, Request, Sampling, Structured, Usage
 from quorum.agents.llm.providers.chat import chat_arguments
 from quorum.agents.llm.providers.openai import PATH
-from quorum.agents.llm.providers.refusals import MaxTokensKey, Offer, Structured
+from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.recording import Folding
 from quorum.agents.llm.spending import Budget, Spending, UnderWay
 from quorum.agents.llm.stack import build_stack

@@ -48,6 +48,52 @@ class Effort(StrEnum):
     MAX = "max"
 
 
+class Structured(StrEnum):
+    """How the form of an answer is asked for.
+
+    `AUTO` begins with `SCHEMA` and remembers what the server refuses.
+    """
+
+    AUTO = "auto"
+    SCHEMA = "schema"
+    TOOLS = "tools"
+    PROMPT = "prompt"
+
+
+class MaxTokensKey(StrEnum):
+    """What the longest answer is called in OpenAI's format. `AUTO` takes the other name where one is refused."""
+
+    AUTO = "auto"
+    MAX_TOKENS = "max_tokens"
+    MAX_COMPLETION_TOKENS = "max_completion_tokens"
+
+
+class ThinkingFormat(StrEnum):
+    """What the switch of thinking is called in a server's dialect of OpenAI's format.
+
+    Sources, read on 2026-11-23: openai 3.52 (`reasoning_effort`); docs.vllm.ai and vllm-project/vllm#43401;
+    docs.ollama.com/openai; ggml-org/llama.cpp, tools/server; openrouter.ai/docs, reasoning tokens;
+    api-docs.deepseek.com/guides/thinking_mode; docs.litellm.ai, reasoning content.
+    """
+
+    AUTO = "auto"
+    """By the address: DeepSeek's and OpenRouter's own, else OpenAI's."""
+    OPENAI = "openai"
+    """`reasoning_effort`."""
+    VLLM = "vllm"
+    """`reasoning_effort`, the same for the template of the chat, and `thinking_token_budget`."""
+    OLLAMA = "ollama"
+    """`reasoning_effort`."""
+    LLAMACPP = "llamacpp"
+    """`chat_template_kwargs`, and the budget under both names that its versions know."""
+    DEEPSEEK = "deepseek"
+    """`thinking` and `reasoning_effort`."""
+    OPENROUTER = "openrouter"
+    """`reasoning`, with an effort or a number of tokens."""
+    LITELLM = "litellm"
+    """`reasoning_effort` or `thinking`, which LiteLLM translates for its providers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How the answer is drawn.

@@ -12,20 +12,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from maeil.contracts import described, name_of
 from maeil.errors import ContractError
 from maeil.user_errors import UserError
 from quorum.agents.llm import errors
-from quorum.agents.llm.batches.waves import Batched, Waves
 from quorum.agents.llm.cache import Cache, NotOurs
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.agents.llm.limits import Limits
 from quorum.agents.llm.prices import service_at
 from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.provided import ProvidedModel
-from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.spending import UnderWay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.registry import providers
@@ -121,6 +120,9 @@ def _is_lost(error: BaseException) -> bool:
     return isinstance(error, errors.ConnectionLost) or "connect_timeout" in str(error)
 
 
+if TYPE_CHECKING:
+    from quorum.agents.llm.batches.waves import Waves
+
 _log = logging.getLogger(__name__)
 
 _PER_REQUEST = {
@@ -197,6 +199,9 @@ class ModelPool:
         """
         if self.waves is None:
             return client.model
+        from quorum.agents.llm.batches.waves import Batched  # noqa: PLC0415 (only where batches are sent)
+        from quorum.agents.llm.providers.base import Provider  # noqa: PLC0415 (the same)
+
         if not isinstance(client.model, Provider):
             raise TypeError(f"llm={client.config.name} has no batches")
         line = self.waves.line(line_key(client.identity), client.model)

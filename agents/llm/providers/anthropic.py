@@ -11,7 +11,7 @@ from quorum.agents.llm.batches.anthropic import AnthropicBatches
 from quorum.agents.llm.batches.service import MOST_BYTES, BatchService
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
 from quorum.agents.llm.prices import read_tier
-from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
+from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Structured, Usage
 from quorum.agents.llm.providers.base import Provider, printable_unicode, schema_message
 from quorum.agents.llm.providers.bounded import Bounds, bounded_client
 from quorum.agents.llm.providers.chat import counted_usage
@@ -23,7 +23,7 @@ from quorum.agents.llm.providers.content import (
     with_extra,
     with_pictures,
 )
-from quorum.agents.llm.providers.refusals import Offer, Structured
+from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.providers.thinking import message_thinking
 
 _FINISHES = {

@@ -18,7 +18,16 @@ import orjson
 from quorum.agents.llm.batches.service import BatchService
 from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, ContextOverflow, LanguageModelError, TimedOut
-from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
+from quorum.agents.llm.protocol import (
+    AnswerFormat,
+    ChatMessage,
+    ChatRole,
+    MaxTokensKey,
+    Reply,
+    Request,
+    Structured,
+    ThinkingFormat,
+)
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.providers.bounded import Bounds
 from quorum.agents.llm.providers.content import PromptCaching
@@ -35,8 +44,8 @@ from quorum.agents.llm.providers.failures import (
     retry_after,
     status_failure,
 )
-from quorum.agents.llm.providers.refusals import MaxTokensKey, Offer, Refusals, Structured, left_out
-from quorum.agents.llm.providers.thinking import ThinkingFormat, find_family, reconcile, room_for_thinking
+from quorum.agents.llm.providers.refusals import Offer, Refusals, left_out
+from quorum.agents.llm.providers.thinking import find_family, reconcile, room_for_thinking
 
 Send = Callable[[Mapping[str, Any]], Awaitable[Any]]
 """Brings the body of a request to a provider and returns the response, as its SDK has it."""

@@ -14,7 +14,7 @@ from quorum.agents.llm.embeddings import reply_with
 from quorum.agents.llm.errors import BrokenResponse
 from quorum.agents.llm.limits import estimate_prompt, estimate_tokens
 from quorum.agents.llm.prices import read_tier
-from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Reply, Request, Usage
+from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Reply, Request, Structured, ThinkingFormat, Usage
 from quorum.agents.llm.providers.base import printable_unicode, schema_message
 from quorum.agents.llm.providers.content import (
     PromptCaching,
@@ -24,8 +24,8 @@ from quorum.agents.llm.providers.content import (
     openai_part,
     with_pictures,
 )
-from quorum.agents.llm.providers.refusals import Offer, Structured
-from quorum.agents.llm.providers.thinking import ThinkingFormat, chat_thinking
+from quorum.agents.llm.providers.refusals import Offer
+from quorum.agents.llm.providers.thinking import chat_thinking
 
 _FIELDS = ("reasoning_content", "reasoning")
 """Fields of a message in OpenAI's format: DeepSeek and llama.cpp have the one, vLLM and OpenRouter the other."""

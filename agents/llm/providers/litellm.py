@@ -12,14 +12,13 @@ from inspect import signature
 from typing import Any, ClassVar
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError, TimedOut
-from quorum.agents.llm.protocol import Reply, Request
+from quorum.agents.llm.protocol import Reply, Request, ThinkingFormat
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds, exchange
 from quorum.agents.llm.providers.chat import chat_arguments, read_chat
 from quorum.agents.llm.providers.content import with_extra
 from quorum.agents.llm.providers.failures import connection_failure, is_transport_failure
 from quorum.agents.llm.providers.refusals import Offer
-from quorum.agents.llm.providers.thinking import ThinkingFormat
 
 _MISSING_PACKAGE = re.compile(r"No module named '([\w.]+)'")
 _LOST = "OpenAIException - Connection error"

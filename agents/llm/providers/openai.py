@@ -10,13 +10,13 @@ from quorum.agents.llm.batches.openai import OpenAIBatches
 from quorum.agents.llm.batches.service import MOST_BYTES, BatchService
 from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.prompt_caches import prompt_cache
-from quorum.agents.llm.protocol import Reply, Request
+from quorum.agents.llm.protocol import MaxTokensKey, Reply, Request, ThinkingFormat
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds, bounded_client
 from quorum.agents.llm.providers.chat import chat_arguments, embedding_body, read_chat, read_embeddings
 from quorum.agents.llm.providers.content import PromptCaching, with_extra
-from quorum.agents.llm.providers.refusals import MaxTokensKey, Offer
-from quorum.agents.llm.providers.thinking import BUDGETS, ThinkingFormat, family_table, format_at
+from quorum.agents.llm.providers.refusals import Offer
+from quorum.agents.llm.providers.thinking import BUDGETS, family_table, format_at
 
 OFFICIAL_HOST = "api.openai.com"
 AZURE_HOSTS = (".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com")

@@ -15,8 +15,8 @@ from enum import StrEnum
 from typing import Any
 
 from maeil.user_errors import WrongKey
-from quorum.agents.llm.protocol import Effort, Sampling
-from quorum.agents.llm.providers.refusals import Offer, Structured
+from quorum.agents.llm.protocol import Effort, Sampling, Structured, ThinkingFormat
+from quorum.agents.llm.providers.refusals import Offer
 
 DATE = "2026-11-23"
 
@@ -191,32 +191,6 @@ def complaint(model: str, family: Family, effort: Effort | None, thinking_tokens
 def exclusive(model: str) -> str:
     """Say that a model takes an effort or a budget."""
     return f"effort and thinking_tokens exclude each other for {model}: set one of them to null"
-
-
-class ThinkingFormat(StrEnum):
-    """What the switch of thinking is called in a server's dialect of OpenAI's format.
-
-    Sources, read on 2026-11-23: openai 3.52 (`reasoning_effort`); docs.vllm.ai and vllm-project/vllm#43401;
-    docs.ollama.com/openai; ggml-org/llama.cpp, tools/server; openrouter.ai/docs, reasoning tokens;
-    api-docs.deepseek.com/guides/thinking_mode; docs.litellm.ai, reasoning content.
-    """
-
-    AUTO = "auto"
-    """By the address: DeepSeek's and OpenRouter's own, else OpenAI's."""
-    OPENAI = "openai"
-    """`reasoning_effort`."""
-    VLLM = "vllm"
-    """`reasoning_effort`, the same for the template of the chat, and `thinking_token_budget`."""
-    OLLAMA = "ollama"
-    """`reasoning_effort`."""
-    LLAMACPP = "llamacpp"
-    """`chat_template_kwargs`, and the budget under both names that its versions know."""
-    DEEPSEEK = "deepseek"
-    """`thinking` and `reasoning_effort`."""
-    OPENROUTER = "openrouter"
-    """`reasoning`, with an effort or a number of tokens."""
-    LITELLM = "litellm"
-    """`reasoning_effort` or `thinking`, which LiteLLM translates for its providers."""
 
 
 BUDGETS = frozenset({ThinkingFormat.VLLM, ThinkingFormat.LLAMACPP, ThinkingFormat.OPENROUTER, ThinkingFormat.LITELLM})

@@ -11,9 +11,7 @@ from pydantic import AfterValidator, Field
 from maeil.component import ComponentConfig, Usual
 from maeil.user_errors import Withheld
 from quorum.agents.llm.prices import Price
-from quorum.agents.llm.protocol import Effort
-from quorum.agents.llm.providers.refusals import MaxTokensKey, Structured
-from quorum.agents.llm.providers.thinking import ThinkingFormat
+from quorum.agents.llm.protocol import Effort, MaxTokensKey, Structured, ThinkingFormat
 from quorum.experiments.configuration.secrets import looks_like_a_key
 
 _THINKING = "llm.effort, llm.thinking_tokens"

@@ -12,13 +12,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 from maeil.component import Component
 from maeil.user_errors import Withheld, WrongKey
 from quorum.agents.llm.prices import Price, find_price, service_at
-from quorum.agents.llm.protocol import Sampling
+from quorum.agents.llm.protocol import Sampling, Structured
 from quorum.agents.llm.providers.anthropic import AnthropicModel
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds
 from quorum.agents.llm.providers.litellm import LiteLLMModel
 from quorum.agents.llm.providers.openai import OpenAIModel
-from quorum.agents.llm.providers.refusals import Structured
 from quorum.agents.llm.providers.thinking import (
     BOTH,
     ToolsThinking,

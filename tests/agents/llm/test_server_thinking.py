@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from quorum.agents.llm.protocol import Effort, Finish, Reply
-from quorum.agents.llm.providers.refusals import Structured
-from quorum.agents.llm.providers.thinking import ThinkingFormat
+from quorum.agents.llm.protocol import Effort, Finish, Reply, Structured, ThinkingFormat
 from tests.agents.llm.wire import ANSWER, TEXT, Brain, client, request, stack
 from tests.loopback import Thinking, serve
 
