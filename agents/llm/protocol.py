@@ -106,7 +106,7 @@ class Sampling:
         seed: for providers that take one.
         effort: how much the model thinks.
         thinking_tokens: that the model may spend on thinking, for those that take a budget.
-        times_the_room: how many times the usual room there is for thoughts and answer, where it is asked again because
+        room_factor: how many times the usual room there is for thoughts and answer, where it is asked again because
             its answer was empty; None: once.
         top_p: share of the probability from which tokens are drawn.
         stop: texts at which an answer ends.
@@ -118,7 +118,7 @@ class Sampling:
     seed: int | None = None
     effort: Effort | None = None
     thinking_tokens: int | None = None
-    times_the_room: int | None = None
+    room_factor: int | None = None
     top_p: float | None = None
     stop: tuple[str, ...] | None = None
     extra_body: Mapping[str, Any] | None = None

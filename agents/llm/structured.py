@@ -145,7 +145,7 @@ _LONGEST_QUOTED = 4000
 _NOTHING = "(nothing)"
 EMPTY = "the answer is empty"
 """Reason for which an answer without anything is asked for again."""
-TIMES_THE_ROOM = 2
+ROOM_FACTOR = 2
 
 
 class Structuring:
@@ -214,7 +214,7 @@ def is_empty(reply: Reply) -> bool:
 
 
 def _with_more_room(request: Request) -> Request:
-    return replace(request, sampling=replace(request.sampling, times_the_room=TIMES_THE_ROOM))
+    return replace(request, sampling=replace(request.sampling, room_factor=ROOM_FACTOR))
 
 
 def _failed(booking: Booking, rejected: Sequence[Rejected], empty: Finish | None = None) -> AnswerInvalid:
@@ -231,7 +231,7 @@ def _failed(booking: Booking, rejected: Sequence[Rejected], empty: Finish | None
 
 def _value(reply: Reply, validator: Validator, sampling: Sampling) -> Any:
     if reply.finish is Finish.LENGTH:
-        max_tokens = sampling.max_tokens * (sampling.times_the_room or 1)
+        max_tokens = sampling.max_tokens * (sampling.room_factor or 1)
         raise NoAnswer(f"the answer was cut off: it may have {max_tokens} tokens at most; be shorter")
     if reply.finish is Finish.REFUSAL:
         raise NoAnswer("the answer is a refusal")

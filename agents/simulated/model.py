@@ -253,7 +253,7 @@ def _without_world(request: Request) -> str:
 
 def _draw(request: Request) -> str:
     """Name a draw among those of the same prompt: its sample, and whether it is asked again as it was empty."""
-    again = request.sampling.times_the_room
+    again = request.sampling.room_factor
     return str(request.sample) if again is None else f"{request.sample} with {again} times the room"
 
 

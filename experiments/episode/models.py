@@ -101,8 +101,8 @@ def drawn_for(config: ProviderConfig, request: Request, draw: int = 0) -> Reques
     longest = config.max_tokens + config.max_tokens_per_agent * (request.agents - 1)
     origin = request.origin or Origin("", 0)
     deadline = deadline_of(config.deadlines, config.deadline, origin)
-    room = request.sampling.times_the_room
-    sampling = replace(sampling_of(config, draw), max_tokens=longest, times_the_room=room)
+    room = request.sampling.room_factor
+    sampling = replace(sampling_of(config, draw), max_tokens=longest, room_factor=room)
     return replace(request, sampling=sampling, deadline=deadline)
 
 

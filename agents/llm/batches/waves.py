@@ -22,7 +22,7 @@ import orjson
 
 from quorum.agents.llm.batches.exchanges import FIRST_PAUSE, LONGEST_PAUSE, OUTAGE, Exchanges
 from quorum.agents.llm.batches.journal import BatchJournal, BatchRules, BatchStatus, Intent, Place
-from quorum.agents.llm.batches.service import BatchRefused, BatchRow, Fate, RowResult
+from quorum.agents.llm.batches.services import BatchRefused, BatchRow, RowResult, RowStatus
 from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.errors import BadRequest, LanguageModelError, RateLimited, ServerFailed, TimedOut, Transient
 from quorum.agents.llm.prices import BATCH, Price
@@ -198,7 +198,7 @@ class Line:
         kept = self._waves.journal.take(place)
         if kept is not None:
             self.replayed += 1
-            return RowResult("", Fate.ANSWERED, kept)
+            return RowResult("", RowStatus.ANSWERED, kept)
         answer: asyncio.Future[RowResult] = asyncio.get_running_loop().create_future()
         if not self._claim(place, answer):
             self._queue.append(_Asked(place, body, answer))
@@ -233,7 +233,7 @@ class Line:
         part: list[_Asked] = []
         length = 0
         for one in asked:
-            size = service.size(BatchRow("x" * 32, one.body))
+            size = len(service.line(BatchRow("x" * 32, one.body)))
             if size > room:
                 one.answer.set_exception(BadRequest(f"a request of {size} bytes does not fit into a batch of {room}"))
                 continue
@@ -350,14 +350,14 @@ class Line:
         answered = {
             row: self._provider.redacted(one.body)
             for row, one in found.items()
-            if one.fate is Fate.ANSWERED and one.body is not None
+            if one.status is RowStatus.ANSWERED and one.body is not None
         }
         fresh = journal.read(intent, answered)
         self.took.append(time.monotonic() - batch.begin)
         for row, place in enumerate(intent.rows):
             answer = batch.waiting.get(row)
             if answer is not None and not answer.done():
-                answer.set_result(found.get(row) or RowResult(intent.name(row), Fate.EXPIRED))
+                answer.set_result(found.get(row) or RowResult(intent.name(row), RowStatus.EXPIRED))
             elif row in fresh:
                 journal.keep(place, fresh[row])
 
@@ -414,14 +414,14 @@ class Batched:
 
     def _response(self, result: RowResult) -> Any:
         """Return the response as the SDK would, or raise what it would."""
-        match result.fate:
-            case Fate.ANSWERED:
+        match result.status:
+            case RowStatus.ANSWERED:
                 return self._line.response(result.body or {})
-            case Fate.FAILED:
-                raise self._provider.failure(result.status, result.body)
-            case Fate.EXPIRED:
+            case RowStatus.FAILED:
+                raise self._provider.failure(result.http_status, result.body)
+            case RowStatus.EXPIRED:
                 raise TimedOut("the batch was over before this request was answered")
-            case Fate.CANCELLED:
+            case RowStatus.CANCELLED:
                 raise ServerFailed("the batch was cancelled before this request was answered")
 
 
