@@ -130,7 +130,7 @@ class _PerMinute:
         return self._entries[0].begin + WINDOW - now
 
 
-class Limits:
+class CallLimits:
     """The limits that all calls of a process share; for one event loop.
 
     Args:
@@ -219,7 +219,7 @@ class Limited:
         limits: the limits, shared by everything that asks this provider.
     """
 
-    def __init__(self, model: Model, limits: Limits) -> None:
+    def __init__(self, model: Model, limits: CallLimits) -> None:
         self._model = model
         self._limits = limits
 

@@ -36,7 +36,7 @@ class ChatMessage:
     pictures: tuple[Picture, ...] = ()
 
 
-class Effort(StrEnum):
+class ThinkingEffort(StrEnum):
     """How much a model thinks before it answers, from not at all to all that it can; few models take every level."""
 
     NONE = "none"
@@ -116,7 +116,7 @@ class Sampling:
     temperature: float | None
     max_tokens: int
     seed: int | None = None
-    effort: Effort | None = None
+    effort: ThinkingEffort | None = None
     thinking_tokens: int | None = None
     room_factor: int | None = None
     top_p: float | None = None

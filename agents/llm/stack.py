@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 
 from quorum.agents.llm.cache import Cache, Cached
 from quorum.agents.llm.errors import ContextOverflow, InfrastructureFailed
-from quorum.agents.llm.limits import Limited, Limits, Retrying, RetryRules
+from quorum.agents.llm.limits import CallLimits, Limited, Retrying, RetryRules
 from quorum.agents.llm.prices import Price, Priced
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.recording import Keep, Recording, Sink
@@ -115,12 +115,12 @@ class Caching:
     sampled: bool
 
 
-def reached(
+def with_access(
     model: Model,
     *,
     rng: random.Random,
     retry: RetryRules | None = None,
-    limits: Limits | None = None,
+    limits: CallLimits | None = None,
     caching: Caching | None = None,
     price: Price | None = None,
 ) -> Model:
@@ -150,7 +150,7 @@ def build_stack(
     name: str,
     rng: random.Random,
     retry: RetryRules | None = None,
-    limits: Limits | None = None,
+    limits: CallLimits | None = None,
     caching: Caching | None = None,
     spending: Spending | None = None,
     price: Price | None = None,
@@ -186,7 +186,7 @@ def build_stack(
     Raises:
         quorum.agents.llm.errors.UnknownPrice: a budget of money, and no price.
     """
-    stack = reached(model, rng=rng, retry=retry, limits=limits, caching=caching, price=price)
+    stack = with_access(model, rng=rng, retry=retry, limits=limits, caching=caching, price=price)
     if fallbacks:
         stack = FallingBack(stack, fallbacks)
     if spending is not None:

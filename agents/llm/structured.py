@@ -13,7 +13,7 @@ import orjson
 
 from quorum.agents.llm.errors import AnswerInvalid, EmptyAnswer
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Model, Rejected, Reply, Request, Sampling
-from quorum.agents.llm.records import Booking, describe_reply
+from quorum.agents.llm.records import CallEntry, describe_reply
 from quorum.agents.llm.validation import Validator, validator_of, whole_number
 
 _FENCE = re.compile(r"```[A-Za-z]*[ \t]*\n(.*?)```", re.DOTALL)
@@ -177,33 +177,33 @@ class Structuring:
             AnswerInvalid: no answer of the wanted form came.
             quorum.agents.llm.validation.UnsupportedSchema: the schema has a keyword that cannot be checked.
         """
-        booking = Booking()
+        entry = CallEntry()
         validator = None if request.answer is None else validator_of(request.answer.schema)
         rejected: list[Rejected] = []
         left = self._max_repairs
         widened = wider_now = False
         asked = request
         while True:
-            reply = await booking.ask(self._model, asked, wider=wider_now)
+            reply = await entry.ask(self._model, asked, wider=wider_now)
             wider_now = False
             if is_empty(reply):
                 if widened:
-                    raise _failed(booking, rejected, reply.finish)
+                    raise _failed(entry, rejected, reply.finish)
                 if self._widens(wider := _with_more_room(asked)):
                     rejected.append(Rejected(reply.text, (f"{EMPTY} ({reply.finish})",)))
                     asked, request, widened = wider, _with_more_room(request), True
                     wider_now = True
                     continue
             if validator is None:
-                return booking.whole(None, rejected)
+                return entry.whole(None, rejected)
             try:
                 value = _value(reply, validator, request.sampling)
             except NoAnswer as error:
                 rejected.append(Rejected(reply.text, error.reasons))
             else:
-                return booking.whole(value, rejected)
+                return entry.whole(value, rejected)
             if not left:
-                raise _failed(booking, rejected)
+                raise _failed(entry, rejected)
             left -= 1
             asked = replace(request, messages=(*request.messages, *_ask_again(rejected[-1])))
 
@@ -217,15 +217,15 @@ def _with_more_room(request: Request) -> Request:
     return replace(request, sampling=replace(request.sampling, room_factor=ROOM_FACTOR))
 
 
-def _failed(booking: Booking, rejected: Sequence[Rejected], empty: Finish | None = None) -> AnswerInvalid:
+def _failed(entry: CallEntry, rejected: Sequence[Rejected], empty: Finish | None = None) -> AnswerInvalid:
     """Book that a call has failed, and return the failure."""
-    whole = booking.whole(None, rejected if empty is not None else rejected[:-1])
+    whole = entry.whole(None, rejected if empty is not None else rejected[:-1])
     failure: AnswerInvalid
     if empty is not None:
         failure = EmptyAnswer(empty.value, whole.usage.completion, describe_reply(whole))
     else:
         failure = AnswerInvalid(rejected[-1].reasons, whole.usage.completion, describe_reply(whole))
-    booking.fail(failure)
+    entry.fail(failure)
     return failure
 
 

@@ -21,7 +21,7 @@ from maeil.user_errors import UserError
 from quorum.agents.llm import errors
 from quorum.agents.llm.cache import Cache, NotOurs
 from quorum.agents.llm.errors import LanguageModelError
-from quorum.agents.llm.limits import Limits
+from quorum.agents.llm.limits import CallLimits
 from quorum.agents.llm.prices import service_at
 from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.provided import ProvidedModel
@@ -147,7 +147,7 @@ class Client:
 
     config: ProviderConfig
     model: ProvidedModel
-    limits: Limits
+    limits: CallLimits
     identity: Mapping[str, str]
 
 
@@ -163,7 +163,7 @@ class ModelPool:
     def __init__(self, processes: int = 1, under_way: UnderWay | None = None, waves: Waves | None = None) -> None:
         self.waves = waves
         """By which all calls go out in batches."""
-        self._of_batches = Limits(_NO_LIMIT)
+        self._of_batches = CallLimits(_NO_LIMIT)
         self.under_way = under_way if under_way is not None else UnderWay()
         """The calls of all episodes that are under way."""
         self._processes = processes
@@ -184,7 +184,7 @@ class ModelPool:
             if not isinstance(model, ProvidedModel):
                 wanted = f"{ProvidedModel.__module__}.{ProvidedModel.__qualname__}"
                 raise ContractError(f"{name_of(build)}() returned {described(model)}; it must return a {wanted}", build)
-            limits = Limits(*self._shares(config))
+            limits = CallLimits(*self._shares(config))
             identity = model.identity or {"provider": config.name, "settings": key}
             _log.info("made a client of the provider %s for %s", config.name, config.label)
             self._clients[key] = Client(config, model, limits, identity)
@@ -207,7 +207,7 @@ class ModelPool:
         line = self.waves.line(line_key(client.identity), client.model)
         return Batched(client.model, line, cell, client.config.price or client.model.price)
 
-    def limits(self, client: Client) -> Limits:
+    def limits(self, client: Client) -> CallLimits:
         """Return the limits of what `model` gives: batches are bounded by those who send them."""
         return client.limits if self.waves is None else self._of_batches
 

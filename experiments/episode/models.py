@@ -16,7 +16,7 @@ from quorum.agents.llm.limits import RetryRules
 from quorum.agents.llm.prices import Price, provider_name
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
 from quorum.agents.llm.replay import Replay
-from quorum.agents.llm.stack import Caching, Fallback, build_stack, reached
+from quorum.agents.llm.stack import Caching, Fallback, build_stack, with_access
 from quorum.experiments.configuration.providers import replay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.schema import Configuration
@@ -304,7 +304,7 @@ class EpisodeModels:
         if not isinstance(config, ProviderConfig):
             raise UserError(f"llm.fallback: {config.name} cannot stand in the place of a model")
         way = self._way(config, rng)
-        model = reached(
+        model = with_access(
             self._pool.model(way.client, self._cell),
             rng=way.rng,
             retry=way.retry,

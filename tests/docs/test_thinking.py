@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from quorum.agents.llm.protocol import Effort, ThinkingFormat
+from quorum.agents.llm.protocol import ThinkingEffort as Effort
+from quorum.agents.llm.protocol import ThinkingFormat
 from quorum.agents.llm.providers.thinking import DATE, ROOM
 from tests.conftest import ROOT
 

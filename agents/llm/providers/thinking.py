@@ -15,14 +15,14 @@ from enum import StrEnum
 from typing import Any
 
 from maeil.user_errors import WrongKey
-from quorum.agents.llm.protocol import Effort, Sampling, Structured, ThinkingFormat
+from quorum.agents.llm.protocol import Sampling, Structured, ThinkingEffort, ThinkingFormat
 from quorum.agents.llm.providers.refusals import Offer
 
 DATE = "2026-11-23"
 
-NONE, MINIMAL, LOW, MEDIUM, HIGH, XHIGH, MAX = Effort
+NONE, MINIMAL, LOW, MEDIUM, HIGH, XHIGH, MAX = ThinkingEffort
 
-ROOM: Mapping[Effort, int] = {
+ROOM: Mapping[ThinkingEffort, int] = {
     NONE: 0, MINIMAL: 1024, LOW: 4096, MEDIUM: 8192, HIGH: 16384, XHIGH: 32768, MAX: 65536,
 }  # fmt: skip
 """Tokens of room for thoughts by level, on top of the room for the answer. The figures are ours."""
@@ -68,8 +68,8 @@ class Family:
         tools: how tools go with thinking.
     """
 
-    levels: tuple[Effort, ...] = ()
-    usual: Effort = NONE
+    levels: tuple[ThinkingEffort, ...] = ()
+    usual: ThinkingEffort = NONE
     longest: int = 128_000
     budget: bool = False
     both: bool = False
@@ -160,7 +160,9 @@ def find_family(provider: str, model: str) -> Family | None:
     return next((family for names, family in rows if re.fullmatch(f"({names}){_SNAPSHOT}", model)), None)
 
 
-def complaint(model: str, family: Family, effort: Effort | None, thinking_tokens: int | None) -> WrongKey | None:
+def complaint(
+    model: str, family: Family, effort: ThinkingEffort | None, thinking_tokens: int | None
+) -> WrongKey | None:
     """Return what is wrong with the wanted thinking, and the way out; None where nothing is.
 
     Args:
@@ -201,7 +203,7 @@ BOTH = frozenset({ThinkingFormat.VLLM, ThinkingFormat.LLAMACPP})
 _HOSTS = {"api.deepseek.com": ThinkingFormat.DEEPSEEK, "openrouter.ai": ThinkingFormat.OPENROUTER}
 _SAMPLED = ("temperature", "top_p")
 """Fields that models do not take while they think."""
-_UNKNOWN_ROOM = ROOM[Effort.MEDIUM]
+_UNKNOWN_ROOM = ROOM[ThinkingEffort.MEDIUM]
 
 
 def format_at(host: str | None, chosen: ThinkingFormat) -> ThinkingFormat:
@@ -243,7 +245,7 @@ def thinks(sent: Sampling, family: Family) -> bool:
     """Whether a model thinks when it is asked in this way."""
     if sent.thinking_tokens is not None:
         return True
-    return family.thinks and (family.usual if sent.effort is None else sent.effort) is not Effort.NONE
+    return family.thinks and (family.usual if sent.effort is None else sent.effort) is not ThinkingEffort.NONE
 
 
 def room_for_thinking(wanted: Sampling, sent: Sampling, family: Family | None) -> int:
@@ -262,7 +264,7 @@ def room_for_thinking(wanted: Sampling, sent: Sampling, family: Family | None) -
         return ROOM[sent.effort]
     if family is not None:
         return ROOM[family.usual]
-    if wanted.thinking_tokens is not None or wanted.effort not in (None, Effort.NONE):
+    if wanted.thinking_tokens is not None or wanted.effort not in (None, ThinkingEffort.NONE):
         return max(wanted.thinking_tokens or 0, _UNKNOWN_ROOM)
     return 0
 
@@ -272,7 +274,7 @@ def chat_thinking(dialect: ThinkingFormat, sent: Sampling) -> Mapping[str, Any]:
     effort, budget = sent.effort, sent.thinking_tokens
     if effort is None and budget is None:
         return {}
-    on = effort is not Effort.NONE
+    on = effort is not ThinkingEffort.NONE
     match dialect:
         case ThinkingFormat.VLLM:
             # Templates call the switch by one name or the other, and vLLM passes on what a template knows.
@@ -309,10 +311,10 @@ def message_thinking(sent: Sampling, family: Family | None, *, show: bool) -> Ma
         show: whether the text of the thoughts is wanted, which the newer models leave out by themselves.
     """
     effort, budget = sent.effort, sent.thinking_tokens
-    level = {} if effort in (None, Effort.NONE) else {"output_config": {"effort": effort}}
+    level = {} if effort in (None, ThinkingEffort.NONE) else {"output_config": {"effort": effort}}
     if budget is not None:
         return {**level, "thinking": {"type": "enabled", "budget_tokens": budget}}
-    if effort is Effort.NONE:
+    if effort is ThinkingEffort.NONE:
         off = Off.DISABLED if family is None else family.off
         return {} if off is Off.SILENCE else {"thinking": {"type": off.value}}
     display = {"display": "summarized"} if show and family is not None and family.display else {}

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 from maeil.component import ComponentConfig, Usual
 from maeil.user_errors import Withheld
 from quorum.agents.llm.prices import Price
-from quorum.agents.llm.protocol import Effort, MaxTokensKey, Structured, ThinkingFormat
+from quorum.agents.llm.protocol import MaxTokensKey, Structured, ThinkingEffort, ThinkingFormat
 from quorum.experiments.configuration.secrets import looks_like_a_key
 
 _THINKING = "llm.effort, llm.thinking_tokens"
@@ -223,7 +223,7 @@ class ProviderConfig(ModelConfig):
 
     temperature: Annotated[float, Field(ge=0)] | None
     """Sampling temperature; null leaves it to the provider."""
-    effort: Annotated[Effort | None, Usual(None)] = None
+    effort: Annotated[ThinkingEffort | None, Usual(None)] = None
     """How much the model thinks; null leaves it to the provider."""
     thinking_tokens: Annotated[Positive | None, Usual(None)] = None
     """Tokens that it may spend on thinking, for models that take a budget; null sets none."""

@@ -9,7 +9,8 @@ import pytest
 
 from maeil.calls import Ledger, entered_in
 from quorum.agents.llm.errors import AnswerInvalid, EmptyAnswer
-from quorum.agents.llm.protocol import Effort, Finish, Reply, Request, Usage
+from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
+from quorum.agents.llm.protocol import ThinkingEffort as Effort
 from quorum.agents.llm.providers.thinking import ROOM
 from quorum.agents.llm.recording import Recording
 from quorum.agents.llm.records import invalid

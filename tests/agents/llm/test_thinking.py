@@ -10,7 +10,8 @@ import pytest
 
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.prices import Price
-from quorum.agents.llm.protocol import Effort, MaxTokensKey, Reply, Structured, ThinkingFormat, Usage
+from quorum.agents.llm.protocol import MaxTokensKey, Reply, Structured, ThinkingFormat, Usage
+from quorum.agents.llm.protocol import ThinkingEffort as Effort
 from quorum.agents.llm.providers.thinking import ROOM, find_family
 from quorum.agents.llm.recording import Recording
 from quorum.agents.llm.records import answered
