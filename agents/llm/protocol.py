@@ -98,7 +98,7 @@ class ThinkingFormat(StrEnum):
 class Sampling:
     """How the answer is drawn.
 
-    What is None is left to the provider. A provider that takes a field not at all records it as not sent.
+    What is None is left to the provider. A field that a provider does not take is recorded as not sent.
 
     Attributes:
         temperature: of the draw.
@@ -131,7 +131,7 @@ class AnswerFormat:
     Attributes:
         name: short identifier of the schema.
         schema: JSON schema, an object at its top.
-        in_words: whether the prompt tells the form; then a provider that takes no schema gets none in words either.
+        in_words: whether the prompt states the form; then a provider that takes no schema gets none in words either.
         grounded: makes the schema of this very turn, which names what exists; None where there is none. It stands in
             the place of the other where the configuration says so (`llm.grounded_schema`).
     """
@@ -171,7 +171,7 @@ class Request:
         messages: the prompt, in order; system messages first.
         answer: the JSON that is wanted; None for free text.
         sampling: how the answer is drawn.
-        sample: number of this draw among repeated draws of the same prompt, so that a repeated sample is another entry.
+        sample: number of this draw among repeated draws of the same prompt; each has its own cache entry.
         agents: for how many agents the answer has a plan, at most; the longest answer grows with them. No part of the
             request's identity, to which the sampling belongs.
         origin: who asks, and when; no part of the request's identity.
@@ -220,7 +220,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """An answer that was not of the wanted form, and that the model was asked to mend.
+    """An answer that was not of the wanted form, and that the model was asked to fix.
 
     Attributes:
         text: the answer as written.
@@ -248,7 +248,7 @@ class Reply:
         widened: times the same was asked again with more room because the answer was empty.
         cache_hit: whether our cache answered.
         not_sent: sampling parameters that the provider does not take.
-        simulated: whether no real model stands behind it.
+        simulated: whether a simulated model gave it.
         fallback: the model that answered in the place of the one that was chosen, which could not be reached; empty
             where that one answered itself.
         rejected: the answers before this one that were not of the wanted form, in order.

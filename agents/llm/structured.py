@@ -106,7 +106,7 @@ def _end_of_braces(text: str, place: int) -> int:
     """Return where the braces end that open at a place, so that no part of a broken object is taken for a whole one.
 
     Braces in strings do not count. A quotation mark that nothing closes begins no string, and no later one can: all of
-    them stand behind backslashes inside of what it would begin.
+    them follow backslashes within the string that it would start.
     """
     depth = 0
     for token in _braces(text, place):

@@ -75,7 +75,7 @@ def model_hint(error: BaseException, config: ModelConfig) -> str:
                 "Try another way of asking for JSON, llm.structured=tools or llm.structured=prompt, or another model."
             )
         case errors.ServerFailed():
-            return "The provider has a fault of its own: try again later."
+            return "The provider has a fault: try again later."
         case errors.NotRecorded():
             return "A replay answers only what its run asked: same configuration, same version, same prompts."
         case errors.UnknownPrice():
@@ -256,7 +256,7 @@ class ModelPool:
 
 
 def line_key(identity: Mapping[str, str]) -> str:
-    """Return what names the batches of a model in the journal, whatever else its client is told."""
+    """Return what names the batches of a model in the journal, whatever other values its client has."""
     return hashlib.sha256(json.dumps(dict(identity), sort_keys=True).encode()).hexdigest()[:16]
 
 

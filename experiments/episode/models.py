@@ -73,14 +73,14 @@ def first_sample(episode: int, draw: int) -> int:
     """Return the number of the first sample of a prompt.
 
     Args:
-        episode: number in a line of episodes: a prompt of a later one is another sample of it.
+        episode: number in a line of episodes: the same prompt in a later one is a new sample.
         draw: of an episode that is drawn more than once (`quorum.experiments.episode.draws.sample_number`).
     """
     return episode * _SAMPLES + draw * _DRAWS
 
 
 def sampling_of(config: ProviderConfig, draw: int = 0) -> Sampling:
-    """Return how answers are drawn; where the provider is told a seed, by another one in each draw."""
+    """Return how answers are drawn; where a seed is sent to the provider, each draw has its own."""
     seed = config.sampling_seed
     if seed is not None and draw:
         seed = Seeds(seed, f"draw/{draw}").integer() % _SEEDS
@@ -207,7 +207,7 @@ class EpisodeModels:
         books: what its calls are entered in.
         cell: name of the cell that is played, by which batches know its requests.
         recorded: answers in the place of all models, on the budget of the episode; None: they answer themselves.
-        sample: which of several draws of one episode its answers are for; each has answers of its own.
+        sample: which of several draws of one episode its answers are for; each has its own answers.
     """
 
     def __init__(

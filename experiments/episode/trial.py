@@ -131,7 +131,7 @@ def _by_tier(values: Mapping[str, Any], usage: Usage) -> Mapping[str, float]:
 
 
 def _played(cell: Cell, branching: Branching | None, *, twice: bool) -> tuple[Result, Mapping[str, float]]:
-    """Play a cell; twice where its seconds are to be told: the first episode of a process compiles the world.
+    """Play a cell; twice where its seconds count: the first episode of a process compiles the world.
 
     Returns:
         What it came to, and what of its metrics another run has paid for.

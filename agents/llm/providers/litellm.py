@@ -28,7 +28,7 @@ INSTALL = "pip install 'quorum-harness[litellm]'"
 
 @dataclass(slots=True)
 class _Exchange:
-    """The exchange of one call: its bounds, and how it failed, which litellm tells in words of its own."""
+    """The exchange of one call: its bounds, and how it failed, which litellm reports in its own words."""
 
     bounds: Bounds
     failure: LanguageModelError | None = None
@@ -80,7 +80,7 @@ class LiteLLMModel(Provider):
         return with_extra(body, self._free(request.sampling.extra_body))
 
     def _free(self, extra: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-        """Return the extra fields, which litellm passes on among its arguments; none of its own may be among them."""
+        """Return the extra fields, which litellm passes on among its arguments; its own arguments are refused."""
         own = self._own & (extra or {}).keys()
         if own:
             raise BadRequest(f"llm.extra_body: litellm keeps {', '.join(sorted(own))} for itself")

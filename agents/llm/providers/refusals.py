@@ -125,9 +125,9 @@ class Refusals:
         return Offer(structured, sent, key, sampling.max_tokens, forced=forced, prompt_cache=prompt_cache)
 
     def learn(self, failure: LanguageModelError, offer: Offer) -> bool:
-        """Remember what a failure names as refused; tell whether asking again without it makes sense.
+        """Remember what a failure names as refused; return whether asking again without it makes sense.
 
-        A server that cannot make a grammar of a schema says so with 400, 422 or 500, in words of its own.
+        A server that cannot make a grammar of a schema says so with 400, 422 or 500, in its own words.
         """
         said = str(failure)
         if isinstance(failure, BadRequest):

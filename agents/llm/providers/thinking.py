@@ -43,10 +43,10 @@ class ToolsThinking(StrEnum):
 
 
 class Off(StrEnum):
-    """How a model of Anthropic is told not to think."""
+    """How Anthropic's models are asked not to think."""
 
     SILENCE = "silence"
-    """It does not think unless it is told to."""
+    """It does not think unless it is asked to."""
     DISABLED = "disabled"
     BETWEEN_TOOLS = "between_tools"
 
@@ -63,7 +63,7 @@ class Family:
         both: whether a budget and an effort go together.
         adaptive: whether they decide by themselves how much to think (Anthropic).
         display: whether the text of their thoughts comes only if it is asked for (Anthropic).
-        off: how they are told not to think (Anthropic).
+        off: how they are asked not to think (Anthropic).
         sampling: whether temperature and the like are taken while they think.
         tools: how tools go with thinking.
     """
@@ -180,14 +180,14 @@ def complaint(
         return None
     if not family.budget:
         levels = f"; it takes an effort instead: {', '.join(family.levels)}" if family.levels else ""
-        told = f"{model} takes no budget of thinking tokens: llm.thinking_tokens=null{levels}"
+        problem = f"{model} takes no budget of thinking tokens: llm.thinking_tokens=null{levels}"
     elif not LEAST_BUDGET <= thinking_tokens < family.longest:
-        told = f"{model} takes a budget of {LEAST_BUDGET} to {family.longest - 1} thinking tokens"
+        problem = f"{model} takes a budget of {LEAST_BUDGET} to {family.longest - 1} thinking tokens"
     elif effort is not None and not family.both:
-        told = exclusive(model)
+        problem = exclusive(model)
     else:
         return None
-    return WrongKey("thinking_tokens", told)
+    return WrongKey("thinking_tokens", problem)
 
 
 def exclusive(model: str) -> str:
@@ -269,22 +269,23 @@ def room_for_thinking(wanted: Sampling, sent: Sampling, family: Family | None) -
     return 0
 
 
-def chat_thinking(dialect: ThinkingFormat, sent: Sampling) -> Mapping[str, Any]:
-    """Return the fields of a chat completion that tell a model how much to think."""
-    effort, budget = sent.effort, sent.thinking_tokens
+def chat_thinking(dialect: ThinkingFormat, sampling: Sampling) -> Mapping[str, Any]:
+    """Return the fields of a chat completion that say how much a model thinks."""
+    effort, budget = sampling.effort, sampling.thinking_tokens
     if effort is None and budget is None:
         return {}
     on = effort is not ThinkingEffort.NONE
     match dialect:
         case ThinkingFormat.VLLM:
             # Templates call the switch by one name or the other, and vLLM passes on what a template knows.
-            told = {} if effort is None else {"reasoning_effort": effort, **_template(enable_thinking=on, thinking=on)}
-            return told if budget is None else {**told, "thinking_token_budget": budget}
+            both = _template(enable_thinking=on, thinking=on)
+            said = {} if effort is None else {"reasoning_effort": effort, **both}
+            return said if budget is None else {**said, "thinking_token_budget": budget}
         case ThinkingFormat.LLAMACPP:
             graded = {"reasoning_effort": effort} if effort is not None and on else {}
-            told = {} if effort is None else _template(enable_thinking=on, **graded)
+            said = {} if effort is None else _template(enable_thinking=on, **graded)
             names = () if budget is None else ("reasoning_budget_tokens", "thinking_budget_tokens")
-            return {**told, **dict.fromkeys(names, budget)}
+            return {**said, **dict.fromkeys(names, budget)}
         case ThinkingFormat.DEEPSEEK:
             return {"thinking": {"type": "enabled"}, "reasoning_effort": effort} if on else {"thinking": _DISABLED}
         case ThinkingFormat.OPENROUTER:
@@ -303,11 +304,11 @@ def _template(**values: Any) -> dict[str, Any]:
 
 
 def message_thinking(sent: Sampling, family: Family | None, *, show: bool) -> Mapping[str, Any]:
-    """Return the fields of a message to Anthropic that tell a model how much to think, `output_config` among them.
+    """Return the fields of a message to Anthropic that say how much a model thinks, `output_config` among them.
 
     Args:
         sent: as it is sent.
-        family: what the model takes; None where that is not known: an effort is told alone.
+        family: what the model takes; None where that is not known: an effort is sent alone.
         show: whether the text of the thoughts is wanted, which the newer models leave out by themselves.
     """
     effort, budget = sent.effort, sent.thinking_tokens

@@ -284,7 +284,7 @@ class ProviderConfig(ModelConfig):
     agents: Mapping[str, Mapping[str, Any]]
     """What differs for single participants, by name."""
     roles: Annotated[Mapping[str, Mapping[str, Any]], Usual({})] = {}
-    """What differs for the calls of a role, by its name; what an agent has of its own goes before it."""
+    """What differs for the calls of a role, by its name; the values of an agent take precedence."""
 
     @property
     def caches(self) -> bool:

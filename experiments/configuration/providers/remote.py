@@ -50,7 +50,7 @@ def _variable(name: str) -> str:
 
 
 OPENAI_TIERS = ("auto", "default", "flex", "priority", "fast", "scale")
-"""What OpenAI takes as `service_tier`: the type in openai 3.52 (2026-11-16). Other hosts have theirs."""
+"""What OpenAI takes as `service_tier`: the type in openai 3.52 (2026-11-16). Other hosts have other tiers."""
 CHARGES = "openrouter.ai"
 """A host whose answers say what they have cost."""
 Money = Annotated[float, Field(ge=0)]
@@ -90,9 +90,9 @@ class RemoteConfig(ProviderConfig):
 
     @model_validator(mode="after")
     def _can_think_so(self) -> Self:
-        told = thinking_complaint(self)
-        if told is not None:
-            raise told
+        problem = thinking_complaint(self)
+        if problem is not None:
+            raise problem
         return self
 
     @property
