@@ -77,11 +77,6 @@ def inputs(config: DrwellConfig, world: str) -> Mapping[str, str]:
 def _templates(config: DrwellConfig, world: str) -> Templates:
     if config.prompts.form == "text":
         raise ValueError("agents=drwell answers in typed JSON, and these prompts ask for text: set prompts=default")
-    if config.prompts.roles and config.prompts.folder is None:
-        raise ValueError(
-            f"agents=drwell has no words of this set of prompts (prompts.roles={config.prompts.roles}): "
-            "set prompts=default or prompts=terse"
-        )
     return role_templates(world, prompts_of(world), "drwell", DrwellRole, config.prompts)
 
 

@@ -192,7 +192,7 @@ def test_a_world_without_an_example_of_its_own_shows_a_valid_one() -> None:
     assert AnswerTypes(world.vocabulary, 8).read(example, seen).decision is not None
 
 
-@pytest.mark.parametrize("prompt_set", [*SETS, "v1"])
+@pytest.mark.parametrize("prompt_set", SETS)
 def test_the_only_rules_of_a_world_are_told_in_every_set(tmp_path: Path, prompt_set: str) -> None:
     (tmp_path / "rules.jinja").write_text("Walk to the end.", encoding="utf-8")
     templates = PromptSet(**prompts(prompt_set)).for_turns("hallway", tmp_path)
