@@ -12,13 +12,11 @@ from maeil.component import Beside, Component, TeamContext
 from maeil.mind import Mind
 from maeil.topology import Topology
 from maeil.world import TellsOpenTasks, World
+from quorum.agents.coordination.asking import RoleSpeaker
 from quorum.agents.coordination.prompts import RolePrompts, role_templates
-from quorum.agents.coordination.speaker import RoleSpeaker
-from quorum.agents.drwell.answers import Answers
 from quorum.agents.drwell.mind import MEMORY, DrwellMind
-from quorum.agents.drwell.settings import DrwellConfig, DrwellRole
-from quorum.agents.drwell.team import DrwellTeam
-from quorum.agents.drwell.world_model import WorldModel
+from quorum.agents.drwell.settings import Answers, DrwellConfig, DrwellRole
+from quorum.agents.drwell.world_model import DrwellTeam, WorldModel
 from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.templates import Templates
 from quorum.agents.skills import prompts_of, skills_of

@@ -3,22 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from maeil.calls import Call
+from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, PlanView, Thought, View
 from maeil.plans import Plan, Task
 from maeil.world import World
-from quorum.agents.coordination.answers import Misread
+from quorum.agents.coordination.asking import Misread, RoleSpeaker
 from quorum.agents.coordination.joint import FORM, IMPOSSIBLE, Rejection, told
-from quorum.agents.coordination.speaker import RoleSpeaker
-from quorum.agents.drwell.answers import Answers, Choice
-from quorum.agents.drwell.room import Room
-from quorum.agents.drwell.settings import DrwellConfig, DrwellRole
-from quorum.agents.drwell.team import DrwellTeam
+from quorum.agents.drwell.settings import Answers, Choice, DrwellConfig, DrwellRole
+from quorum.agents.drwell.world_model import DrwellTeam
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
+
+
+@dataclass(slots=True)
+class Room:
+    """The proposals and the last commitments of a negotiation, by agent.
+
+    They are read from messages: the task as data, the reason as the text that it is.
+    """
+
+    proposals: dict[int, Message | Draft] = field(default_factory=dict)
+    commitments: dict[int, Task] = field(default_factory=dict)
+
+    def hear(self, messages: Sequence[Message]) -> None:
+        """Take in what was said."""
+        for message in messages:
+            if message.task is None:
+                continue
+            if message.kind is MessageKind.PROPOSE:
+                self.proposals[message.sender] = message
+            elif message.kind is MessageKind.ACK:
+                self.commitments[message.sender] = message.task
+
+    def propose(self, view: View, choice: Choice) -> Draft:
+        """Return the message of a proposal, and keep it."""
+        text = f"I propose {choice.task}: {choice.why}"
+        self.proposals[view.agent] = draft = Draft(view.turn.recipients, text, MessageKind.PROPOSE, choice.task)
+        return draft
+
+    def commit(self, view: View, choice: Choice) -> Draft:
+        """Return the message of a commitment, and keep it."""
+        self.commitments[view.agent] = choice.task
+        return Draft(view.turn.recipients, f"I commit myself to {choice.task}.", MessageKind.ACK, choice.task)
+
+    def shown(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the blocks of a prompt that tell it, JSON-ready."""
+        said = {names[agent]: proposal.content for agent, proposal in sorted(self.proposals.items())}
+        committed = {names[agent]: str(task) for agent, task in sorted(self.commitments.items())}
+        return {"proposals": said, "commitments": committed}
+
 
 MEMORY = "drwell"
 """The name under which the world model is kept, which all minds of a team share."""

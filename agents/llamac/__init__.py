@@ -10,14 +10,12 @@ from collections.abc import Mapping, Sequence
 
 from maeil.component import Beside, Component, TeamContext
 from maeil.mind import COORDINATOR, Mind
+from quorum.agents.coordination.asking import RoleSpeaker
+from quorum.agents.coordination.follower import needs_leader
 from quorum.agents.coordination.prompts import RolePrompts, role_templates
-from quorum.agents.coordination.speaker import RoleSpeaker
-from quorum.agents.coordination.topology_checks import needs_leader
 from quorum.agents.llamac.actor import Actor
-from quorum.agents.llamac.answers import Answers
-from quorum.agents.llamac.critic import TripletCritic
-from quorum.agents.llamac.scrutiny import Scrutiny
-from quorum.agents.llamac.settings import CRITICS, LlamacConfig, LlamacRole
+from quorum.agents.llamac.critic import Scrutiny, TripletCritic
+from quorum.agents.llamac.settings import CRITICS, Answers, LlamacConfig, LlamacRole
 from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.templates import Templates
 from quorum.agents.skills import Gates, MissingSkill, check_form, notation_of, prompts_of, required, skills_of

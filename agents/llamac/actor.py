@@ -9,13 +9,10 @@ from maeil.messages import MessageKind
 from maeil.mind import Act, Observation, Resume, Thought, View
 from maeil.plans import Plan
 from maeil.world import World
-from quorum.agents.coordination.answers import Misread
+from quorum.agents.coordination.asking import Misread, RoleSpeaker
 from quorum.agents.coordination.follower import carry_out
-from quorum.agents.coordination.joint import Fault, Joint, Rejection
-from quorum.agents.coordination.plan_messages import Objection, feedback, read_directive
-from quorum.agents.coordination.speaker import RoleSpeaker
-from quorum.agents.llamac.answers import Answers
-from quorum.agents.llamac.settings import LlamacConfig, LlamacRole
+from quorum.agents.coordination.joint import Fault, Joint, Objection, Rejection, feedback, read_directive
+from quorum.agents.llamac.settings import Answers, LlamacConfig, LlamacRole
 from quorum.agents.prompting.answers import part_value
 from quorum.agents.skills import Gates
 

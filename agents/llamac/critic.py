@@ -1,25 +1,146 @@
-"""The TripletCritic: explorer, exploiter and assessor in the place of the coordinator."""
+"""The TripletCritic: explorer, exploiter and assessor in the coordinator's place, and the scrutiny of their plans."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from maeil.calls import Call
 from maeil.mind import Thought, View
 from maeil.plans import Plan
 from maeil.together import together
 from maeil.world import World
-from quorum.agents.coordination.answers import Misread
-from quorum.agents.coordination.joint import NoJointPlan, Proposal, Rejection, look, named, told, unreadable
-from quorum.agents.coordination.memory import Epoch, Memory, place, under_way
-from quorum.agents.coordination.plan_messages import Objection, directive, read_objections, show
-from quorum.agents.coordination.speaker import RoleSpeaker, note
-from quorum.agents.llamac.answers import Answers
-from quorum.agents.llamac.decision import Decision
-from quorum.agents.llamac.scrutiny import Scrutiny
-from quorum.agents.llamac.settings import CRITICS, LlamacConfig, LlamacRole
-from quorum.agents.skills import Briefing
+from quorum.agents.coordination.asking import Misread, RoleSpeaker, note
+from quorum.agents.coordination.joint import (
+    GRAMMAR,
+    Epoch,
+    Fault,
+    Joint,
+    Memory,
+    NoJointPlan,
+    Objection,
+    Proposal,
+    Rejection,
+    Rule,
+    Sight,
+    directive,
+    impossible,
+    look,
+    named,
+    place,
+    read_objections,
+    show,
+    told,
+    under_way,
+    unreadable,
+)
+from quorum.agents.llamac.settings import CRITICS, Answers, LlamacConfig, LlamacRole
+from quorum.agents.skills import Briefing, Gates
+
+
+@dataclass(slots=True)
+class Decision:
+    """A decision in the making.
+
+    Attributes:
+        sight: the state.
+        asked: agents that need a plan, ascending: those who carry out no suggestion, and those whose plan was recalled.
+        running: what is left of the plans of the others.
+        key: tells this conversation from the next.
+        calls: of the thought under way.
+        retries: internal retries left.
+        rounds: external retries left.
+        plans: the suggestion as it stands.
+        critics: what the critics proposed, by role.
+        dialogue: what has been suggested and objected, JSON-ready.
+        recalled: agents whose plans were under way, and conflict without anybody's part in the suggestion.
+    """
+
+    sight: Sight
+    asked: tuple[int, ...]
+    running: dict[int, Plan]
+    key: object
+    retries: int
+    rounds: int
+    calls: list[Call] = field(default_factory=list)
+    plans: dict[int, Plan] = field(default_factory=dict)
+    critics: dict[str, Proposal] = field(default_factory=dict)
+    dialogue: list[dict[str, Any]] = field(default_factory=list)
+    recalled: set[int] = field(default_factory=set)
+
+    def joint(self, plans: Mapping[int, Plan]) -> Joint:
+        """Put plans beside those that are under way."""
+        return Joint(plans, self.running)
+
+    def recall(self, agents: Iterable[int]) -> None:
+        """Take plans that are under way for plans that can be changed."""
+        found = self.running.keys() & set(agents)
+        self.recalled |= found
+        self.asked = tuple(sorted({*self.asked, *found}))
+        self.running = {agent: plan for agent, plan in self.running.items() if agent not in found}
+
+    def recall_offenders(self, rejections: Iterable[Rejection]) -> None:
+        """Recall the plans of conflicts that no agent who is asked about takes part in: only they can be changed."""
+        for rejection in rejections:
+            if not set(rejection.agents) & set(self.asked):
+                self.recall(rejection.agents)
+
+
+class Scrutiny:
+    """Judges joint plans (LLaMAC, veracity scrutiny): grammar first, and only what is grammatical for conflicts.
+
+    Args:
+        world: checks each plan alone against its state.
+        gates: the rules of that world.
+        enabled: false judges the grammar alone, without which nothing can be suggested at all (ablation).
+    """
+
+    def __init__(self, world: World, gates: Gates, *, enabled: bool) -> None:
+        self._world = world
+        self._gates = gates
+        self._enabled = enabled
+        self._rules: Mapping[str, Rule] = {**GRAMMAR, **gates.rules}
+
+    def judge(self, sight: Sight, joint: Joint) -> tuple[Rejection, ...]:
+        """Return what is wrong with a joint plan; nothing when it passes."""
+        refused = impossible(self._world, joint.plans)
+        if refused or not self._enabled:
+            return refused
+        return tuple(self._gates.scrutinize(sight, joint))
+
+    def is_grammatical(self, rejections: tuple[Rejection, ...]) -> bool:
+        """Whether only conflicts are wrong, which can be repaired by dropping plans."""
+        return all(self._rules[rejection.code].fault is not Fault.GRAMMAR for rejection in rejections)
+
+    def repair(self, sight: Sight, joint: Joint) -> tuple[dict[int, Plan], tuple[int, ...]]:
+        """Drop plans until the rest passes: each time the one of the lowest index among the first offenders.
+
+        A plan that is under way is dropped only where no other plan offends with it.
+
+        Args:
+            sight: the state.
+            joint: a grammatical joint plan.
+
+        Returns:
+            The suggested plans that are left, and whose were dropped, in order.
+        """
+        plans, running = dict(joint.plans), dict(joint.running)
+        dropped: list[int] = []
+        while rejections := self.judge(sight, Joint(plans, running)):
+            found = (
+                (held, min(mine))
+                for held in (plans, running)
+                for rejection in rejections
+                if (mine := [agent for agent in rejection.agents if agent in held])
+            )
+            held, agent = next(found, (None, -1))
+            if held is None:
+                break
+            del held[agent]
+            dropped.append(agent)
+        return plans, tuple(dropped)
 
 
 class ScrutinyFailed(NoJointPlan):

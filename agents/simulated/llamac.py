@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from quorum.agents.coordination.prompts import AS_THEY_ARE
-from quorum.agents.coordination.shown_plans import read_plans_shown
+from quorum.agents.coordination.prompts import AS_THEY_ARE, read_plans_shown
 from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.prompting.answers import plan_value
 from quorum.agents.prompting.names import unfold_names

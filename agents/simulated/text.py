@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from quorum.agents.coordination.notation import Notation
+from quorum.agents.coordination.prompts import Notation
 from quorum.agents.skills import skills_of
 
 

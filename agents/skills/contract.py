@@ -15,7 +15,7 @@ from maeil.plans import Plan
 from maeil.repair import RepairRules
 from maeil.world import World
 from quorum.agents.coordination.joint import Joint, Rejection, Rule, Sight
-from quorum.agents.coordination.notation import Notation
+from quorum.agents.coordination.prompts import Notation
 from quorum.agents.prompting.examples import Example, plain_example
 from quorum.agents.skills.speaker import Speaker
 

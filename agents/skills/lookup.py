@@ -10,7 +10,7 @@ from pathlib import Path
 
 from maeil.registry import Registry
 from maeil.world import World
-from quorum.agents.coordination.notation import Notation
+from quorum.agents.coordination.prompts import Notation
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.prompting.templates import SHIPPED
 from quorum.agents.skills.contract import MissingSkill, WorldSkills

@@ -17,8 +17,7 @@ from quorum.agents.coordination.joint import Sight, named
 from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
-from quorum.agents.skills.transport.briefing import TransportBriefing
-from quorum.agents.skills.transport.moves import one_step
+from quorum.agents.skills.transport.moves import TransportBriefing, one_step
 from quorum.agents.skills.transport.paper_text import PaperText
 from quorum.experiments.configuration.cell import Cell
 from tests.agents.baselines.stage import BASELINES, end_of

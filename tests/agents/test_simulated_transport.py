@@ -21,13 +21,11 @@ from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
 from quorum.agents.skills import Brief
 from quorum.agents.skills.squeeze.briefing import SqueezeBriefing
-from quorum.agents.skills.squeeze.search import share, widest_gap
+from quorum.agents.skills.squeeze.rules import share, widest_gap
 from quorum.agents.skills.squeeze.speaker import SqueezeSpeaker
-from quorum.agents.skills.transport.briefing import TransportBriefing
 from quorum.agents.skills.transport.gates import TransportGates
-from quorum.agents.skills.transport.local import choose, known_board
-from quorum.agents.skills.transport.moves import one_step
-from quorum.agents.skills.transport.speaker import TransportSpeaker
+from quorum.agents.skills.transport.moves import TransportBriefing, one_step
+from quorum.agents.skills.transport.speaker import TransportSpeaker, choose, known_board
 from tests.agents.naive_team import TOPOLOGIES, config, context, settings, topology, view
 from tests.llamac_env.test_squeeze import world as squeeze
 from tests.llamac_env.test_transport_world import world as transport

@@ -15,12 +15,10 @@ from hypothesis import strategies as st
 from maeil import Act
 from maeil.mind import PlanView
 from maeil.plans import PlanStatus, Task
-from quorum.agents.baselines.answers import ReviewAnswers, TalkAnswers
-from quorum.agents.baselines.asking import BaselineRole
-from quorum.agents.coordination.answers import JointAnswers
+from quorum.agents.baselines.asking import BaselineRole, ReviewAnswers, TalkAnswers
+from quorum.agents.coordination.asking import JointAnswers
 from quorum.agents.coordination.prompts import RolePrompts, role_templates
-from quorum.agents.llamac.answers import Answers
-from quorum.agents.llamac.settings import LlamacRole
+from quorum.agents.llamac.settings import Answers, LlamacRole
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.llm.validation import validator_of
 from quorum.agents.naive import render_prompt

@@ -8,9 +8,8 @@ from typing import Any
 from crafter_env import COLLECT, Cell, Collect, CrafterObservation, Direction
 from maeil.plans import Plan
 from quorum.agents.prompting.answers import plan_value
-from quorum.agents.skills.crafter.needs import PATIENCE, explore, fetch, harvest, survive, work
+from quorum.agents.skills.crafter.needs import PATIENCE, explore, fetch, harvest, hide, survive, work
 from quorum.agents.skills.crafter.scene import RESOURCE, Scene, distance
-from quorum.agents.skills.crafter.shelter import hide
 from quorum.agents.skills.speaker import Brief
 
 _LASTING = frozenset(resource.value for material, resource in RESOURCE.items() if COLLECT[material].leaves is material)

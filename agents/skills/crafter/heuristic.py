@@ -21,13 +21,13 @@ from quorum.agents.skills.crafter.needs import (
     explore,
     fetch,
     harvest,
+    hide,
     make,
     missing_inputs,
     rest,
     survive,
 )
 from quorum.agents.skills.crafter.scene import STEPS, Scene, distance
-from quorum.agents.skills.crafter.shelter import hide
 
 TABLE_DISTANCE = 40
 """Cells to a table within which the team comes together at it."""

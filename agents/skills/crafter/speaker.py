@@ -2,7 +2,7 @@
 
 Alone it waits for nobody. In talk it says where it is, what it holds and has seen, and what it works on; it leaves to
 others what they work on, calls as many as a cell or a tool takes, comes when it is called, and obeys its leader or
-tells it what stands in the way. It remembers what its prompt tells. As a critic of LLaMAC it plans for all agents that
+reports what stands in the way. It remembers what its prompt shows. As a critic of LLaMAC it plans for all agents that
 it is asked about, by what each of them knows: `critic.py`.
 """
 
@@ -34,21 +34,53 @@ from crafter_env import (
     read_shown,
 )
 from maeil.actions import Vocabulary
-from maeil.descriptors import Descriptor
+from maeil.descriptors import Descriptor, Need, Offer
 from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan, Task
-from quorum.agents.skills.crafter import words
+from quorum.agents.skills.crafter.briefing import read_team
 from quorum.agents.skills.crafter.critic import joint_plan
-from quorum.agents.skills.crafter.describing import asked, describe
-from quorum.agents.skills.crafter.hearsay import Hearsay, listen
-from quorum.agents.skills.crafter.meeting import Caller, follow, hindrance
-from quorum.agents.skills.crafter.needs import TABLE_WOOD, explore, rest, survive, work
+from quorum.agents.skills.crafter.gathering import Caller, follow, hindrance
+from quorum.agents.skills.crafter.hearsay import (
+    Assignment,
+    Hearsay,
+    listen,
+    write_assignment,
+    write_refusal,
+    write_report,
+)
+from quorum.agents.skills.crafter.needs import TABLE_WOOD, explore, hide, rest, survive, work
 from quorum.agents.skills.crafter.scene import Scene, distance
-from quorum.agents.skills.crafter.shelter import hide
-from quorum.agents.skills.crafter.team_sight import read_team
-from quorum.agents.skills.crafter.words import Assignment
 from quorum.agents.skills.speaker import LEADING, ROOT, TREE, Brief, Prospect, Speaker
+
+SOUGHT = (Material.tree, Material.water, Material.coal, Material.iron, Material.diamond)
+"""What the land has, in the order in which an agent needs it."""
+LOOKED_FOR = 2
+"""Materials that a need names, at most: the first of which no place is known."""
+
+
+def describe(view: View, scene: Scene, sights: list[str]) -> Descriptor:
+    """Offer to tell the places that it has seen; ask for those of which it has neither seen nor heard.
+
+    Args:
+        view: the turn.
+        scene: what it knows.
+        sights: the places that its report names.
+    """
+    seen = tuple(m.name for m in SOUGHT if set(scene.known(m)) - set(scene.heard(m)))
+    wanted = tuple(material.name for material in SOUGHT if not scene.known(material))[:LOOKED_FOR]
+    report = write_report(scene.id_of(scene.cell), scene.seen.inventory, sights)
+    return Descriptor(
+        Offer(report, seen, free=view.plan is None and scene.seen.alive),
+        Need(f"I look for {' and '.join(wanted)}." if wanted else "", wanted),
+    )
+
+
+def asked(view: View) -> list[Material]:
+    """Return the materials that those look for whom the agent writes to."""
+    names = dict.fromkeys(name for _, need in view.needs for name in need.tasks)
+    return [Material[name] for name in names if name in Material.__members__]
+
 
 REPORTED = {
     Material.diamond: 3,
@@ -132,7 +164,7 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
         """Take cells that others are expected to collect for claimed, where these have said nothing else."""
         heard = listen(view)
         claims = tuple(
-            Message(0, mate, (view.agent,), words.assign(claim), MessageKind.PROPOSE, view.t, 0, 0)
+            Message(0, mate, (view.agent,), write_assignment(claim), MessageKind.PROPOSE, view.t, 0, 0)
             for mate, task in sorted(expected.items())
             if heard.of(mate) is None and (claim := _expected_claim(mate, task, view.t)) is not None
         )
@@ -172,12 +204,12 @@ def _expected_claim(mate: int, task: Task | None, t: int) -> Assignment | None:
 def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:
     """Report, and say who is to do what; what is said counts for the speaker, too."""
     sights = _sights(scene, asked(view), heard_of=view.turn.role in TREE)
-    report = words.report(scene.id_of(scene.cell), scene.seen.inventory, sights)
+    report = write_report(scene.id_of(scene.cell), scene.seen.inventory, sights)
     recipients = view.turn.recipients
     if Act.SPEAK not in view.turn.acts:
         said = heard.of(view.agent)
         objection = hindrance(scene, said) if said is not None else ""
-        told = f"{words.refuse(said.task, objection)} {report}" if said is not None and objection else report
+        told = f"{write_refusal(said.task, objection)} {report}" if said is not None and objection else report
         return (Draft(recipients, told, MessageKind.ACK),) if view.unread else ()
     if view.turn.role in LEADING:
         passed = _passed(view, heard) if view.turn.role in TREE else []
@@ -187,13 +219,13 @@ def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:
     if view.turn.role:
         return (Draft(recipients, report, MessageKind.REQUEST),)
     new = _claim(view, scene, heard)
-    told = f"{words.assign(new)} {report}" if new is not None else report
+    told = f"{write_assignment(new)} {report}" if new is not None else report
     return (Draft(recipients, told, MessageKind.PROPOSE),)
 
 
 def _direct(view: View, orders: Sequence[Assignment], report: str) -> tuple[Draft, ...]:
     """Give orders to all whom the turn lets its holder write to, with a report behind them."""
-    told = " ".join([*map(words.assign, orders), *([report] if report else [])])
+    told = " ".join([*map(write_assignment, orders), *([report] if report else [])])
     tells = orders or view.turn.role == ROOT or any(m.kind is MessageKind.DIRECTIVE for m in view.unread)
     return (Draft(view.turn.recipients, told, MessageKind.DIRECTIVE),) if tells else ()
 

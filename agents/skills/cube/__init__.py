@@ -24,14 +24,14 @@ class CubeSkills(WorldSkills):
     def heuristic(self, world: World) -> Sequence[Mind]:
         """Return the greedy team."""
         from quorum.agents.skills.cube.heuristic import GreedyTeam
-        from quorum.agents.skills.cube.wording import Wording
+        from quorum.agents.skills.cube.plans import Wording
 
         return GreedyTeam(len(world.agents), Wording.of(world.vocabulary.names)).minds
 
     def one_team(self, world: World) -> Sequence[Mind]:
         """Return the team of the CUBE page, which delivers one block after the other."""
-        from quorum.agents.skills.cube.one_team import OneTeamMind
-        from quorum.agents.skills.cube.wording import Wording
+        from quorum.agents.skills.cube.heuristic import OneTeamMind
+        from quorum.agents.skills.cube.plans import Wording
 
         return [OneTeamMind(Wording.of(world.vocabulary.names)) for _ in world.agents]
 
@@ -40,7 +40,7 @@ class CubeSkills(WorldSkills):
     ) -> Sequence[Mind]:
         """Return a negotiator for each random stream."""
         from quorum.agents.skills.cube.negotiator import Negotiator
-        from quorum.agents.skills.cube.wording import Wording
+        from quorum.agents.skills.cube.plans import Wording
 
         wording = Wording.of(world.vocabulary.names)
         return [Negotiator(noise, patience, generator, wording=wording) for generator in generators]
@@ -59,8 +59,8 @@ class CubeSkills(WorldSkills):
 
     def repair(self, world: World) -> RepairRules:
         """Return the published rules of thumb for pushes that meet at a left face."""
+        from quorum.agents.skills.cube.plans import Wording
         from quorum.agents.skills.cube.repair import CubeRepair
-        from quorum.agents.skills.cube.wording import Wording
 
         return CubeRepair(Wording.of(world.vocabulary.names))
 

@@ -20,13 +20,13 @@ class SqueezeSkills(WorldSkills):
 
     def heuristic(self, world: World) -> Sequence[Mind]:
         """Return the team that searches the best sum."""
-        from quorum.agents.skills.squeeze.heuristic import SearchingTeam
+        from quorum.agents.skills.squeeze.rules import SearchingTeam
 
         return SearchingTeam(len(world.agents)).minds
 
     def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:  # noqa: ARG002
         """Return the rule that everybody picks."""
-        from quorum.agents.skills.squeeze.gates import SqueezeGates
+        from quorum.agents.skills.squeeze.rules import SqueezeGates
 
         return SqueezeGates()
 
@@ -38,7 +38,7 @@ class SqueezeSkills(WorldSkills):
 
     def merge(self) -> Merge:
         """Return the median of the picks."""
-        from quorum.agents.skills.squeeze.merge import median
+        from quorum.agents.skills.squeeze.rules import median
 
         return median
 

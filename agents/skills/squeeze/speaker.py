@@ -15,7 +15,7 @@ from maeil.actions import Vocabulary
 from maeil.mind import Thought, View
 from maeil.plans import Plan, Task
 from quorum.agents.skills.speaker import Brief, Speaker, take_turn
-from quorum.agents.skills.squeeze.search import next_try, share, widest_gap
+from quorum.agents.skills.squeeze.rules import next_try, share, widest_gap
 
 
 class SqueezeSpeaker(Speaker[SqueezeObservation]):

@@ -9,7 +9,7 @@ from maeil.actions import Vocabulary
 from maeil.mind import Mind, Observation, View
 from maeil.repair import RepairRules
 from maeil.world import World
-from quorum.agents.coordination.notation import Notation
+from quorum.agents.coordination.prompts import Notation
 from quorum.agents.prompting.examples import Example
 from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
 from quorum.agents.skills.speaker import Speaker
@@ -20,7 +20,7 @@ class TransportSkills(WorldSkills):
 
     def heuristic(self, world: World) -> Sequence[Mind]:
         """Return the team that carries out the greedy plan of the board."""
-        from quorum.agents.skills.transport.heuristic import HandingTeam
+        from quorum.agents.skills.transport.moves import HandingTeam
 
         return HandingTeam(world).minds
 
@@ -42,7 +42,7 @@ class TransportSkills(WorldSkills):
 
     def briefing(self) -> Briefing:
         """Return the board, and how far its boxes have to go."""
-        from quorum.agents.skills.transport.briefing import TransportBriefing
+        from quorum.agents.skills.transport.moves import TransportBriefing
 
         return TransportBriefing()
 

@@ -13,8 +13,7 @@ from maeil.actions import SymbolicAction
 from maeil.mind import Observation
 from maeil.tasks import Constraint
 from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight, called
-from quorum.agents.skills.transport.briefing import observed
-from quorum.agents.skills.transport.moves import Tick, carry_out, distance_left, gain, moves_of
+from quorum.agents.skills.transport.moves import Tick, carry_out, distance_left, gain, moves_of, observed
 
 _CONFLICT, _DEPENDENCY, _SPATIAL = Fault.CONFLICT, Constraint.DEPENDENCY, Constraint.SPATIAL
 

@@ -9,7 +9,7 @@ from maeil import Plan, Task
 from quorum.agents.llm.folding import unfolded
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.skills import majority, skills_of
-from quorum.agents.skills.squeeze.merge import median
+from quorum.agents.skills.squeeze.rules import median
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from tests.agents.baselines.stage import end_of, run

@@ -11,14 +11,12 @@ import orjson
 from maeil import LoopSettings
 from maeil.tasks import Constraint
 from maeil.trace import Stamped
+from quorum.agents.coordination.asking import RoleSpeaker
 from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight
 from quorum.agents.coordination.prompts import RolePrompts, role_templates
-from quorum.agents.coordination.speaker import RoleSpeaker
 from quorum.agents.llamac.actor import Actor
-from quorum.agents.llamac.answers import Answers
-from quorum.agents.llamac.critic import TripletCritic
-from quorum.agents.llamac.scrutiny import Scrutiny
-from quorum.agents.llamac.settings import LlamacRole
+from quorum.agents.llamac.critic import Scrutiny, TripletCritic
+from quorum.agents.llamac.settings import Answers, LlamacRole
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.prompting.blocks import read_blocks

@@ -9,8 +9,8 @@ from crafter_env import Collect, Item, Resource
 from maeil import Plan
 from quorum.agents.prompting.blocks import write_json
 from quorum.agents.skills import Brief
+from quorum.agents.skills.crafter.briefing import show_team
 from quorum.agents.skills.crafter.speaker import CrafterSpeaker
-from quorum.agents.skills.crafter.team_sight import show_team
 from tests.crafter_env.joined import world
 
 PICKAXE = {Item.wood_pickaxe: 1}

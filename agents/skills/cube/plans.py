@@ -1,4 +1,4 @@
-"""How the rule-based minds for CUBE write their plans: in the words of the world's vocabulary."""
+"""How the rule-based minds for CUBE write plans in the actions of the world's vocabulary, and how far a block is."""
 
 from __future__ import annotations
 
@@ -97,3 +97,10 @@ def delivery_of(block: SymbolicBlock) -> Task:
 
 
 CUBE, EMCOOP = Wording(meets=True), Wording(meets=False)
+
+
+def way(cell: tuple[int, int], block: SymbolicBlock) -> int:
+    """Manhattan distance from a cell to the nearest cell of a block's left face."""
+    row, col = cell
+    nearest = min(max(row, block.row), block.row + block.weight - 1)
+    return abs(row - nearest) + abs(col - (block.col - 1))
