@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -29,7 +29,7 @@ from quorum.agents.coordination.joint import (
     under_way,
 )
 from quorum.agents.prompting.blocks import write_json
-from quorum.agents.skills import Briefing, Merge
+from quorum.agents.skills import Briefing
 
 CHARACTERS_PER_TOKEN = 4
 
@@ -182,6 +182,25 @@ class Coordinator:
         self._suggested |= plans
 
 
+def majority(proposals: Sequence[Mapping[int, Plan]], asked: Sequence[int]) -> dict[int, Plan]:
+    """Return for each agent the plan that most debaters have for it; of equally many that of the lowest debater.
+
+    Plans are equal when task and actions are. To have none for an agent is a vote that it waits.
+
+    Args:
+        proposals: one joint plan a debater, in order.
+        asked: the agents that they are for.
+    """
+    merged = {}
+    for agent in asked:
+        votes = [proposal.get(agent) for proposal in proposals]
+        keys = [(plan.task, plan.actions) if plan is not None else None for plan in votes]
+        winner = votes[keys.index(max(keys, key=keys.count))]
+        if winner is not None:
+            merged[agent] = winner
+    return merged
+
+
 class Panel:
     """Joint plans of several debaters: `debaters` times `rounds` calls when all goes well.
 
@@ -192,7 +211,7 @@ class Panel:
         asker: asks the model that all debaters think with.
         debaters: how many there are.
         rounds: how often each proposes.
-        merge: makes one joint plan of the last proposals.
+        merge: makes one joint plan of the last proposals: `majority`, or what the role `merge` of the world returns.
         personas: who the debaters are, told to them in turn; none for debaters that are alike.
         in_turn: whether they speak one after the other, each having heard those before (ChatEval, "one-by-one"); else
             all at once.
@@ -203,7 +222,7 @@ class Panel:
         asker: Asker,
         debaters: int,
         rounds: int,
-        merge: Merge,
+        merge: Callable[[Sequence[Mapping[int, Plan]], Sequence[int]], dict[int, Plan]],
         *,
         personas: Sequence[str] = (),
         in_turn: bool = False,

@@ -23,7 +23,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 from maeil.component import Beside, Component, ComponentConfig, TeamContext
 from maeil.mind import COORDINATOR, Mind
 from quorum.agents.baselines.asking import Asker, BaselineRole, ReviewAnswers, TalkAnswers
-from quorum.agents.baselines.coordinator import Coordinator, History, OnePlanner, Panel, Source
+from quorum.agents.baselines.coordinator import Coordinator, History, OnePlanner, Panel, Source, majority
 from quorum.agents.baselines.members import Reviewer, Talker
 from quorum.agents.coordination.asking import JointAnswers, RoleSpeaker
 from quorum.agents.coordination.follower import Follower, needs_dialogue, needs_leader
@@ -31,7 +31,7 @@ from quorum.agents.coordination.prompts import RolePrompts, role_templates
 from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.prompting.templates import Templates
-from quorum.agents.skills import check_form, notation_of, prompts_of, skills_of
+from quorum.agents.skills import notation_role, prompts_of, role_of, skills_of
 
 Forms = TypeVar("Forms", bound=JointAnswers)
 
@@ -58,7 +58,7 @@ def inputs_of(*roles: BaselineRole) -> Callable[[PlanningConfig, str], Mapping[s
 
 
 def _templates(config: PlanningConfig, world: str, roles: Iterable[BaselineRole]) -> Templates:
-    check_form(config.name, config.prompts, world)
+    notation_role(config.name, config.prompts, world)
     return role_templates(world, prompts_of(world), "baselines", roles, config.prompts)
 
 
@@ -80,6 +80,7 @@ class TeamFactory:
         self.world = context.world
         self.skills = skills_of(self.world.name)
         templates = _templates(config, self.world.name, roles)
+        notation = notation_role(config.name, config.prompts, self.world.name)
         self._prompts = RolePrompts(
             templates,
             self.world,
@@ -87,7 +88,7 @@ class TeamFactory:
             max_actions=config.max_actions,
             example=self.skills.example(self.world),
             tasks=self.skills.tasks,
-            notation=notation_of(config.prompts, self.world),
+            notation=notation(self.world.global_observation) if notation is not None else None,
         )
 
     def answers(self, forms: type[Forms]) -> Forms:
@@ -222,7 +223,7 @@ def build_debaters(config: DebatersConfig, context: TeamContext) -> Sequence[Min
         factory.asker(),
         config.debaters,
         config.rounds,
-        factory.skills.merge(),
+        role_of(context.world.name, "merge", "agents=debaters", default=lambda: majority)(),
         personas=config.personas,
         in_turn=config.speaking == "in_turn",
     )

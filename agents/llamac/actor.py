@@ -33,7 +33,7 @@ class Actor:
         speaker: asks the agent's own model, for feedback alone.
         answers: the form of its answer.
         gates: the rules of plan confirmation.
-        evidence: gives what they judge by (`quorum.agents.skills.WorldSkills.evidence`).
+        evidence: returns what they judge by: `seen`, or what the role `evidence` of the world returns.
         world: whose actions it can take.
         settings: switches and bounds.
     """
@@ -123,3 +123,8 @@ class Actor:
         if self._settings.on_exhaust == "noop" or not legal:
             return None
         return Plan(plan.actions, plan.task, f"not confirmed ({rejection.code})")
+
+
+def seen(_world: World, view: View) -> Observation:
+    """Return what an agent sees: what its part is judged by, unless its world has the role `evidence`."""
+    return view.observation

@@ -28,8 +28,8 @@ LEADING = frozenset({LEADER, ROOT, BRANCH_LEADER})
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
-    """What a planner of joint plans is asked.
+class JointPlanRequest:
+    """What a planner of joint plans is asked for.
 
     Attributes:
         role: `explorer` or `exploiter`.
@@ -38,7 +38,7 @@ class Brief:
         asked: agents to plan for, ascending.
         poor: probability, for each agent, that its part is made at random.
         rng: for the choices.
-        told: agents whose parts the rules have found wrong, in the proposal before.
+        refused: agents whose parts the rules have found wrong, in the proposal before.
     """
 
     role: str
@@ -47,7 +47,7 @@ class Brief:
     asked: Sequence[int]
     poor: float
     rng: np.random.Generator
-    told: frozenset[int]
+    refused: frozenset[int]
 
     def drawn_at_random(self) -> list[int]:
         """Draw the agents whose parts are made at random, for this call.
@@ -56,7 +56,7 @@ class Brief:
         random, and what it hears afterwards puts it right.
         """
         drawn = self.rng.random(len(self.asked)) < self.poor
-        return [agent for agent, poor in zip(self.asked, drawn, strict=True) if poor and agent not in self.told]
+        return [agent for agent, poor in zip(self.asked, drawn, strict=True) if poor and agent not in self.refused]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ class Speaker(ABC, Generic[Seen]):
         return None
 
     @abstractmethod
-    def propose(self, brief: Brief) -> Mapping[int, Plan]:
+    def propose(self, request: JointPlanRequest) -> Mapping[int, Plan]:
         """Make a joint plan, by agent."""
 
 

@@ -10,13 +10,13 @@ from maeil.plans import Plan
 from quorum.agents.prompting.answers import plan_value
 from quorum.agents.skills.crafter.needs import PATIENCE, explore, fetch, harvest, hide, survive, work
 from quorum.agents.skills.crafter.scene import RESOURCE, Scene, distance
-from quorum.agents.skills.speaker import Brief
+from quorum.agents.skills.speaker import JointPlanRequest
 
 _LASTING = frozenset(resource.value for material, resource in RESOURCE.items() if COLLECT[material].leaves is material)
 """What several agents can take from one cell, each for itself."""
 
 
-def joint_plan(seen: Sequence[CrafterObservation], brief: Brief) -> dict[int, Plan]:
+def joint_plan(seen: Sequence[CrafterObservation], request: JointPlanRequest) -> dict[int, Plan]:
     """Make a joint plan: `quorum.agents.skills.Speaker.propose`.
 
     Each agent looks after its life, then works on its next tool. What takes several is collected by the nearest who can
@@ -25,11 +25,11 @@ def joint_plan(seen: Sequence[CrafterObservation], brief: Brief) -> dict[int, Pl
 
     Args:
         seen: what each agent of the team sees.
-        brief: what is asked.
+        request: what is asked.
     """
-    scenes = {agent: Scene(seen[agent]) for agent in brief.asked if seen[agent].alive}
+    scenes = {agent: Scene(seen[agent]) for agent in request.asked if seen[agent].alive}
     plans: dict[int, Plan] = {}
-    taken = {one for plan in brief.running.values() for one in _claims(plan["actions"])}
+    taken = {one for plan in request.running.values() for one in _claims(plan["actions"])}
     for agent, scene in scenes.items():
         if agent in plans:
             continue
@@ -37,13 +37,13 @@ def joint_plan(seen: Sequence[CrafterObservation], brief: Brief) -> dict[int, Pl
         free = {other: scenes[other] for other in scenes if other not in plans}
         found = _team(agent, first, free)
         if found is None:
-            ahead = 1 + seen[agent].step // 50 if brief.role == "explorer" else 0
+            ahead = 1 + seen[agent].step // 50 if request.role == "explorer" else 0
             alone = _alone(scene, first, taken, list(Direction)[(agent + ahead) % len(Direction)])
             found = {agent: alone} if alone is not None else {}
         plans |= found
         taken |= {one for plan in found.values() for one in _claims(plan_value(plan)["actions"])}
-    for agent in brief.drawn_at_random():
-        heading = list(Direction)[brief.rng.integers(len(Direction))]
+    for agent in request.drawn_at_random():
+        heading = list(Direction)[request.rng.integers(len(Direction))]
         if agent in scenes and (anywhere := _anywhere(scenes[agent], heading)) is not None:
             plans[agent] = anywhere
     return plans

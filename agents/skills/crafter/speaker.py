@@ -51,7 +51,7 @@ from quorum.agents.skills.crafter.hearsay import (
 )
 from quorum.agents.skills.crafter.needs import TABLE_WOOD, explore, hide, rest, survive, work
 from quorum.agents.skills.crafter.scene import Scene, distance
-from quorum.agents.skills.speaker import LEADING, ROOT, TREE, Brief, Prospect, Speaker
+from quorum.agents.skills.speaker import LEADING, ROOT, TREE, JointPlanRequest, Prospect, Speaker
 
 SOUGHT = (Material.tree, Material.water, Material.coal, Material.iron, Material.diamond)
 """What the land has, in the order in which an agent needs it."""
@@ -181,9 +181,9 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
         asked = Assignment(frozenset({view.agent}), task, int(place), HOPE, view.t)
         return follow(Scene(observation, listen(view).places), asked)
 
-    def propose(self, brief: Brief) -> dict[int, Plan]:
+    def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
         """Make a joint plan."""
-        return joint_plan(read_team(brief.state, self._told()), brief)
+        return joint_plan(read_team(request.state, self._told()), request)
 
     def _told(self) -> Mapping[str, Any]:
         if not self._facts:

@@ -40,7 +40,7 @@ from quorum.agents.skills.cube.critic import PATIENCE, joint_plan
 from quorum.agents.skills.cube.knowledge import Knowledge, block_of, clear, deliveries, recall, seen, told, write_claim
 from quorum.agents.skills.cube.negotiator import Negotiator
 from quorum.agents.skills.cube.plans import CUBE, Wording, delivery_of, way
-from quorum.agents.skills.speaker import Brief, Prospect, Speaker
+from quorum.agents.skills.speaker import JointPlanRequest, Prospect, Speaker
 
 
 def redirected(block: SymbolicBlock, view: View, observation: SymbolicObservation) -> SymbolicBlock:
@@ -218,9 +218,9 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         block = next((block for block in clear(observation) if block.id == wanted), None)
         return self._wording.delivery(block, "I was told to", PATIENCE) if block is not None else None
 
-    def propose(self, brief: Brief) -> dict[int, Plan]:
+    def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
         """Form whole teams."""
-        return joint_plan(read_shown(brief.state), brief, self._wording)
+        return joint_plan(read_shown(request.state), request, self._wording)
 
     def _join(self, view: View, observation: SymbolicObservation, decision: Plan | Resume | None) -> Plan | Resume:
         """Make the plan of one who counts on others: with a meeting, of as many as feedback says that it takes."""

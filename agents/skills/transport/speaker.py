@@ -36,7 +36,7 @@ from maeil.descriptors import Descriptor, Need, Offer
 from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, Thought, View
 from maeil.plans import Plan, Task
-from quorum.agents.skills.speaker import LEADING, TREE, Brief, Prospect, Speaker, take_turn
+from quorum.agents.skills.speaker import LEADING, TREE, JointPlanRequest, Prospect, Speaker, take_turn
 from quorum.agents.skills.transport.moves import (
     box_task,
     distance_left,
@@ -254,7 +254,7 @@ class TransportSpeaker(Speaker[TransportObservation]):
         left = one_step(board.grid, view.agent, None, "I expect that another moves this box")
         return replace(thought, decision=left)
 
-    def propose(self, brief: Brief) -> dict[int, Plan]:
+    def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
         """Make a joint plan.
 
         The explorer follows the greedy plan of the whole board, which spreads the load and takes detours, some steps
@@ -262,23 +262,23 @@ class TransportSpeaker(Speaker[TransportObservation]):
         step that bring boxes nearest to a target, placing first. Where there is no such move, it follows the greedy
         plan for a step.
         """
-        state = brief.state
+        state = request.state
         board = read_shown(state).to_board()
         grid = board.grid
-        others = _next_moves(grid, brief.running)
-        if brief.role == "explorer":
-            steps = _whole(board, brief, others)
+        others = _next_moves(grid, request.running)
+        if request.role == "explorer":
+            steps = _whole(board, request, others)
         else:
-            nearest = _nearest(board, brief.asked, others)
-            steps = (nearest,) if nearest or others else _whole(board, brief, others)[:1]
-        moves = {agent: [joint.get(agent) for joint in steps] for agent in brief.asked}
+            nearest = _nearest(board, request.asked, others)
+            steps = (nearest,) if nearest or others else _whole(board, request, others)[:1]
+        moves = {agent: [joint.get(agent) for joint in steps] for agent in request.asked}
         plans = {
-            agent: plan_of(grid, agent, own, f"the {brief.role}'s next moves")
+            agent: plan_of(grid, agent, own, f"the {request.role}'s next moves")
             for agent, own in moves.items()
             if any(own)
         }
-        for agent in brief.drawn_at_random():
-            plans[agent] = one_step(grid, agent, _any(board, agent, brief.rng), "at random")
+        for agent in request.drawn_at_random():
+            plans[agent] = one_step(grid, agent, _any(board, agent, request.rng), "at random")
         return plans
 
 
@@ -338,10 +338,10 @@ def _next_moves(grid: Grid, running: Mapping[int, Mapping[str, Any]]) -> dict[in
     }
 
 
-def _whole(board: Board, brief: Brief, others: JointMove) -> tuple[JointMove, ...]:
+def _whole(board: Board, request: JointPlanRequest, others: JointMove) -> tuple[JointMove, ...]:
     """The next steps of the greedy plan of the whole board, those who are asked alone."""
-    own = [{agent: move for agent, move in joint.items() if agent in brief.asked} for joint in greedy(board)[:AHEAD]]
-    return (fitting(board, own[0].items(), others),) if own and brief.running else tuple(own)
+    own = [{agent: move for agent, move in joint.items() if agent in request.asked} for joint in greedy(board)[:AHEAD]]
+    return (fitting(board, own[0].items(), others),) if own and request.running else tuple(own)
 
 
 def _nearest(board: Board, asked: Iterable[int], others: JointMove) -> JointMove:

@@ -19,13 +19,29 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from quorum.agents.skills.contract import Effort
 from quorum.agents.skills.cube.planner.kernels import ALIVE, CLEARANCE, COL, ROW, WEIGHT, Flags, Integers, compiled
 
 NOT_SCHEDULED = -1
 
 LEFT_BEHIND = 10
 """What a unit of weight costs that a schedule does not deliver, in sides of the grid."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How long a planner searches.
+
+    Attributes:
+        starts: schedules that are annealed from scratch.
+        changes: changes tried on each of them.
+        rollouts: schedules that are rolled out, at most.
+        work: rollouts end when agents times cells of the grid times steps rolled out have come to this.
+    """
+
+    starts: int
+    changes: int
+    rollouts: int
+    work: int
 
 
 class Choice(NamedTuple):

@@ -24,7 +24,6 @@ from maeil.actions import SymbolicAction, Vocabulary
 from maeil.mind import Act, Mind, View
 from maeil.plans import Plan, Task
 from quorum.agents.skills.commanded import CommandedMind
-from quorum.agents.skills.contract import Effort
 from quorum.agents.skills.cube.planner.kernels import (
     PUSHING,
     STAY,
@@ -35,7 +34,7 @@ from quorum.agents.skills.cube.planner.kernels import (
     move,
     staging_cells,
 )
-from quorum.agents.skills.cube.planner.schedule import Project, Schedule, blocks_ahead, search
+from quorum.agents.skills.cube.planner.schedule import Effort, Project, Schedule, blocks_ahead, search
 
 PATIENCE = 3
 """Steps without any block moving after which a team counts as stuck, in sides of the grid."""
