@@ -22,7 +22,7 @@ from maeil.mind import View
 from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.coordination.asking import JointAnswers, RoleSpeaker, SpeakerReply, form, read
-from quorum.agents.coordination.joint import Proposal, Rejection, impossible, told
+from quorum.agents.coordination.joint import Proposal, Rejection, impossible, show_rejections
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.answers import Thoughts, part, read_plan
 
@@ -165,7 +165,7 @@ class Asker:
         Args:
             role: who is to answer.
             wanted: the form of the answer.
-            judge: reads an answer and tells what is wrong with it.
+            judge: reads an answer and returns what is wrong with it.
             view: the turn in which it is asked.
             blocks: the data of the prompt; `refused` and `feedback` are added: the answer before, and what was wrong.
             agents: for how many agents the answer has a plan, at most.
@@ -180,4 +180,4 @@ class Asker:
             calls.append(self._speaker.rejected(asked.call, answer.rejections))
             if not answer.rejections or len(calls) > self.retries:
                 return AskingResult(answer, calls)
-            refused, feedback = asked.value, told(role, answer.rejections, self._world.agents)
+            refused, feedback = asked.value, show_rejections(role, answer.rejections, self._world.agents)

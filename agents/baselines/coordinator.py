@@ -104,9 +104,10 @@ class OnePlanner:
 class Coordinator:
     """The mind of a coordinator (CMAS, HMAS-1, HMAS-2, debate). It keeps what it has decided, turn by turn.
 
-    A turn that begins a conversation makes a joint plan for the agents that carry none out, and tells those who have a
-    part in it. A turn in which agents have objected makes the joint plan anew. A turn without objections says nothing,
-    which ends the conversation. What agents agree on among themselves afterwards it hears, and takes for the plan.
+    A turn that begins a conversation makes a joint plan for the agents that carry none out, and sends it to those who
+    have a part in it. A turn in which agents have objected makes the joint plan again. A turn without objections says
+    nothing, which ends the conversation. What agents agree on among themselves afterwards it hears, and takes for the
+    plan.
 
     Args:
         source: where its joint plans come from.
@@ -212,7 +213,7 @@ class Panel:
         debaters: how many there are.
         rounds: how often each proposes.
         merge: makes one joint plan of the last proposals: `majority`, or what the role `merge` of the world returns.
-        personas: who the debaters are, told to them in turn; none for debaters that are alike.
+        personas: who the debaters are, given to them in turn; none for debaters that are alike.
         in_turn: whether they speak one after the other, each having heard those before (ChatEval, "one-by-one"); else
             all at once.
     """
@@ -262,7 +263,7 @@ class Panel:
         return self._merge([proposal.plans for _, proposal in sorted(last.items())], asked), calls
 
     def _debate(self, debater: int, shown: Mapping[int, object]) -> dict[str, object]:
-        """What a debater is told of the debate: who it is, and the last proposals, its own and the others'."""
+        """What a debater is shown of the debate: who it is, and the last proposals, its own and the others'."""
         others = {f"debater_{k}": proposal for k, proposal in shown.items() if k != debater}
         persona = self._personas[debater % len(self._personas)] if self._personas else None
         return {"debater": f"debater_{debater}", "persona": persona, "own": shown.get(debater), "others": others}

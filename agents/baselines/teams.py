@@ -158,7 +158,7 @@ class DebatersConfig(PlanningConfig):
     speaking: Literal["together", "in_turn"]
     """Whether all of a round propose at once, or one after the other, each having heard those before."""
     personas: tuple[Annotated[str, Field(min_length=1)], ...]
-    """Who the debaters are, each a sentence or two, told to them in turn; none for debaters that are alike."""
+    """Who the debaters are, each a sentence or two, given to them in turn; none for debaters that are alike."""
 
 
 def build_cmas(config: CmasConfig, context: TeamContext) -> Sequence[Mind]:

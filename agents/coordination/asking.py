@@ -1,7 +1,7 @@
 """How a model is asked in a role, and how its answer is read: the joint plan as a typed answer.
 
 A joint plan is `{"thoughts": ..., "plans": [{"agent": ..., "plan": {...}}]}`. The thoughts are those of the whole
-answer: a plan in it has a task and actions, and no reason of its own, so that the answer for a large team stays short.
+answer: a plan in it has a task and actions, and no separate reason, so that the answer for a large team stays short.
 An agent without an entry waits. Entries are a list, not an object by agent, so that an agent that is named twice is
 seen and refused.
 """
@@ -26,7 +26,7 @@ from quorum.agents.coordination.joint import (
     FORM,
     GRAMMAR,
     NOT_ASKED,
-    STRANGER,
+    UNKNOWN_AGENT,
     Proposal,
     Rejection,
     Rule,
@@ -179,7 +179,7 @@ class JointAnswers:
         Args:
             answer: what came of asking for it.
             asked: agents that it may have plans for.
-            judge: tells what is wrong with plans that can be read.
+            judge: returns what is wrong with plans that can be read.
         """
         if answer.value is None:
             return unreadable(answer.reasons)
@@ -206,7 +206,7 @@ class JointAnswers:
         """
         allowed = ", ".join(fold_names([self._names[agent] for agent in sorted(asked)]))
         rejections = [
-            Rejection(STRANGER, (), f"there is no agent {name!r}") for name in names if name not in self._index
+            Rejection(UNKNOWN_AGENT, (), f"there is no agent {name!r}") for name in names if name not in self._index
         ]
         indices = [self._index[name] for name in names if name in self._index]
         rejections += [

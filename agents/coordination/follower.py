@@ -11,7 +11,7 @@ from quorum.agents.coordination.joint import is_same, read_directive
 
 
 class Follower:
-    """The mind of an agent that does what it is told, and waits when it is told nothing.
+    """The mind of an agent that does its part of the joint plan, and waits without one.
 
     Args:
         world: whose actions it takes.
@@ -25,11 +25,11 @@ class Follower:
 
     async def think(self, view: View) -> Thought:
         """Read the joint plan; answer it, or commit one's part, as the turn allows."""
-        told = [message for message in view.unread if message.kind is MessageKind.DIRECTIVE]
-        for message in told:
+        directives = [message for message in view.unread if message.kind is MessageKind.DIRECTIVE]
+        for message in directives:
             self._joint = read_directive(message, self._world.vocabulary, view.names)
         if Act.PLAN not in view.turn.acts:
-            return await self.answer(view) if told and view.agent in self._joint else Thought()
+            return await self.answer(view) if directives and view.agent in self._joint else Thought()
         plan, self._joint = self._joint.get(view.agent), {}
         return Thought(carry_out(view, plan, self._world, self._pause))
 
@@ -63,8 +63,8 @@ def needs_leader(agents: str, topology: Topology, rounds: int) -> None:
         rounds: the value of `topology.rounds` that the message asks for.
 
     Raises:
-        ValueError: none does; or it only opens a dialogue, in which nobody can object to it; or it is told the open
-            tasks, which the prompts of roles do not show: they tell the whole world.
+        ValueError: none does; or it only opens a dialogue, in which nobody can object to it; or its turns
+            show the open tasks, which the prompts of roles leave out: they show the whole world.
     """
     if not topology.coordinated or topology.dialogue:
         has = "has none as it stands" if not topology.coordinated else "lets it only open a dialogue"

@@ -130,11 +130,11 @@ class NoJointPlan(EpisodeStop):
         self.calls = tuple(calls)
 
 
-FORM, STRANGER, DUPLICATE, NOT_ASKED, IMPOSSIBLE = "V-FORM", "V-STRANGER", "V-DUPLICATE", "V-ASKED", "V-WORLD"
+FORM, UNKNOWN_AGENT, DUPLICATE, NOT_ASKED, IMPOSSIBLE = "V-FORM", "V-UNKNOWN_AGENT", "V-DUPLICATE", "V-ASKED", "V-WORLD"
 
 GRAMMAR: Mapping[str, Rule] = {
     FORM: Rule(Fault.GRAMMAR, None, "the answer is of the wanted form"),
-    STRANGER: Rule(Fault.GRAMMAR, None, "plans are for agents of the team"),
+    UNKNOWN_AGENT: Rule(Fault.GRAMMAR, None, "plans are for agents of the team"),
     DUPLICATE: Rule(Fault.GRAMMAR, None, "an agent has one plan"),
     NOT_ASKED: Rule(Fault.GRAMMAR, None, "plans are for the agents that are asked about"),
     IMPOSSIBLE: Rule(Fault.GRAMMAR, None, "a plan names what is there, as the world itself checks before a commit"),
@@ -171,7 +171,7 @@ def named(plans: Mapping[int, Plan], names: Sequence[str]) -> dict[str, Any]:
     return {names[agent]: part_value(plan) for agent, plan in sorted(plans.items())}
 
 
-def told(author: str, rejections: Iterable[Rejection], names: Sequence[str]) -> list[dict[str, Any]]:
+def show_rejections(author: str, rejections: Iterable[Rejection], names: Sequence[str]) -> list[dict[str, Any]]:
     """Write for a model what is wrong with a proposal, JSON-ready.
 
     Args:

@@ -201,13 +201,13 @@ class RolePrompts:
 
     Args:
         templates: of its roles.
-        world: whose rules and vocabulary they tell.
+        world: whose rules and vocabulary they show.
         prompts: the set of prompts.
         max_actions: actions of a plan, at most.
         example: of the world.
         tasks: whether plans name what they are for.
         notation: of the values in them; None: typed JSON.
-        checks: the rules that joint plans are judged by, told to those who make them; by who judges.
+        checks: the rules that joint plans are judged by, shown to those who make them; by gate.
 
     Raises:
         ValueError: a template cannot be read, or the world shows observations as pictures.

@@ -27,7 +27,7 @@ def build(config: DrwellConfig, context: TeamContext) -> Sequence[Mind]:
 
     Raises:
         ValueError: the topology has no negotiation, the world has no tasks to choose from, a template is not there, or
-            the memory is not one of theirs.
+            the memory is not one of this kind.
     """
     world = context.world
     _check_topology(context.topology)
@@ -58,7 +58,7 @@ def _check_topology(topology: Topology) -> None:
 def _check_world(world: World) -> None:
     if not isinstance(world, TellsOpenTasks) or not skills_of(world.name).tasks:
         raise ValueError(
-            f"agents=drwell chooses among tasks, and the world '{world.name}' tells of none: "
+            f"agents=drwell chooses among tasks, and the world '{world.name}' reports none: "
             "set env=cube, or agents=naive"
         )
 

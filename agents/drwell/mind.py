@@ -12,7 +12,7 @@ from maeil.mind import Act, PlanView, Thought, View
 from maeil.plans import Plan, Task
 from maeil.world import World
 from quorum.agents.coordination.asking import Misread, RoleSpeaker
-from quorum.agents.coordination.joint import FORM, IMPOSSIBLE, Rejection, told
+from quorum.agents.coordination.joint import FORM, IMPOSSIBLE, Rejection, show_rejections
 from quorum.agents.drwell.settings import Answers, Choice, DrwellConfig, DrwellRole
 from quorum.agents.drwell.world_model import DrwellTeam
 from quorum.agents.llm.protocol import AnswerFormat
@@ -163,7 +163,9 @@ class DrwellMind:
 
         model, most = self._team.model, self._settings.instances
         blocks = {
-            "tasks": [told for told in self._told(view) if told["task"] == {"kind": task.kind, "target": task.target}],
+            "tasks": [
+                entry for entry in self._known(view) if entry["task"] == {"kind": task.kind, "target": task.target}
+            ],
             "task": str(task),
             "partners": [view.names[partner] for partner in view.turn.partners],
             "prototypes": [{"kinds": kinds, **found.shown()} for kinds, found in model.prototypes(str(task))[:most]],
@@ -183,7 +185,7 @@ class DrwellMind:
 
         def checked(value: object) -> Choice:
             choice = read(value)
-            tasks = [told.task for told in view.constraints]
+            tasks = [open_task.task for open_task in view.constraints]
             if choice.task not in tasks:
                 names = ", ".join(map(str, tasks)) or "none"
                 reason = f"{choice.task} is no open task; they are: {names}"
@@ -195,16 +197,16 @@ class DrwellMind:
     def _tasks(self, view: View) -> Mapping[str, object]:
         """The blocks of those who choose: the open tasks with what is known of each, and what was said in the room."""
         room = [view.names[agent] for agent in sorted((view.agent, *view.turn.recipients))]
-        return {"tasks": self._told(view), "room": room, **self._room.shown(view.names)}
+        return {"tasks": self._known(view), "room": room, **self._room.shown(view.names)}
 
-    def _told(self, view: View) -> list[dict[str, object]]:
+    def _known(self, view: View) -> list[dict[str, object]]:
         """The open tasks, each with what the world model says of it."""
         writer = OpenTaskWriter(self._world, view)
-        told = []
+        known = []
         for task in view.constraints:
             found = self._team.model.of_task(str(task.task))
-            told.append({**writer.write(task), **(found.shown() if found is not None else {"attempts": 0})})
-        return told
+            known.append({**writer.write(task), **(found.shown() if found is not None else {"attempts": 0})})
+        return known
 
     async def _ask(
         self,
@@ -224,7 +226,7 @@ class DrwellMind:
                 "past_plans": [_past(plan) for plan in view.outcomes],
                 **blocks,
                 "refused": refused,
-                "feedback": [told["problem"] for told in told(role, rejections, view.names)],
+                "feedback": [entry["problem"] for entry in show_rejections(role, rejections, view.names)],
             }
             asked = await self._speaker.ask(role, wanted, view, given)
             rejections = [Rejection(FORM, (), reason) for reason in asked.reasons]
@@ -242,7 +244,7 @@ class DrwellMind:
 
 
 def _past(plan: PlanView) -> dict[str, object]:
-    """One of the agent's own last plans, as a prompt tells it."""
+    """One of the agent's own last plans, as a prompt shows it."""
     past: dict[str, object] = {"actions": plan.actions, "status": plan.status.value, "reason": plan.reason}
     return past if plan.task is None else {**past, "task": str(plan.task)}
 

@@ -143,7 +143,7 @@ class WorldModel:
 
     @staticmethod
     def load(data: object) -> WorldModel:
-        """Make the world model of the episode after those of which `dump` has told.
+        """Make the world model of the episode after those that `dump` has written.
 
         Raises:
             ValueError: the data are not what `dump` returns; the message names the place.
@@ -190,7 +190,7 @@ STILL_OPEN = "the task was not over"
 
 
 @dataclass(slots=True)
-class Undertaking:
+class PlanRecord:
     """A plan for a task.
 
     Attributes:
@@ -220,19 +220,19 @@ class DrwellTeam:
         self.model = model
         """What the team knows."""
         self._world = world
-        self._undertakings: list[Undertaking] = []
-        self._live: dict[int, Undertaking] = {}
+        self._ended: list[PlanRecord] = []
+        self._live: dict[int, PlanRecord] = {}
 
     def serves(self, agent: int, plan: Plan, task: Task) -> bool:
         """Return whether the actions of a plan work at an open task, as the world sees it in the state as it is."""
         assert isinstance(self._world, TellsOpenTasks)
         plans: list[Plan | None] = [None] * len(self._world.agents)
         plans[agent] = Plan(plan.actions)
-        return any(told.task == task and agent in told.planned for told in self._world.open_tasks(plans))
+        return any(found.task == task and agent in found.planned for found in self._world.open_tasks(plans))
 
     def begin(self, agent: int, task: Task, plan: Plan, t: int) -> None:
         """Note that an agent commits a plan; one that the loop then refuses is forgotten with the next."""
-        self._live[agent] = Undertaking(agent, task, plan, t)
+        self._live[agent] = PlanRecord(agent, task, plan, t)
 
     def end(self, agent: int, outcomes: tuple[PlanView, ...], t: int) -> None:
         """Learn what became of the plan that an agent has committed, when it needs another one.
@@ -246,7 +246,7 @@ class DrwellTeam:
         if live is None or not outcomes or not _is(outcomes[-1], live):
             return
         live.end = t
-        self._undertakings.append(live)
+        self._ended.append(live)
         over = not self.serves(agent, live.plan, live.task)
         self.model.add(self._instance(live, outcomes[-1].status, outcomes[-1].reason, over=over))
 
@@ -258,7 +258,7 @@ class DrwellTeam:
             whole.add(self._instance(live, PlanStatus.SUCCEEDED if over else PlanStatus.CANCELLED, "", over=over))
         return whole.dump()
 
-    def _instance(self, live: Undertaking, status: PlanStatus, reason: str, *, over: bool) -> Instance:
+    def _instance(self, live: PlanRecord, status: PlanStatus, reason: str, *, over: bool) -> Instance:
         done = status is PlanStatus.SUCCEEDED
         return Instance(
             episode=self.model.episode,
@@ -268,17 +268,17 @@ class DrwellTeam:
             reason=reason or (STILL_OPEN if done and not over else ""),
             succeeded=done and over,
             duration=live.end - live.begin if live.end is not None else None,
-            team=len({live.agent, *(other.agent for other in self._beside(live))}),
+            team=len({live.agent, *(other.agent for other in self._concurrent(live))}),
         )
 
-    def _beside(self, own: Undertaking) -> list[Undertaking]:
-        """The undertakings of the same task that lived at the same time as one that ends now."""
+    def _concurrent(self, own: PlanRecord) -> list[PlanRecord]:
+        """The plans for the same task that lived at the same time as one that ends now."""
         return [
             other
-            for other in (*self._undertakings, *self._live.values())
+            for other in (*self._ended, *self._live.values())
             if other.task == own.task and (other.end is None or other.end > own.begin)
         ]
 
 
-def _is(ended: PlanView, live: Undertaking) -> bool:
+def _is(ended: PlanView, live: PlanRecord) -> bool:
     return ended.task == live.task and ended.actions == tuple(map(str, live.plan.actions))

@@ -64,7 +64,7 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
 
 
 def checks(config: LlamacConfig, gates: Gates) -> dict[str, list[dict[str, str]]]:
-    """Return the rules of the gates that are in force, by gate, as they are told to those who make joint plans."""
+    """Return the rules of the gates that are in force, by gate, as they are shown to those who make joint plans."""
     found: dict[str, list[dict[str, str]]] = {"scrutiny": [], "confirmation": []}
     for code, rule in gates.rules.items():
         found[rule.fault.gate].append({"code": code, "meaning": rule.meaning})

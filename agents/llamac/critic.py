@@ -32,7 +32,7 @@ from quorum.agents.coordination.joint import (
     place,
     read_objections,
     show,
-    told,
+    show_rejections,
     under_way,
     unreadable,
 )
@@ -48,7 +48,7 @@ class Decision:
         sight: the state.
         asked: agents that need a plan, ascending: those who carry out no suggestion, and those whose plan was recalled.
         running: what is left of the plans of the others.
-        key: tells this conversation from the next.
+        key: distinguishes this conversation from the next.
         calls: of the thought under way.
         retries: internal retries left.
         rounds: external retries left.
@@ -71,7 +71,7 @@ class Decision:
     recalled: set[int] = field(default_factory=set)
 
     def joint(self, plans: Mapping[int, Plan]) -> Joint:
-        """Put plans beside those that are under way."""
+        """Join plans with those that are under way."""
         return Joint(plans, self.running)
 
     def recall(self, agents: Iterable[int]) -> None:
@@ -152,7 +152,7 @@ class TripletCritic:
 
     A turn that begins a decision asks both critics at the same time, scrutinises what they propose, and has the
     assessor make the suggestion of the two: three calls when all pass. A turn in which actors have objected has the
-    assessor plan anew for those who objected alone. A turn without objections says nothing, which ends the
+    assessor plan again, for those who objected alone. A turn without objections says nothing, which ends the
     conversation.
 
     Args:
@@ -226,7 +226,7 @@ class TripletCritic:
         return self._suggest(view, decision, to)
 
     async def _replan(self, view: View, decision: Decision, objections: Sequence[Objection]) -> Thought:
-        """Make another suggestion for those who object; the others keep theirs, or are told when it is dropped."""
+        """Make another suggestion for those who object; the others keep their plans, or hear when it is dropped."""
         decision.rounds -= 1
         decision.retries = self._settings.internal_retries
         flagged = tuple(objection.agent for objection in objections)
@@ -252,8 +252,8 @@ class TripletCritic:
         """Tell the agents whom it concerns what the suggestion is, for all of them: a recalled one at least to wait."""
         self._suggested |= decision.plans
         waits = dict.fromkeys(decision.recalled - decision.plans.keys(), Plan((self._world.idle,), None, "recalled"))
-        told = sorted({*to, *decision.recalled})
-        messages = (directive(told, {**decision.plans, **waits}, view.names),) if told else ()
+        recipients = sorted({*to, *decision.recalled})
+        messages = (directive(recipients, {**decision.plans, **waits}, view.names),) if recipients else ()
         return Thought(messages=messages, calls=tuple(decision.calls))
 
     async def _ask_critics(self, view: View, decision: Decision) -> dict[str, Proposal]:
@@ -284,7 +284,7 @@ class TripletCritic:
             if not failed:
                 return proposals
             if decision.retries == 0:
-                return {role: self._mended(decision, tries) for role, tries in tried.items()}
+                return {role: self._settled(decision, tries) for role, tries in tried.items()}
             decision.retries -= 1
             for proposal in failed.values():
                 decision.recall_offenders(proposal.rejections)
@@ -292,7 +292,7 @@ class TripletCritic:
             feedback = [
                 entry
                 for role, proposal in failed.items()
-                for entry in told(role, proposal.rejections, self._world.agents)
+                for entry in show_rejections(role, proposal.rejections, self._world.agents)
             ]
             if self._settings.retry == "failed":
                 asked = tuple(role for role in roles if role.value in failed)
@@ -300,7 +300,7 @@ class TripletCritic:
     async def _assess(
         self, view: View, decision: Decision, asked: Sequence[int], blocks: Mapping[str, object]
     ) -> dict[int, Plan]:
-        """Have the assessor make a suggestion for some agents, again until it passes; the others keep theirs."""
+        """Have the assessor make a suggestion for some agents, again until it passes; the others keep their plans."""
         kept = {agent: plan for agent, plan in decision.plans.items() if agent not in asked}
         refused: object = None
         sources = {role: proposal.plans for role, proposal in decision.critics.items()}
@@ -330,13 +330,13 @@ class TripletCritic:
                 return proposal.plans
             tried.append(proposal)
             if decision.retries == 0:
-                return self._mended(decision, tried).plans
+                return self._settled(decision, tried).plans
             decision.retries -= 1
             under_way_before = decision.running
             decision.recall_offenders(proposal.rejections)
             asked = sorted({*asked, *(under_way_before.keys() - decision.running.keys())})
             refused = answer.value
-            feedback = told(LlamacRole.ASSESSOR.value, proposal.rejections, self._world.agents)
+            feedback = show_rejections(LlamacRole.ASSESSOR.value, proposal.rejections, self._world.agents)
 
     def _merged(self, decision: Decision) -> dict[int, Plan]:
         """Make the suggestion without a call: the last critic's plans, and the other's for those whom it leaves out."""
@@ -344,9 +344,9 @@ class TripletCritic:
         rejections = self._scrutiny.judge(decision.sight, decision.joint(plans))
         if not rejections or not self._settings.scrutinize_suggestion:
             return plans
-        return self._mended(decision, [Proposal(plans, "", rejections)]).plans
+        return self._settled(decision, [Proposal(plans, "", rejections)]).plans
 
-    def _mended(self, decision: Decision, tried: Sequence[Proposal]) -> Proposal:
+    def _settled(self, decision: Decision, tried: Sequence[Proposal]) -> Proposal:
         """Make do, when all retries are used up: with a proposal that passed, or with the last that can be repaired.
 
         Args:

@@ -56,13 +56,13 @@ class LlamacConfig(ComponentConfig):
     rollout: NonNegativeInt
     """Steps that scrutiny rolls a joint plan out for on a copy of the world, where its gates can; 0: it does not."""
     confirmation: bool
-    """Whether actors check their own part; false: they do what they are told (ablation)."""
+    """Whether actors check their own part; false: they do what is suggested (ablation)."""
     internal_retries: NonNegativeInt
     """IF: times in a decision that a rejected joint plan is asked for again; 0: internal feedback is off."""
     retry: Literal["both", "failed"]
     """Who proposes again when a critic's joint plan is rejected: both critics, as in the paper, or that one alone."""
     external_retries: NonNegativeInt
-    """EF: times in a decision that the assessor plans anew on the actors' feedback; 0: external feedback is off."""
+    """EF: times in a decision that the assessor plans again on the actors' feedback; 0: external feedback is off."""
     strict: bool
     """Whether conflicts that are left after all internal retries fail the episode, as unreadable plans always do."""
     on_exhaust: Literal["execute", "noop", "fail"]

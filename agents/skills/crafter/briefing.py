@@ -21,7 +21,7 @@ UNSEEN = "?"
 GROUND = "."
 """What is drawn where everybody who knows a cell sees an agent on it."""
 SHARED = ("map", "creatures")
-"""What is told once for the team."""
+"""What is shown once for the team."""
 IMPLIED = ("teammates", "asleep", "last_seen", "agents_not_shown")
 """What follows from where the others are."""
 
@@ -117,8 +117,8 @@ def _joint(seen: Sequence[CrafterObservation]) -> _Canvas:
         window, canvas = _window(one.map), _canvas(one.map)
         age = _RANK[canvas.view(np.uint32)]
         age[_view_of(one, joint.shape)[window] & (age > 0)] = len(_AGE) + 1
-        told = age > newest[window]
-        joint[window][told], newest[window][told] = canvas[told], age[told]
+        newer = age > newest[window]
+        joint[window][newer], newest[window][newer] = canvas[newer], age[newer]
     return joint
 
 

@@ -86,12 +86,12 @@ def _team(agent: int, plan: Plan | None, free: Mapping[int, Scene]) -> dict[int,
     material, identity = scene.material(cell), scene.id_of(cell)
     team: dict[int, Plan] = {}
     nearest = sorted(free.items(), key=lambda entry: (entry[0] != agent, distance(entry[1].cell, cell), entry[0]))
-    for other, theirs in nearest:
+    for other, its_scene in nearest:
         if len(team) == scene.needed(material):
             break
-        if theirs.material(cell) is material and theirs.can_collect(material):
-            avoid = frozenset(theirs.id_of(known) for known in theirs.known(material) if known != cell)
-            found = fetch(theirs, material, avoid=avoid, patience=PATIENCE)
+        if its_scene.material(cell) is material and its_scene.can_collect(material):
+            avoid = frozenset(its_scene.id_of(known) for known in its_scene.known(material) if known != cell)
+            found = fetch(its_scene, material, avoid=avoid, patience=PATIENCE)
             if found is not None and (identity in _targets(found) or other == agent):
                 team[other] = found
     return team if len(team) == scene.needed(material) else None

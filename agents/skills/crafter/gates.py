@@ -94,7 +94,7 @@ class _Page:
     actions: tuple[SymbolicAction, ...]
     cell: Cell
     bag: Counter[Item]
-    told: set[Material] = field(default_factory=set)
+    goals: set[Material] = field(default_factory=set)
     """Stations that its plan goes to, where it has not seen what is there."""
     done: int = 0
     time: int | None = 0
@@ -195,7 +195,7 @@ def _lack(page: _Page, ledger: Ledger) -> tuple[bool, str] | None:
             if lacking:
                 return True, lacking
             for station in stations_of(page.scene, tool):
-                known = station in ledger.placed or station in page.told or page.scene.known(station)
+                known = station in ledger.placed or station in page.goals or page.scene.known(station)
                 if not known:
                     return False, f"no {station.name} stands by then"
         case Place(object=what):
@@ -223,7 +223,7 @@ def _carry_out(agent: int, page: _Page, pages: Mapping[int, _Page], ledger: Ledg
                 cell = scene.cell_of(identity)
                 _walk(page, cell, 0 if target is Target.cell and scene.material(cell) in STANDS else 1)
                 if scene.material(cell) is Material.none and target in (Target.table, Target.furnace):
-                    page.told.add(Material[target.value])
+                    page.goals.add(Material[target.value])
         case Collect(resource=resource, steps=tries) as action:
             aim = target_of(scene, action)
             if aim is None:
@@ -310,7 +310,7 @@ class CrafterGates:
         return [*broken, *_twice(ledger, joint, scenes), *_meetings(ledger, joint, scenes)]
 
     def confirm(self, agent: int, observation: Observation, joint: Joint) -> Rejection | None:
-        """Judge an agent's plan by its own map, bag and needs, and what others were told to give it."""
+        """Judge an agent's plan by its own map, bag and needs, and what others are to give it."""
         seen, plan = _observed(observation), joint.plans[agent]
         if not seen.alive:
             idle = all(isinstance(action, Noop) for action in plan.actions)
@@ -320,8 +320,8 @@ class CrafterGates:
         if goal is not None and way(scene, *goal) is None:
             return Rejection("C-AVAIL", (agent,), f"the agent knows no way to {list(goal[0])}")
         gifts = Counter[Item]()
-        for other, theirs in joint.plans.items():
-            for action in theirs.actions if other != agent else ():
+        for other, its_plan in joint.plans.items():
+            for action in its_plan.actions if other != agent else ():
                 if isinstance(action, Share) and action.agent == agent:
                     gifts[action.item.item] += action.quantity
         lacking = keep({agent: scene}, {agent: plan}, {agent: gifts}).stuck

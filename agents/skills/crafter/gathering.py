@@ -28,7 +28,7 @@ class Gathering:
         what: the resource of the cell, or a tool to make at the table or furnace there.
         cell: where.
         members: who takes part.
-        begun: environment step.
+        start: environment step.
         spots: where each member is to stand.
         arrived: members that stand there.
     """
@@ -36,7 +36,7 @@ class Gathering:
     what: Material | Tool
     cell: Cell
     members: frozenset[int]
-    begun: int
+    start: int
     spots: dict[int, Cell] = field(default_factory=dict)
     arrived: set[int] = field(default_factory=set)
 
@@ -49,7 +49,7 @@ class Gathering:
 
     def is_over(self, scenes: Mapping[int, Scene], step: int) -> bool:
         """Whether the cell is gone, all have the tool, a member is dead, or it has lasted too long."""
-        if step - self.begun > LIFETIME or not self.members <= scenes.keys():
+        if step - self.start > LIFETIME or not self.members <= scenes.keys():
             return True
         known = [scenes[member] for member in self.members]
         if isinstance(self.what, Tool):
@@ -110,8 +110,8 @@ def reachable(scene: Scene, limit: int = 60) -> set[Cell]:
     """The cells that an agent can walk to without digging, within some steps."""
     found = edge = {scene.cell}
     for _ in range(limit):
-        beside = {cell for inner in edge for cell in scene.beside(inner)}
-        edge = {cell for cell in beside - found if scene.material(cell) in WALKABLE}
+        nearby = {cell for inner in edge for cell in scene.neighbours(inner)}
+        edge = {cell for cell in nearby - found if scene.material(cell) in WALKABLE}
         found = found | edge
         if not edge:
             break

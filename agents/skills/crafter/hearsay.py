@@ -62,7 +62,7 @@ def write_assignment(assignment: Assignment, station: str = "table") -> str:
 
 
 def write_refusal(task: Task, reason: str) -> str:
-    """Say that one cannot do what one was told."""
+    """Say that one cannot do what one was ordered to do."""
     return f"I cannot {task.kind} {task.target}: {reason}."
 
 
@@ -108,7 +108,7 @@ def _agents(text: str) -> frozenset[int]:
 LIFETIME = 60
 """Steps after which what was agreed on is forgotten."""
 WAIT = 20
-"""Times to try where the feedback tells of others who need help."""
+"""Times to try where the feedback names others who need help."""
 _IN_VAIN = (PlanStatus.FAILED, PlanStatus.TIMED_OUT)
 
 
@@ -158,11 +158,11 @@ def listen(view: View) -> Hearsay:
     assert isinstance(seen, CrafterObservation)
     known = Hearsay()
     index = {name: agent for agent, name in enumerate(view.names)}
-    told_at = {index[missed.agent]: missed.step for missed in seen.last_seen}
+    seen_at = {index[missed.agent]: missed.step for missed in seen.last_seen}
     known.cells = {index[missed.agent]: missed.cell for missed in seen.last_seen}
     messages = sorted((*view.memory, *view.unread), key=lambda message: message.t)
     for message in messages:
-        _hear(known, message, view, told_at)
+        _hear(known, message, view, seen_at)
     known.cells |= {index[mate.agent]: mate.cell for mate in seen.teammates}
     for assignment in _in_order(messages, view.t):
         known.add(assignment)
@@ -171,7 +171,7 @@ def listen(view: View) -> Hearsay:
     return known
 
 
-def _hear(known: Hearsay, message: Message, view: View, told_at: dict[int, int]) -> None:
+def _hear(known: Hearsay, message: Message, view: View, seen_at: dict[int, int]) -> None:
     """Note where a speaker is, what it holds, what it has seen and what it refuses."""
     rows = view.observation.size[1]  # type: ignore[attr-defined]
     known.refused |= {(message.sender, task) for task in read_refusals(message.content)}
@@ -179,7 +179,7 @@ def _hear(known: Hearsay, message: Message, view: View, told_at: dict[int, int])
         return
     known.spoke = True
     cell, bag = read_cell(message.content), read_bag(message.content)
-    if cell is not None and message.t >= told_at.get(message.sender, 0):
+    if cell is not None and message.t >= seen_at.get(message.sender, 0):
         known.cells[message.sender] = divmod(cell - 1, rows)
     if bag is not None:
         known.bags[message.sender] = bag

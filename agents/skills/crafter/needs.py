@@ -111,21 +111,21 @@ def fetch(
         patience: times to try while too few agents are there.
     """
 
-    def neighbour(cell: Cell) -> Cell | None:
-        for beside in scene.beside(cell):
-            if scene.material(beside) is material and scene.id_of(beside) not in avoid:
-                return beside
+    def adjacent(cell: Cell) -> Cell | None:
+        for neighbour in scene.neighbours(cell):
+            if scene.material(neighbour) is material and scene.id_of(neighbour) not in avoid:
+                return neighbour
         return None
 
-    trip = scene.search(lambda cell: 0 if neighbour(cell) else None)
+    trip = scene.search(lambda cell: 0 if adjacent(cell) else None)
     if trip is None and scene.heard(material):
-        trip = scene.search(lambda cell: 0 if neighbour(cell) else None, FARTHEST, hopeful=True)
+        trip = scene.search(lambda cell: 0 if adjacent(cell) else None, FARTHEST, hopeful=True)
     if trip is None:
         return None
     task = Task("collect", material.name)
     if (start := scene.advance(trip)) is not None:
         return Plan(tuple(start), task, f"I am on my way to {material.name}")
-    target = neighbour(trip.cell)
+    target = adjacent(trip.cell)
     assert target is not None
     identity = scene.id_of(target)
     collect = Collect(resource=RESOURCE[material], target=identity, steps=patience)
@@ -141,7 +141,10 @@ def explore(scene: Scene, heading: Direction) -> Plan | None:
     dx, dy = STEPS[heading]
 
     def handicap(cell: Cell) -> float | None:
-        if not any(scene.on_map(beside) and scene.material(beside) is Material.none for beside in scene.beside(cell)):
+        if not any(
+            scene.on_map(neighbour) and scene.material(neighbour) is Material.none
+            for neighbour in scene.neighbours(cell)
+        ):
             return None
         ahead = (cell[0] - scene.cell[0]) * dx + (cell[1] - scene.cell[1]) * dy
         return max(0.0, 20 - 2.0 * ahead)
@@ -161,7 +164,7 @@ def crafting_trip(scene: Scene, stations: tuple[Material, ...], limit: int = FAR
 
     def wanted(cell: Cell) -> float | None:
         around = [(cell[0] + dx, cell[1] + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
-        near = {scene.material(beside) for beside in around}
+        near = {scene.material(neighbour) for neighbour in around}
         return 0 if min(cell) > 0 and near.issuperset(stations) else None
 
     trip = scene.search(wanted, limit)
@@ -231,11 +234,11 @@ def harvest(scene: Scene, avoid: frozenset[int] = frozenset()) -> Plan | None:
 
     def gains(cell: Cell) -> list[tuple[float, Cell]]:
         found = []
-        for beside in scene.beside(cell):
-            material = scene.material(beside)
+        for neighbour in scene.neighbours(cell):
+            material = scene.material(neighbour)
             alone = material in DIGGABLE and scene.needed(material) == 1 and scene.can_collect(material)
-            if alone and scene.id_of(beside) not in avoid:
-                found.append((points.get(material.name, 1.0), beside))
+            if alone and scene.id_of(neighbour) not in avoid:
+                found.append((points.get(material.name, 1.0), neighbour))
         return sorted(found, reverse=True)
 
     def handicap(cell: Cell) -> float | None:
@@ -319,7 +322,7 @@ def _dig_in(scene: Scene) -> Plan | None:
     def shelter(cell: Cell) -> tuple[Cell, Cell] | None:
         for dx, dy in STEPS.values():
             first, second = (cell[0] + dx, cell[1] + dy), (cell[0] + 2 * dx, cell[1] + 2 * dy)
-            walls = {*scene.beside(first), *scene.beside(second)} - {cell, first, second}
+            walls = {*scene.neighbours(first), *scene.neighbours(second)} - {cell, first, second}
             if scene.material(first) is scene.material(second) is Material.stone and all(
                 _is_wall(scene, w) for w in walls
             ):

@@ -117,9 +117,9 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
         """Read the observation of a prompt.
 
         Raises:
-            ValueError: the rules of the prompt have not told the facts that it leaves out.
+            ValueError: the rules of the prompt lack the facts that it leaves out.
         """
-        return read_shown(orjson.loads(text), self._told(), self._agents)
+        return read_shown(orjson.loads(text), self._given_facts(), self._agents)
 
     def describe(self, view: View, poor: float, rng: np.random.Generator) -> Descriptor:  # noqa: ARG002 (of others)
         """Offer what it has seen; ask for what it knows no place of."""
@@ -171,7 +171,7 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
         return self.answer(replace(view, unread=(*view.unread, *claims)), poor, rng)
 
     def toward(self, view: View, target: str) -> Plan | None:
-        """Go and collect a cell that is told by its name, `tree_3543`."""
+        """Go and collect a cell that is given by its name, `tree_3543`."""
         observation = view.observation
         assert isinstance(observation, CrafterObservation)
         place = target.rpartition("_")[2]
@@ -183,9 +183,9 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
 
     def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
         """Make a joint plan."""
-        return joint_plan(read_team(request.state, self._told()), request)
+        return joint_plan(read_team(request.state, self._given_facts()), request)
 
-    def _told(self) -> Mapping[str, Any]:
+    def _given_facts(self) -> Mapping[str, Any]:
         if not self._facts:
             raise ValueError('the rules have no block <facts>; {% include "facts.jinja" %} writes it')
         return self._facts
@@ -209,8 +209,8 @@ def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:
     if Act.SPEAK not in view.turn.acts:
         said = heard.of(view.agent)
         objection = hindrance(scene, said) if said is not None else ""
-        told = f"{write_refusal(said.task, objection)} {report}" if said is not None and objection else report
-        return (Draft(recipients, told, MessageKind.ACK),) if view.unread else ()
+        text = f"{write_refusal(said.task, objection)} {report}" if said is not None and objection else report
+        return (Draft(recipients, text, MessageKind.ACK),) if view.unread else ()
     if view.turn.role in LEADING:
         passed = _passed(view, heard) if view.turn.role in TREE else []
         return _direct(view, [*passed, *_orders(view, scene, heard)], report)
@@ -219,29 +219,29 @@ def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:
     if view.turn.role:
         return (Draft(recipients, report, MessageKind.REQUEST),)
     new = _claim(view, scene, heard)
-    told = f"{write_assignment(new)} {report}" if new is not None else report
-    return (Draft(recipients, told, MessageKind.PROPOSE),)
+    text = f"{write_assignment(new)} {report}" if new is not None else report
+    return (Draft(recipients, text, MessageKind.PROPOSE),)
 
 
 def _direct(view: View, orders: Sequence[Assignment], report: str) -> tuple[Draft, ...]:
     """Give orders to all whom the turn lets its holder write to, with a report behind them."""
-    told = " ".join([*map(write_assignment, orders), *([report] if report else [])])
-    tells = orders or view.turn.role == ROOT or any(m.kind is MessageKind.DIRECTIVE for m in view.unread)
-    return (Draft(view.turn.recipients, told, MessageKind.DIRECTIVE),) if tells else ()
+    text = " ".join([*map(write_assignment, orders), *([report] if report else [])])
+    speaks = orders or view.turn.role == ROOT or any(m.kind is MessageKind.DIRECTIVE for m in view.unread)
+    return (Draft(view.turn.recipients, text, MessageKind.DIRECTIVE),) if speaks else ()
 
 
 def _passed(view: View, heard: Hearsay) -> list[Assignment]:
-    """What the leader's own leader has just told that is for others, too."""
+    """What the leader's own leader has just said that is for others, too."""
     return [found for found in heard.assignments if found.t == view.t and found.agents - {view.agent}]
 
 
 def _sights(scene: Scene, wanted: Sequence[Material] = (), *, heard_of: bool = False) -> list[str]:
-    """Return the places worth telling, the nearest of each kind.
+    """Return the places worth naming, the nearest of each kind.
 
     Args:
         scene: what the agent has seen itself.
-        wanted: kinds that are asked for, beside the usual ones.
-        heard_of: whether those that it has heard of are told as well.
+        wanted: kinds that are asked for, as well as the usual ones.
+        heard_of: whether those that it has heard of are named as well.
     """
     return [
         f"{material.name}_{scene.id_of(cell)}"
@@ -275,7 +275,7 @@ def _own_part(view: View, scene: Scene, heard: Hearsay) -> Assignment | None:
 
 
 def _orders(view: View, scene: Scene, heard: Hearsay) -> list[Assignment]:
-    """What the leader tells: a call, and a tree of its own for everybody else who lacks wood for the first tool."""
+    """What the leader orders: a call, and another tree for everybody else who lacks wood for the first tool."""
     orders = []
     mine = heard.of(view.agent)
     if mine is None or not mine.is_joint:
@@ -298,7 +298,7 @@ def _orders(view: View, scene: Scene, heard: Hearsay) -> list[Assignment]:
 
 
 def _orders_of_coordinator(view: View, observation: CrafterObservation, heard: Hearsay) -> list[Assignment]:
-    """What one without a body tells all: what each of them would, knowing the map and what all have said they hold."""
+    """What one without a body orders: what each of them would, knowing the map and what all have said they hold."""
     orders: list[Assignment] = []
     for mate in observation.teammates:
         agent = view.names.index(mate.agent)
@@ -308,7 +308,7 @@ def _orders_of_coordinator(view: View, observation: CrafterObservation, heard: H
 
 
 def _lacks_wood(agent: int, scene: Scene, heard: Hearsay) -> bool:
-    """Whether an agent, by what it has told, holds too little wood for the first tool and the table that this takes."""
+    """Whether an agent, by what it has said, holds too little wood for the first tool and the table that this takes."""
     table = 0 if scene.known(Material.table) else TABLE_WOOD
     wood = dict(MAKE[Tool.wood_pickaxe.primitive].uses)[Item.wood] + table
     held = heard.bags.get(agent, {})

@@ -57,7 +57,7 @@ class _Staffing:
         self._wording = wording
         self._board = board
         self._role = request.role
-        self._told = request.refused
+        self._refused = request.refused
         self._shut: set[int] = set()
         self._covered = {
             (block.row + down, block.col + right)
@@ -131,9 +131,9 @@ class _Staffing:
         self._take(team)
         self._pushing[block.id] += team
         # So patient that the first to come is still there when the last one comes, who may be under way already. Blocks
-        # can make ways longer than they look: those who are told that something is wrong wait as long as they may.
-        told = self._told.intersection(self._pushing[block.id])
-        patience = None if told else PATIENCE + self._way(self._pushing[block.id], block)
+        # can make ways longer than they look: those whose plan was refused wait as long as they may.
+        refused = self._refused.intersection(self._pushing[block.id])
+        patience = None if refused else PATIENCE + self._way(self._pushing[block.id], block)
         self.plans |= {agent: self._wording.delivery(block, rationale, patience) for agent in team}
 
     def _leave(self, agent: int, block: SymbolicBlock) -> None:

@@ -44,7 +44,7 @@ class GreedyTeam:
         Args:
             agent: its index.
             observation: what it sees; all agents see the same board.
-            stuck: whether its last plan ran out of time: then its whole team is formed anew.
+            stuck: whether its last plan ran out of time: then its whole team is formed again.
         """
         self._release(agent, observation, stuck=stuck)
         if agent not in self._block_of:

@@ -1,4 +1,4 @@
-"""What a negotiator knows of CUBE's team: what others say, who wants which block, and what came of its own plans."""
+"""What a negotiator knows of CUBE's team: what others say, who wants which block, and what came of its plans."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write_claim(block: int, steps: int) -> str:
 
 
 def write_order(blocks: Mapping[int, int]) -> str:
-    """Tell others what to work on."""
+    """Order others to work on blocks."""
     return "; ".join(f"agent_{agent}: block_{block}" for agent, block in sorted(blocks.items())) + "."
 
 
@@ -44,7 +44,7 @@ def write_request(reason: str) -> str:
 
 
 def write_branch(agents: Iterable[int]) -> str:
-    """Say for whom one reports beside oneself."""
+    """Say for whom one reports as well as for oneself."""
     return f"I speak for {', '.join(fold_names([f'agent_{agent}' for agent in sorted(agents)]))}."
 
 
@@ -55,12 +55,12 @@ def read_claim(text: str) -> int | None:
 
 
 def read_order(text: str) -> dict[int, int]:
-    """Find who is told to work on what."""
+    """Find who is ordered to work on what."""
     return {int(agent): int(block) for agent, block in _ORDER.findall(text)}
 
 
 def read_branch(text: str) -> frozenset[int]:
-    """Find for whom a message reports beside its sender."""
+    """Find for whom a message reports, apart from its sender."""
     found = _BRANCH.search(text)
     runs = [(int(first), int(last or first)) for first, last in _RUN.findall(found[1])] if found else []
     return frozenset(agent for first, last in runs if last - first < _LONGEST_RUN for agent in range(first, last + 1))
@@ -82,11 +82,11 @@ class Knowledge:
 
     Attributes:
         wishes: the block that each agent, itself among them, is known to work on or to want.
-        order: the block that the leader has told it to work on.
+        order: the block that the leader has ordered it to work on.
         failures: how often its plans for a block have failed.
         refused: the block that each agent has objected to since the last orders.
         failed_at: environment step of the last failure that was counted.
-        branches: who has asked for something to do in this environment step, and for whom each has reported beside.
+        branches: who has asked for something to do in this environment step, and for whom else each has reported.
         passed: orders that were heard of others in this environment step, by agent.
         heard_at: the environment step of these two.
     """
@@ -150,8 +150,8 @@ def recall(view: View, observation: SymbolicObservation) -> Knowledge:
     """Return what a view alone lets one know, for a speaker that keeps nothing from turn to turn.
 
     Messages that have left the memory are lost, and so are failures older than the last plans. Where an agent that
-    nobody speaks of stands tells what it works on. Feedback says whose plan serves what: that counts more than what was
-    said in earlier steps. What others need of this one tells what they want; what they say themselves counts more.
+    nobody speaks of stands shows what it works on. Feedback says whose plan serves what: that counts more than what was
+    said in earlier steps. What others need of this one shows what they want; what they say themselves counts more.
     """
     known = Knowledge(wishes=seen(observation))
     failed = [block_of(plan.task) for plan in view.outcomes if plan.status in _IN_VAIN]
@@ -177,8 +177,8 @@ def recall(view: View, observation: SymbolicObservation) -> Knowledge:
     return known
 
 
-def told(view: View) -> dict[int, int]:
-    """Return the block that each agent has said last that it takes, as far as the prompt still tells."""
+def claimed_blocks(view: View) -> dict[int, int]:
+    """Return the block that each agent has said last that it takes, as far as the prompt still shows."""
     known = Knowledge()
     for message in (*view.memory, *view.unread):
         known.hear(message, view.agent)
@@ -186,7 +186,7 @@ def told(view: View) -> dict[int, int]:
 
 
 def deliveries(view: View) -> dict[int, OpenTask]:
-    """Return the open tasks of left faces, by the block, where feedback tells who is there."""
+    """Return the open tasks of left faces, by the block, where feedback says who is there."""
     found: dict[int, OpenTask] = {}
     for task in view.constraints:
         block = block_of(task.task)

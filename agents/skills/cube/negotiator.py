@@ -83,7 +83,7 @@ ORDERS = 64
 
 
 class Negotiator:
-    """The mind of one agent. It knows of the others what it sees and what it has been told, and nothing else.
+    """The mind of one agent. It knows of the others what it sees and hears, and nothing else.
 
     - It wishes for the block with a clear way that it can reach soonest, after those on which its plans have failed.
     - What it has heard of others, and who stands at a block's left face, are wishes too; from all the wishes that it
@@ -186,7 +186,7 @@ class Negotiator:
         return self._directives({**passed, **orders}, view)
 
     def _branch(self, member: int) -> frozenset[int]:
-        """For whom a member has reported beside itself."""
+        """For whom else a member has reported."""
         return self._known.branches.get(member, frozenset())
 
     def _directives(self, orders: dict[int, int], view: View) -> tuple[Draft, ...]:
@@ -209,8 +209,8 @@ class Negotiator:
         """Ask for a block; or acknowledge the one that was ordered, or object to it."""
         if Act.SPEAK in view.turn.acts:
             last = view.outcomes[-1] if view.outcomes else None
-            told = f"My plan for {last.task} {last.status.value} {last.reason}".strip() if last else "I have no plan"
-            asked = write_request(f"{told}.")
+            news = f"My plan for {last.task} {last.status.value} {last.reason}".strip() if last else "I have no plan"
+            asked = write_request(f"{news}.")
             below = self._known.branches.items() if view.turn.role == MEMBER else ()
             if branch := {agent for member, others in below for agent in (member, *others)} - {view.agent}:
                 asked = f"{asked} {write_branch(branch)}"

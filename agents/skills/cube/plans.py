@@ -85,7 +85,7 @@ class Wording:
         return Plan((self.approach(block), *pushing), delivery_of(block), rationale)
 
     def try_push(self, block: SymbolicBlock) -> SymbolicAction:
-        """Push, and give up after a few steps in which nothing moves: what tells an attempt from a delivery."""
+        """Push, and give up after a few steps in which nothing moves: what distinguishes an attempt from a delivery."""
         if self.meets:
             return PushBlock(block=block.id, steps=1, timeout=TRIES)
         return PushTowards(block=block.id, steps=TRIES)

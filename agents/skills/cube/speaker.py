@@ -1,6 +1,6 @@
 """The simulated speaker in CUBE: it uses what it hears, and knows only what it sees.
 
-As long as it has heard nobody and told nobody anything, it takes what is nearest and waits for nobody, so that a team
+As long as it has heard nothing and said nothing, it takes what is nearest and waits for nobody, so that a team
 without talk double-books. With what it hears it does what a negotiator would do: it forms teams, meets, and follows
 orders. Where its turn has feedback, that says where agents are lacking, and how many a push takes. As a planner of
 joint plans it forms the teams of all agents that it is asked about: `critic.py`.
@@ -37,7 +37,16 @@ from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan, PlanStatus, Task
 from maeil.tasks import OpenTask
 from quorum.agents.skills.cube.critic import PATIENCE, joint_plan
-from quorum.agents.skills.cube.knowledge import Knowledge, block_of, clear, deliveries, recall, seen, told, write_claim
+from quorum.agents.skills.cube.knowledge import (
+    Knowledge,
+    block_of,
+    claimed_blocks,
+    clear,
+    deliveries,
+    recall,
+    seen,
+    write_claim,
+)
 from quorum.agents.skills.cube.negotiator import Negotiator
 from quorum.agents.skills.cube.plans import CUBE, Wording, delivery_of, way
 from quorum.agents.skills.speaker import JointPlanRequest, Prospect, Speaker
@@ -58,7 +67,7 @@ def redirected(block: SymbolicBlock, view: View, observation: SymbolicObservatio
 
 
 def _lacking(task: OpenTask, agent: int) -> int:
-    """How many agents a task lacks beside those in place and those whose plans serve it, not counting one agent."""
+    """How many more agents a task needs than those in place and those whose plans serve it, not counting one agent."""
     return task.needs - len({*(task.in_place or ()), *task.planned} - {agent})
 
 
@@ -95,10 +104,10 @@ def describe(view: View, observation: SymbolicObservation, known: Knowledge) -> 
     wanted = next((block for block in ranked if block.id == wished), ranked[0])
     offered = [wanted, *(block for block in ranked if block is not wanted)][:OFFERED]
     names = tuple(f"block_{block.id}" for block in offered)
-    told = f"I can push {' or '.join(names)}; {names[0]} is {way(cell, wanted)} steps away."
+    text = f"I can push {' or '.join(names)}; {names[0]} is {way(cell, wanted)} steps away."
     hands = f"{names[0]} takes {wanted.weight - 1} more to push. " if wanted.weight > 1 else ""
     return Descriptor(
-        Offer(told, names, free=view.plan is None), Need(f"{hands}Who else can push {names[0]}?", names[:1])
+        Offer(text, names, free=view.plan is None), Need(f"{hands}Who else can push {names[0]}?", names[:1])
     )
 
 
@@ -110,7 +119,7 @@ LATER = 5
 
 
 class CubeSpeaker(Speaker[SymbolicObservation]):
-    """A negotiator that remembers what its prompt tells, and a loner as long as that tells of nobody.
+    """A negotiator that remembers what its prompt shows, and a loner as long as that mentions nobody.
 
     Args:
         wording: of its plans.
@@ -173,7 +182,7 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         """Return the blocks with a clear way."""
         observation = view.observation
         assert isinstance(observation, SymbolicObservation)
-        at, said = seen(observation).get(mate), told(view).get(mate)
+        at, said = seen(observation).get(mate), claimed_blocks(view).get(mate)
         return [
             Prospect(
                 delivery_of(block),
@@ -237,7 +246,7 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         return plan if alone else Resume.RESUME
 
     def _try(self, view: View, observation: SymbolicObservation, poor: float, rng: np.random.Generator) -> Plan:
-        """Make the plan of one who has heard nobody and told nobody."""
+        """Make the plan of one who has heard nothing and said nothing."""
         if rng.random() < poor:
             blocks = clear(observation)
             return self._wording.attempt(blocks[rng.integers(len(blocks))], "at random")

@@ -20,7 +20,7 @@ GOLDEN = 0.381966
 def next_try(found: Mapping[int, float], highest: int) -> int:
     """Choose the next integer to try, to find the peak of a curve with one.
 
-    Golden-section search: the peak lies between the tried neighbours of the best; the larger gap beside it is tried
+    Golden-section search: the peak lies between the tried neighbours of the best; the larger gap next to it is tried
     next. With nothing left to try there, the best is the peak.
 
     Args:

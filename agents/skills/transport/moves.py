@@ -238,7 +238,7 @@ class HandingTeam:
         )
 
     def _go_on(self, board: Board) -> None:
-        """Take the next step of the plan where the board is what it foresaw; else plan anew."""
+        """Take the next step of the plan where the board is what it foresaw; else plan again."""
         if self._board is not None and self._plan and self._board.after(self._plan[0]).board == board:
             self._plan = self._plan[1:]
         else:

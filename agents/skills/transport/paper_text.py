@@ -83,7 +83,7 @@ def write_value(grid: Grid, value: object) -> Any:
         case str():
             return write_name(grid, value)
         case TransportState():
-            return {**_told(value.seen), "observations": observation_lines(value.seen.to_board())}
+            return {**_shown(value.seen), "observations": observation_lines(value.seen.to_board())}
         case {"actions": [{"action": str()}, *_] as actions}:
             return _NEXT.join(map(write_action, actions))
         case Mapping():
@@ -142,23 +142,23 @@ def _read_name(grid: Grid, text: str) -> str:
 
 
 def _observation(seen: TransportObservation) -> dict[str, Any]:
-    return {**_told(seen), "observation": local_line(seen)}
+    return {**_shown(seen), "observation": local_line(seen)}
 
 
-def _told(seen: TransportObservation) -> dict[str, Any]:
-    """What is told beside the lines of the agents; of a board every place, empty ones, too."""
-    told: dict[str, Any] = {"difficulty": seen.difficulty, "rows": seen.rows, "cols": seen.cols}
-    told |= {"entry_rule": seen.entry_rule} if seen.grid.is_hard else {}
-    told |= {"max_steps": seen.max_steps, "step": seen.step}
+def _shown(seen: TransportObservation) -> dict[str, Any]:
+    """What is shown apart from the lines of the agents; of a board every place, empty ones, too."""
+    shown: dict[str, Any] = {"difficulty": seen.difficulty, "rows": seen.rows, "cols": seen.cols}
+    shown |= {"entry_rule": seen.entry_rule} if seen.grid.is_hard else {}
+    shown |= {"max_steps": seen.max_steps, "step": seen.step}
     if seen.board is not None:
-        told |= {"boxes_left": seen.boxes_left, "boxes_placed": seen.boxes_placed, "board": seen.board}
-    return told | ({"collided": True} if seen.collided else {})
+        shown |= {"boxes_left": seen.boxes_left, "boxes_placed": seen.boxes_placed, "board": seen.board}
+    return shown | ({"collided": True} if seen.collided else {})
 
 
-def _seen(told: Mapping[str, Any], **own: Any) -> TransportObservation:
-    """The inverse of `_told`."""
+def _seen(shown: Mapping[str, Any], **own: Any) -> TransportObservation:
+    """The inverse of `_shown`."""
     nobody = {"entry_rule": str(EntryRule.final_state), "agent": "", "square": "", "sees": {}, "can_do": ()}
-    fields = {key: item for key, item in told.items() if key not in _LINES}
+    fields = {key: item for key, item in shown.items() if key not in _LINES}
     return TransportObservation(**{**nobody, **fields, **own})
 
 

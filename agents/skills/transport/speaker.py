@@ -1,7 +1,7 @@
 """The simulated speaker in grid transportation: it reads the observation in the prompt, and plans greedily.
 
 Where all agents see the same board they plan by the same rules, so that their moves fit together without a word. Those
-who see their own cell alone say which targets are in theirs; a box goes nearer to a target that somebody has reported,
+who see their own cell alone say which targets are in it; a box goes nearer to a target that somebody has reported,
 and where nobody has, it goes anywhere. As a critic of LLaMAC the speaker plans for all agents that it is asked about.
 """
 
@@ -53,12 +53,12 @@ _REPORT = re.compile(r"In (square\[[\d., ]+\]) there (?:is|are) (no target|targe
 
 def report(board: Board, cells: Iterable[int]) -> str:
     """Say which targets are in the cells of some agents; `hear` reads it."""
-    told = []
+    texts = []
     for agent in cells:
         place = board.grid.cells[agent]
         names = [f"target_{target.colour}" for target in board.targets if target.place == place]
-        told.append(f"In {write_place(place)} there {'are' if names[1:] else 'is'} {', '.join(names) or 'no target'}.")
-    return " ".join(told)
+        texts.append(f"In {write_place(place)} there {'are' if names[1:] else 'is'} {', '.join(names) or 'no target'}.")
+    return " ".join(texts)
 
 
 def describe(board: Board, view: View) -> Descriptor:
@@ -89,7 +89,7 @@ def reported(board: Board, messages: Iterable[Message]) -> set[int]:
 
 
 def known_board(observation: TransportObservation, messages: Iterable[Message]) -> Board:
-    """Return what an agent knows of the board: what it sees, and the targets that others have told of.
+    """Return what an agent knows of the board: what it sees, and the targets that others have reported.
 
     Args:
         observation: what it sees: its own cell.
@@ -105,8 +105,8 @@ def known_board(observation: TransportObservation, messages: Iterable[Message]) 
     for where, items in observation.sees.items():
         targets.setdefault(where, []).extend(item for item in items if item.startswith("target_"))
         boxes += [_item(item, where) for item in items if item.startswith("box_")]
-    told = [_item(item, where) for where, items in targets.items() for item in items if _is_item(item)]
-    return Board(grid, tuple(boxes), tuple(item for item in told if item.place in grid.agent_of))
+    targets_known = [_item(item, where) for where, items in targets.items() for item in items if _is_item(item)]
+    return Board(grid, tuple(boxes), tuple(item for item in targets_known if item.place in grid.agent_of))
 
 
 def choose(board: Board, agent: int, rng: np.random.Generator) -> tuple[BoxMove | None, str]:
@@ -170,7 +170,7 @@ _WORK = re.compile(r"\bI work on box_([a-z]+):")
 AHEAD = 3
 """Steps that the explorer plans ahead."""
 SENTENCES = 30
-"""Cells of which one message tells, at most."""
+"""Cells on which one message reports, at most."""
 
 
 class TransportSpeaker(Speaker[TransportObservation]):
@@ -215,8 +215,8 @@ class TransportSpeaker(Speaker[TransportObservation]):
         if observation.board is not None:
             return thought
         cells = sorted({*telling(board, view)[:SENTENCES], *_passed(view, board)})
-        told = [report(board, cells[start : start + SENTENCES]) for start in range(0, len(cells), SENTENCES)]
-        messages = (replace(m, content=f"{m.content} {part}") for m in thought.messages for part in told)
+        texts = [report(board, cells[start : start + SENTENCES]) for start in range(0, len(cells), SENTENCES)]
+        messages = (replace(m, content=f"{m.content} {part}") for m in thought.messages for part in texts)
         return replace(thought, messages=tuple(messages))
 
     def prospects(self, view: View, mate: int) -> list[Prospect]:
@@ -283,7 +283,7 @@ class TransportSpeaker(Speaker[TransportObservation]):
 
 
 def _known(view: View) -> Board:
-    """What an agent knows of the board: all of it, or what is in its cell and what others have told."""
+    """What an agent knows of the board: all of it, or what is in its cell and what others have reported."""
     observation = view.observation
     assert isinstance(observation, TransportObservation)
     if observation.board is None:
@@ -308,8 +308,8 @@ def _tell_all(view: View, board: Board) -> Thought:
     """Tell those who see less where all targets are."""
     if Act.SPEAK not in view.turn.acts or not view.turn.recipients:
         return Thought()
-    told = report(board, sorted(_with_targets(board)))
-    return Thought(messages=(Draft(view.turn.recipients, told, MessageKind.DIRECTIVE),))
+    text = report(board, sorted(_with_targets(board)))
+    return Thought(messages=(Draft(view.turn.recipients, text, MessageKind.DIRECTIVE),))
 
 
 def _passed(view: View, board: Board) -> set[int]:

@@ -259,7 +259,7 @@ def may_advance(team: Team, j: int, block: int) -> bool:
 
 @compiled
 def _clear_columns(team: Team, j: int, block: int) -> int:
-    """Columns by which a block may advance before it comes too near to one that waits for a team of its own."""
+    """Columns by which a block may advance before it comes too near to one that waits for its own team."""
     top, left, weight = team.blocks[block, ROW], team.blocks[block, COL], team.blocks[block, WEIGHT]
     clear = len(team.grid)
     for other in range(len(team.blocks)):
@@ -453,18 +453,18 @@ def _exchange_targets(team: Team) -> None:
         for other in range(i + 1, n):
             if team.current[other] != team.current[i] or not _walks(team, other):
                 continue
-            mine, theirs = team.field[i], team.field[other]
+            own_field, other_field = team.field[i], team.field[other]
             here, there = team.agents[i], team.agents[other]
-            a, b = mine[here[0], here[1]], theirs[there[0], there[1]]
-            c, d = mine[there[0], there[1]], theirs[here[0], here[1]]
+            a, b = own_field[here[0], here[1]], other_field[there[0], there[1]]
+            c, d = own_field[there[0], there[1]], other_field[here[0], here[1]]
             if min(a, b, c, d) >= 0 and c * c + d * d < a * a + b * b:
                 for k in range(2):
                     kept = team.target[i, k]
                     team.target[i, k] = team.target[other, k]
                     team.target[other, k] = kept
-                scratch = mine.copy()
-                mine[:] = theirs
-                theirs[:] = scratch
+                scratch = own_field.copy()
+                own_field[:] = other_field
+                other_field[:] = scratch
 
 
 @compiled
