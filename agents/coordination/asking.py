@@ -33,9 +33,9 @@ from quorum.agents.coordination.joint import (
     unreadable,
 )
 from quorum.agents.coordination.prompts import Notation, RolePrompts
-from quorum.agents.llm.booking import answered, invalid
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import AnswerFormat, Finish, Model, Reply
+from quorum.agents.llm.records import answered, invalid
 from quorum.agents.prompting.answers import Thoughts, checked, part, plan_model, read_plan, tidy
 from quorum.agents.prompting.names import fold_names
 from quorum.agents.prompting.requests import RequestCounter

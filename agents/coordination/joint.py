@@ -130,7 +130,7 @@ class NoJointPlan(EpisodeStop):
         self.calls = tuple(calls)
 
 
-FORM, UNKNOWN_AGENT, DUPLICATE, NOT_ASKED, IMPOSSIBLE = "V-FORM", "V-UNKNOWN_AGENT", "V-DUPLICATE", "V-ASKED", "V-WORLD"
+FORM, UNKNOWN_AGENT, DUPLICATE, NOT_ASKED, IMPOSSIBLE = "V-FORM", "V-STRANGER", "V-DUPLICATE", "V-ASKED", "V-WORLD"
 
 GRAMMAR: Mapping[str, Rule] = {
     FORM: Rule(Fault.GRAMMAR, None, "the answer is of the wanted form"),
