@@ -11,7 +11,7 @@ import pytest
 from crafter_env.kernels.jit import KERNELS as crafter  # noqa: N811 (it is a set among others here)
 from cube_env.jit import KERNELS as cube  # noqa: N811
 from llamac_env.jit import KERNELS as transport  # noqa: N811
-from quorum.agents.skills.cube.planner.jit import KERNELS as planner  # noqa: N811
+from quorum.agents.skills.cube.planner.kernels import KERNELS as planner  # noqa: N811
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import prepare, run_cell
 from tests.conftest import Quorum, command, environment
@@ -64,7 +64,7 @@ def test_time_of_compilation_is_in_no_figure(tmp_path: Path) -> None:
     assert told == [1, 0]
     for run in (tmp_path / "runs").rglob("metrics.json"):
         metrics = json.loads(run.read_text())
-        assert metrics["decision.latency_p95_seconds"] < 1.0, run
+        assert metrics["coop2.decision_time_total_seconds"] < 2.0, run
 
 
 @pytest.mark.conformance
