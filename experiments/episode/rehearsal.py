@@ -1,17 +1,21 @@
-"""Compiles the kernels of a cell before any clock starts, so that no figure holds the time that it takes.
+"""Compiles the kernels of a cell before any clock starts, so that no measured time includes compilation.
 
 Numba compiles a kernel when it is first called with arrays of a kind. So short episodes are played in memory which call
-what longer ones call; `tests/experiments/episode/test_rehearsal.py` holds them to that. Where everything is compiled
-already it is loaded, in a fraction of a second, once a process.
+what longer ones call; `tests/experiments/episode/test_rehearsal.py` makes sure of it. A mark next to the compiled
+kernels shows that this has been done, so that later processes need not do it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
+from pathlib import Path
 
 from quorum.experiments.configuration.cell import Cell
 
@@ -22,7 +26,14 @@ _EPISODES = {
 }
 """The episodes that rehearse each world that has kernels."""
 _WITH_MINDS = {("cube", "planner"): ("n=2 agents=planner max_steps=3",)}
-"""Those that rehearse minds with kernels of their own."""
+"""Those that rehearse minds with their own kernels."""
+_KERNELS = {
+    "cube": "cube_env.jit",
+    "transport": "llamac_env.jit",
+    "crafter": "crafter_env.kernels.jit",
+    ("cube", "planner"): "quorum.agents.skills.cube.planner.jit",
+}
+"""The modules that hold the kernels (`KERNELS`) of a world, or of minds in it."""
 _log = logging.getLogger(__name__)
 
 Play = Callable[[Cell], None]
@@ -39,8 +50,29 @@ def rehearse(world: str, minds: str, play: Play) -> None:
         minds: by name.
         play: plays a cell.
     """
-    for words in (*_EPISODES.get(world, ()), *_WITH_MINDS.get((world, minds), ())):
-        _once(words, play)
+    for whose, episodes in ((world, _EPISODES.get(world)), ((world, minds), _WITH_MINDS.get((world, minds)))):
+        if episodes is not None:
+            _rehearse(whose, episodes, play)
+
+
+def _rehearse(whose: str | tuple[str, str], episodes: Sequence[str], play: Play) -> None:
+    mark = _mark(_KERNELS[whose], episodes)
+    if mark is None or not mark.exists():
+        for words in episodes:
+            _once(words, play)
+        if mark is not None and mark.parent.is_dir():
+            mark.touch()
+
+
+@cache
+def _mark(module: str, episodes: Sequence[str]) -> Path | None:
+    """Return the file that marks kernels as rehearsed by this Python and Numba on such a machine; None for no cache."""
+    from maeil.compilation import numba  # noqa: PLC0415
+
+    folder: Path | None = import_module(module).KERNELS.folder
+    machine = (sys.version, numba.__version__, numba.core.codegen.ll.get_host_cpu_name())
+    digest = hashlib.sha256(repr((episodes, machine)).encode()).hexdigest()
+    return folder / f"rehearsed-{digest[:16]}" if folder is not None else None
 
 
 @contextmanager
