@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from quorum.agents.llm.prices import BATCH, OFFER_BATCHES, read_tier
 from quorum.agents.llm.protocol import Usage
-from quorum.agents.llm.spent import dollars
-from quorum.agents.llm.tiers import BATCH, OFFER_BATCHES, read_tier
+from quorum.agents.llm.spending import dollars
 from quorum.experiments.common.durations import clock_time
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.providers.config import ProviderConfig
