@@ -68,8 +68,9 @@ class UsualCosts:
         if thoughts is not None:
             return thoughts / max(self.thoughts, 1.0)
         steps = min(self.steps, raw["max_steps"]) if self.completed else raw["max_steps"]
-        share = float(raw["n"] / self.n * steps / max(self.steps, 1.0))
-        return max(share, raw["n"] / max(self.thoughts, raw["n"]))  # every agent thinks before the first step
+        n: int = raw["n"]
+        share: float = n / self.n * steps / max(self.steps, 1.0)
+        return max(share, n / max(self.thoughts, n))  # every agent thinks before the first step
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,11 +186,10 @@ def _by_tier(values: Mapping[str, Any], usage: Usage) -> Mapping[str, float]:
         usage: the tokens.
     """
     config = providers.get(values["name"]).config.model_validate(values)
-    price = getattr(config, "price", None)
-    if price is None:
+    if not isinstance(config, ProviderConfig) or (price := config.price) is None:
         return {}
     known = {"", read_tier(values.get("service_tier")), *price.tiers}
-    own_address = urlsplit(getattr(config, "address", "") or "").hostname == getattr(config, "official", None)
+    own_address = urlsplit(config.address or "").hostname == getattr(config, "official", None)
     if values["name"] in OFFER_BATCHES and own_address:
         known.add(BATCH)
     else:  # other servers that speak the format mostly have no batches

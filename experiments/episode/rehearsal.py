@@ -14,10 +14,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from quorum.experiments.configuration.cell import Cell
+
+if TYPE_CHECKING:
+    from maeil.compilation.kernels import KernelSet
 
 _EPISODES = {
     "cube": ("n=2 agents=negotiator topology=debate max_steps=12", "n=2 agents=heuristic max_steps=12"),
@@ -27,13 +30,6 @@ _EPISODES = {
 """The episodes that rehearse each world that has kernels."""
 _WITH_MINDS = {("cube", "planner"): ("n=2 agents=planner max_steps=3",)}
 """Those that rehearse minds with their own kernels."""
-_KERNELS = {
-    "cube": "cube_env.jit",
-    "transport": "llamac_env.jit",
-    "crafter": "crafter_env.kernels.jit",
-    ("cube", "planner"): "quorum.agents.skills.cube.planner.jit",
-}
-"""The modules that hold the kernels (`KERNELS`) of a world, or of minds in it."""
 _log = logging.getLogger(__name__)
 
 Play = Callable[[Cell], None]
@@ -56,7 +52,7 @@ def rehearse(world: str, minds: str, play: Play) -> None:
 
 
 def _rehearse(whose: str | tuple[str, str], episodes: Sequence[str], play: Play) -> None:
-    mark = _mark(_KERNELS[whose], episodes)
+    mark = _mark(whose, episodes)
     if mark is None or not mark.exists():
         for words in episodes:
             _once(words, play)
@@ -65,14 +61,28 @@ def _rehearse(whose: str | tuple[str, str], episodes: Sequence[str], play: Play)
 
 
 @cache
-def _mark(module: str, episodes: Sequence[str]) -> Path | None:
+def _mark(whose: str | tuple[str, str], episodes: Sequence[str]) -> Path | None:
     """Return the file that marks kernels as rehearsed by this Python and Numba on such a machine; None for no cache."""
     from maeil.compilation import numba  # noqa: PLC0415
 
-    folder: Path | None = import_module(module).KERNELS.folder
+    folder = _kernels(whose).folder
     machine = (sys.version, numba.__version__, numba.core.codegen.ll.get_host_cpu_name())
     digest = hashlib.sha256(repr((episodes, machine)).encode()).hexdigest()
     return folder / f"rehearsed-{digest[:16]}" if folder is not None else None
+
+
+def _kernels(whose: str | tuple[str, str]) -> KernelSet:
+    """Return the kernels of a world, or of minds in it."""
+    match whose:
+        case "cube":
+            from cube_env.jit import KERNELS  # noqa: PLC0415
+        case "transport":
+            from llamac_env.jit import KERNELS  # noqa: PLC0415
+        case "crafter":
+            from crafter_env.kernels.jit import KERNELS  # noqa: PLC0415
+        case _:
+            from quorum.agents.skills.cube.planner.jit import KERNELS  # noqa: PLC0415
+    return KERNELS
 
 
 @contextmanager
