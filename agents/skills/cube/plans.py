@@ -1,4 +1,4 @@
-"""How the rule-based minds for CUBE write their plans: in the words of the world's vocabulary."""
+"""How the rule-based minds for CUBE write plans in the actions of the world's vocabulary, and how far a block is."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Wording:
         return Plan((self.approach(block), *pushing), delivery_of(block), rationale)
 
     def try_push(self, block: SymbolicBlock) -> SymbolicAction:
-        """Push, and give up after a few steps in which nothing moves: what tells an attempt from a delivery."""
+        """Push, and give up after a few steps in which nothing moves: what distinguishes an attempt from a delivery."""
         if self.meets:
             return PushBlock(block=block.id, steps=1, timeout=TRIES)
         return PushTowards(block=block.id, steps=TRIES)
@@ -97,3 +97,10 @@ def delivery_of(block: SymbolicBlock) -> Task:
 
 
 CUBE, EMCOOP = Wording(meets=True), Wording(meets=False)
+
+
+def way(cell: tuple[int, int], block: SymbolicBlock) -> int:
+    """Manhattan distance from a cell to the nearest cell of a block's left face."""
+    row, col = cell
+    nearest = min(max(row, block.row), block.row + block.weight - 1)
+    return abs(row - nearest) + abs(col - (block.col - 1))
