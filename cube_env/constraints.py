@@ -139,6 +139,8 @@ def task_changes(
     Returns:
         The number of rows in `changed`.
     """
+    # Everything is counted again and compared: a step changes few tasks, but which ones cannot be known from the
+    # actions alone (a chain reaches far).
     now[:] = 0
     aligned_with[:] = -1
     chain_of[:] = -1
@@ -218,6 +220,7 @@ def _count_near(grid: IntArray, blocks: IntArray, block: int, direction: int, no
     row, col, along_row, along_col = _edge(blocks, block, direction + 1 if direction % 2 else direction - 1)
     row_step = int(direction == _DOWN) - int(direction == _UP)
     col_step = int(direction == _RIGHT) - int(direction == _LEFT)
+    # The cells next to the line of face cells and the line behind it: all that are one step away from a face cell.
     for k in range(-1, width + 1):
         for behind in range(2):
             r, c = row + k * along_row - behind * row_step, col + k * along_col - behind * col_step
@@ -255,6 +258,7 @@ def _weigh_chain(
             code = grid[row, col]
             if code > 0:
                 is_free = 0
+            # Marks hold the number of the task, so they need no clearing between tasks.
             elif code < 0 and chain_of[-code - 1] != task:
                 chain_of[-code - 1] = task
                 chain[length] = -code - 1

@@ -29,6 +29,7 @@ from cube_env.jit import compiled_borrowing
 def occupy(agents: IntArray, blocks: IntArray, grid: IntArray) -> None:
     """Write the occupancy grid from the agents and the blocks that are there."""
     grid[:] = 0
+    # Agents are written last: no agent shares a cell with a block, so the order matters only for boards that are wrong.
     for b in range(blocks.shape[0]):
         if blocks[b, ALIVE]:
             row, col, weight = blocks[b, ROW], blocks[b, COL], blocks[b, WEIGHT]
@@ -52,11 +53,13 @@ def repaint(blocks: IntArray, grid: IntArray, new_blocks: IntArray, new_grid: In
     """Turn the channels of one world into those of another of the same size, touching the cells that differ."""
     side = grid.shape[0]
     for block in range(blocks.shape[0]):
+        # A weight is painted in cells whose code does not change, so the comparison of the grids would miss it.
         if blocks[block, WEIGHT] != new_blocks[block, WEIGHT]:
             paint(new_blocks, new_grid, channels)
             return
     for row in range(side):
         for col in range(side):
+            # The goal column never changes; the other four channels follow from the code of the cell.
             if new_grid[row, col] != grid[row, col]:
                 _paint_cell(new_blocks, new_grid, channels, row, col)
 

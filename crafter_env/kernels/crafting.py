@@ -66,6 +66,7 @@ def craft(w: World, rules: IntArray) -> None:
     """Resolve all `make` of a step."""
     agents = w.agents.shape[0]
     for agent in range(agents):
+        # Marks of the last step are still in `AIM`; every maker starts this one as waiting.
         if _is_making(w, agent):
             w.agents[agent, AIM] = _WAITING
     for agent in range(agents):
@@ -75,6 +76,7 @@ def craft(w: World, rules: IntArray) -> None:
         if station >= 0:
             if is_blank(w, agent):
                 note_target(w, agent, _NO_STATION, station, NOWHERE, NOWHERE)
+        # The first agent of a group settles it for all; the others are marked as done and passed over.
         elif rules[QUORUM] > 1:
             _make_together(w, rules, agent)
         elif holds_inputs(w, agent, w.agents[agent, CHOSEN]):
@@ -122,6 +124,8 @@ def stands_beside(w: World, agent: int, station: int) -> bool:
 @inner
 def _beside(w: World, x: int, y: int, station: int) -> tuple[int, int]:
     """The first cell of a station in the 3 x 3 cells around a cell, row by row; (-1, -1) without any."""
+    # `World.nearby` slices from x - 1; at 0 that is -1, and NumPy then gives an empty area. Kept, since a world must
+    # repeat Crafter's.
     if x > 0 and y > 0:
         for j in range(y - 1, y + 2):
             for i in range(x - 1, x + 2):
@@ -177,12 +181,14 @@ def _make_together(w: World, rules: IntArray, anchor: int) -> None:
     action, quorum = w.agents[anchor, CHOSEN], rules[QUORUM]
     station = TABLE if needs_table(rules, action) else FURNACE
     x, y = _beside(w, w.objects[anchor, X], w.objects[anchor, Y], station)
+    # Two passes: who takes part must be known before anything is used or given.
     present, leader = 0, -1
     for agent in range(w.agents.shape[0]):
         if _takes_part(w, rules, agent, action, x, y):
             present += 1
             if leader < 0 and holds_inputs(w, agent, action):
                 leader = agent
+    # The leader pays once for the whole group; see the source above.
     if present >= quorum and leader >= 0:
         _use_inputs(w, leader)
     for agent in range(w.agents.shape[0]):
@@ -223,8 +229,11 @@ def share_items(w: World, rules: IntArray, actions: IntArray) -> None:
     for agent in range(w.agents.shape[0]):
         if not w.agents[agent, ALIVE] or w.agents[agent, CHOSEN] != SHARE:
             continue
+        # In the order of the agents, each against the bags as they are now: what was received can be passed on in the
+        # same step.
         recipient, item, quantity = actions[agent, RECIPIENT], actions[agent, SHARED_ITEM], actions[agent, QUANTITY]
         note_other(w, agent, recipient)
+        # Every refusal has its own result, from what is wrong with the action itself to what is wrong with the moment.
         if not 0 <= recipient < w.agents.shape[0]:
             w.agents[agent, RESULT] = _UNKNOWN
             w.agents[agent, PRESENT] = w.agents.shape[0]

@@ -68,7 +68,9 @@ def generate_terrain(w: World, rules: IntArray, noise: NoiseArray, tunnels: npt.
         noise: Scratch, shape (3, 256).
         tunnels: Shape (W, H): written, where skeletons may begin.
     """
+    # The first draw of a world, before any cell: `worldgen.generate_world` seeds its noise with it.
     _seed_noise(below(w.generator, SIMPLEX_SEEDS), noise)
+    # Column by column, as in Crafter: trees and ores draw a chance in this order.
     for x in range(w.materials.shape[0]):
         for y in range(w.materials.shape[1]):
             tunnels[x, y] = False
@@ -78,6 +80,8 @@ def generate_terrain(w: World, rules: IntArray, noise: NoiseArray, tunnels: npt.
 @inner
 def populate(w: World, rules: IntArray, tunnels: npt.NDArray[np.bool_]) -> None:
     """Put cows, zombies and skeletons on a map; without mobs cows alone are drawn."""
+    # A second pass over finished terrain, again column by column; `worldgen._set_object`. A chance is drawn only where
+    # the conditions in front of it hold, so each `and` keeps its order.
     mobs = rules[MOBS] != 0
     for x in range(w.materials.shape[0]):
         for y in range(w.materials.shape[1]):
@@ -95,6 +99,8 @@ def populate(w: World, rules: IntArray, tunnels: npt.NDArray[np.bool_]) -> None:
 
 @inner
 def _draw_material(w: World, rules: IntArray, noise: NoiseArray, tunnels: npt.NDArray[np.bool_], x: int, y: int) -> int:
+    # `worldgen._set_material`. All numbers are Crafter's; lengths are in cells. The z of each noise keeps its
+    # landscapes apart: 0 mountains, 1 coal, 2 iron, 3 water, 4 sand, 5 trees, 6 caves and lava, 7 tunnels, 8 the start.
     start = 4 - math.sqrt((x - rules[CENTRE_X]) ** 2 + (y - rules[CENTRE_Y]) ** 2)
     start += 2 * _noise(noise, x / 3, y / 3, 8)
     start = 1 / (1 + math.exp(-start))
@@ -117,6 +123,8 @@ def _draw_material(w: World, rules: IntArray, noise: NoiseArray, tunnels: npt.ND
 
 @inner
 def _draw_rock(w: World, noise: NoiseArray, tunnels: npt.NDArray[np.bool_], x: int, y: int, mountain: float) -> int:
+    # Caves first, then horizontal and vertical tunnels, then ores from common to rare. Coal, iron and diamonds draw a
+    # chance only where their noise is high enough.
     if _noise(noise, x / 7, y / 7, 6) > 0.15 and mountain > 0.3:
         return PATH_ID
     if _noise(noise, 2 * x / 3, y / 5 / 3, 7) > 0.4 or _noise(noise, x / 5 / 3, 2 * y / 3, 7) > 0.4:
@@ -142,6 +150,8 @@ def _noise(noise: NoiseArray, x: float, y: float, z: int) -> float:
 @inner
 def _seed_noise(seed: int, noise: NoiseArray) -> None:
     """OpenSimplex's permutation and gradient indices for a seed, as its own initialisation in Python gives them."""
+    # OpenSimplex shuffles its permutation by a linear congruential generator, which counts on 64-bit integers that
+    # wrap.
     permutation, gradients, source = noise[0], noise[1], noise[2]
     for i in range(PERMUTATION):
         source[i] = i
@@ -190,6 +200,8 @@ def spawn(w: World, rules: IntArray, marks: MarkArray, queue: QueueArray) -> int
     Returns:
         -1; or the largest number of agents for whom there was room.
     """
+    # None of the ways to spawn but `_spawn_on_grass` draws from the generator: the single-agent world stays equal to
+    # Crafter's.
     if rules[SPAWN] == SPAWN_CENTRE:
         return -1  # the one agent was there first
     if rules[SPAWN] == SPAWN_CLUSTER:
@@ -204,6 +216,8 @@ def _spawn_cluster(w: World, rules: IntArray, marks: MarkArray, queue: QueueArra
     for x in range(width):
         for y in range(height):
             marks[x, y] = _FREE
+    # A team must be able to meet: all agents stand in one connected component. Components are tried from the middle
+    # outwards, and each is flooded once.
     agents, room = w.agents.shape[0], 0
     while True:
         x, y = _nearest_marked(w, rules, marks, _FREE)
@@ -225,6 +239,7 @@ def _spawn_cluster(w: World, rules: IntArray, marks: MarkArray, queue: QueueArra
 def _nearest_marked(w: World, rules: IntArray, marks: MarkArray, mark: int) -> tuple[int, int]:
     """The free walkable cell with a mark that is nearest to the middle, ties row by row; (-1, -1) without any."""
     centre_x, centre_y = rules[CENTRE_X], rules[CENTRE_Y]
+    # Rings of equal L1 distance, from the inside out, so that the first hit is the nearest.
     for distance in range(w.materials.shape[0] + w.materials.shape[1]):
         for dy in range(-distance, distance + 1):
             dx = distance - abs(dy)
@@ -259,6 +274,7 @@ def _spawn_on_grass(w: World) -> int:
         for y in range(w.materials.shape[1]):
             cells += is_free(w, x, y, 1 << GRASS_ID)
     agents = w.agents.shape[0]
+    # Counted first: each draw below is the number of one of the free cells that are left.
     if cells < agents:
         return cells
     for agent in range(agents):

@@ -61,6 +61,7 @@ def inside(w: World, x: int, y: int) -> bool:
 @inlined
 def material_at(w: World, x: int, y: int) -> int:
     """The material of a cell on the map; as int64, so that no kernel is compiled twice for its sake."""
+    # A uint8 would give every caller a second signature to compile.
     return np.int64(w.materials[x, y])  # type: ignore[return-value]
 
 
@@ -79,6 +80,7 @@ def cell_at(w: World, x: int, y: int) -> int:
 @inlined
 def is_free(w: World, x: int, y: int, materials: int) -> bool:
     """Whether a cell is on the map, empty, and of one of some materials, given as a mask."""
+    # The mask has one bit for each material: one shift instead of a search in a list.
     return inside(w, x, y) and slot_at(w, x, y) < 0 and (materials >> material_at(w, x, y)) & 1 == 1
 
 
@@ -93,6 +95,7 @@ def set_material(w: World, x: int, y: int, material: int) -> None:
     """Change a cell, and the counts of its chunk."""
     chunk = chunk_at(w, x, y)
     before = material_at(w, x, y)
+    # `balance` needs only the number of cells of grass and path; so counts replace Crafter's masks of whole chunks.
     w.chunks[chunk, GRASS] += int(material == GRASS_ID) - int(before == GRASS_ID)
     w.chunks[chunk, PATHS] += int(material == PATH_ID) - int(before == PATH_ID)
     w.materials[x, y] = material
@@ -116,6 +119,7 @@ def put_object(w: World, slot: int, kind: int, x: int, y: int, health: int) -> N
     w.objects[slot, HEALTH] = health
     for column in range(DIRECTION_X, OBJECT_COLUMNS):
         w.objects[slot, column] = 0
+    # Slots are reused after `close_up`; the identity never is.
     w.counters[IDENTITIES] += 1
     w.objects[slot, IDENTITY] = w.counters[IDENTITIES]
     w.occupants[x, y] = slot + 1
@@ -128,6 +132,7 @@ def remove_object(w: World, slot: int) -> None:
     x, y = w.objects[slot, X], w.objects[slot, Y]
     _count(w, chunk_at(w, x, y), w.objects[slot, KIND], -1)
     w.occupants[x, y] = 0
+    # The row stays until `close_up`: a creature that dies in its own update still reads its position.
     w.objects[slot, KIND] = 0
     w.counters[FREE_SLOTS] += 1
 
@@ -150,11 +155,13 @@ def move_object(w: World, slot: int, x: int, y: int) -> None:
 
 @inner
 def _enter(w: World, slot: int, kind: int, chunk: int) -> None:
+    # Crafter makes the entry of a chunk when an object first enters it, and keeps it when the chunk is empty again.
     if w.chunks[chunk, VISITED] == 0:
         w.chunks[chunk, VISITED] = 1
         w.chunks[w.counters[VISITED_CHUNKS], VISITED_AT] = chunk
         w.counters[VISITED_CHUNKS] += 1
     _count(w, chunk, kind, 1)
+    # Stands for the order of insertion into the chunk's set, by which creatures are drawn for despawning.
     w.counters[SEQUENCES] += 1
     w.objects[slot, SEQUENCE] = w.counters[SEQUENCES]
 
@@ -169,6 +176,7 @@ def _count(w: World, chunk: int, kind: int, change: int) -> None:
 def close_up(w: World) -> None:
     """Close the holes of the table of objects, when there are many or it fills up; agents keep their slots."""
     used, agents = w.counters[SLOTS], w.agents.shape[0]
+    # Rarely, since it copies rows; but before the table, which cannot grow, is full.
     if w.counters[FREE_SLOTS] < MANY_FREE_SLOTS and 2 * used <= w.objects.shape[0]:
         return
     end = agents
@@ -195,6 +203,7 @@ def nearest_agent(w: World, x: int, y: int) -> int:
     """The living agent nearest to a cell by L1, the lowest index among equals; -1 without any."""
     best, distance = -1, NOBODY
     for agent in range(w.agents.shape[0]):
+        # Strictly nearer: among equals the lowest index stays.
         if w.agents[agent, ALIVE] and distance_to(w, agent, x, y) < distance:
             best, distance = agent, distance_to(w, agent, x, y)
     return best
@@ -233,6 +242,8 @@ def aim_of(w: World, rules: IntArray, agent: int) -> int:
     if inside(w, x, y):
         slot = slot_at(w, x, y)
         kind = w.objects[slot, KIND] if slot >= 0 else 0
+        # A faced creature or plant comes before any resource, as in `Player.update`; a cow is part of the area by the
+        # rule `area`.
         if kind != 0 and (kind != _PLAYER or rule == _FACING) and not (kind == COW and rule == _AREA):
             return OBJECT_AIM
         faced_grass = kind == 0 and material_at(w, x, y) == GRASS_ID and rules[MOBS] != 0

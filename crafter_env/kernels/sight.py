@@ -53,6 +53,7 @@ def remember(materials: ByteArray, objects: IntArray, agents: IntArray, memory: 
         if agents[i, ALIVE] == 0:
             continue
         x, y = objects[i, X], objects[i, Y]
+        # The local view of 9 x 7 cells, cut off at the edges of the map.
         for u in range(max(x - HALF_WIDTH, 0), min(x + HALF_WIDTH + 1, width)):
             for v in range(max(y - HALF_HEIGHT, 0), min(y + HALF_HEIGHT + 1, height)):
                 memory[i, u, v] = materials[u, v]
@@ -100,6 +101,7 @@ def next_step(
     Returns:
         A primitive; 0 on a goal; `NO_WAY` when there is no way.
     """
+    # Breadth first from the goals, so one search serves any number of them; it ends when it stands next to the agent.
     field[:] = NO_WAY
     end = 0
     for k in range(goals.shape[0]):
@@ -119,6 +121,7 @@ def next_step(
         end = _spread(known, occupants, mask, x, y, u, v, field, queue, end)
     else:
         return NO_WAY
+    # Strictly smaller: among equal steps the first in the order of `_STEPS` stays.
     best, step = 1 << 30, NO_WAY
     for k in range(4):
         u, v = x + _STEPS[k, 1], y + _STEPS[k, 2]
@@ -169,6 +172,7 @@ def _is_free(known: ByteArray, occupants: SlotArray, mask: int, x: int, y: int, 
         return False
     if (mask >> np.int64(known[u, v])) & 1 == 0:
         return False
+    # What stands out of view is unknown: the map memory holds materials, not creatures.
     in_view = abs(u - x) <= HALF_WIDTH and abs(v - y) <= HALF_HEIGHT
     return not (in_view and occupants[u, v] > 0)
 

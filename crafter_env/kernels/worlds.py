@@ -93,6 +93,7 @@ def begin_world(
     Returns:
         -1; or the number of agents for whom there is room, which is too small.
     """
+    # The order of draws is the order of these calls: noise, terrain, creatures, agents.
     _clear(w, seed)
     if rules[SPAWN] == SPAWN_CENTRE:
         place_agent(w, 0, rules[CENTRE_X], rules[CENTRE_Y])
@@ -171,6 +172,7 @@ def step_worlds(
         counters: See `World`.
         generator: See `World`.
     """
+    # World by world and not kernel by kernel: one world's arrays stay in the cache for its whole step.
     for b in range(actions.shape[0]):
         w = World(materials[b], occupants[b], objects[b], agents[b], chunks[b], counters[b], generator[b])
         ends = Ends(rewards[b], terminations[b], truncations[b])
@@ -186,6 +188,7 @@ def step_worlds(
 
 @inner
 def _clear(w: World, seed: int) -> None:
+    # Everything is overwritten: an array may come from an episode with another map.
     seed_generator(w.generator, seed)
     w.materials[:] = 0
     w.occupants[:] = 0
@@ -200,6 +203,8 @@ def _clear(w: World, seed: int) -> None:
 def _step(w: World, rules: IntArray, actions: IntArray) -> None:
     """What agents do together, then every object near an agent in its order, then the balance of the chunks."""
     w.counters[STEP] += 1
+    # What needs several agents is settled first, against the state before the step, in the order of the agents. In a
+    # team of one these calls do what `Player.update` does, and draw what it draws.
     choose_actions(w, actions)
     share_items(w, rules, actions)
     collect(w, rules)
@@ -207,12 +212,14 @@ def _step(w: World, rules: IntArray, actions: IntArray) -> None:
     for slot in range(w.counters[SLOTS]):
         if w.objects[slot, KIND] == 0:
             continue
+        # `Env.step` updates only what is near the player; here, near any living agent. What is far draws nothing.
         if nearest_distance(w, w.objects[slot, X], w.objects[slot, Y]) >= rules[UPDATE_RADIUS]:
             continue
         if slot < w.agents.shape[0]:
             update_player(w, rules, slot)
         else:
             update_creature(w, slot)
+    # Crafter balances in every tenth step, after all updates, by the light of this step.
     if w.counters[STEP] % EVERY == 0:
         balance(w, rules, daylight_at(w.counters[STEP]))
     close_up(w)
@@ -233,10 +240,12 @@ def _end_step(w: World, rules: IntArray, ends: Ends) -> None:
     for agent in range(w.agents.shape[0]):
         if not w.agents[agent, ALIVE]:
             continue
+        # A tenth for each unit of health, and 1 for new achievements, however many came at once: `Env.step`.
         health = w.agents[agent, INVENTORY + _HEALTH]
         ends.rewards[agent] = (health - w.agents[agent, REWARDED_HEALTH]) / 10 + _unlock(w, agent)
         w.agents[agent, REWARDED_HEALTH] = health
         reached = reached or (rules[GOAL] >= 0 and w.agents[agent, ACHIEVED + rules[GOAL]] > 0)
+        # Rewards need health and achievements alone, so bodies can leave the map in the same pass.
         if health <= 0:
             ends.terminations[agent] = True
             w.agents[agent, ALIVE] = 0
