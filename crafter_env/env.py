@@ -67,9 +67,9 @@ class Shown:
         if symbolic:
             bags = agents[:, INVENTORY:ACHIEVED]
             self._seen = views.materials[0], views.entities[0], bags, views.poses[0], views.daylight[0]
-        self._told = agents[:, ACHIEVED:GAINED], views.masks[0]
+        self._informed = agents[:, ACHIEVED:GAINED], views.masks[0]
         self._live_seen = [list(map(read_only, array)) for array in self._seen]
-        self._live_told = [list(map(read_only, array)) for array in self._told]
+        self._live_informed = [list(map(read_only, array)) for array in self._informed]
 
     def observations(self, names: Sequence[str]) -> dict[str, Observation]:
         """The observations of some agents."""
@@ -93,15 +93,15 @@ class Shown:
         if self._kind == "none":
             return {name: {} for name in names}
         if self._kind == "symbolic":
-            begun, index = state.step > 0, self._index
+            started, index = state.step > 0, self._index
             return {
                 name: {
                     "symbolic": state.view(index[name]),
-                    "report": state.outcome(index[name]) if begun else None,
+                    "report": state.outcome(index[name]) if started else None,
                 }
                 for name in names
             }
-        columns = [array.copy() for array in self._told] if self._copy else self._live_told
+        columns = [array.copy() for array in self._informed] if self._copy else self._live_informed
         found = {
             name: {"achievements": achievements, "action_mask": mask}
             for name, achievements, mask in zip(self._index, *columns, strict=True)
@@ -170,7 +170,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         render_mode: What `render()` returns: `"ansi"` text of the map, or `"rgb_array"`, uint8 `(height, width, 3)`.
         pixels: Along an edge of an observed picture.
         infos: What infos hold: `"plain"` arrays, `"none"`, or `"symbolic"`.
-        copy: Give the caller arrays of its own.
+        copy: Give the caller its own arrays.
 
     Raises:
         WorldError: An argument is wrong; the message says which and why.
@@ -410,7 +410,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         """Change parts of the world between two steps: see `crafter_env.alteration`.
 
         Returns:
-            Whether anything is another now.
+            Whether anything changed.
 
         Raises:
             WorldError: They cannot be read, or there can be no such state; nothing has changed.

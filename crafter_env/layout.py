@@ -70,7 +70,7 @@ class Layout:
     creatures: tuple[tuple[Entity, Cell], ...] = ()
     """Cows, zombies, skeletons and plants, in the order in which they act."""
     inventories: tuple[Inventory, ...] = ()
-    """What each agent begins with, by index, beside full needs; shorter where the rest have nothing."""
+    """What each agent begins with, by index, in addition to full needs; shorter where the rest have nothing."""
 
     def __init__(
         self,

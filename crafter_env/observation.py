@@ -104,7 +104,7 @@ class Cooperation:
     share_radius: int | None
     """Cells within which items can be shared; None: any distance, and -1: never."""
     iron_needs_table: bool
-    """Whether iron tools need a table beside the furnace."""
+    """Whether iron tools need a table as well as the furnace."""
     mobs: bool
     """Whether there are monsters and plants."""
 
@@ -175,7 +175,7 @@ class CrafterObservation:
         """Return what a prompt shows: what a plan needs, once; `crafter_env.read_shown` makes it whole again.
 
         Left out are what the configuration says of the whole episode, which the rules of a prompt tell; the agent's own
-        name and the ended actions, which its turn tells; what follows from the rest (whether the tool for a cell is
+        name and the ended actions, which its turn gives; what follows from the rest (whether the tool for a cell is
         held, the cell of an id, the ids of what the map draws, but for ore in view that no task names); what no action
         takes (the facing, the health of creatures); and what is empty, full or as usual.
         """
@@ -202,7 +202,7 @@ class CrafterObservation:
 
     @property
     def now(self) -> dict[str, float]:
-        """What a prompt tells of the moment, the same for all agents."""
+        """What a prompt shows the moment, the same for all agents."""
         return {"step": self.step, "score": self.score, "daylight": self.daylight}
 
     def text(self) -> str:

@@ -49,7 +49,7 @@ def observation_space(kind: str, profile: Profile, size: tuple[int, int], pixels
 
 
 def action_space(profile: Profile, n: int) -> Discrete | MultiDiscrete:
-    """The space of an agent's actions: primitives, and where there is sharing recipient, item and quantity beside."""
+    """The space of an agent's actions: primitives, and, with sharing, also recipient, item and quantity."""
     if not profile.sharing:
         return Discrete(int(Action.share))
     space = MultiDiscrete(_choices(profile, n), start=[0, 0, 0, 1])

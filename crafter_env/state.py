@@ -23,7 +23,7 @@ class Outcome(NamedTuple):
 
     result: Result
     action: Action
-    """What it did; a sleeper does `sleep`, whatever it was told."""
+    """What it did; a sleeper does `sleep`, whatever its action."""
     target: Material | Entity | None
     """What it met."""
     cell: Cell | None
@@ -267,18 +267,18 @@ class CrafterState:
             WorldError: `other` has another size or another number of agents.
         """
         pairs: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = list(zip(self.world, other.world, strict=True))
-        for mine, theirs in pairs:
-            if mine.shape != theirs.shape:
+        for here, there in pairs:
+            if here.shape != there.shape:
                 raise WorldError(
                     f"a state of {other.size} cells and {len(other.world.agents)} agents cannot be restored into one "
                     f"of {self.size} cells and {len(self.world.agents)} agents: use copy()"
                 )
         used = int(other.world.counters[arrays.SLOTS])
-        for mine, theirs in pairs:
-            if theirs is other.world.objects:  # rows beyond those in use are never read
-                mine[:used] = theirs[:used]
+        for here, there in pairs:
+            if there is other.world.objects:  # rows beyond those in use are never read
+                here[:used] = there[:used]
             else:
-                mine[...] = theirs
+                here[...] = there
 
 
 StateArray = npt.NDArray[np.float32]

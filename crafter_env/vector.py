@@ -80,7 +80,7 @@ class CrafterVecEnv:
         render_mode: What `render()` gives for each world.
         pixels: As of `CrafterEnv`.
         infos: `"plain"` or `"none"`.
-        copy: Give the caller arrays of its own.
+        copy: Give the caller its own arrays.
         autoreset_mode: When the next episode begins: Gymnasium's `AutoresetMode.NEXT_STEP` or `SAME_STEP`.
 
     Raises:
@@ -158,20 +158,20 @@ class CrafterVecEnv:
                 "pose": views.poses,
                 "daylight": views.daylight,
             }
-        told: Arrays = {}
+        informed: Arrays = {}
         if self.info_kind == "plain":
-            told = {
+            informed = {
                 "achievements": worlds.agents[..., ACHIEVED:GAINED],
                 "action_mask": views.masks,
                 "step": worlds.counters[:, STEP],
             }
         self._shown = {key: read_only(array) for key, array in shown.items()}
-        self._told = {key: read_only(array) for key, array in told.items()}
+        self._informed = {key: read_only(array) for key, array in informed.items()}
         self._ends = Ends._make(map(read_only, self._engine.ends))
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the views."""
-        return {name: value for name, value in vars(self).items() if name not in ("_shown", "_told", "_ends")}
+        return {name: value for name, value in vars(self).items() if name not in ("_shown", "_informed", "_ends")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -309,7 +309,7 @@ class CrafterVecEnv:
         return found
 
     def _infos(self) -> Infos:
-        infos: Infos = self._own(self._told)
+        infos: Infos = self._own(self._informed)
         if self.info_kind == "plain":
             infos["alive"] = ~self._over
         return infos

@@ -60,12 +60,12 @@ _QUIET = frozenset({Result.nothing, Result.moved, Result.asleep, Result.dead})
 
 
 class TextConfig(BaseModel):
-    """How much an observation tells."""
+    """How much an observation shows."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_agents: PositiveInt | None
-    """Teammates that an agent is shown, the nearest; of the others it is told their number. None: all."""
+    """Teammates that an agent is shown, the nearest; of the others only their number. None: all."""
 
 
 class CrafterConfig(ComponentConfig):
@@ -92,7 +92,7 @@ class CrafterConfig(ComponentConfig):
     """Whether plans may name only cells that their agent has seen, and teammates only while they are in view. Only
     recorded values of versions before 0.11, which had this rule alone, may leave it out."""
     text: TextConfig = TextConfig(max_agents=None)
-    """How much an observation tells. Only recorded values of versions before 0.11 may leave it out."""
+    """How much an observation shows. Only recorded values of versions before 0.11 may leave it out."""
     max_steps: PositiveInt
     """Steps after which an episode is truncated."""
     observation: Annotated[ObservationForm, Usual("text")] = ObservationForm.TEXT
@@ -277,7 +277,7 @@ class CrafterWorld:
         """Put agents elsewhere, say what they need and hold, and what cells are of: see `crafter_env.alteration`.
 
         What agents remember of the map stays, but for what they see now. What they have come to hold, or hold no more,
-        is told with the next step.
+        is reported with the next step.
 
         Raises:
             WorldError: it cannot be read, or there can be no such state; the message names the place.

@@ -10,7 +10,7 @@ A task is a face of a block that is there: to push that block away from that fac
 - joint: agents that are aligned and whose primitive is the push direction;
 - dependency: nothing but force is missing, no wall and no agent is in front of the chain.
 
-EmCoop's literal formula differs, and is reported beside ours: p is the weight of the block alone, spatial counts the
+EmCoop's literal formula differs, and is reported as well: p is the weight of the block alone, spatial counts the
 agents that are at most one cell away (Manhattan) from a face cell, and there is no dependency. With chains of blocks it
 calls pushes possible that are not. A face cell is one that is on the board and not of a block.
 
@@ -57,7 +57,7 @@ class FaceConstraints(NamedTuple):
 
 
 class ConstraintWatch:
-    """Follows the tasks of one episode and tells which have changed.
+    """Follows the tasks of one episode and reports which have changed.
 
     Args:
         state: the arrays of the episode.

@@ -333,11 +333,11 @@ class CubeEnv(WorldEnv[Box, Discrete]):
         """Change parts of the board between two steps: see `cube_env.alteration`.
 
         Args:
-            changes: What is another.
+            changes: The changes.
             heaviest: Largest weight that a block may be given; None: any.
 
         Returns:
-            Whether anything is another now.
+            Whether anything changed.
 
         Raises:
             WorldError: They cannot be read, or there can be no such board; nothing has changed.

@@ -371,7 +371,8 @@ def _move_chain(world: World, length: int, direction: int) -> bool:
     """Move every block of the chain one cell; true when one of them reached the goal column."""
     blocks, report, side = world.blocks, world.block_report, world.grid.shape[0]
     row_step, col_step = _displacement(direction)
-    # All trailing edges are freed before any leading edge is filled: one block's leading edge is another's trailing.
+    # All trailing edges are freed before any leading edge is filled: the leading edge of one block may be the trailing
+    # edge of the next.
     for k in range(length):
         b = report[k, BLOCK_CHAIN]
         weight = blocks[b, WEIGHT]

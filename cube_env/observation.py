@@ -82,7 +82,7 @@ class HistoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class SymbolicObservation:
-    """What one agent is told of the world; the same for all but `agent`, `cell` and `history`."""
+    """What one agent sees of the world; the same for all but `agent`, `cell` and `history`."""
 
     side: int
     goal_col: int

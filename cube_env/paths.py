@@ -217,7 +217,7 @@ def find_way(
         seekers: (n,) scratch.
         field: ((K + 2) * (K + 2),) scratch.
         queue: (K * K,) scratch.
-        cells: (K * K, 2) the cells in order, without the agent's own, over other agents where they leave no way beside
+        cells: (K * K, 2) the cells in order, without the agent's own, over other agents where they leave no way around
             them; written here.
 
     Returns:

@@ -238,13 +238,13 @@ class CubeState:
                 f"cannot be restored into one of side {self.side} with {len(self.agents)} agents and "
                 f"{len(self.blocks)} blocks: use copy()"
             )
-        mine, theirs = self.world, other.world
-        if mine.channels.size:
-            repaint(mine.blocks, mine.grid, theirs.blocks, theirs.grid, mine.channels)
-        mine.agents[...] = theirs.agents
-        mine.blocks[...] = theirs.blocks
-        mine.grid[...] = theirs.grid
-        mine.counters[...] = theirs.counters
+        here, there = self.world, other.world
+        if here.channels.size:
+            repaint(here.blocks, here.grid, there.blocks, there.grid, here.channels)
+        here.agents[...] = there.agents
+        here.blocks[...] = there.blocks
+        here.grid[...] = there.grid
+        here.counters[...] = there.counters
 
     def become(self, other: CubeState) -> None:
         """Become the state of `other`, which may have more blocks: then arrays of blocks, and the channels, are new.
@@ -254,21 +254,21 @@ class CubeState:
         Raises:
             WorldError: `other` has another side or another number of agents.
         """
-        mine, theirs = self.world, other.world
-        if len(theirs.blocks) <= len(mine.blocks) or not self._is_as_large(other):
+        here, there = self.world, other.world
+        if len(there.blocks) <= len(here.blocks) or not self._is_as_large(other):
             self.restore(other)
             return
-        report = np.zeros((len(theirs.blocks), arrays.BLOCK_COLUMNS), dtype=np.int32)
-        report[: len(mine.blocks)] = mine.block_report
-        self.world = theirs._replace(attempts=mine.attempts, agent_report=mine.agent_report, block_report=report)
+        report = np.zeros((len(there.blocks), arrays.BLOCK_COLUMNS), dtype=np.int32)
+        report[: len(here.blocks)] = here.block_report
+        self.world = there._replace(attempts=here.attempts, agent_report=here.agent_report, block_report=report)
 
     def fits(self, other: CubeState) -> bool:
         """Whether both have the same side and the same numbers of agents and blocks."""
         return self._is_as_large(other) and self.world.blocks.shape == other.world.blocks.shape
 
     def _is_as_large(self, other: CubeState) -> bool:
-        mine, theirs = self.world, other.world
-        return mine.grid.shape == theirs.grid.shape and mine.agents.shape == theirs.agents.shape
+        here, there = self.world, other.world
+        return here.grid.shape == there.grid.shape and here.agents.shape == there.agents.shape
 
     def snapshot(self) -> Snapshot:
         """An immutable picture of the state."""

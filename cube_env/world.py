@@ -260,7 +260,7 @@ class CubeWorld:
         return draw(self.env.snapshot(), self._pushes)
 
     def depict(self, agent: int | None) -> Depiction:
-        """Draw what an agent observes: the board, with the agents that a prompt tells of."""
+        """Draw what an agent observes: the board, with the agents that a prompt shows."""
         return depict(self.global_observation() if agent is None else self.observe(agent))
 
     def way(self, controller: Controller) -> Way | None:

@@ -102,7 +102,7 @@ class FlatActions(gymnasium.ActionWrapper[ChannelArray, int, npt.ArrayLike]):
         env: A `CubeTeamEnv`, or a wrapper of one, of at most 8 agents.
 
     Raises:
-        WorldError: The team is larger, or it is another environment.
+        WorldError: The team is larger, or the environment is not a `CubeTeamEnv`.
     """
 
     def __init__(self, env: gymnasium.Env[ChannelArray, npt.ArrayLike]) -> None:

@@ -30,7 +30,7 @@ class Egocentric(ObservingWrapper):
         radius: Cells that the agent sees to each side, with their corners.
 
     Raises:
-        WorldError: It is another environment, or the radius is not an integer from 0 on.
+        WorldError: It is not a `TransportEnv`, or the radius is not an integer from 0 on.
     """
 
     def __init__(self, env: ParallelEnv, radius: int = 5) -> None:

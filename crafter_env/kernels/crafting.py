@@ -93,13 +93,13 @@ def _is_making(w: World, agent: int) -> bool:
 
 @inlined
 def needs_table(rules: IntArray, action: int) -> bool:
-    """Whether a `make` takes a table beside the agent."""
+    """Whether a `make` needs a table next to the agent."""
     return MAKE_TABLE[action, NEEDS_FURNACE] == 0 or rules[IRON_NEEDS_TABLE] != 0
 
 
 @inlined
 def needs_furnace(action: int) -> bool:
-    """Whether a `make` takes a furnace beside the agent."""
+    """Whether a `make` needs a furnace next to the agent."""
     return MAKE_TABLE[action, NEEDS_FURNACE] != 0
 
 
@@ -107,22 +107,22 @@ def needs_furnace(action: int) -> bool:
 def _missing_station(w: World, rules: IntArray, agent: int) -> int:
     """The station that an agent lacks for what it makes, or -1."""
     action = w.agents[agent, CHOSEN]
-    if needs_table(rules, action) and not stands_beside(w, agent, TABLE):
+    if needs_table(rules, action) and not stands_next_to(w, agent, TABLE):
         return TABLE
-    return FURNACE if needs_furnace(action) and not stands_beside(w, agent, FURNACE) else -1
+    return FURNACE if needs_furnace(action) and not stands_next_to(w, agent, FURNACE) else -1
 
 
 @inner
-def stands_beside(w: World, agent: int, station: int) -> bool:
+def stands_next_to(w: World, agent: int, station: int) -> bool:
     """Whether a station is in the 3 x 3 cells around an agent.
 
     As in Crafter, whose look-up slices the map from -1 there, an agent on the left or top edge finds none.
     """
-    return _beside(w, w.objects[agent, X], w.objects[agent, Y], station)[0] >= 0
+    return _station_next_to(w, w.objects[agent, X], w.objects[agent, Y], station)[0] >= 0
 
 
 @inner
-def _beside(w: World, x: int, y: int, station: int) -> tuple[int, int]:
+def _station_next_to(w: World, x: int, y: int, station: int) -> tuple[int, int]:
     """The first cell of a station in the 3 x 3 cells around a cell, row by row; (-1, -1) without any."""
     # `World.nearby` slices from x - 1; at 0 that is -1, and NumPy then gives an empty area. Kept, since a world must
     # repeat Crafter's.
@@ -177,10 +177,10 @@ def _get(w: World, agent: int, leader: int) -> None:
 
 @inner
 def _make_together(w: World, rules: IntArray, anchor: int) -> None:
-    """Try the joint craft around the table (where none is needed, the furnace) beside an agent."""
+    """Try the joint craft around the table (where none is needed, the furnace) next to an agent."""
     action, quorum = w.agents[anchor, CHOSEN], rules[QUORUM]
     station = TABLE if needs_table(rules, action) else FURNACE
-    x, y = _beside(w, w.objects[anchor, X], w.objects[anchor, Y], station)
+    x, y = _station_next_to(w, w.objects[anchor, X], w.objects[anchor, Y], station)
     # Two passes: who takes part must be known before anything is used or given.
     present, leader = 0, -1
     for agent in range(w.agents.shape[0]):

@@ -106,7 +106,7 @@ def choose_actions(w: World, actions: IntArray) -> None:
 
 @inlined
 def sleeps_on(w: World, agent: int) -> bool:
-    """Whether an agent sleeps and will not wake up at its next step, whatever it is told."""
+    """Whether an agent sleeps and will not wake up at its next step, whatever its action."""
     return w.agents[agent, SLEEPING] != 0 and w.agents[agent, INVENTORY + _ENERGY] < NEED_MAX
 
 

@@ -37,7 +37,7 @@ from crafter_env.kernels.crafting import (
     is_in_reach,
     needs_furnace,
     needs_table,
-    stands_beside,
+    stands_next_to,
     units_to_share,
 )
 from crafter_env.kernels.grid import AREA_AIM, OBJECT_AIM, aim_of, is_free, is_target, slot_at
@@ -116,7 +116,7 @@ def _mask_primitives(w: World, rules: IntArray, agent: int, masks: MaskArray) ->
     masks[agent, _SLEEP] = w.agents[agent, INVENTORY + _ENERGY] < NEED_MAX
     for action in range(FIRST_PLACE, LAST_PLACE + 1):
         masks[agent, action] = can_place(w, agent, action)
-    table, furnace = stands_beside(w, agent, TABLE), stands_beside(w, agent, FURNACE)
+    table, furnace = stands_next_to(w, agent, TABLE), stands_next_to(w, agent, FURNACE)
     if table or furnace:
         for action in range(FIRST_MAKE, LAST_MAKE + 1):
             stations = (table or not needs_table(rules, action)) and (furnace or not needs_furnace(action))

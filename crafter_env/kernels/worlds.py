@@ -154,7 +154,7 @@ def step_worlds(
 
     Args:
         actions: Shape (B, n, 4): an `Action`, and the recipient, item and quantity of a share, which may be anything.
-        begins: Shape (B,): worlds that have just begun an episode; they take no step, only their views are written.
+        begins: Shape (B,): worlds that have just started an episode; they take no step, only their views are written.
         rules: See `rules.encode_rules`.
         rewards: Shape (B, n): this and the following two are the fields of `Ends`, written.
         terminations: See `Ends`.

@@ -136,7 +136,7 @@ class NavigateController(CrafterController):
 def goals(episode: EpisodeState, target: Target, cell: Cell) -> list[Cell]:
     """The cells from which a target can be acted on.
 
-    A cell itself; beside creatures, teammates and water; beside a station or diagonal to it; and within the collect
+    A cell itself; next to creatures, teammates and water; next to a station or diagonal to it; and within the collect
     radius of everything that is collected, from where it is seen.
     """
     if target is Target.cell:
@@ -152,11 +152,11 @@ class NoopController(RepeatController):
 
     def __init__(self, episode: EpisodeState, agent: int, action: Noop) -> None:
         super().__init__(episode, agent, action, Action.noop, action.steps)
-        self._begun_dead = not episode.lives(agent)
+        self._started_dead = not episode.lives(agent)
 
     def when_dead(self) -> ActionEnd | None:
-        """Fail when death comes; begun after it, go on for ever: nobody is asked what a dead agent should do."""
-        return None if self._begun_dead else failed(Reason.dead)
+        """Fail when the agent dies. One that starts after its death goes on for ever: dead agents make no plans."""
+        return None if self._started_dead else failed(Reason.dead)
 
 
 class SleepController(CrafterController):
@@ -362,7 +362,7 @@ class CreatureController(_Collecting):
         return Item.food in gained if self._resource is Resource.food else result is Result.defeated
 
     def approach(self) -> ActionEnd | None:
-        """Go beside it, turn to it, act."""
+        """Go next to it, turn to it, act."""
         episode, agent = self.episode, self.agent
         found = self._found()
         if not found:
@@ -554,7 +554,7 @@ def check_action(episode: EpisodeState, agent: int, action: SymbolicAction) -> l
 def known_ids(episode: EpisodeState, agent: int | None) -> Ids:
     """Return what actions may name in the present state, for an agent, or for anybody: what `check_action` takes.
 
-    A plan may name any cell of the map, since its agent may have been told of it; what is there shows when it is near.
+    A plan may name any cell of the map, since a message may have named it; what is there shows when it is near.
     """
     if agent is not None and not episode.lives(agent):
         return {action.model_fields["action"].default: [] for action in VOCABULARY if action is not Noop}

@@ -139,7 +139,7 @@ class CrafterController(ABC):
         return None
 
     def way_over(self, cells: Sequence[Cell], target: Cell | None = None) -> Way:
-        """Return the way over cells to a target; the last of them unless there is another one."""
+        """Return the way over cells to a target; the last of them unless another is given."""
         start = self.episode.cell_of(self.agent)
         x, y = target or (cells[-1] if cells else start)
         return Way(tuple((u + 0.5, v + 0.5) for u, v in (start, *cells)), (x, y, 1, 1))

@@ -156,11 +156,11 @@ def _words(seen: CrafterObservation) -> Iterator[str]:
     bag = _amounts(seen.inventory) or "empty"
     yield f"{seen.agent} at {_cell(seen.cell)}{state}. {_amounts(seen.needs)}. Bag: {bag}."
     if seen.entities:
-        told = ", ".join(f"{each.kind} {each.id} at {_cell(each.cell)}" for each in seen.entities)
-        yield f"In view: {told}."
+        listed = ", ".join(f"{each.kind} {each.id} at {_cell(each.cell)}" for each in seen.entities)
+        yield f"In view: {listed}."
     if seen.last_seen:
-        told = ", ".join(f"{each.agent} at {_cell(each.cell)} in step {each.step}" for each in seen.last_seen)
-        yield f"Last seen: {told}."
+        listed = ", ".join(f"{each.agent} at {_cell(each.cell)} in step {each.step}" for each in seen.last_seen)
+        yield f"Last seen: {listed}."
     if seen.agents_not_shown:
         yield f"Agents farther off: {seen.agents_not_shown}."
 

@@ -258,13 +258,13 @@ def _nearest(episode: EpisodeState, living: Sequence[int]) -> list[Cell]:
 def _nearest_of(episode: EpisodeState, agents: Sequence[int], material: Material) -> list[Cell]:
     """The cell of a material that is nearest to one of some agents, of those that one of them knows; none or one.
 
-    A cell beside which somebody could stand, as far as they know, goes before one that is closed in.
+    A cell next to which somebody could stand, as far as they know, goes before one that is closed in.
     """
     if material not in _RESOURCES or not agents:
         return []
     memory = episode.memory[list(agents)]
     known = (episode.state.materials == material) & (memory == material).any(axis=0)
-    open_ones = known & _beside(np.logical_or.reduce(np.isin(memory, WALKABLE), axis=0))
+    open_ones = known & _next_to(np.logical_or.reduce(np.isin(memory, WALKABLE), axis=0))
     cells = np.argwhere(open_ones if open_ones.any() else known)
     if not len(cells):
         return []
@@ -273,8 +273,8 @@ def _nearest_of(episode: EpisodeState, agents: Sequence[int], material: Material
     return [(x, y)]
 
 
-def _beside(cells: FlagArray) -> FlagArray:
-    """The cells beside some cells, both as masks of the map, (W, H)."""
+def _next_to(cells: FlagArray) -> FlagArray:
+    """The cells next to some cells, both as masks of the map, (W, H)."""
     found = np.zeros_like(cells)
     found[1:] |= cells[:-1]
     found[:-1] |= cells[1:]

@@ -37,7 +37,7 @@ Rectangle = tuple[float, float, float, float]
 
 
 def way_over(start: Cell, cells: Sequence[Cell], target: Rectangle | None = None) -> Way:
-    """Return the way from a cell over others; its target is the last of them unless there is another one."""
+    """Return the way from a cell over others; its target is the last of them unless another is given."""
     points = tuple((col + 0.5, row + 0.5) for row, col in (start, *cells))
     row, col = cells[-1] if cells else start
     return Way(points, target or (col, row, 1, 1))
@@ -290,7 +290,7 @@ class MoveToBlockController(CubeController):
 
 
 class NavigateController(CubeController):
-    """Go to a place that is no face of a block: beside an agent, into the goal column, to a cell."""
+    """Go to a place that is no face of a block: next to an agent, into the goal column, to a cell."""
 
     def __init__(self, episode: EpisodeState, agent: int, action: Navigate) -> None:
         super().__init__(episode, agent, action, action.timeout)

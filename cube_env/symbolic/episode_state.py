@@ -59,7 +59,7 @@ class Roster:
         self._ended: list[deque[HistoryEntry]] = [deque(maxlen=HISTORY_LENGTH) for _ in range(agents)]
         self._free_since = dict.fromkeys(range(agents), 0)
         self.moment = 0
-        """Number of actions that have ended; tells one moment between two ends from another."""
+        """Number of actions that have ended; distinguishes the moments between two ends."""
 
     def begin(self, agent: int, entry: Callable[[], HistoryEntry]) -> None:
         """Note that an action begins.
@@ -85,7 +85,7 @@ class Roster:
 
         An agent between two actions of its plan has none running for an instant. Agents are asked in index order, and
         before each round all who have a plan begin its next action. So the agents behind the one who asks have ended
-        theirs before this round, and those before it have if they were free when it asked last.
+        their actions before this round, and those before it have if they were free when it asked last.
 
         Args:
             asking: index of the agent who asks.

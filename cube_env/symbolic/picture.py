@@ -82,7 +82,7 @@ LEGEND = (
 
 
 def depict(seen: ShownObservation) -> Depiction:
-    """Draw an observation: the blocks, and the agents that a prompt tells of.
+    """Draw an observation: the blocks, and the agents that a prompt shows.
 
     Who observes is not marked, so that the picture of a step is the same for a whole team.
 
@@ -90,11 +90,11 @@ def depict(seen: ShownObservation) -> Depiction:
         seen: what is observed.
     """
     marks = {f"block_{b.id}": mark_block(b.id, b.weight, b.row, b.col) for b in seen.blocks}
-    marks |= {agent_name(agent): mark_agent(agent, seen.agents[agent]) for agent in seen.told_agents()}
+    marks |= {agent_name(agent): mark_agent(agent, seen.agents[agent]) for agent in seen.shown_agents()}
     return Depiction(canvas(seen.side), Drawing(ground(seen.side), marks), lines=(_words(seen),), legend=LEGEND)
 
 
 def _words(seen: ShownObservation) -> str:
     left = f"Step {seen.step} of {seen.max_steps}. Blocks left: {len(seen.blocks)}."
-    hidden = len(seen.agents) - len(seen.told_agents())
+    hidden = len(seen.agents) - len(seen.shown_agents())
     return f"{left} Agents that are not shown: {hidden}." if hidden else left

@@ -21,7 +21,7 @@ def roll_out(
 ) -> dict[int, str]:
     """Carry out plans from the board of an observation on, with the rules and controllers of the world itself.
 
-    An agent whose plan is over, or that has none, stays where it is. Actions begin anew: one that has been under way
+    An agent whose plan is over, or that has none, stays where it is. Actions start again: one that has been under way
     for a while is given its whole time again.
 
     Args:

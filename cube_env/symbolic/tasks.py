@@ -107,8 +107,8 @@ def _key_of(plan: Plan, live: Collection[int]) -> _Key | None:
 def _distance(state: CubeState, block: int) -> int:
     row, col, weight = state.block_table[block, [ROW, COL, WEIGHT]].tolist()
     rows, cols = state.agents[:, 0], state.agents[:, 1]
-    beside = np.clip(rows, row, row + weight - 1)
-    return int((np.abs(rows - beside) + np.abs(cols - (col - 1))).min(initial=2 * state.side))
+    nearest = np.clip(rows, row, row + weight - 1)
+    return int((np.abs(rows - nearest) + np.abs(cols - (col - 1))).min(initial=2 * state.side))
 
 
 def _open_task(state: CubeState, key: _Key, planned: tuple[int, ...]) -> OpenTask:
@@ -125,10 +125,10 @@ def _edge(state: CubeState, block: int, face: Face) -> list[Cell]:
     """The cells just outside a face, on the board or not."""
     row, col, weight = state.block_table[block, [ROW, COL, WEIGHT]].tolist()
     if face in (Face.left, Face.right):
-        beside = col - 1 if face is Face.left else col + weight
-        return [(row + k, beside) for k in range(weight)]
-    beside = row - 1 if face is Face.up else row + weight
-    return [(beside, col + k) for k in range(weight)]
+        nearest = col - 1 if face is Face.left else col + weight
+        return [(row + k, nearest) for k in range(weight)]
+    nearest = row - 1 if face is Face.up else row + weight
+    return [(nearest, col + k) for k in range(weight)]
 
 
 def _in_line(state: CubeState, block: int, face: Face) -> Iterator[int]:

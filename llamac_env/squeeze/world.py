@@ -145,7 +145,7 @@ class SqueezeConfig(ComponentConfig):
     picks: Seers = "coordinator"
     """Who sees the picks of a round one by one: `coordinator`, `all` or `nobody`."""
     hint: bool = False
-    """Whether agents are told that the reward has one peak. Where it is they are never told."""
+    """Whether agents learn that the reward has one peak. They never learn where it is."""
     text: SqueezeText = SqueezeText(max_agents=LISTED)
     """How much of the rounds a prompt shows."""
 
@@ -165,7 +165,7 @@ class SqueezeWorld:
     round.
 
     Args:
-        config: team, curve, rounds, and what is told of them.
+        config: team, curve, rounds, and what agents see of them.
 
     Raises:
         WorldError: the curve cannot be.
@@ -221,7 +221,7 @@ class SqueezeWorld:
             self._chart = Chart(self.env.game, max_steps)
 
     def observe(self, agent: int) -> SqueezeObservation:
-        """Return what an agent is told: its own picks and the rewards, and more where `env.picks` says so."""
+        """Return what an agent sees: its own picks and the rewards, and more where `env.picks` says so."""
         return self.env.symbolic_observation(agent)
 
     def global_observation(self) -> SqueezeObservation:
@@ -233,7 +233,7 @@ class SqueezeWorld:
         return ()
 
     def prompt_facts(self) -> Mapping[str, Any]:
-        """Return how many rounds there are, what may be picked, and what is told of the picks and the reward."""
+        """Return the number of rounds, what may be picked, and what agents see of the picks and the reward."""
         return self._facts
 
     def start_action(self, agent: int, action: SymbolicAction) -> Repeat:  # noqa: ARG002

@@ -35,7 +35,7 @@ class BoxMove(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A state: boxes of one colour cannot be told apart, and neither can targets.
+    """A state: boxes of one colour are alike, and neither can targets.
 
     Attributes:
         grid: the cells and the rules.
@@ -206,7 +206,7 @@ def board_generator(seed: int) -> np.random.Generator:
 def draw_board(grid: Grid, generator: np.random.Generator) -> Board:
     """Draw a board.
 
-    Easy: of each colour 1 to 3 boxes and as many targets, each in a cell of its own drawing. Hard: of each colour a box
+    Easy: of each colour 1 to 3 boxes and as many targets, each in a cell drawn separately. Hard: of each colour a box
     on the first free corner, in random order, of a random cell, and a target in a random cell; when the four corners
     are taken, that colour is left out. Both are uniform.
     """

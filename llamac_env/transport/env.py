@@ -54,7 +54,7 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
         says why; nothing else happens.
     Reward: for every agent -1, and +1 for each box placed in this step.
     Episode end: terminated when no box is left, or when two boxes are on one corner
-        (`collided` tells them apart); truncated at `max_steps`. For all agents at once.
+        (`collided` distinguishes them); truncated at `max_steps`. For all agents at once.
     Infos: `moved`, whether the agent's own move was made; `placed`, the boxes placed in the step; `boxes_left`; `step`;
         and `collided`, whether two boxes are on one corner. None of them with `infos="none"`. With
         `infos="symbolic"`, in their place: `symbolic`, the agent's `TransportObservation`, and `report`, the step's
@@ -79,7 +79,7 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
         view: What agents see in symbolic observations: all of the `"board"`, or their own cell alone (`"local"`).
         render_mode: What `render()` returns: `"ansi"` text, or `"rgb_array"`, uint8 `(height, width, 3)`.
         infos: What infos hold: `"plain"` numbers, `"none"`, or `"symbolic"`.
-        copy: Give the caller arrays of its own.
+        copy: Give the caller its own arrays.
 
     Raises:
         WorldError: An argument is wrong; the message says which and why.
@@ -207,7 +207,7 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
         Boxes that are taken away are not placed, and those that are put there are to be placed, too.
 
         Returns:
-            Whether anything is another now.
+            Whether anything changed.
 
         Raises:
             LayoutError: They cannot be read, or there can be no such board; nothing has changed.
@@ -243,7 +243,7 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
         self._frame = None
 
     def symbolic_observation(self, agent: int | None) -> TransportObservation:
-        """What an agent is told, or one who sees the board from outside: None."""
+        """What an agent sees; None: a participant who sees the board from outside."""
         if self._frame is None:
             self._frame = Frame(self.board, self.steps, self.max_steps, self.boxes, self.view)
         return self._frame.observe(agent)

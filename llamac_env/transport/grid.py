@@ -46,7 +46,7 @@ class FailureCode(StrEnum):
     duplicate_agent = "duplicate_agent"  # an agent has two entries
     unknown_agent = "unknown_agent"  # a key names no agent of this grid
     not_an_action = "not_an_action"  # a value is no `move(box, destination)`
-    unknown_colour = "unknown_colour"  # a box or target of a colour that there is not
+    unknown_colour = "unknown_colour"  # a box or target of an unknown colour
     other_colour = "other_colour"  # a box onto a target of another colour
     no_such_place = "no_such_place"  # a destination that this grid does not have
     no_such_box = "no_such_box"  # no box of that colour is left

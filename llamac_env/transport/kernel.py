@@ -34,7 +34,7 @@ def step_boards(  # noqa: PLR0917 (Numba takes loose arrays faster than a tuple 
 
     Args:
         actions: (B, n): primitives.
-        begins: (B,): boards that have just begun an episode; they take no step.
+        begins: (B,): boards that have just started an episode; they take no step.
         slots: (n, 5, 2): see `arrays.Geometry`.
         hard: Whether boxes are on corners.
         strict: Whether a corner must be empty before the step (`start_empty`).

@@ -298,7 +298,7 @@ def altered(board: Board, changes: Mapping[str, Any]) -> Board:
     """
     for key in changes:
         if key != "items":
-            raise LayoutError(f"{key}: there is no such part: what is at which place is told by items")
+            raise LayoutError(f"{key}: unknown part: `items` says what is at each place")
     named, now = changes.get("items", {}), write_board(board)
     if not isinstance(named, Mapping):
         raise LayoutError(f"items: {named!r} is no object with places")

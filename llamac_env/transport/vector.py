@@ -75,7 +75,7 @@ class TransportVecEnv(VectorEnv[CountArray, npt.ArrayLike, Any]):
         grid: The cells, the difficulty and the entry rule.
         max_steps: Steps after which an episode is truncated; None: the published limit.
         infos: `"plain"` or `"none"`.
-        copy: Give the caller arrays of its own; without, rewards, ends and some infos are read-only views that the next
+        copy: Give the caller its own arrays; without, rewards, ends and some infos are read-only views that the next
             step overwrites.
         autoreset_mode: Gymnasium's `AutoresetMode.NEXT_STEP` or `SAME_STEP`.
         render_mode: What `render()` gives for each board: `"ansi"` text, or `"rgb_array"`.

@@ -33,7 +33,7 @@ def autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
     """Return one of the two of Gymnasium's modes that the batches know, also by its name.
 
     Raises:
-        WorldError: It is another.
+        WorldError: It is not one of them.
     """
     name = mode.value if isinstance(mode, AutoresetMode) else mode
     return AUTORESET_MODES[one_of("autoreset_mode", name, AUTORESET_MODES)]

@@ -20,7 +20,7 @@ from maeil.world import ActionEnd, Controller
 
 
 class BoxName(StrEnum):
-    """The boxes, by colour: those of one colour cannot be told apart."""
+    """The boxes, by colour: those of one colour are alike."""
 
     box_blue = "box_blue"
     box_red = "box_red"
