@@ -17,13 +17,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
+from maeil.metrics.repair import judged_groups
+from maeil.repairs.gate import Predictor, Repair, RepairSettings
 
 import crafter_env
 import cube_env
 import llamac_env
 from maeil import Act, LoopSettings, Plan, Resume, Task, Thought, View, World, run_episode
-from maeil.metrics.repair import judged_groups
-from maeil.repairs.gate import Predictor, Repair, RepairSettings
 from maeil.trace import Recorder, Stamped
 from maeil.trace.reader import Trace
 from quorum.agents.skills import skills_of

@@ -15,12 +15,12 @@ from pydantic import BaseModel
 
 from maeil.actions import Vocabulary
 from maeil.errors import InvalidThought
+from maeil.names import fold_names
 from maeil.plans import Plan
 from quorum.agents.coordination.joint import DUPLICATE, FORM, NOT_ASKED, STRANGER, Proposal, Rejection, unreadable
 from quorum.agents.coordination.speaker import SpeakerReply
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.answers import Thoughts, checked, part, plan_model, read_plan, tidy
-from quorum.agents.prompting.names import fold_names
 
 
 class Misread(Exception):

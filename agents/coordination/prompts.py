@@ -14,6 +14,7 @@ from typing import Any
 
 from maeil.drawing import Depicted
 from maeil.mind import View
+from maeil.names import fold_names
 from maeil.world import World
 from quorum.agents.coordination.examples import role_example
 from quorum.agents.coordination.notation import Notation
@@ -23,7 +24,6 @@ from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.examples import Example
 from quorum.agents.prompting.frame import Frame, write_blocks
 from quorum.agents.prompting.grounding import ground, ids_of
-from quorum.agents.prompting.names import fold_names
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.prompting.templates import Templates
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from quorum.agents.prompting.names import fold_names, unfold_names
+from maeil.names import fold_names, unfold_names
 
 _KEYS = frozenset({"actions", "task", "rationale", "status", "reason"})
 """What a plan may consist of, with what came of it."""

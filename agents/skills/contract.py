@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from maeil.actions import Vocabulary
+from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind, Observation, View
 from maeil.plans import Plan
-from maeil.repair import RepairRules
 from maeil.world import World
 from quorum.agents.coordination.joint import Joint, Rejection, Rule, Sight
 from quorum.agents.coordination.notation import Notation

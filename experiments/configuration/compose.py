@@ -22,7 +22,7 @@ from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue
 
 from maeil.user_errors import UserError, choices_hint, nearest
 from quorum.experiments.configuration.broken_yaml import broken_yaml, check_option
-from quorum.experiments.configuration.catalogue import BUILTIN_GROUPS, CONFIGS, SWEEP_GROUPS, options
+from quorum.experiments.configuration.catalogue import BUILTIN_GROUPS, CONFIGS, EXTENSION, SWEEP_GROUPS, options
 from quorum.experiments.configuration.member_values import expand_members
 from quorum.experiments.configuration.overrides import parse, single_values
 from quorum.experiments.configuration.presets import expand_presets
@@ -135,9 +135,12 @@ class Session:
         if self._config_dir is None:
             return
         for override in overrides:
-            file = self._config_dir / override.key_or_group / f"{override.value()}.yaml"
-            if override.key_or_group in self.groups and file.is_file():
-                check_option(file)
+            value = override.value()
+            chosen = value if isinstance(value, list) else [value]
+            for name in chosen if override.key_or_group in self.groups else ():
+                file = self._config_dir / override.key_or_group / f"{name}.yaml"
+                if file.is_file():
+                    check_option(file)
 
     def _alone(self, arguments: Sequence[str]) -> dict[str, Any]:
         return resolved(_composed(None, [*self._search_path, *arguments]))
@@ -236,6 +239,9 @@ def _check_groups(overrides: Sequence[Override]) -> None:
             raise UserError(f"{group}: this is said of a sweep, not of one cell", f"quorum sweep {group}=... takes it.")
         if group in BUILTIN_GROUPS and (override.is_add() or override.is_force_add()):
             raise UserError(f"+{group}: every experiment has this group already; write {group}=OPTION")
+        values = override.value() if group == EXTENSION else None
+        if isinstance(values, list) and all(isinstance(value, str) for value in values):
+            continue
         if not isinstance(override.value(), str) or "/" in str(override.value()):
             options = GlobalHydra.instance().config_loader().get_group_options(group)
             hint = choices_hint("", f"Options of {group}", options)

@@ -8,13 +8,13 @@ from typing import Any
 
 import orjson
 import pytest
+from quorum.agents.matching import LexicalMatcher, TypedMatcher
 
 from maeil import Act, Seeds, View
-from maeil.descriptors import Descriptor, Need, Offer
 from maeil.errors import InvalidThought
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.trace import Stamped
 from quorum.agents.llm.protocol import Reply, Request
-from quorum.agents.matching import LexicalMatcher, TypedMatcher
 from quorum.agents.naive.answers import AnswerTypes, write
 from quorum.agents.naive.prompts import PromptWriter
 from quorum.agents.prompting.blocks import read_blocks

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import orjson
 import pytest
+from maeil.notices import HealerNote, Pattern
+from quorum.agents.naive.healer_notes import read_notes, write_notes
 
 from maeil import Act, Plan, Resume, Task, Thought, View
 from maeil.messages import Message, MessageKind
 from maeil.mind import PlanView
-from maeil.notices import HealerNote, Pattern
 from maeil.plans import PlanStatus
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build
-from quorum.agents.naive.healer_notes import read_notes, write_notes
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
 from quorum.agents.skills import skills_of

@@ -8,16 +8,16 @@ from typing import Any
 
 import orjson
 import pytest
+from maeil.notices import Advice, JudgedPlan, Notice, Violation
+from quorum.agents.naive.notices import read_notice, write_notice
 
 from maeil import Act, Plan, Resume, Task, Thought, View
 from maeil.messages import Message, MessageKind
 from maeil.mind import PlanView
-from maeil.notices import Advice, JudgedPlan, Notice, Violation
 from maeil.plans import PlanStatus
 from maeil.tasks import Constraint
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build
-from quorum.agents.naive.notices import read_notice, write_notice
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
 from quorum.agents.skills.cube.wording import CUBE

@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from maeil import Call, LoopSettings, Mind, Plan, Thought, Topology, View, World, run_episode
-from maeil.descriptors import Matcher
 from maeil.healing.watch import HealSettings
 from maeil.repairs.gate import Repair
+
+from maeil import Call, LoopSettings, Mind, Plan, Thought, Topology, View, World, run_episode
+from maeil.extensions.change import ChangeAt
+from maeil.extensions.describe.descriptors import Matcher
 from maeil.trace import Listener, Recorder, Stamped
-from maeil.world_change import ChangeAt
 from quorum.topologies.individual import Individual
 from tests.maeil.corridor import Corridor, Walk
 

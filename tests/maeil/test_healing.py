@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from maeil.healing.watch import HealSettings
+from maeil.notices import Pattern
 
 from maeil import Act, LoopSettings, Plan, Resume, Task, Thought, Turn, View
 from maeil.dig.patterns import PUBLISHED, Thresholds
-from maeil.healing.watch import HealSettings
 from maeil.messages import Draft, MessageKind
 from maeil.metrics import compute_metrics
 from maeil.metrics.per_message import costs_per_message
-from maeil.notices import Pattern
 from maeil.topology import Topology
 from maeil.trace import Trace
 from maeil.trace.events import HealerActed, HealerHeard

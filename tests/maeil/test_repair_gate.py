@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from maeil.repairs.gate import Repair, RepairSettings
 
 from maeil import Act, LoopSettings, Plan, Resume, Task, Thought, View, World
+from maeil.extensions.repair.rules import Advice, Moment, RepairRules, Violation
 from maeil.messages import Draft
-from maeil.notices import Advice, Violation
-from maeil.repair import Moment, RepairRules
-from maeil.repairs.gate import Repair, RepairSettings
 from maeil.tasks import Constraint
 from maeil.trace.events import RepairChecked, RepairEnded, RepairStarted
 from tests.maeil.corridor import Corridor, Rest, Walk

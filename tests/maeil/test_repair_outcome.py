@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-
-from maeil.metrics import METRICS, compute_metrics
 from maeil.metrics.repair import judged_groups
 from maeil.repairs.outcome import violated
+
+from maeil.metrics import METRICS, compute_metrics
 from maeil.tasks import Constraint
 from maeil.trace.events import (
     EpisodeStart,

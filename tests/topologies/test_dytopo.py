@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 import pytest
 
 from maeil import Act, Call, LoopSettings, Plan, Resume, Thought, Topology
-from maeil.descriptors import Affinity, Descriptor, Need, Offer
 from maeil.errors import ContractError
+from maeil.extensions.describe.descriptors import Affinity, Descriptor, Need, Offer
 from maeil.messages import Draft
 from maeil.metrics import compute_metrics
 from maeil.trace import Trace, read_trace

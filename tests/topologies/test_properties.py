@@ -6,13 +6,13 @@ from collections import Counter, defaultdict
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from quorum.agents.matching import LexicalMatcher
 
 from maeil import Act, Call, LoopSettings, Plan, Resume, Thought
-from maeil.descriptors import Descriptor, Need, Offer
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.messages import Draft, MessageKind
 from maeil.plans import PlanStatus
 from maeil.stages import TRANSITIONS, Stage, Trigger
-from quorum.agents.matching import LexicalMatcher
 from quorum.topologies.centralized import Centralized, CentralizedConfig
 from quorum.topologies.chain import Chain
 from quorum.topologies.debate import Debate, DebateConfig

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maeil import Seeds, TopologyContext
-from maeil.descriptors import Affinity
+from maeil.extensions.describe.descriptors import Affinity
 from quorum.topologies.dytopo import Dytopo, DytopoConfig
 from quorum.topologies.random_edges import RandomEdges, RandomEdgesConfig
 from quorum.topologies.routing import in_order, strongest, without_cycles

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from crafter_env import Material
-from maeil.descriptors import Descriptor, Need, Offer
+from maeil.extensions.describe.describing import needs_of
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.mind import View
 from quorum.agents.skills.crafter import words
 from quorum.agents.skills.crafter.scene import Scene
@@ -33,5 +34,5 @@ def describe(view: View, scene: Scene, sights: list[str]) -> Descriptor:
 
 def asked(view: View) -> list[Material]:
     """Return the materials that those look for whom the agent writes to."""
-    names = dict.fromkeys(name for _, need in view.needs for name in need.tasks)
+    names = dict.fromkeys(name for _, need in needs_of(view) for name in need.tasks)
     return [Material[name] for name in names if name in Material.__members__]

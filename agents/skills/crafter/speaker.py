@@ -34,7 +34,7 @@ from crafter_env import (
     read_shown,
 )
 from maeil.actions import Vocabulary
-from maeil.descriptors import Descriptor
+from maeil.extensions.describe.descriptors import Descriptor
 from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan, Task

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from maeil.actions import Vocabulary
+from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind
-from maeil.repair import RepairRules
 from maeil.world import World
 from quorum.agents.prompting.examples import Example
 from quorum.agents.skills.contract import Briefing, Effort, Gates, WorldSkills

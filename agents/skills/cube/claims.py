@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from quorum.agents.prompting.names import fold_names
+from maeil.names import fold_names
 
 _CLAIM = re.compile(r"\bI take block_(\d{1,9})\b")
 _ORDER = re.compile(r"\bagent_(\d{1,9}): block_(\d{1,9})\b")

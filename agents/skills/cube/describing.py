@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cube_env import SymbolicObservation
-from maeil.descriptors import Descriptor, Need, Offer
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.mind import View
 from quorum.agents.skills.cube.knowledge import Knowledge, clear
 from quorum.agents.skills.cube.routes import way

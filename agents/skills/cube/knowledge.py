@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from cube_env import Face, SymbolicBlock, SymbolicObservation
+from maeil.extensions.describe.describing import needs_of
 from maeil.messages import Message, MessageKind
 from maeil.mind import View
 from maeil.plans import PlanStatus, Task
@@ -108,7 +109,7 @@ def recall(view: View, observation: SymbolicObservation) -> Knowledge:
         known.order = block if known.order is not None else None
     elif view.outcomes:
         known.give_up(view.agent)
-    for agent, need in view.needs:
+    for agent, need in needs_of(view):
         for found in filter(None, map(_BLOCK.match, need.tasks)):
             known.wishes[agent] = int(found[1])
     for message in (*view.memory, *view.unread):

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from maeil.actions import Vocabulary
+from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind, Observation, View
-from maeil.repair import RepairRules
 from maeil.world import World
 from quorum.agents.coordination.notation import Notation
 from quorum.agents.prompting.examples import Example

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from llamac_env import Board, BoxMove, Colour, Item, TransportObservation, read_place, write_place
-from maeil.descriptors import Descriptor, Need, Offer
+from maeil.extensions.describe.describing import needs_of
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.messages import Message
 from maeil.mind import View
 from quorum.agents.skills.transport.moves import gain, places
@@ -43,7 +44,7 @@ def describe(board: Board, view: View) -> Descriptor:
 
 def telling(board: Board, view: View) -> list[int]:
     """Return the agents whose cells one reports on: its own, and those with a target that others need to know."""
-    needed = {name for _, need in view.needs for name in need.tasks}
+    needed = {name for _, need in needs_of(view) for name in need.tasks}
     cells = {target.place for target in board.targets if f"target_{target.colour}" in needed}
     return [
         view.agent,

@@ -29,7 +29,7 @@ from llamac_env import (
     read_shown,
 )
 from maeil.actions import Vocabulary
-from maeil.descriptors import Descriptor
+from maeil.extensions.describe.descriptors import Descriptor
 from maeil.messages import Draft, MessageKind
 from maeil.mind import Act, Thought, View
 from maeil.plans import Plan, Task

@@ -10,8 +10,9 @@ from typing import Any
 
 import orjson
 import pytest
+from quorum.agents.matching import EmbeddingMatcher
 
-from maeil.descriptors import EMBEDDING, Descriptor, Need, Offer
+from maeil.extensions.describe.descriptors import EMBEDDING, Descriptor, Need, Offer
 from quorum.agents.llm.batches.model import Batched
 from quorum.agents.llm.budget import Budget, Spending
 from quorum.agents.llm.embeddings import EMBEDDINGS, texts_to_embed
@@ -20,7 +21,6 @@ from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import Finish, Origin, Reply, Request, Sampling, Usage
 from quorum.agents.llm.replay import Replay
 from quorum.agents.llm.server import Fault, FaultKind, serve
-from quorum.agents.matching import EmbeddingMatcher
 from quorum.agents.simulated import SimulatedModel
 from tests.agents.llm.wire import Brain, provider, stack
 from tests.agents.naive_team import settings

@@ -6,10 +6,10 @@ import asyncio
 
 import numpy as np
 import pytest
-
-from maeil.descriptors import Descriptor, Need, Offer
 from quorum.agents.matching import MATCHERS, LexicalMatcher, TypedMatcher
 from quorum.agents.matching.lexical import count
+
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 
 
 def says(offers: Offer | str = "", needs: Need | str = "") -> Descriptor:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from maeil.notices import Pattern
 
 from maeil.dig.analysis import Analysis, analyse
 from maeil.dig.graph import Reaction
-from maeil.notices import Pattern
 from maeil.trace import read_trace
 from maeil.trace.events import HealerActed
 from quorum.experiments.configuration.cell import Cell

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from maeil.dig.patterns import PUBLISHED
 from maeil.healing.healers import Intervention
 from maeil.healing.watch import HealSettings, Watch
 from maeil.notices import Pattern
+
+from maeil.dig.patterns import PUBLISHED
 from tests.maeil.dig.story import Story
 from tests.maeil.dig.test_patterns import alone, broadcast, chain, ignored, knowing, mixing
 
