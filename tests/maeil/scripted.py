@@ -6,12 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from maeil.healing.watch import HealSettings
-from maeil.repairs.gate import Repair
-
-from maeil import Call, LoopSettings, Mind, Plan, Thought, Topology, View, World, run_episode
-from maeil.extensions.change import ChangeAt
-from maeil.extensions.describe.descriptors import Matcher
+from maeil import Call, Extension, LoopSettings, Mind, Plan, Thought, Topology, View, World, run_episode
 from maeil.trace import Listener, Recorder, Stamped
 from quorum.topologies.individual import Individual
 from tests.maeil.corridor import Corridor, Walk
@@ -48,10 +43,7 @@ def play(
     coordinators: Sequence[tuple[str, Mind]] = (),
     path: Path | None = None,
     listener: Listener | None = None,
-    repair: Repair | None = None,
-    matcher: Matcher | None = None,
-    heal: HealSettings | None = None,
-    change: ChangeAt | None = None,
+    extensions: Sequence[Extension] = (),
 ) -> list[Stamped]:
     """Run an episode and give its events."""
     events: list[Stamped] = []
@@ -66,10 +58,7 @@ def play(
                 settings=settings or LoopSettings(),
                 recorder=recorder,
                 coordinators=coordinators,
-                repair=repair,
-                matcher=matcher,
-                heal=heal,
-                change=change,
+                extensions=extensions,
             )
         )
     return events

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from maeil.metrics.repair import judged_groups
-from maeil.repairs.outcome import violated
 
+from maeil.extensions.repair.metrics import judged_groups
+from maeil.extensions.repair.outcome import violated
 from maeil.metrics import METRICS, compute_metrics
 from maeil.tasks import Constraint
 from maeil.trace.events import (

@@ -44,6 +44,17 @@ def routes(conversation: ConversationState) -> Sequence[Sequence[Edge]]:
     return conversation.found_by(DESCRIBE) or ()
 
 
+def needs_note(needs: Needs, names: Sequence[str]) -> Note:
+    """Return the note that shows what others need.
+
+    Args:
+        needs: by the index of each, ascending; empty in a turn to describe oneself.
+        names: of all participants by index.
+    """
+    shown = {names[agent]: {"text": need.text, "tasks": list(need.tasks)} for agent, need in needs}
+    return Note(DESCRIBE, needs, "needs", shown, TEMPLATE)
+
+
 def needs_of(view: View) -> Needs:
     """Return what those need to whom a turn lets its holder write."""
     return next(iter(view.noted(DESCRIBE)), ())
@@ -81,9 +92,7 @@ class Describing(Extension):
         )
         if not needs and self.name not in turn.asks:
             return ()
-        names = self.episode.team.names
-        shown = {names[agent]: {"text": need.text, "tasks": list(need.tasks)} for agent, need in needs}
-        return (Note(self.name, needs, "needs", shown, TEMPLATE),)
+        return (needs_note(needs, self.episode.team.names),)
 
     def review(self, thought: Thought, view: View, author: Participant) -> Sequence[str]:
         """Return why a descriptor is refused."""

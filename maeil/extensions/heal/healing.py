@@ -1,7 +1,7 @@
 """Watches an episode as it goes on; when cooperation fails, the chosen healers speak to those whom they address.
 
 The events build the interaction graph, in which the patterns of `maeil.dig` are found (DIG, arXiv 2603.00309).
-A healer is no participant: its notes come next to the messages, cost nothing on the cognitive clock, and arrive at once.
+A healer is no participant: its notes come with the messages, cost nothing on the cognitive clock, and arrive at once.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Healing(Extension):
 
     def after_step(self) -> None:
         """Say what there is to say; whoever is at work or ready is interrupted by it."""
-        for intervention in self._due():
+        for intervention in self.due():
             self._say(intervention)
 
     def before_thought(self, participant: Participant, turn: Turn) -> Sequence[Note]:  # noqa: ARG002
@@ -118,12 +118,15 @@ class Healing(Extension):
         plan = frozenset({Act.PLAN})
         return [Turn(one, plan, feedback=feedback) for one in conversation.undecided if self._pending.get(one)]
 
-    def _due(self) -> Iterator[Intervention]:
+    def due(self) -> list[Intervention]:
+        """Return what the healers do about what was found since they were last asked."""
         found, self._found = self._found, []
+        done = []
         for one in found:
             if self._acted[one.pattern] < self._most.get(one.pattern, self._acted[one.pattern] + 1):
                 self._acted[one.pattern] += 1
-                yield HEALERS[one.pattern](one, self._team)
+                done.append(HEALERS[one.pattern](one, self._team))
+        return done
 
     def _say(self, done: Intervention) -> None:
         found = done.finding
@@ -156,10 +159,18 @@ class Healing(Extension):
     def _notes(self, pending: Mapping[int, Sequence[HealerNote]]) -> tuple[Note, ...]:
         """Return one note with all that is pending for some agents."""
         said = tuple({note.number: note for notes in pending.values() for note in notes}.values())
-        if not said:
-            return ()
-        shown = [dict(_shown(note, self.episode.team.names)) for note in said]
-        return (Note(self.name, said, "healer", shown, TEMPLATE, tuple(pending)),)
+        return (healer_note(said, self.episode.team.names, tuple(pending)),) if said else ()
+
+
+def healer_note(said: tuple[HealerNote, ...], names: Sequence[str], agents: tuple[int, ...]) -> Note:
+    """Return the note that shows what healers have said.
+
+    Args:
+        said: in order.
+        names: of all participants by index.
+        agents: whom it was said to.
+    """
+    return Note(Healing.name, said, "healer", [dict(_shown(one, names)) for one in said], TEMPLATE, agents)
 
 
 def _shown(note: HealerNote, names: Sequence[str]) -> Iterator[tuple[str, object]]:

@@ -178,7 +178,7 @@ class Repair(Extension):
                 self.episode.team.commit(self.episode.team.agents[agent], plan, "advised")
         else:
             notice = self._notice(moment, failures, concerned, advice)
-            self._note = self._noted(notice)
+            self._note = repair_note(notice, self.episode.team.names)
             try:
                 await self.episode.conversation.run(RepairChannel(notice, self._order, self.episode.topology))
             finally:
@@ -205,12 +205,6 @@ class Repair(Extension):
             if plan.agent in concerned
         )
         return Notice(tuple(failures), plans, concerned, self._settings.mode == "channel", advice)
-
-    def _noted(self, notice: Notice) -> Note:
-        shown = write_notice(notice, self.episode.team.names)
-        return Note(
-            self.name, notice, "repair", shown, TEMPLATE, notice.channel, replan=notice.replan, words=REPAIR_WORDS
-        )
 
     def _written_advice(self, advice: Advice | None) -> Mapping[str, Any] | None:
         if advice is None:
@@ -265,13 +259,19 @@ class RepairChannel(Topology):
         return Turn(agent, frozenset({Act.SPEAK}), others, limit=1, feedback=self.feedback)
 
 
-def write_notice(notice: Notice, names: Sequence[str]) -> dict[str, object]:
-    """Return a notice as prompts show it, JSON-ready.
+def repair_note(notice: Notice, names: Sequence[str]) -> Note:
+    """Return the note that shows a notice.
 
     Args:
         notice: the notice.
         names: of all participants by index.
     """
+    shown = _shown(notice, names)
+    return Note(Repair.name, notice, "repair", shown, TEMPLATE, notice.channel, notice.replan, REPAIR_WORDS)
+
+
+def _shown(notice: Notice, names: Sequence[str]) -> dict[str, object]:
+    """Return a notice as prompts show it, JSON-ready."""
 
     def named(agents: Sequence[int]) -> Sequence[str]:
         return fold_names([names[agent] for agent in agents])

@@ -10,9 +10,9 @@ from typing import Any
 
 import orjson
 import pytest
-from quorum.agents.matching import EmbeddingMatcher
 
 from maeil.extensions.describe.descriptors import EMBEDDING, Descriptor, Need, Offer
+from maeil.extensions.describe.matchers import EmbeddingMatcher
 from quorum.agents.llm.batches.model import Batched
 from quorum.agents.llm.budget import Budget, Spending
 from quorum.agents.llm.embeddings import EMBEDDINGS, texts_to_embed

@@ -15,9 +15,10 @@ from crafter_env import Item, Material
 from crafter_env.constants import NEEDS
 from llamac_env.transport.text import write_board
 from maeil import World
+from maeil.extensions.change import WorldChange
 from maeil.metrics import compute_metrics
 from maeil.trace import Listener, Trace, comparable, read_trace, replay
-from maeil.trace.events import ActionChange, PlanChange, Stamped, StepTaken, ThoughtStart, WorldChange
+from maeil.trace.events import ActionChange, PlanChange, Stamped, StepTaken, ThoughtStart
 from maeil.user_errors import UserError
 from quorum.experiments.branch.command import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell

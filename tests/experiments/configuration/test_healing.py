@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from maeil.notices import Pattern
 
+from maeil.dig.patterns import Pattern
 from maeil.trace import comparable, read_trace
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell

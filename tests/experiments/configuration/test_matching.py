@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from maeil.extensions.describe.events import Described, Routed
 from maeil.trace import comparable, read_trace
-from maeil.trace.events import Described, Routed
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell

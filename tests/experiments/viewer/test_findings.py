@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from maeil.notices import Pattern
 
 from maeil.dig.analysis import Analysis, analyse
 from maeil.dig.graph import Reaction
+from maeil.dig.patterns import Pattern
+from maeil.extensions.heal.events import HealerActed
 from maeil.trace import read_trace
-from maeil.trace.events import HealerActed
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.viewer.contract import Page

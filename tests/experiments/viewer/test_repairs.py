@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from maeil.extensions.repair.events import RepairChecked, RepairEnded, RepairStarted
 from maeil.trace import read_trace
-from maeil.trace.events import RepairChecked, RepairEnded, RepairStarted
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.viewer.contract import Repair
