@@ -62,7 +62,7 @@ def test_an_option_with_a_value_tells_its_default() -> None:
 
 def test_an_option_that_takes_a_number_tells_its_unit() -> None:
     numbers = {name: part for name, part in _options().items() if part.type_descriptor.annotation in (int, float)}
-    assert {"run --budget-usd", "sweep --limit", "replay --fps", "serve-simulated --context"} <= numbers.keys()
+    assert {"run --budget-usd", "sweep --limit", "replay --fps", "serve-simulated --latency"} <= numbers.keys()
     assert {name: part.metavar for name, part in numbers.items() if part.metavar not in UNITS} == {}
 
 

@@ -30,8 +30,7 @@ from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.call_books import CallBooks
-from quorum.experiments.episode.model_hints import model_hint
-from quorum.experiments.episode.model_pool import ModelPool
+from quorum.experiments.episode.model_pool import ModelPool, model_hint
 from quorum.experiments.episode.models import EpisodeModels
 
 SEARCH = "search"

@@ -24,8 +24,14 @@ from quorum.experiments.configuration.extensions import extension_values, togeth
 from quorum.experiments.configuration.fault import OFF, FaultConfig
 from quorum.experiments.configuration.fault import schema_of as fault_schema_of
 from quorum.experiments.configuration.members import MEMBERS, members_of, without_members
-from quorum.experiments.configuration.providers.config import ModelConfig, Operational, Pricing, ProviderConfig
-from quorum.experiments.configuration.providers.layers import OF_THE_GROUP, layered
+from quorum.experiments.configuration.providers.config import (
+    OF_THE_GROUP,
+    ModelConfig,
+    Operational,
+    Pricing,
+    ProviderConfig,
+    layered,
+)
 from quorum.experiments.configuration.registry import REGISTRIES, minds, providers, topologies
 from quorum.experiments.configuration.team_label import LEADER, team_label
 

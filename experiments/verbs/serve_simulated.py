@@ -1,4 +1,4 @@
-"""`quorum serve-simulated`: the simulated model behind HTTP."""
+"""`quorum serve-simulated`: the simulated model over HTTP."""
 
 from __future__ import annotations
 
@@ -22,76 +22,24 @@ def serve_simulated(
             "--faults",
             metavar="FAULT=RATE",
             show_default="no faults",
-            help="Let this share of requests fail, from 0 to 1. May be repeated.",
+            help="Let this share of requests fail, from 0 to 1: rate_limit, server_error, overloaded. May be repeated.",
         ),
     ] = None,
     latency: Annotated[
         float, typer.Option("--latency", metavar="SECONDS", help="Take so many seconds for each answer.")
     ] = 0.0,
-    context: Annotated[
-        int | None,
-        typer.Option(
-            "--context",
-            metavar="TOKENS",
-            min=1,
-            show_default="no limit",
-            help="Refuse prompts that have more tokens than this, together with the longest answer.",
-        ),
-    ] = None,
-    thinking: Annotated[
-        int | None,
-        typer.Option(
-            "--thinking",
-            metavar="TOKENS",
-            min=1,
-            show_default="no thoughts",
-            help="Spend so many tokens on thoughts before each answer.",
-        ),
-    ] = None,
-    empty_stop: Annotated[
-        float,
-        typer.Option(
-            "--empty-stop", metavar="RATE", help="End this share of answers, from 0 to 1, after the thoughts."
-        ),
-    ] = 0.0,
-    empty_length: Annotated[
-        float,
-        typer.Option(
-            "--empty-length",
-            metavar="RATE",
-            help="Spend all tokens of this share of answers, from 0 to 1, on thoughts.",
-        ),
-    ] = 0.0,
-    prompt_cache: Annotated[
-        bool,
-        typer.Option(
-            "--prompt-cache",
-            help="Play the prompt caches of OpenAI and Anthropic, and tell in the usage what they read.",
-        ),
-    ] = False,
 ) -> None:
     """Serve the simulated model over HTTP, in the formats of OpenAI and of Anthropic, until Ctrl-C.
 
-    It is for tests and demonstrations: real clients and real HTTP without a model. `quorum list llm` shows the values
-    of the simulated model; `--faults help` lists the faults.
+    Use it to try your set-up with real clients and real HTTP, but without a model. `quorum list llm` shows the values
+    of the simulated model.
 
     \b
     Examples:
       quorum serve-simulated
       quorum serve-simulated --port 9000 --latency 0.5
       quorum serve-simulated llm.malformed=0.1 --faults rate_limit=0.1
-      quorum serve-simulated --thinking 400 --empty-length 0.1
     """
-    from quorum.experiments.episode.simulated_server import serve
+    from quorum.experiments.serving.simulated import serve_simulated as serve
 
-    serve(
-        overrides or [],
-        echo,
-        port=port,
-        faults=faults or [],
-        latency=latency,
-        context=context,
-        thinking=thinking,
-        empty=(empty_stop, empty_length),
-        prompt_cache=prompt_cache,
-    )
+    serve(overrides or [], echo, port=port, faults=faults or [], latency=latency)

@@ -10,7 +10,7 @@ from maeil.extensions.heal.events import HealerActed, HealerHeard
 from maeil.extensions.heal.healing import Healing, HealSettings
 from maeil.messages import Draft, MessageKind
 from maeil.metrics import compute_metrics
-from maeil.metrics.per_message import costs_per_message
+from maeil.metrics.costs import costs_per_message
 from maeil.topology import Topology
 from maeil.trace import Trace
 from quorum.topologies.chain import Chain

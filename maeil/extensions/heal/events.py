@@ -11,7 +11,7 @@ from maeil.trace.events import Event
 
 @dataclass(frozen=True, slots=True)
 class HealerActed(Event):
-    """A healer tells agents something (`maeil.healing`).
+    """A healer tells agents something .
 
     Attributes:
         note: its number, from 0.

@@ -12,7 +12,7 @@ from maeil.mind import Act
 from maeil.names import fold_names
 from maeil.trace import read_trace
 from maeil.trace.events import StepTaken
-from quorum.agents.llm.folding import unfolded
+from quorum.agents.llm.recording import unfolded
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.registry import worlds
