@@ -173,6 +173,7 @@ class Component(Generic[C, X, B_co]):
             conversation begins; else it is refused.
         requires: for minds and topologies: returns the extensions without which they cannot work, with the values of
             each, by the values.
+        answers: for minds: names of the extensions that ask in turns (`Turn.asks`) and get an answer.
         inputs: returns the digests of what decides beside the values, such as the texts of templates or a file that a
             value names, by a name without the path of a machine; given the values and the name of the world. They are
             part of the name of a cell. `maeil.digests` makes them. A `ValueError` is a mistake in the values.
@@ -188,6 +189,7 @@ class Component(Generic[C, X, B_co]):
     inputs: Callable[[C, str], Mapping[str, str]] = no_inputs
     roles: Callable[[C], Sequence[str] | None] = no_roles
     requires: Callable[[C], Mapping[str, Any]] = no_requirements
+    answers: frozenset[str] = frozenset()
     remembers: bool = False
     beside: Beside = Beside.NOBODY
     takes_over: TakesOver = TakesOver.NOT

@@ -75,7 +75,7 @@ async def run_episode(
     )
     for extension in extensions:
         start = extension.start(start)
-    episode = Episode(world, team, topology, settings, extensions, start)
+    episode = _Episode(world, team, topology, settings, extensions)
     for extension in extensions:
         extension.begin(episode)
     with check_json(world.reset):
@@ -93,54 +93,42 @@ async def run_episode(
     return episode.end("completed")
 
 
-class Episode:
-    """The state of the loop between its calls, and what extensions can do in it.
+class _Episode:
+    """The state of the loop between its calls; fulfils `maeil.extension.Episode`."""
 
-    Args:
-        world: the environment.
-        team: its participants.
-        topology: of the team.
-        settings: parameters of the loop.
-        extensions: those that take part.
-        start: the first event.
-
-    Attributes:
-        constraints: the constraints of the active tasks, as the last step left them.
-        conversation: the state of the conversation.
-    """
-
-    def __init__(  # noqa: PLR0917 (made once)
+    def __init__(
         self,
         world: World,
         team: Team,
         topology: Topology,
         settings: LoopSettings,
         extensions: Sequence[Extension],
-        start: EpisodeStart,
     ) -> None:
         self.world = world
         self.team = team
         self.topology = topology
-        self.started = start
         self.constraints = ConstraintTracker(world, team)
         self._feedback = Feedback(world, team, self.constraints)
-        self.conversation = Conversation(world, team, topology, settings, self._feedback, extensions)
+        self._conversation = Conversation(world, team, topology, settings, self._feedback, extensions)
         self._extensions = extensions
         self._execution = PlanExecution(world, team)
         self._progress: Progress | None = None
         self._done = self._finished = False
 
     def record(self, event: Event) -> None:
-        """Record an event of an extension."""
         self.team.record(event)
 
     def interrupt(self, agent: int, extension: str) -> None:
-        """Make an agent think again about its plan, if it is ready or at work; the trace names the extension."""
         if self.team.agents[agent].stage in (Stage.WAIT, Stage.EXECUTE):
             self.team.change_stage(self.team.agents[agent], Trigger.EXTENSION, extension)
 
+    async def converse(self, topology: Topology) -> None:
+        await self._conversation.run(topology)
+
+    def adopt(self, settings: LoopSettings) -> None:
+        self._conversation.adopt(settings)
+
     def world_changed(self) -> None:
-        """Take in that the world was changed from outside; actions that cannot go on end."""
         self._feedback.forget()
         self._record_progress()
         self._settle()
@@ -149,7 +137,7 @@ class Episode:
         """Run until the world is terminated or truncated."""
         self._record_progress()
         while not self._done:
-            await self.conversation.run()
+            await self._conversation.run()
             for extension in self._extensions:
                 await extension.plans_committed()
             waiting = [agent for agent in self.team.agents if agent.stage is Stage.WAIT]
@@ -174,7 +162,7 @@ class Episode:
         self._finished = transition.terminated
         self._record_progress()
         self._settle()
-        self.conversation.begin_step()
+        self._conversation.begin_step()
         for extension in () if self._done else self._extensions:
             extension.after_step()
         self.team.flush()

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationInfo, model_validator
 
 from maeil.component import Beside, Component, ComponentConfig, TakesOver, TeamContext, Usual, needs_keys
+from maeil.extensions.describe.describing import DESCRIBE, Embedding
 from maeil.extensions.predictions import REQUIRED
 from maeil.mind import COORDINATOR, Mind, View
 from quorum.agents.llm.protocol import ChatMessage
@@ -48,7 +49,7 @@ def build(config: NaiveConfig, context: TeamContext) -> Sequence[Mind]:
     names = [*context.world.agents, *([COORDINATOR] if context.coordinates else [])]
     answers = _answers(config, context)
     prompts = PromptWriter(config.prompts, context.world, context.topology, answers)
-    embeds = getattr(context.topology, "embeds", False)
+    embeds = isinstance(context.topology, Embedding) and context.topology.embeds
     return [NaiveMind(context.models(name), prompts, answers, config.repairs, embeds=embeds) for name in names]
 
 
@@ -94,6 +95,7 @@ component = Component(
     uses_models=True,
     inputs=inputs,
     requires=required,
+    answers=frozenset({DESCRIBE}),
     beside=Beside.ANYBODY,
     takes_over=TakesOver.FRESH,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from maeil.component import Component
 from maeil.user_errors import UserError
@@ -135,9 +135,16 @@ def _components(c: Configuration) -> Iterator[tuple[str, Component[Any, Any, Any
             yield key, providers.get(own.name), own
 
 
+@runtime_checkable
+class _Prompted(Protocol):
+    """The values of a mind that has prompts."""
+
+    prompts: PromptSet
+
+
 def _templates(component: Component[Any, Any, Any], c: Configuration, world: str) -> Inputs:
     """Digest the templates of an extension, as the prompts of each mind have them."""
-    prompts = [own for mind in c.team.values() if isinstance(own := getattr(mind, "prompts", None), PromptSet)]
+    prompts = [mind.prompts for mind in c.team.values() if isinstance(mind, _Prompted)]
     found: dict[str, str] = {}
     for file, own in product(templates_of(component), prompts):
         found |= template_of(file, world, prompts_of(world), own.folder).sources

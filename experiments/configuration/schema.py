@@ -335,7 +335,7 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
         fault=_fault_of(raw.get("fault", {"name": OFF})),
     )
     _check_common_knobs(knobs, {**parts, **whole.team})
-    _ = whole.extensions  # values that do not go together
+    _check_answers(whole)
     if whole.uses_models:
         _check_roles(whole)
     _check_store(whole)
@@ -383,6 +383,23 @@ def _fault_of(values: Any) -> FaultConfig | None:
     """Check the values of `fault`, which configurations of versions before 0.15 do not have."""
     schema = fault_schema_of(values)
     return checked(schema, values, "fault.", known=list(schema.model_fields)) if schema is not None else None
+
+
+def _check_answers(whole: Configuration) -> None:
+    """Make sure that the extensions go together, and that all minds answer those that the topology requires.
+
+    Raises:
+        UserError: they do not.
+    """
+    assert whole.extensions is not None  # it raises where values do not go together
+    for name in topologies.get(whole.topology.name).requires(whole.topology):
+        for place, mind in whole.team.items():
+            if name not in minds.get(mind.name).answers:
+                able = [other for other in minds.names() if name in minds.get(other).answers]
+                raise UserError(
+                    f"topology={whole.topology.name}: {place}={mind.name} does not answer its questions ({name})",
+                    f"Choose another topology, or minds that do: {place}={f', {place}='.join(able)}.",
+                )
 
 
 def _llm_of(values: Mapping[str, Any], participant: str, role: str) -> ModelConfig:

@@ -122,7 +122,10 @@ def _extensions(
         place = f"{extensions.group}.{name}"
         try:
             extension = call_component(place, extensions.get(name).build, values, context)
-        except MissingSkill as missing:
+        except UserError as error:
+            missing = error.__cause__
+            if not isinstance(missing, MissingSkill):
+                raise
             raise UserError(f"{extensions.group}={name}: {missing}", f"{having(missing)}; or leave it out.") from None
         found.append(check_type(extension, Extension, extensions.get(name).build, "a maeil.Extension"))
     return found

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from maeil.extension import Extension
+from maeil.extension import Episode, Extension
 from maeil.settings import LoopSettings
 from maeil.trace.events import EpisodeStart
 from maeil.trace.prefix import Prefix
-
-if TYPE_CHECKING:
-    from maeil.scheduler import Episode
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,4 +49,4 @@ class Branch(Extension):
         super().begin(episode)
         for other in self._later:
             episode.team.remember(other.settings.memory_messages)
-            other.prefix.then(partial(episode.conversation.adopt, other.settings))
+            other.prefix.then(partial(episode.adopt, other.settings))

@@ -39,6 +39,13 @@ class Routing(Protocol):
         """
 
 
+@runtime_checkable
+class Embedding(Protocol):
+    """A topology that says whether minds are to give embeddings with what they offer and need."""
+
+    embeds: bool
+
+
 def routes(conversation: ConversationState) -> Sequence[Sequence[Edge]]:
     """Return the edges of each round of a conversation, in order."""
     return conversation.found_by(DESCRIBE) or ()

@@ -180,7 +180,7 @@ class Repair(Extension):
             notice = self._notice(moment, failures, concerned, advice)
             self._note = repair_note(notice, self.episode.team.names)
             try:
-                await self.episode.conversation.run(RepairChannel(notice, self._order, self.episode.topology))
+                await self.episode.converse(RepairChannel(notice, self._order, self.episode.topology))
             finally:
                 self._note = None
         after = {plan.id for plan in self._plans()}

@@ -198,8 +198,7 @@ REFUSED = {
     "the team": ("2", ["n=4"], "n: .*the team is the one that it was"),
     "the clock": ("2", ["clock=fixed"], "clock: .*counted in two ways"),
     "memory that is kept": ("2", ["memory.keep=false"], "memory.keep: .*settled where one begins"),
-    "repairs": ("2", ["repair=channel"], "repair: .*what it has repaired before"),
-    "healers": ("2", ["heal=[orphan]"], "heal: .*since the begin"),
+    "extensions": ("2", ["extension=repair"], "extension: .*since the start"),
     "repairs of answers": (
         "2",
         ["max_repairs=3"],

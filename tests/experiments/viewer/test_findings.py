@@ -19,7 +19,7 @@ from tests.experiments.viewer.conftest import Open, served
 
 CELL = [
     "n=4", "seed=1", "max_steps=60", "agents=naive", "llm=simulated_faults", "topology=debate",
-    "heal=[repeated_effort,incomplete_coverage]",
+    "extension=heal", "extension.heal.healers=[repeated_effort,incomplete_coverage]",
 ]  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from quorum.experiments.viewer.episode import read_episode
 from tests.experiments.viewer.conftest import Open, served
 
 CELL = [
-    "n=6", "seed=1", "max_steps=60", "agents=naive", "llm=simulated_faults", "repair=channel",
+    "n=6", "seed=1", "max_steps=60", "agents=naive", "llm=simulated_faults", "extension=repair",
     "repair.predictor=exact",
 ]  # fmt: skip
 
