@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel
@@ -14,7 +15,7 @@ from maeil.contracts import check_type
 from maeil.extension import Extension, ExtensionContext
 from maeil.mind import COORDINATOR
 from maeil.user_errors import UserError, choices_hint
-from quorum.agents.skills import MissingSkill, having, skills_of
+from quorum.agents.skills import role_of
 from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.extensions import together
@@ -113,19 +114,11 @@ def _extensions(
     Raises:
         UserError: the values of one do not go together, or it needs a skill that the world does not have.
     """
-    skills = skills_of(world.name)
     found = []
     for name, values in chosen.items():
-        context = ExtensionContext(
-            world, topology, c.seeds.child("extension").child(name), lambda skill: getattr(skills, skill)
-        )
         place = f"{extensions.group}.{name}"
-        try:
-            extension = call_component(place, extensions.get(name).build, values, context)
-        except UserError as error:
-            missing = error.__cause__
-            if not isinstance(missing, MissingSkill):
-                raise
-            raise UserError(f"{extensions.group}={name}: {missing}", f"{having(missing)}; or leave it out.") from None
+        seeds = c.seeds.child(extensions.group).child(name)
+        context = ExtensionContext(world, topology, seeds, partial(role_of, world.name, needed_by=f"extension={name}"))
+        extension = call_component(place, extensions.get(name).build, values, context)
         found.append(check_type(extension, Extension, extensions.get(name).build, "a maeil.Extension"))
     return found

@@ -118,13 +118,13 @@ def test_who_is_advised_to_help_takes_part_and_sees_the_advice():
 
 def test_without_guidance_nothing_is_advised():
     minds = [member(walk(1), walk(3)) for _ in range(2)]
-    found = play(minds, repair=repair(Rules([(0,)], {1: Plan((Walk(),))}), guidance=False))
+    found = play(minds, extensions=[repair(Rules([(0,)], {1: Plan((Walk(),))}), guidance=False)])
     assert (events(found, RepairStarted)[0].advice, events(found, RepairStarted)[0].agents) == (None, (0,))
 
 
 def test_advice_that_the_world_would_refuse_is_none():
     minds = [member(walk(1), walk(3)) for _ in range(2)]
-    found = play(minds, repair=repair(Rules([(0,)], {1: Plan((Walk(steps=9),))})))
+    found = play(minds, extensions=[repair(Rules([(0,)], {1: Plan((Walk(steps=9),))}))])
     assert events(found, RepairStarted)[0].advice is None
 
 
@@ -149,7 +149,7 @@ def test_a_notice_is_told_to_those_concerned_who_may_go_on_and_nobody_speaks():
 
 def test_rules_commit_the_advised_plan_without_a_thought():
     minds = [member(walk(1)), member(walk(3))]
-    found = play(minds, repair=repair(Rules([(0,)], {0: Plan((Walk(steps=3),))}), mode="rules"))
+    found = play(minds, extensions=[repair(Rules([(0,)], {0: Plan((Walk(steps=3),))}), mode="rules")])
     assert "t=0 t^=1: P0.2 committed [advised]" in lines(found, "plan")
     assert [len(mind.views) for mind in minds] == [1, 1]
 
