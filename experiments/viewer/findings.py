@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from maeil.dig.graph import SentMessage
 from maeil.dig.patterns import Finding, PatternFinder
-from maeil.trace.events import EpisodeStart, HealerActed, Stamped
+from maeil.extensions.heal.events import HealerActed
+from maeil.trace.events import EpisodeStart, Stamped
 from quorum.experiments.viewer import contract
 
 _NEAR = 64

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from maeil.extensions.repair import events as repair
 from maeil.plans import PlanStatus
 from maeil.trace import Stamped
 from maeil.trace import events as e
@@ -198,7 +199,7 @@ class LaneBuilder:
                 self.scores.append((t, event.reached, event.goals, event.score))
             case e.ForcedReady():
                 page["forced"].append((t, t_hat, event.agent))
-            case e.RepairChecked() | e.RepairStarted() | e.RepairEnded():
+            case repair.RepairChecked() | repair.RepairStarted() | repair.RepairEnded():
                 note_repair(page["repairs"], stamped)
             case e.EpisodeEnd():
                 self.ended = True

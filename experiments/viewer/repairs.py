@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from maeil.extensions.repair import events as repair
 from maeil.trace import Stamped
-from maeil.trace import events as e
 from quorum.experiments.viewer import contract
 
 
@@ -15,7 +15,7 @@ def note_repair(repairs: list[contract.Repair], stamped: Stamped) -> None:
         stamped: the event.
     """
     match stamped.event:
-        case e.RepairChecked(predictor=predictor, violations=violations, verdict=verdict) if verdict != "passed":
+        case repair.RepairChecked(predictor=predictor, violations=violations, verdict=verdict) if verdict != "passed":
             repairs.append(
                 {
                     "t": stamped.t,
@@ -25,7 +25,7 @@ def note_repair(repairs: list[contract.Repair], stamped: Stamped) -> None:
                     "violations": list(violations),
                 }
             )
-        case e.RepairStarted(mode=mode, agents=agents, advice=advice) if repairs:
+        case repair.RepairStarted(mode=mode, agents=agents, advice=advice) if repairs:
             repairs[-1] |= {"mode": mode, "agents": list(agents), "advice": advice}
-        case e.RepairEnded(replaced=replaced) if repairs:
+        case repair.RepairEnded(replaced=replaced) if repairs:
             repairs[-1] |= {"ends": stamped.t_hat, "replaced": list(replaced)}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 
+from maeil.extensions.change import WorldChange
 from maeil.trace import Stamped, read_event
-from maeil.trace.events import ActionChange, EpisodeStart, PlanChange, StepOutcome, StepTaken, WorldChange
+from maeil.trace.events import ActionChange, EpisodeStart, PlanChange, StepOutcome, StepTaken
 
 _FASTEST = 1
 _PLAYED = (EpisodeStart, StepTaken, StepOutcome, WorldChange, ActionChange, PlanChange)

@@ -8,9 +8,9 @@ import pytest
 
 from maeil.dig.analysis import Analysis, analyse
 from maeil.dig.graph import Reaction
-from maeil.notices import Pattern
+from maeil.dig.patterns import Pattern
+from maeil.extensions.heal.events import HealerActed
 from maeil.trace import read_trace
-from maeil.trace.events import HealerActed
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.viewer.contract import Page
@@ -19,7 +19,7 @@ from tests.experiments.viewer.conftest import Open, served
 
 CELL = [
     "n=4", "seed=1", "max_steps=60", "agents=naive", "llm=simulated_faults", "topology=debate",
-    "heal=[repeated_effort,incomplete_coverage]",
+    "extension=heal", "extension.heal.healers=[repeated_effort,incomplete_coverage]",
 ]  # fmt: skip
 
 
