@@ -9,7 +9,7 @@ import msgspec
 
 from quorum.experiments.common.run_files import MIB
 from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.viewer import contract
+from quorum.experiments.viewer.pages import Json
 
 BLAME = "blame.json"
 _LARGEST = 4 * MIB
@@ -28,7 +28,7 @@ class _Decision(msgspec.Struct, kw_only=True):
     t_hat: float | None = None
     kind: str = ""
 
-    def plain(self, names: Sequence[str]) -> contract.Decision:
+    def plain(self, names: Sequence[str]) -> Json:
         """Return it as the page has it."""
         agent = names.index(self.agent) if self.agent in names else -1
         who = (self.agent or "")[:_SHORT]
@@ -48,7 +48,7 @@ class _File(msgspec.Struct):
     flips: list[_Decision] = msgspec.field(default_factory=list)
 
 
-def read_verdict(folder: RunFolder, names: Sequence[str]) -> contract.Verdict | None:
+def read_verdict(folder: RunFolder, names: Sequence[str]) -> Json | None:
     """Read the verdict of a run; None where there is none.
 
     Args:

@@ -16,7 +16,7 @@ from quorum.agents.llm.recording import Unfolding, unfold
 from quorum.experiments.common.run_files import LARGEST_PICTURE, DamagedFile, picture_file
 from quorum.experiments.episode.call_books import CALLS
 from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.viewer import contract
+from quorum.experiments.viewer.pages import Json
 
 _HEAD = re.compile(rb'\{"key":"[0-9a-f]*","agent":("(?:[^"\\]|\\.)*"),"t":(\d+),')
 """The beginning of a record as it is written: to parse all of it takes a hundred times as long."""
@@ -82,7 +82,7 @@ class Calls:
     def __len__(self) -> int:
         return len(self.places)
 
-    def call(self, number: int) -> contract.Call:
+    def call(self, number: int) -> Json:
         """Return what is shown of a call.
 
         Raises:
@@ -165,10 +165,10 @@ class CallQueue:
         return [waiting.popleft() for _ in range(min(count, len(waiting)))]
 
 
-def _shown(record: Mapping[str, Any]) -> contract.Call:
+def _shown(record: Mapping[str, Any]) -> Json:
     """Return a record without what only machines read, each part in its form whatever the file holds."""
     reply, failure, request = (_map(record.get(key)) for key in ("reply", "failure", "request"))
-    shown: contract.Call = {
+    shown: Json = {
         "agent": str(record.get("agent", "")),
         "t": record.get("t"),
         "messages": [_shown_message(message) for message in _maps(request.get("messages"))],
@@ -187,8 +187,8 @@ def _shown(record: Mapping[str, Any]) -> contract.Call:
     return shown
 
 
-def _shown_message(message: Mapping[str, Any]) -> contract.PromptMessage:
-    shown: contract.PromptMessage = {
+def _shown_message(message: Mapping[str, Any]) -> Json:
+    shown: Json = {
         "role": str(message.get("role", "")),
         "content": _text(message.get("content")),
     }

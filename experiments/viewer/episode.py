@@ -11,7 +11,7 @@ from quorum.experiments.common.run_files import MIB, DamagedFile
 from quorum.experiments.episode.episode_folder import is_under_way
 from quorum.experiments.results.rows import Damaged
 from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.viewer import contract, pages
+from quorum.experiments.viewer import pages
 from quorum.experiments.viewer.blame import read_verdict
 from quorum.experiments.viewer.calls import CallQueue, Calls
 from quorum.experiments.viewer.failures import FailureSearch
@@ -19,7 +19,7 @@ from quorum.experiments.viewer.family import branched
 from quorum.experiments.viewer.film import Film
 from quorum.experiments.viewer.lanes import LaneBuilder
 from quorum.experiments.viewer.lenient_reader import LenientReading
-from quorum.experiments.viewer.pages import Pages
+from quorum.experiments.viewer.pages import Json, Pages
 from quorum.experiments.viewer.script import Script
 from quorum.experiments.viewer.way_pages import WayPages
 
@@ -38,7 +38,7 @@ class Episode:
     """
 
     folder: RunFolder
-    overview: contract.Episode
+    overview: Json
     pages: Pages
     film: Film
     ways: WayPages
@@ -82,14 +82,14 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
     failures = search.found()
     if search.problem:
         problems.append(search.problem)
-    verdict: contract.Verdict | None = None
+    verdict: Json | None = None
     try:
         start = reading.start
         verdict = read_verdict(folder, (*start.agents, *start.coordinators) if start is not None else ())
     except (DamagedFile, ValueError) as error:
         reason = error.brief if isinstance(error, DamagedFile) else str(error)
         problems.append(f"What was found of who made it fail cannot be read: {reason[:500]}")
-    overview: contract.Episode = {
+    overview: Json = {
         **_head(folder, reading, problems, simulated=builder.simulated),
         "steps": builder.steps,
         "pages": builder.pages.firsts,
@@ -107,9 +107,9 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
     return Episode(folder, overview, builder.pages, film, ways, calls)
 
 
-def _head(folder: RunFolder, reading: LenientReading, problems: list[str], *, simulated: bool) -> contract.Head:
+def _head(folder: RunFolder, reading: LenientReading, problems: list[str], *, simulated: bool) -> Json:
     start = reading.start
-    head: contract.Head = {
+    head: Json = {
         "name": folder.path.name,
         "off": branched(folder.path),
         "problems": problems,

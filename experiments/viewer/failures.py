@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from maeil.failures import find_failures
 from maeil.trace import Stamped, Trace
-from quorum.experiments.viewer import contract
-from quorum.experiments.viewer.pages import WHOLE
+from quorum.experiments.viewer.pages import WHOLE, Json
 
 
 class FailureSearch:
@@ -30,7 +29,7 @@ class FailureSearch:
         else:
             self._events.clear()
 
-    def found(self) -> list[contract.TeamFailure] | None:
+    def found(self) -> list[Json] | None:
         """Return the failures in the order in which they show; None where the trace is too long, or wrong."""
         if self._size > WHOLE:
             return None

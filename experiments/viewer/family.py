@@ -11,7 +11,7 @@ from quorum.experiments.common.run_files import LARGEST_META, META, DamagedFile,
 from quorum.experiments.episode.episode_folder import is_under_way
 from quorum.experiments.results.rows import Damaged
 from quorum.experiments.results.run_folder import RunFolder, runs_inside
-from quorum.experiments.viewer import contract
+from quorum.experiments.viewer.pages import Json
 
 MOST = 1000
 """Runs of a family that are shown."""
@@ -22,7 +22,7 @@ _LONGEST = 4000
 """Characters of a change that are shown."""
 
 
-def branched(folder: Path) -> contract.Branched | None:
+def branched(folder: Path) -> Json | None:
     """Return what a run branches off; None for nothing, or where `meta.json` cannot be read."""
     try:
         branch = RunFolder(folder).meta().branch
@@ -65,7 +65,7 @@ def _speaks_of_a_branch(path: Path) -> bool:
     return False
 
 
-def family(root: Path, name: str, path: str) -> contract.Family:
+def family(root: Path, name: str, path: str) -> Json:
     """Return the family of a run, a line each.
 
     Args:
@@ -77,9 +77,9 @@ def family(root: Path, name: str, path: str) -> contract.Family:
     return {"path": path, "runs": list(map(_line, folders[:MOST])), "left_out": max(0, len(folders) - MOST)}
 
 
-def _line(folder: Path) -> contract.RunLine:
+def _line(folder: Path) -> Json:
     row, off = RunFolder(folder).row(), branched(folder)
-    line: contract.RunLine
+    line: Json
     if isinstance(row, Damaged):
         outcome = "under way" if is_under_way(folder) else "unfinished"
         line = {"run": folder.name, "outcome": outcome, "simulated": False, "remark": row.reason, "factors": [],
@@ -96,7 +96,7 @@ def _line(folder: Path) -> contract.RunLine:
     return line if off is None else {**line, "off": off}
 
 
-def parting(one: Path, other: Path) -> contract.Parting | None:
+def parting(one: Path, other: Path) -> Json | None:
     """Return the instant up to which two runs are the same because they branch off one; None where they do not.
 
     Args:
@@ -112,7 +112,7 @@ def parting(one: Path, other: Path) -> contract.Parting | None:
     return None
 
 
-def _ancestry(folder: Path) -> Iterator[tuple[str, contract.Branched | None]]:
+def _ancestry(folder: Path) -> Iterator[tuple[str, Json | None]]:
     """Give the run and all that it comes off, each with the instant at which it, or what it comes off, leaves that."""
     yield folder.name, None
     seen = {folder.name}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from maeil.dig.graph import SentMessage
 from maeil.dig.patterns import Finding, PatternFinder
 from maeil.trace.events import EpisodeStart, HealerActed, Stamped
-from quorum.experiments.viewer import contract
+from quorum.experiments.viewer.pages import Json
 
 _NEAR = 64
 """Findings to look back for the one that a healer speaks of: it does so at once."""
@@ -24,7 +24,7 @@ class InteractionLane:
         self.settled: Sequence[tuple[SentMessage, int]] = ()
         self._finder: PatternFinder | None = None
 
-    def take(self, stamped: Stamped, findings: list[contract.Finding]) -> None:
+    def take(self, stamped: Stamped, findings: list[Json]) -> None:
         """Take the next event; what has come about with it stands in the findings of the page.
 
         Args:
@@ -41,7 +41,7 @@ class InteractionLane:
             _note(stamped, stamped.event, findings)
 
 
-def _written(found: Finding) -> contract.Finding:
+def _written(found: Finding) -> Json:
     return {
         "t": found.t,
         "t_hat": found.t_hat,
@@ -54,7 +54,7 @@ def _written(found: Finding) -> contract.Finding:
     }
 
 
-def _note(stamped: Stamped, said: HealerActed, findings: list[contract.Finding]) -> None:
+def _note(stamped: Stamped, said: HealerActed, findings: list[Json]) -> None:
     """Put what a healer says to its finding; by other numbers than the published ones it may stand alone."""
     about = said.healer, said.subject, [*said.messages]
     for found in reversed(findings[-_NEAR:]):

@@ -10,11 +10,10 @@ from typing import Any, Literal
 from maeil.plans import PlanStatus
 from maeil.trace import Stamped
 from maeil.trace import events as e
-from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.calls import CallQueue, records_of
 from quorum.experiments.viewer.findings import InteractionLane
 from quorum.experiments.viewer.interruptions import interruptions
-from quorum.experiments.viewer.pages import FULL, Open, Pages
+from quorum.experiments.viewer.pages import FULL, Json, Open, Pages
 from quorum.experiments.viewer.repairs import note_repair
 from quorum.experiments.viewer.traffic import Traffic
 from quorum.experiments.viewer.usage import Spent, spent_by
@@ -42,7 +41,7 @@ class LaneBuilder:
 
     def __init__(self, queue: CallQueue, page_size: int) -> None:
         self.pages = Pages()
-        self.scores: list[contract.Score] = []
+        self.scores: list[tuple[Any, ...]] = []
         self.traffic = Traffic()
         self.breaks: set[int] = set()
         """The steps with a failure or an interruption."""
@@ -76,7 +75,7 @@ class LaneBuilder:
         self._actions: defaultdict[str, list[_Item]] = defaultdict(list)
         """By plan."""
         self._running: dict[tuple[str, int], _Item] = {}
-        self._tasks: dict[tuple[str, str], contract.Task] = {}
+        self._tasks: dict[tuple[str, str], Json] = {}
 
     def take(self, stamped: Stamped, size: int) -> None:
         """Take the next event; the first is the start.
@@ -202,10 +201,10 @@ class LaneBuilder:
                 note_repair(page["repairs"], stamped)
             case e.EpisodeEnd():
                 self.ended = True
-                page["end"] = {"t": t, **asdict(event)}  # type: ignore[typeddict-item] # its fields, as they are
+                page["end"] = {"t": t, **asdict(event)}
 
     def _begin_thought(self, stamped: Stamped, event: e.ThoughtStart) -> None:
-        thought: contract.Thought = {
+        thought: Json = {
             "agent": event.agent,
             "t": stamped.t,
             "begins": stamped.t_hat,
@@ -244,7 +243,7 @@ class LaneBuilder:
     def _change_plan(self, stamped: Stamped, event: e.PlanChange) -> None:
         item = self._plans.get(event.plan)
         if item is None:
-            plan: contract.Plan = {
+            plan: Json = {
                 "id": event.plan, "agent": event.agent, "t": stamped.t, "t_hat": stamped.t_hat, "task": event.task,
                 "actions": event.actions or [], "rationale": event.rationale, "flag": event.flag, "statuses": [],
             }  # fmt: skip
@@ -252,7 +251,7 @@ class LaneBuilder:
             self._latest[event.agent] = event.plan
             for message in self.traffic.plan_committed(event.agent, stamped.t_hat):
                 self._note_reader(message, "passed_over", (event.agent,))
-        status: contract.PlanStatus = (stamped.t, stamped.t_hat, event.status, event.reason)
+        status: tuple[Any, ...] = (stamped.t, stamped.t_hat, event.status, event.reason)
         item.value["statuses"].append(status)
         self._amend("plans", item.places, [status])
 
@@ -268,7 +267,7 @@ class LaneBuilder:
             item.value[-len(end) :] = end
             self._amend("actions", item.places, end)
 
-    def _change(self, key: tuple[str, str], change: contract.TaskState) -> None:
+    def _change(self, key: tuple[str, str], change: tuple[Any, ...]) -> None:
         task = self._tasks.get(key)
         if task is None:
             task = self._tasks[key] = {"name": ":".join(key), "changes": []}
@@ -276,7 +275,7 @@ class LaneBuilder:
         task["changes"].append(change)
 
 
-def _empty(first: int, participants: int, spent: Spent) -> contract.Page:
+def _empty(first: int, participants: int, spent: Spent) -> Json:
     return {
         "first": first,
         "spent": spent.row(),

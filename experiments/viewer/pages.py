@@ -15,7 +15,9 @@ import msgspec
 import orjson
 
 from quorum.experiments.common.run_files import MIB
-from quorum.experiments.viewer import contract
+
+Json = dict[str, Any]
+"""What the scripts of the viewer get: `static/contract.js` names every field."""
 
 WHOLE = 32 * MIB
 """Bytes of a trace that is shown as one page."""
@@ -42,7 +44,7 @@ class Pages:
     def __len__(self) -> int:
         return len(self._packed)
 
-    def add(self, page: contract.Page) -> None:
+    def add(self, page: Json) -> None:
         """Pack the next page."""
         self.firsts.append(page["first"])
         self._packed.append(packed(page))
@@ -76,9 +78,9 @@ class Pages:
             _put(page[lane], lane, index, addition)
         return msgspec.json.encode(page)
 
-    def page(self, number: int) -> contract.Page:
+    def page(self, number: int) -> Json:
         """Return a page as it is read from its JSON."""
-        page: contract.Page = orjson.loads(self.data(number))
+        page: Json = orjson.loads(self.data(number))
         return page
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from maeil.trace import Stamped
 from maeil.trace import events as e
-from quorum.experiments.viewer import contract
+from quorum.experiments.viewer.pages import Json
 
 
-def note_repair(repairs: list[contract.Repair], stamped: Stamped) -> None:
+def note_repair(repairs: list[Json], stamped: Stamped) -> None:
     """Take an event of the gate into the repairs of a page; judgements that find nothing are left out.
 
     Args:

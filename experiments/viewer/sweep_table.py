@@ -10,8 +10,8 @@ from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results import Row, read_results
 from quorum.experiments.results.results_csv import factor_columns, metric_columns
 from quorum.experiments.results.run_folder import runs_inside
-from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.family import branched
+from quorum.experiments.viewer.pages import Json
 
 FIRST = (
     "outcome.completion",
@@ -26,7 +26,7 @@ FIRST = (
 """The metrics that are shown at first; the others can be chosen."""
 
 
-def sweep_table(folder: Path) -> contract.SweepTable:
+def sweep_table(folder: Path) -> Json:
     """Return the runs of a folder, a line each; those that cannot be read are named among the problems."""
     name, missing = folder.name, 0
     rows: Sequence[Row] = ()
@@ -74,9 +74,9 @@ def _implied(rows: Sequence[Row], varying: Sequence[str]) -> list[str]:
     return [key for key, arms in found.items() if all(len(values) <= 1 for values in arms.values())]
 
 
-def _lines(rows: Sequence[Row], varying: Sequence[str], arms: Sequence[str]) -> Iterator[contract.RunLine]:
+def _lines(rows: Sequence[Row], varying: Sequence[str], arms: Sequence[str]) -> Iterator[Json]:
     for row in rows:
-        line: contract.RunLine = {
+        line: Json = {
             "run": row.name,
             "outcome": row.outcome,
             "simulated": row.simulated,
@@ -88,12 +88,12 @@ def _lines(rows: Sequence[Row], varying: Sequence[str], arms: Sequence[str]) -> 
         yield line if off is None else {**line, "off": off}
 
 
-def _others(folder: Path, known: set[str]) -> Iterator[contract.RunLine]:
+def _others(folder: Path, known: set[str]) -> Iterator[Json]:
     """Return the runs that have no results: under way, killed, damaged, or repeated."""
     for path in runs_inside(folder):
         if path.name not in known and not path.is_symlink():
             outcome = "unfinished" if PARTIAL in path.name else "not counted"
-            line: contract.RunLine = {
+            line: Json = {
                 "run": path.name,
                 "outcome": outcome,
                 "simulated": False,

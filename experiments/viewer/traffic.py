@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from typing import Any
 
 from maeil.trace.events import MessageRead, MessageSent
-from quorum.experiments.viewer import contract
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ class Traffic:
                 passed.append(message)
         return passed
 
-    def rows(self) -> list[contract.Traffic]:
+    def rows(self) -> list[tuple[Any, ...]]:
         """Return all counts so far, by sender, recipient and kind."""
         return [
             (*pair, counts.sent, counts.read, counts.passed_over, counts.read_late)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from maeil.metrics.model import answers_of, call_number
-from quorum.experiments.viewer import contract
 
 
 @dataclass(slots=True)
@@ -39,7 +38,7 @@ class Spent:
         self.untold += other.untold
         self.simulated += other.simulated
 
-    def row(self) -> contract.Spent:
+    def row(self) -> tuple[Any, ...]:
         """Return the sums in their order."""
         return (self.prompt, self.completion, self.reasoning, self.usd, self.untold, self.simulated)
 

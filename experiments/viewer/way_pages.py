@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 from maeil.drawing import ShowsWays, Way
 from maeil.user_errors import UserError
 from maeil.world import World
 from quorum.experiments.results.recorded_episode import rebuild_world
 from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.lengths import rounded
 from quorum.experiments.viewer.making import MadePages
+from quorum.experiments.viewer.pages import Json
 from quorum.experiments.viewer.replayed import Replayed
 from quorum.experiments.viewer.script import Script
 from quorum.experiments.viewer.ways import Ways, turns
 
 
-class WayPages(MadePages[contract.Ways]):
+class WayPages(MadePages[Json]):
     """The ways of an episode, by the pages of its lanes. Why a world cannot be built, its film tells.
 
     Args:
@@ -33,7 +34,7 @@ class WayPages(MadePages[contract.Ways]):
         self._script = script
         self._firsts = firsts
 
-    def _made(self) -> Iterator[contract.Ways]:
+    def _made(self) -> Iterator[Json]:
         world = self._world()
         if world is None or not isinstance(world, ShowsWays):
             for first in self._firsts:
@@ -57,10 +58,10 @@ class WayPages(MadePages[contract.Ways]):
             return None
 
 
-def _difference(before: Mapping[int, Way], ways: Mapping[int, Way]) -> contract.WayFrame:
+def _difference(before: Mapping[int, Way], ways: Mapping[int, Way]) -> Json:
     """Return whose way has become one cell shorter, and the ways that are others; an empty one is none."""
     gone_on: list[float] = []
-    changed: list[contract.ChangedWay] = []
+    changed: list[tuple[Any, ...]] = []
     for agent in sorted({*before, *ways}):
         was, now = before.get(agent, _NO_WAY), ways.get(agent, _NO_WAY)
         if was == now:
@@ -70,7 +71,7 @@ def _difference(before: Mapping[int, Way], ways: Mapping[int, Way]) -> contract.
         else:
             points = [rounded(length) for point in turns(now.points) for length in point]
             changed.append((agent, points, [rounded(length) for length in now.target or ()]))
-    frame: contract.WayFrame = {}
+    frame: Json = {}
     if gone_on:
         frame["s"] = gone_on
     if changed:
