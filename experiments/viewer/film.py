@@ -16,11 +16,8 @@ from maeil.world import World
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.results.recorded_episode import rebuild_world
 from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.viewer.lengths import rounded
-from quorum.experiments.viewer.making import MadePages
-from quorum.experiments.viewer.pages import Json
-from quorum.experiments.viewer.replayed import Replayed
-from quorum.experiments.viewer.script import Script
+from quorum.experiments.viewer.pages import Json, MadePages, rounded
+from quorum.experiments.viewer.replayed import Replayed, Script
 
 
 class Film(MadePages[Json]):

@@ -17,8 +17,8 @@ from quorum.experiments.episode.episode_folder import PARTIAL, is_under_way
 from quorum.experiments.results.run_folder import RunFolder, is_run, runs_inside
 from quorum.experiments.results.same_board import Beginning, check_same_board, differences, read_beginning
 from quorum.experiments.viewer.episode import Episode, read_episode
-from quorum.experiments.viewer.family import family, parting, relatives
 from quorum.experiments.viewer.pages import Json
+from quorum.experiments.viewer.runs import family, parting, relatives
 
 _KEPT = 3
 """Episodes that stay in memory."""

@@ -11,7 +11,7 @@ import pytest
 
 from quorum.experiments.viewer.episode import read_episode
 from quorum.experiments.viewer.library import Library
-from quorum.experiments.viewer.sweep_table import sweep_table
+from quorum.experiments.viewer.runs import sweep_table
 from tests.conftest import ROOT
 from tests.experiments.folders import write_plan
 from tests.recorded import copied_run, recorded_run
