@@ -11,7 +11,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.common.run_files import LARGEST_META, META, DamagedFile, RunFiles
 from quorum.experiments.episode.episode_folder import PARTIAL, is_under_way
 from quorum.experiments.results import Row, read_results
-from quorum.experiments.results.results_csv import factor_columns, metric_columns
+from quorum.experiments.results.results_folder import factor_columns, metric_columns
 from quorum.experiments.results.rows import Damaged
 from quorum.experiments.results.run_folder import RunFolder, runs_inside
 from quorum.experiments.viewer.pages import Json

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from maeil.dig.analysis import Analysis, analyse
 from maeil.dig.graph import Reaction
+from maeil.dig.patterns import Analysis, analyse
 from maeil.notices import Pattern
 from maeil.trace import read_trace
 from maeil.trace.events import HealerActed
