@@ -10,6 +10,7 @@ from maeil.clock import ClockUnit
 from maeil.component import TakesOver
 from maeil.errors import TraceError
 from maeil.trace import Instant, Prefix
+from maeil.trace.events import ThoughtStart
 from maeil.user_errors import UserError
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.branch.chain import change_of, instant_of, missing, places_of, runs_at
@@ -39,11 +40,21 @@ class PlannedBranch:
         cell: what is to be run.
         branching: the beginning that it has of its run; for one episode.
         idle: whether nothing that decides is another in it, though it has edits.
+        episode: what is recorded of its run.
+        instant: from which on it is live.
     """
 
     cell: Cell
     branching: Branching
     idle: bool
+    episode: RecordedEpisode = field(repr=False)
+    instant: Instant
+
+    @property
+    def thoughts_left(self) -> int:
+        """How many thoughts its run has from the instant on."""
+        events = (s for s in self.episode.trace.events if isinstance(s.event, ThoughtStart))
+        return sum(self.instant.has_come(s.t, s.t_hat) for s in events)
 
     @property
     def notice(self) -> str:
@@ -168,7 +179,7 @@ class Parent:
         branch = Branch(self.name, instant.t, instant.t_hat, digest, edits, told, draw, copied=copied)
         cell = Cell(after, after.plain(), inputs_of(after), branch)
         idle = bool(edits) and not copied and after.identity() == self.configuration.identity()
-        return PlannedBranch(cell, branching, idle)
+        return PlannedBranch(cell, branching, idle, self.episode, instant)
 
     def branching(
         self, instant: Instant, change: Change, draw: int, after: Configuration, calls: Replay | None

@@ -13,7 +13,7 @@ from maeil.mind import COORDINATOR
 from maeil.repairs.gate import Repair
 from maeil.user_errors import UserError, choices_hint
 from quorum.agents.matching import MATCHERS
-from quorum.agents.skills import MissingSkill, having, skills_of
+from quorum.agents.skills import role_of
 from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.inputs import inputs_of, refuse_changed
@@ -115,6 +115,7 @@ def _repair(c: Configuration, world: World) -> Repair:
     """
     assert c.repair is not None
     try:
-        return Repair(c.repair.settings, skills_of(world.name).repair(world))
-    except MissingSkill as missing:
-        raise UserError(f"repair={c.repair.name}: {missing}", f"{having(missing)}; or set repair=off.") from None
+        rules = role_of(world.name, "repair", f"repair={c.repair.name}")
+    except ValueError as missing:
+        raise UserError(f"{missing}; or set repair=off.") from None
+    return Repair(c.repair.settings, rules(world))

@@ -83,8 +83,7 @@ def branch(
       quorum branch runs/NAME --at 12 --set llm.temperature=1 --draws 10
     """
     from quorum.experiments.branch.command import BranchRequest, plan_draws
-    from quorum.experiments.episode.branching import Branching
-    from quorum.experiments.episode.expectation import expectation
+    from quorum.experiments.episode.expected import expectation
     from quorum.experiments.episode.runner import run_cell
     from quorum.experiments.episode.view import shown
 
@@ -95,10 +94,6 @@ def branch(
     prepare_plugins(plugin)
     request = BranchRequest(run, at, sets or (), mind or (), say or (), plan or (), drop or (), config_dir, world=world)
 
-    def begun() -> Branching:
-        """Plan the branch once more: what is recorded of its run is used up by the one that is played."""
-        return next(plan_draws(request, 1)).branching
-
     results = []
     for draw, planned in enumerate(plan_draws(request, draws)):
         cell, branching = planned.cell, planned.branching
@@ -106,7 +101,7 @@ def branch(
             echo(f"notice: {', '.join(request.edits)}: this changes nothing that decides in this run", err=True)
         if planned.notice and not quiet:
             echo(f"notice: {planned.notice}", err=True)
-        if not draw and not quiet and (line := expectation(cell, begun, draws)):
+        if not draw and not quiet and (line := expectation(cell, planned.thoughts_left, draws)):
             echo(line, err=True)
         with ending(), shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way):
             result = run_cell(cell, out, watch, under_way, branching)

@@ -96,7 +96,7 @@ def test_a_wrong_part_is_told_by_its_key(world: Any, key: str, value: Any, told:
     assert error.value.reasons[0].startswith(told)
 
 
-@pytest.mark.parametrize("prompt_set", ["default", "terse", "v1"])
+@pytest.mark.parametrize("prompt_set", ["default", "terse"])
 def test_the_words_for_offers_and_needs_stand_last_and_nowhere_in_other_turns(world: Any, prompt_set: str) -> None:
     write_prompt = writer(world, prompt_set).write
     describe, needed, plain = (

@@ -17,8 +17,7 @@ from quorum.agents.coordination.joint import Sight, named
 from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
-from quorum.agents.skills.transport.briefing import TransportBriefing
-from quorum.agents.skills.transport.moves import one_step
+from quorum.agents.skills.transport.moves import TransportBriefing, one_step
 from quorum.agents.skills.transport.paper_text import PaperText
 from quorum.experiments.configuration.cell import Cell
 from tests.agents.baselines.stage import BASELINES, end_of
@@ -180,7 +179,7 @@ def test_reviewers_talkers_and_actors_write_words_and_a_move_where_they_have_one
 @pytest.mark.parametrize("env", ["cube", "crafter", "squeeze"])
 @pytest.mark.parametrize("team", [f"agents=llamac {COORDINATED}", "agents=dmas topology=dialogue"])
 def test_it_is_refused_in_one_line_where_a_world_has_no_such_format(env, team):
-    with pytest.raises(UserError, match=rf"'{env}' has none .*: transport\. Set prompts=default") as error:
+    with pytest.raises(UserError, match=rf"'notation', .*'{env}' .*: transport\. Set prompts=default") as error:
         Cell.compose([f"env={env}", *team.split(), "prompts=paper"])
     assert "\n" not in str(error.value)
 

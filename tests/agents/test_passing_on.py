@@ -14,7 +14,7 @@ from quorum.agents.naive import build
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
 from quorum.agents.skills import skills_of
-from quorum.agents.skills.cube import claims as words
+from quorum.agents.skills.cube import knowledge as words
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.parts import build as parts_of
 from tests.agents.naive_team import config, context, cube, settings, topology, view
@@ -99,7 +99,7 @@ def test_a_leader_of_the_open_world_passes_on_orders_and_places():
 
 
 def test_a_branch_is_written_and_read():
-    assert words.speaks_for([7, 3, 5, 6]) == "I speak for agent_3, agent_5..agent_7."
-    assert words.read_branch(f"What shall I do? {words.speaks_for([7, 3, 5, 6])}") == {3, 5, 6, 7}
+    assert words.write_branch([7, 3, 5, 6]) == "I speak for agent_3, agent_5..agent_7."
+    assert words.read_branch(f"What shall I do? {words.write_branch([7, 3, 5, 6])}") == {3, 5, 6, 7}
     assert words.read_branch("I speak for nobody..nobody.") == frozenset()
     assert words.read_branch("I speak for agent_1..agent_999999999, agent_2.") == {2}

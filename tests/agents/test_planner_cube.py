@@ -16,11 +16,9 @@ from cube_env.world import CubeConfig, CubeWorld
 from maeil import Act, Plan, Thought, Turn, View
 from maeil.trace import read_trace, replay
 from quorum.agents.planner import PlannerConfig, build
-from quorum.agents.skills.cube.planner.rollout import PATIENCE, roll_out
-from quorum.agents.skills.cube.planner.schedule import Choice, Project, Schedule, blocks_ahead
-from quorum.agents.skills.cube.planner.search import Effort
-from quorum.agents.skills.cube.planner.staging import staging_cells
-from quorum.agents.skills.cube.planner.team import PlannedTeam, plan_jointly
+from quorum.agents.skills.cube.planner.kernels import staging_cells
+from quorum.agents.skills.cube.planner.schedule import Choice, Effort, Project, Schedule, blocks_ahead
+from quorum.agents.skills.cube.planner.team import PATIENCE, PlannedTeam, plan_jointly, roll_out
 from quorum.topologies.centralized import Centralized, CentralizedConfig
 from tests.maeil.context import context
 from tests.maeil.scripted import play

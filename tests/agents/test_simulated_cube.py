@@ -11,8 +11,8 @@ from maeil.mind import Act, PlanView, Resume, Thought, Turn, View
 from maeil.plans import PlanStatus, Task
 from maeil.tasks import OpenTask
 from maeil.trace.reader import Trace
+from quorum.agents.skills.cube.plans import EMCOOP
 from quorum.agents.skills.cube.speaker import CubeSpeaker
-from quorum.agents.skills.cube.wording import EMCOOP
 from tests.agents.naive_team import episode
 
 LIGHT = Layout(8, [(1, 0), (3, 0)], [(1, (2, 3)), (1, (6, 2))])

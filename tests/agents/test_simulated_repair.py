@@ -20,7 +20,7 @@ from quorum.agents.naive import build
 from quorum.agents.naive.notices import read_notice, write_notice
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
-from quorum.agents.skills.cube.wording import CUBE
+from quorum.agents.skills.cube.plans import CUBE
 from tests.agents.naive_team import config, context, cube, settings, topology, view
 
 TASK = Task("push", "block_0/left")

@@ -19,15 +19,13 @@ from quorum.agents.naive import build, render_prompt
 from quorum.agents.prompting.answers import plan_value
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
-from quorum.agents.skills import Brief
-from quorum.agents.skills.squeeze.briefing import SqueezeBriefing
-from quorum.agents.skills.squeeze.search import share, widest_gap
+from quorum.agents.skills import JointPlanRequest
+from quorum.agents.skills.squeeze import SqueezeBriefing
+from quorum.agents.skills.squeeze.rules import share, widest_gap
 from quorum.agents.skills.squeeze.speaker import SqueezeSpeaker
-from quorum.agents.skills.transport.briefing import TransportBriefing
 from quorum.agents.skills.transport.gates import TransportGates
-from quorum.agents.skills.transport.local import choose, known_board
-from quorum.agents.skills.transport.moves import one_step
-from quorum.agents.skills.transport.speaker import TransportSpeaker
+from quorum.agents.skills.transport.moves import TransportBriefing, one_step
+from quorum.agents.skills.transport.speaker import TransportSpeaker, choose, known_board
 from tests.agents.naive_team import TOPOLOGIES, config, context, settings, topology, view
 from tests.llamac_env.test_squeeze import world as squeeze
 from tests.llamac_env.test_transport_world import world as transport
@@ -182,8 +180,8 @@ def test_a_vocabulary_without_its_actions_is_refused(speaker, needs):
 # As a critic of LLaMAC.
 
 
-def brief(role, state, asked, running=None):
-    return Brief(
+def request(role, state, asked, running=None):
+    return JointPlanRequest(
         role, orjson.loads(orjson.dumps(state)), running or {}, asked, 0.0, np.random.default_rng(0), frozenset()
     )
 
@@ -200,7 +198,7 @@ def test_what_a_critic_proposes_goes_together_with_what_others_do(role, rule):
         sight = Sight(0, w.global_observation(), tuple(map(w.observe, agents)))
         asked = [agent for agent in agents if agent != busy]
         plans = TransportSpeaker().propose(
-            brief(role, TransportBriefing().state(sight).shown(), asked, {busy: plan_value(doing)})
+            request(role, TransportBriefing().state(sight).shown(), asked, {busy: plan_value(doing)})
         )
         assert set(plans) <= set(asked)
         assert not any(w.check_plan(agent, plan) for agent, plan in plans.items())
@@ -211,9 +209,9 @@ def test_the_exploiter_places_first_and_the_explorer_plans_ahead():
     items = {"box_red": "0.5_0.5", "box_blue": "0.5_0.5", "target_red": "1.5_1.5", "target_blue": "0.5_0.5"}
     w = transport(items)
     state = TransportBriefing().state(Sight(0, w.global_observation(), tuple(map(w.observe, range(4))))).shown()
-    near = TransportSpeaker().propose(brief("exploiter", state, range(4)))
+    near = TransportSpeaker().propose(request("exploiter", state, range(4)))
     assert {agent: [action.to for action in plan.actions] for agent, plan in near.items()} == {0: ["target_blue"]}
-    far = TransportSpeaker().propose(brief("explorer", state, range(4)))
+    far = TransportSpeaker().propose(request("explorer", state, range(4)))
     assert len(far) == 3, "the red box goes by way of one neighbour, and is placed in the third step"
     assert {len(plan.actions) for plan in far.values()} == {3}
 
@@ -224,8 +222,8 @@ def test_critics_of_the_squeeze_take_off_what_others_pick():
     state = SqueezeBriefing().state(Sight(1, w.global_observation(), tuple(map(w.observe, range(3)))))
     running = {1: {"actions": [{"action": "pick", "units": 7}]}}
     for role in ("explorer", "exploiter"):
-        alone = SqueezeSpeaker().propose(brief(role, state, [0, 1, 2]))
-        beside = SqueezeSpeaker().propose(brief(role, state, [0, 2], running))
+        alone = SqueezeSpeaker().propose(request(role, state, [0, 1, 2]))
+        beside = SqueezeSpeaker().propose(request(role, state, [0, 2], running))
         assert sum(plan.actions[0].units for plan in alone.values()) == 7 + sum(
             plan.actions[0].units for plan in beside.values()
         )

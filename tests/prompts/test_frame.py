@@ -15,12 +15,10 @@ from hypothesis import strategies as st
 from maeil import Act
 from maeil.mind import PlanView
 from maeil.plans import PlanStatus, Task
-from quorum.agents.baselines.answers import ReviewAnswers, TalkAnswers
-from quorum.agents.baselines.asking import BaselineRole
-from quorum.agents.coordination.answers import JointAnswers
+from quorum.agents.baselines.asking import BaselineRole, ReviewAnswers, TalkAnswers
+from quorum.agents.coordination.asking import JointAnswers
 from quorum.agents.coordination.prompts import RolePrompts, role_templates
-from quorum.agents.llamac.answers import Answers
-from quorum.agents.llamac.settings import LlamacRole
+from quorum.agents.llamac.settings import Answers, LlamacRole
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.llm.validation import validator_of
 from quorum.agents.naive import render_prompt
@@ -192,7 +190,7 @@ def test_a_world_without_an_example_of_its_own_shows_a_valid_one() -> None:
     assert AnswerTypes(world.vocabulary, 8).read(example, seen).decision is not None
 
 
-@pytest.mark.parametrize("prompt_set", [*SETS, "v1"])
+@pytest.mark.parametrize("prompt_set", SETS)
 def test_the_only_rules_of_a_world_are_told_in_every_set(tmp_path: Path, prompt_set: str) -> None:
     (tmp_path / "rules.jinja").write_text("Walk to the end.", encoding="utf-8")
     templates = PromptSet(**prompts(prompt_set)).for_turns("hallway", tmp_path)

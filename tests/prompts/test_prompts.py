@@ -28,7 +28,7 @@ from quorum.agents.prompting.vocabulary import ActionEntry, Argument, describe, 
 from tests.agents.naive_team import TOPOLOGIES, config, context, cube, topology, view
 from tests.maeil.corridor import Corridor
 
-SETS = ("default", "terse", "v1")  # `paper` is for teams with roles alone
+SETS = ("default", "terse")  # `paper` is for teams with roles alone
 FULL = {
     "acts": (Act.SPEAK, Act.PLAN),
     "recipients": (0, 2),

@@ -152,7 +152,6 @@ def test_rounds_of_feedback_and_calls_of_agents_are_counted_as_those_of_llamac_a
         "actor_calls": 3,
         "rejected_proposals": 1,
         "rejections": 1,
-        "rejections_grammar": 1,
     }
     assert metrics["model.calls"] == 6
 

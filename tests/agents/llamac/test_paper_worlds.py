@@ -13,7 +13,7 @@ from llamac_env import settings as frozen
 from maeil.metrics import compute_metrics
 from maeil.trace.reader import Trace
 from quorum.agents.llamac import build
-from quorum.agents.llamac.answers import Answers
+from quorum.agents.llamac.settings import Answers
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.prompting.blocks import read_blocks
 from tests.agents.llamac.stage import NOT_JSON, Cast, calls_of, choose, codes_of, joint, take

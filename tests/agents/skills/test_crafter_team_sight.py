@@ -10,7 +10,7 @@ import pytest
 
 from crafter_env import Action, CrafterObservation, Item, SeenMap
 from quorum.agents.prompting.blocks import write_json
-from quorum.agents.skills.crafter.team_sight import read_team, show_team
+from quorum.agents.skills.crafter.briefing import read_team, show_team
 from tests.crafter_env.joined import advance, world
 
 IMPLIED = {"agent", "facing", "history", "last_seen", "agents_not_shown"}
