@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from maeil import Seeds, TeamContext, TopologyContext, World
 from maeil.messages import Message, MessageKind
 from maeil.mind import Act, PlanView, Turn, View
 from maeil.plans import PlanStatus, Task
 from maeil.settings import LoopSettings
-from maeil.trace.events import MessageSent, Stamped, StepTaken, ThoughtStart
+from maeil.trace.events import MessageRead, MessageSent, Stamped, StepTaken, ThoughtStart
 from maeil.trace.story import PlanLife
 from maeil.user_errors import UserError, choices_hint
 from quorum.agents.llm.pictures import Picture
@@ -225,7 +225,7 @@ def _view(episode: RecordedEpisode, world: World, agent: int, step: int) -> View
         if life.sent.seq > now.seq or agent not in (life.message.sender, *life.message.recipients):
             continue
         message = _message(life.sent, life.message)
-        read = (s.seq for s in life.readings if s.event.agent == agent and s.seq <= now.seq)  # type: ignore[union-attr]
+        read = (s.seq for s in life.readings if cast(MessageRead, s.event).agent == agent and s.seq <= now.seq)
         seq = life.sent.seq if message.sender == agent else next(read, None)
         if seq is None:
             unread.append(message)

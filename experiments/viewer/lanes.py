@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from maeil.extensions.repair import events as repair
 from maeil.plans import PlanStatus
 from maeil.stages import Stage
 from maeil.trace import Stamped
@@ -195,7 +196,7 @@ class LaneBuilder:
                 self.scores.append((t, event.reached, event.goals, event.score))
             case e.ForcedReady():
                 page["forced"].append((t, t_hat, event.agent))
-            case e.RepairChecked() | e.RepairStarted() | e.RepairEnded():
+            case repair.RepairChecked() | repair.RepairStarted() | repair.RepairEnded():
                 note_repair(page["repairs"], stamped)
             case e.EpisodeEnd():
                 self.ended = True
@@ -344,7 +345,7 @@ def note_repair(repairs: list[Json], stamped: Stamped) -> None:
         stamped: the event.
     """
     match stamped.event:
-        case e.RepairChecked(predictor=predictor, violations=violations, verdict=verdict) if verdict != "passed":
+        case repair.RepairChecked(predictor=predictor, violations=violations, verdict=verdict) if verdict != "passed":
             repairs.append(
                 {
                     "t": stamped.t,
@@ -354,7 +355,7 @@ def note_repair(repairs: list[Json], stamped: Stamped) -> None:
                     "violations": list(violations),
                 }
             )
-        case e.RepairStarted(mode=mode, agents=agents, advice=advice) if repairs:
+        case repair.RepairStarted(mode=mode, agents=agents, advice=advice) if repairs:
             repairs[-1] |= {"mode": mode, "agents": list(agents), "advice": advice}
-        case e.RepairEnded(replaced=replaced) if repairs:
+        case repair.RepairEnded(replaced=replaced) if repairs:
             repairs[-1] |= {"ends": stamped.t_hat, "replaced": list(replaced)}

@@ -9,7 +9,8 @@ from typing import Any
 
 from maeil.dig.graph import SentMessage
 from maeil.dig.patterns import Finding, PatternFinder
-from maeil.trace.events import EpisodeStart, HealerActed, MessageRead, MessageSent, Stamped
+from maeil.extensions.heal.events import HealerActed
+from maeil.trace.events import EpisodeStart, MessageRead, MessageSent, Stamped
 from quorum.experiments.viewer.pages import Json
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
 from maeil.errors import ReplayMismatch
+from maeil.extensions.change import WorldChange
 from maeil.trace import Stamped, read_event, replay_events
-from maeil.trace.events import ActionChange, EpisodeStart, PlanChange, StepOutcome, StepTaken, WorldChange
+from maeil.trace.events import ActionChange, EpisodeStart, PlanChange, StepOutcome, StepTaken
 from maeil.world import World
 from quorum.experiments.common.extension_errors import as_extension_error
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from maeil.dig.build import GraphBuilder
 from maeil.dig.graph import InteractionGraph, Reaction, SentMessage
-from maeil.notices import Pattern
 from maeil.plans import PlanStatus
 from maeil.trace.events import (
     EpisodeStart,
@@ -29,6 +29,18 @@ from maeil.trace.reader import Trace
 
 _Origin = tuple[int, frozenset[str]]
 """Of what waits for a plan: how many thoughts back its work has come into the graph, and what it is about."""
+
+
+class Pattern(StrEnum):
+    """A way in which cooperation fails (DIG to Heal)."""
+
+    ORPHAN = "orphan"
+    EXCESSIVE_REROUTING = "excessive_rerouting"
+    REPEATED_EFFORT = "repeated_effort"
+    MISSING_DEPENDENCY = "missing_dependency"
+    INCOMPLETE_COVERAGE = "incomplete_coverage"
+    MISSED_SUBMISSION = "missed_submission"
+    DEADLOCK = "deadlock"
 
 
 @dataclass(frozen=True, slots=True)

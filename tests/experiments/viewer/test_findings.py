@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from maeil.dig.graph import Reaction
-from maeil.dig.patterns import Analysis, analyse
-from maeil.notices import Pattern
+from maeil.dig.patterns import Analysis, Pattern, analyse
+from maeil.extensions.heal.events import HealerActed
 from maeil.trace import read_trace
-from maeil.trace.events import HealerActed
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.viewer.episode import read_episode
@@ -19,7 +18,7 @@ from tests.experiments.viewer.conftest import Open, served
 
 CELL = [
     "n=4", "seed=1", "max_steps=60", "agents=naive", "llm=simulated_faults", "topology=debate",
-    "heal=[repeated_effort,incomplete_coverage]",
+    "extension=heal", "extension.heal.healers=[repeated_effort,incomplete_coverage]",
 ]  # fmt: skip
 
 

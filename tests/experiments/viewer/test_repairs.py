@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from maeil.extensions.repair.events import RepairChecked, RepairEnded, RepairStarted
 from maeil.trace import read_trace
-from maeil.trace.events import RepairChecked, RepairEnded, RepairStarted
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.viewer.episode import read_episode
@@ -15,7 +15,7 @@ from quorum.experiments.viewer.pages import Json
 from tests.experiments.viewer.conftest import Open, served
 
 CELL = [
-    "n=6", "seed=1", "max_steps=60", "agents=naive", "llm=simulated_faults", "repair=channel",
+    "n=6", "seed=1", "max_steps=60", "agents=naive", "llm=simulated_faults", "extension=repair",
     "repair.predictor=exact",
 ]  # fmt: skip
 
