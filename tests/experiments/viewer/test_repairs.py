@@ -16,7 +16,7 @@ from tests.experiments.viewer.conftest import Open, served
 
 CELL = [
     "n=6", "seed=1", "max_steps=60", "agents=naive", "llm=simulated_faults", "extension=repair",
-    "repair.predictor=exact",
+    "extension.repair.predictor=exact",
 ]  # fmt: skip
 
 
