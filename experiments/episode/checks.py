@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import quorum_harness
-from maeil.descriptors import EMBEDDING
+from maeil.extensions.describe.descriptors import EMBEDDING
 from maeil.user_errors import UserError
 from quorum.experiments.common.packages import DISTRIBUTION, Needed, requirements
 from quorum.experiments.common.version import __version__
