@@ -14,7 +14,7 @@ from pathlib import Path
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 """The folder of the configurations that ship with Quorum, in the checkout and in an installed package alike."""
 
-BUILTIN_GROUPS: tuple[str, ...] = ("env", "agents", "topology", "llm", "prompts", "clock", "repair", "fault")
+BUILTIN_GROUPS: tuple[str, ...] = ("env", "agents", "topology", "llm", "prompts", "clock", "repair")
 """The groups of every experiment, in the order of the defaults list."""
 EXPERIMENT = "experiment"
 """The group of the named experiments."""

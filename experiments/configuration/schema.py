@@ -20,8 +20,6 @@ from maeil.seeds import Seeds
 from maeil.user_errors import UserError, choices_hint
 from quorum.agents.prompting.requests import TURNS
 from quorum.experiments.configuration.checked_values import checked, component_values
-from quorum.experiments.configuration.fault import FaultConfig
-from quorum.experiments.configuration.fault import schema_of as fault_schema_of
 from quorum.experiments.configuration.healing import Healers, Healing
 from quorum.experiments.configuration.members import MEMBERS, members_of, without_members
 from quorum.experiments.configuration.providers.config import ModelConfig, Operational, Pricing, ProviderConfig
@@ -34,10 +32,7 @@ Positive = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
 
 
-_SIMULATED = "simulated"
-"""The name of the provider whose models ask nobody."""
-
-_OF_THE_LOOP = ("repair", "fault", "heal", "healing")
+_OF_THE_LOOP = ("repair", "heal", "healing")
 """What is left out of a configuration that has no use for it."""
 
 
@@ -131,8 +126,6 @@ class Configuration(Knobs):
     """The language model."""
     repair: SerializeAsAny[RepairConfig] | None
     """How committed plans are judged and repaired before they begin; None: they are not."""
-    fault: FaultConfig | None
-    """What is made to go wrong in the episode; None: nothing."""
     heal: Healers
     """Who speaks up when cooperation fails."""
     healing: Healing | None
@@ -141,10 +134,10 @@ class Configuration(Knobs):
     def plain(self) -> dict[str, Any]:
         """Return the configuration as JSON-ready data, the same for equal configurations however they were written.
 
-        Without repairs, a fault, or healers, it says nothing of them, and without minds of single participants nothing
+        Without repairs or healers, it says nothing of them, and without minds of single participants nothing
         of these, as in the versions before them; and nothing of where memory is stored, as that is no part of a cell.
         """
-        absent = [name for name, part in (("repair", self.repair), ("fault", self.fault)) if part is None]
+        absent = [] if self.repair is not None else ["repair"]
         absent += [] if self.heal else ["heal", "healing"]
         plain = self.model_dump(mode="json", exclude={"members", "leader", *absent})
         if self.members:
@@ -325,7 +318,6 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
         topology=parts["topology"],
         llm=llm,
         repair=_repair_of(raw.get("repair", {"name": OFF})),
-        fault=_fault_of(raw.get("fault", {"name": OFF})),
         **_healing_of(raw),
     )
     _check_common_knobs(knobs, {**parts, **whole.team})
@@ -333,31 +325,7 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
     if whole.uses_models:
         _check_roles(whole)
     _check_store(whole)
-    _check_fault(whole)
     return whole
-
-
-def _check_fault(whole: Configuration) -> None:
-    """Make sure that an episode with a fault can be played again and again, and always goes the same way.
-
-    Raises:
-        UserError: it cannot, or does not.
-    """
-    if whole.fault is None:
-        return
-    told, again = f"fault={whole.fault.name}", "its episode is played many times to find a fault that makes it fail"
-    if whole.uses_models:
-        for place, model in {"llm": whole.llm, **whole.special_models}.items():
-            if model.name != _SIMULATED:
-                hint = "Choose llm=simulated, or minds that ask no language model."
-                raise UserError(f"{told}: {place}={model.name}: {again}, and no real model may be asked for that", hint)
-    if whole.clock.unit is ClockUnit.SECONDS or {*whole.limits.model_dump().values()} != {None}:
-        where = "clock=seconds" if whole.clock.unit is ClockUnit.SECONDS else "limits"
-        hint = "Choose clock=tokens or clock=fixed, and no wall-clock limits."
-        raise UserError(f"{told}: {where}: {again}, and real time is never the same", hint)
-    if whole.remembers:
-        hint = "Set memory.keep=false."
-        raise UserError(f"{told}: agents={whole.team_label} takes a memory along, which a fault would spoil", hint)
 
 
 def _check_store(whole: Configuration) -> None:
@@ -371,12 +339,6 @@ def _check_store(whole: Configuration) -> None:
     raise UserError(
         f"memory.store: agents={whole.team_label} takes nothing along to the next episode", f"Leave it out{hint}."
     )
-
-
-def _fault_of(values: Any) -> FaultConfig | None:
-    """Check the values of `fault`, which configurations of versions before 0.15 do not have."""
-    schema = fault_schema_of(values)
-    return checked(schema, values, "fault.", known=list(schema.model_fields)) if schema is not None else None
 
 
 def _repair_of(values: Any) -> RepairConfig | None:

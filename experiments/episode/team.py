@@ -16,7 +16,7 @@ from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.configuration.team_label import LEADER
 from quorum.experiments.episode.building import call_component, no_models
 from quorum.experiments.episode.built import check_team
-from quorum.experiments.episode.unhearing import Unhearing
+from quorum.experiments.episode.silent_mind import SilentMind
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def build_team(configuration: Configuration, context: TeamContext) -> Team:
         )  # who plays one method is built with all its roles
         built = _built(part, replace(context, own=own, models=_models_of(part, context)))
         deaf = not component.talks
-        found |= {index: Unhearing(built[index]) if deaf else built[index] for index in part.own}
+        found |= {index: SilentMind(built[index]) if deaf else built[index] for index in part.own}
         configs |= dict.fromkeys(part.own, part.config)
     return Team([found[index] for index in sorted(found)], [configs[index] for index in sorted(configs)])
 

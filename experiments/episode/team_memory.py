@@ -11,7 +11,7 @@ from maeil.errors import ContractError
 from maeil.user_errors import UserError
 from quorum.experiments.common.memory_file import LARGEST, Memory
 from quorum.experiments.common.run_files import MIB
-from quorum.experiments.episode.unhearing import Unhearing
+from quorum.experiments.episode.silent_mind import SilentMind
 
 
 def by_name(minds: Iterable[Mind]) -> Mapping[str, Remembers]:
@@ -22,7 +22,7 @@ def by_name(minds: Iterable[Mind]) -> Mapping[str, Remembers]:
     """
     found: dict[str, Remembers] = {}
     kind: type = object
-    for mind in (mind.mind if isinstance(mind, Unhearing) else mind for mind in minds):
+    for mind in (mind.mind if isinstance(mind, SilentMind) else mind for mind in minds):
         kind = type(mind)
         if isinstance(mind, Remembers):
             name = mind.memory_name

@@ -140,7 +140,7 @@ def _advice(folder: Path, runs: Sequence[Verified], sweep: Sweep | None) -> Iter
     damaged = [run for run in runs if run.problems]
     for run in damaged:
         if run.metrics_alone:
-            yield f"compute the metrics again: quorum metrics {folder / run.name} --write"
+            yield f"compute the metrics again: quorum results {folder / run.name} --recompute --write"
     if not all(run.metrics_alone for run in damaged):
         if sweep is not None and sweep.command:
             yield f"run the damaged cells again, which sets aside what is left of them: {sweep.command}"

@@ -7,26 +7,24 @@ from typing import Annotated
 import typer
 
 from quorum.experiments.common.terminal import echo
-from quorum.experiments.verbs.options import Overrides
+from quorum.experiments.verbs.options import Overrides, Port
 
 
 def serve_simulated(
     overrides: Overrides = None,
     *,
-    port: Annotated[
-        int, typer.Option("--port", metavar="PORT", help="Serve on this port of this machine; 0 takes any free one.")
-    ] = 8008,
+    port: Port = 8008,
     faults: Annotated[
         list[str] | None,
         typer.Option(
             "--faults",
             metavar="FAULT=RATE",
             show_default="no faults",
-            help="Let this share of requests fail, from 0 to 1. May be repeated.",
+            help="Fail this share of requests, from 0 to 1. May be repeated.",
         ),
     ] = None,
     latency: Annotated[
-        float, typer.Option("--latency", metavar="SECONDS", help="Take so many seconds for each answer.")
+        float, typer.Option("--latency", metavar="SECONDS", help="Take this many seconds for each answer.")
     ] = 0.0,
     context: Annotated[
         int | None,
@@ -35,7 +33,7 @@ def serve_simulated(
             metavar="TOKENS",
             min=1,
             show_default="no limit",
-            help="Refuse prompts that have more tokens than this, together with the longest answer.",
+            help="Refuse prompts with more tokens than this, including the longest answer.",
         ),
     ] = None,
     thinking: Annotated[
@@ -45,7 +43,7 @@ def serve_simulated(
             metavar="TOKENS",
             min=1,
             show_default="no thoughts",
-            help="Spend so many tokens on thoughts before each answer.",
+            help="Think for this many tokens before each answer.",
         ),
     ] = None,
     empty_stop: Annotated[
@@ -66,13 +64,13 @@ def serve_simulated(
         bool,
         typer.Option(
             "--prompt-cache",
-            help="Play the prompt caches of OpenAI and Anthropic, and tell in the usage what they read.",
+            help="Simulate the prompt caches of OpenAI and Anthropic, and report their reads in the usage.",
         ),
     ] = False,
 ) -> None:
     """Serve the simulated model over HTTP, in the formats of OpenAI and of Anthropic, until Ctrl-C.
 
-    It is for tests and demonstrations: real clients and real HTTP without a model. `quorum list llm` shows the values
+    This is for tests and demonstrations: real clients and real HTTP without a model. `quorum list llm` shows the values
     of the simulated model; `--faults help` lists the faults.
 
     \b

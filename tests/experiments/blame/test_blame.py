@@ -15,11 +15,10 @@ from maeil.trace import read_trace
 from maeil.trace.events import ThoughtStart
 from maeil.user_errors import UserError
 from quorum.experiments.blame import decisive
-from quorum.experiments.blame.attempts import Budget
+from quorum.experiments.blame.attempts import JOURNAL, Budget
 from quorum.experiments.blame.command import ManyRuns, blame_folder
-from quorum.experiments.blame.correction import Correction
 from quorum.experiments.blame.ending import Ending, Success
-from quorum.experiments.blame.journal import JOURNAL
+from quorum.experiments.blame.reruns import Correction
 from quorum.experiments.blame.search import BLAME, Question, blame
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.configuration.cell import Cell
@@ -204,7 +203,7 @@ REFUSED = {
     "cannot take over": ({"by": ("tom",)}, "agents=tom cannot take over"),
     "two minds": ({"by": ("heuristic", "naive")}, "give one mind"),
     "another world": ({"by": ("env.rho=1",)}, "differs by its mind or its model"),
-    "after the end": ({"since": 99}, "--from 99: the run ends after step 60"),
+    "after the end": ({"since": 99}, "--shares-from 99: the run ends after step 60"),
     "not paid for": ({"by": ("naive", "llm.model=gpt-5")}, "gpt-5|model"),
 }
 

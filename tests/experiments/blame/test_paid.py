@@ -11,13 +11,12 @@ import pytest
 from maeil.trace import Instant
 from maeil.user_errors import UserError
 from quorum.experiments.blame.attempts import Budget, Tally
-from quorum.experiments.blame.correction import Correction
+from quorum.experiments.blame.command import lines
 from quorum.experiments.blame.decisions import decisions_of
 from quorum.experiments.blame.ending import Success, ending_of
 from quorum.experiments.blame.reference import Reference
-from quorum.experiments.blame.rerun import Reruns
+from quorum.experiments.blame.reruns import Correction, Reruns
 from quorum.experiments.blame.search import Question, blame
-from quorum.experiments.blame.show import lines
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
@@ -109,7 +108,7 @@ def test_a_correction_is_judged_by_its_draws(paid: tuple[Path, Counting]) -> Non
     tally = found.claims[0].flip.tally
     assert (tally.draws, found.verdict.confidence) == (3, tally.wins / 3)
     assert found.verdict.agent == found.claims[0].flip.decision.agent
-    assert found.claims[0].command.endswith("--draws 3")
+    assert found.claims[0].command.endswith("--draws 3 --no-control")
     assert found.claims[0].plain()["draws"] == 3
     assert (
         len({correction.key for correction in (replace(found.claims[0].flip.correction, draw=d) for d in range(3))})

@@ -12,7 +12,7 @@ import pytest
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtStart
 from maeil.user_errors import UserError
-from quorum.experiments.branch.command import BranchRequest, plan_branch, plan_draws
+from quorum.experiments.branch.request import BranchRequest, plan_branch, plan_draws
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.verify import verify_run
@@ -87,13 +87,6 @@ def test_draws_of_a_draw_differ_from_it_and_the_first_goes_on_as_it_did(tmp_path
     ]
     assert comparable(draws[0])[1:] == comparable(branch)[1:]
     assert len({tuple(comparable(draw)[1:]) for draw in draws}) == 3
-
-
-def test_a_fault_in_the_beginning_is_that_of_the_first_run(tmp_path: Path) -> None:
-    words = "n=3 seed=1 max_steps=40 fault=one"
-    run = run_cell(Cell.compose(words.split()), tmp_path).folder
-    branch = branched(run, "0", tmp_path).folder
-    assert comparable(branched(branch, "1", tmp_path / "again").folder)[1:] == comparable(branch)[1:]
 
 
 def test_only_what_begins_at_the_instant_or_later_is_asked(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from maeil.seeds import Seeds
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtStart
-from quorum.experiments.branch.command import BranchRequest, plan_branch, plan_draws
+from quorum.experiments.branch.request import BranchRequest, plan_branch, plan_draws
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.draws import DrawnSeeds, sample_number
 from quorum.experiments.episode.expectation import expectation

@@ -11,7 +11,7 @@ import pytest
 from maeil.trace import Trace, comparable, read_trace
 from maeil.trace.events import MessageSent, PlanChange, ThoughtEnd, ThoughtStart
 from maeil.user_errors import UserError
-from quorum.experiments.branch.command import BranchRequest, plan_branch, plan_draws
+from quorum.experiments.branch.request import BranchRequest, plan_branch, plan_draws
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.branching import PrefixRefused
 from quorum.experiments.episode.runner import run_cell

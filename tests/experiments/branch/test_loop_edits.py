@@ -16,7 +16,7 @@ from maeil.settings import LaterSettings
 from maeil.trace import Instant, Prefix, Recorder, Stamped, Trace, comparable, read_trace
 from maeil.trace.events import MessageSent, Routed, StepTaken, ThoughtStart
 from maeil.user_errors import UserError
-from quorum.experiments.branch.command import BranchRequest, plan_branch
+from quorum.experiments.branch.request import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.registry import topologies
 from quorum.experiments.episode.runner import run_cell

@@ -19,7 +19,7 @@ from maeil.metrics import compute_metrics
 from maeil.trace import Listener, Trace, comparable, read_trace, replay
 from maeil.trace.events import ActionChange, PlanChange, Stamped, StepTaken, ThoughtStart, WorldChange
 from maeil.user_errors import UserError
-from quorum.experiments.branch.command import BranchRequest, plan_branch
+from quorum.experiments.branch.request import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.recorded_episode import open_episode

@@ -25,7 +25,7 @@ from quorum.experiments.results import read_results
 from quorum.experiments.results.finished import finished_cell
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.results.verify_folder import check_folder
-from quorum.experiments.sweep.branches import BranchOptions, plan_branches
+from quorum.experiments.sweep.branches import BranchGrid, plan_branches
 from quorum.experiments.sweep.command import SweepReport, run_sweep_command, show_plan
 from quorum.experiments.sweep.engines.choose import choose_engine
 from quorum.experiments.sweep.progress import nothing
@@ -60,7 +60,7 @@ def asked(first: Path, out: Path, *words: str, at: Sequence[str] = ("1", "3"), *
         name: changes.pop(name) for name in ("minds", "says", "plans", "drops", "draws", "control") if name in changes
     }
     folders = changes.pop("folders", (first,))
-    return SweepRequest((*words, *LOCAL), out, "s", branches=BranchOptions(folders, tuple(at), **own), **changes)
+    return SweepRequest((*words, *LOCAL), out, "s", branches=BranchGrid(folders, tuple(at), **own), **changes)
 
 
 def swept(first: Path, out: Path, *words: str, **changes: Any) -> SweepReport:
@@ -123,7 +123,7 @@ def test_each_change_and_the_control_are_drawn_as_often_as_is_asked(first: Path,
     assert len({lines[1] for lines in contents(tmp_path / "s").values()}) <= len(runs)  # one beginning for all draws
     assert (
         result.failed,
-        len({cell.kind for cell in plan_branches(("llm.poor=0.5",), BranchOptions((first,), ("1",), draws=3)).cells}),
+        len({cell.kind for cell in plan_branches(("llm.poor=0.5",), BranchGrid((first,), ("1",), draws=3)).cells}),
     ) == ((), 2)
 
 
@@ -236,11 +236,11 @@ def test_a_failed_run_is_branched_only_where_it_is_given_by_itself(copied: Path,
     failed = branches(copied)[0]
     meta = json.loads((failed / "meta.json").read_text())
     (failed / "meta.json").write_text(json.dumps({**meta, "outcome": "error"}))
-    options = BranchOptions((copied,), ("1",))
+    options = BranchGrid((copied,), ("1",))
     assert [cell.branch.run for cell in plan_branches((), options).cells if isinstance(cell, PlannedBranchCell)] == [
         branches(copied)[1].name
     ]
-    assert len(plan_branches((), BranchOptions((copied, failed, failed), ("1",))).cells) == 2
+    assert len(plan_branches((), BranchGrid((copied, failed, failed), ("1",))).cells) == 2
 
 
 def test_the_recorded_beginning_costs_the_sweep_nothing(first: Path, tmp_path: Path) -> None:
@@ -369,7 +369,7 @@ def test_branches_of_a_line_are_in_no_line_and_each_begins_with_the_memory_of_it
 ) -> None:
     sweep("agents=counter", "n=1", "env.length=2", "episode=range(0,3)")
     runs = {run.name: run for run in branches(tmp_path / "s")}
-    branched = BranchOptions((tmp_path / "s",), ("0",), draws=2)
+    branched = BranchGrid((tmp_path / "s",), ("0",), draws=2)
     request = SweepRequest(LOCAL, tmp_path, "what-if", plugins=MODULES, config_dir=options, branches=branched)
     result = run_sweep_command(request, quiet=True).result
     assert (len(result.finished), result.failed, result.held) == (6, (), 0)

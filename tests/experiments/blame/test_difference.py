@@ -18,9 +18,9 @@ from maeil.trace import Trace
 from maeil.trace.events import StepTaken
 from maeil.user_errors import UserError
 from maeil.world import Transition
-from quorum.experiments.branch.command import BranchRequest, plan_branch
+from quorum.experiments.blame.credit import difference_rewards, utility_without
+from quorum.experiments.branch.request import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.credit.difference import difference_rewards, utility_without
 from quorum.experiments.episode.building import no_models
 from quorum.experiments.episode.parts import build
 from quorum.experiments.episode.runner import run_cell
