@@ -1,10 +1,16 @@
-# `make run`, `make test`, `make real` and `make docs` do all their own set-up: only Python >= 3.11, pip and make are needed.
+# Every target does its own set-up: only Python >= 3.11, pip and make are needed.
+#   make run          a first sweep, its comparison and its report
+#   make test         lint, types, and the rules of the code
+#   make claims       what the guide claims: competence, coverage of intervals, differences, figures
+#   make conformance  the worlds against their originals, damaged folders, clusters, power cuts
+#   make real         a real language model on this machine
+#   make docs         the guide as a site
 
 PYTHON ?= python3
 NAME := quickstart-$(shell date +%Y%m%d-%H%M%S)
 PIP := .venv/bin/python -m pip -qq --disable-pip-version-check
 
-.PHONY: run test conformance real docs clean
+.PHONY: run test claims conformance real docs clean
 
 run: .venv/run.stamp
 	@.venv/bin/quorum sweep experiment=quickstart --name $(NAME)
@@ -16,6 +22,9 @@ test: .venv/test.stamp
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/pytest -n auto --dist worksteal
+
+claims: .venv/test.stamp
+	.venv/bin/pytest -n auto --dist worksteal -m claims
 
 conformance: .venv/test.stamp
 	.venv/bin/pytest -n auto --dist worksteal -m conformance

@@ -34,17 +34,14 @@ from rich.console import Console
 from rich.table import Table
 
 from maeil.trace import Recorder
-from quorum.agents.llm.budget import Budget, Spending
-from quorum.agents.llm.folding import Folding
-from quorum.agents.llm.limits import Limits
+from quorum.agents.llm.limits import Limits, RetryRules
 from quorum.agents.llm.protocol import Finish, Model, Origin, Reply, Request, Sampling, Usage
 from quorum.agents.llm.providers.chat import chat_arguments
-from quorum.agents.llm.providers.offer import MaxTokensKey, Offer, Structured
 from quorum.agents.llm.providers.openai import PATH
-from quorum.agents.llm.retry import RetryRules
-from quorum.agents.llm.server import run
+from quorum.agents.llm.providers.refusals import MaxTokensKey, Offer, Structured
+from quorum.agents.llm.recording import Folding
+from quorum.agents.llm.spending import Budget, Spending, UnderWay
 from quorum.agents.llm.stack import build_stack
-from quorum.agents.llm.under_way import UnderWay
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ModelPool
@@ -52,6 +49,7 @@ from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.parts import build
 from quorum.experiments.episode.prompt import Wanted, find_prompt
 from quorum.experiments.episode.runner import play
+from quorum.experiments.serving.app import App, run
 
 AGENTS, LATENCY, RUNS = 256, 0.5, 7
 DECISION = {"rationale": "to measure", "task": {"kind": "deliver", "target": "block_0"}}
@@ -73,7 +71,7 @@ class Constant:
 
 def serve(ready: Connection) -> None:
     """Serve in this process; the addresses go through the pipe."""
-    run(Constant(), latency=LATENCY, ready=ready.send)
+    run(App(Constant(), latency=LATENCY), ready=ready.send)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from quorum.agents.llm.folding import unfolded
+from quorum.agents.llm.recording import unfolded
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 

@@ -21,13 +21,12 @@ from multiprocessing.connection import Connection
 from rich.console import Console
 from rich.table import Table
 
-from quorum.agents.llm.limits import Limits
+from quorum.agents.llm.limits import Limits, RetryRules
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Sampling, Usage
 from quorum.agents.llm.providers.openai import OpenAIModel
-from quorum.agents.llm.retry import RetryRules
-from quorum.agents.llm.server import Fault, FaultKind, run
 from quorum.agents.llm.stack import build_stack
 from quorum.experiments.episode.models import FIRST_WAIT, LONGEST_WAIT
+from quorum.experiments.serving.app import FAILURES, App, run
 
 CALLS, PLACES, LATENCY, SHARE = 1000, 64, 2.0, 0.3
 RULES = RetryRules(6, 20, 300.0, FIRST_WAIT, LONGEST_WAIT)
@@ -46,11 +45,8 @@ class Slow:
 def serve(share: float, ready: Connection) -> None:
     """Serve in this process; the address goes through the pipe."""
     draws = random.Random(0)
-    run(
-        Slow(),
-        faults=lambda _: Fault(FaultKind.RATE_LIMIT) if draws.random() < share else None,
-        ready=lambda addresses: ready.send(addresses.openai),
-    )
+    app = App(Slow(), failing=lambda _: FAILURES["rate_limit"] if draws.random() < share else None)
+    run(app, ready=lambda addresses: ready.send(addresses.openai))
 
 
 @contextmanager

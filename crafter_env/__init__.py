@@ -17,8 +17,8 @@ registers `quorum/Crafter-v0` with Gymnasium.
 
 import lazy_loader
 
-from crafter_env.registration import register_with_gymnasium as _register_with_gymnasium
+from maeil.environments.registration import register_with_gymnasium as _register_with_gymnasium
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
-_register_with_gymnasium()
+_register_with_gymnasium("quorum/Crafter-v0", "crafter_env.team:CrafterTeamEnv", "crafter_env.team:CrafterTeamVecEnv")

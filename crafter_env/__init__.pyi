@@ -16,13 +16,7 @@ from .constants import PlaceRecipe as PlaceRecipe
 from .constants import Result as Result
 from .env import CrafterEnv as CrafterEnv
 from .env import SavedEnv as SavedEnv
-from .env import agent_name as agent_name
 from .env import team_score as team_score
-from .errors import ActionError as ActionError
-from .errors import CrafterError as CrafterError
-from .errors import EpisodeError as EpisodeError
-from .errors import LayoutError as LayoutError
-from .errors import PlacementError as PlacementError
 from .joint_action import share as share
 from .layout import MATERIAL_CHARACTERS as MATERIAL_CHARACTERS
 from .layout import Layout as Layout
@@ -46,6 +40,13 @@ from .profiles import YieldRule as YieldRule
 from .reading import read_shown as read_shown
 from .render import render_ansi as render_ansi
 from .render import render_rgb as render_rgb
+from .shared import ActionError as ActionError
+from .shared import EpisodeError as EpisodeError
+from .shared import LayoutError as LayoutError
+from .shared import PlacementError as PlacementError
+from .shared import TeamReward as TeamReward
+from .shared import WorldError as WorldError
+from .shared import agent_name as agent_name
 from .showing import Observation as Observation
 from .state import CrafterState as CrafterState
 from .state import Creature as Creature
@@ -71,4 +72,3 @@ from .vector import CrafterVecEnv as CrafterVecEnv
 from .wrappers import Egocentric as Egocentric
 from .wrappers import FlatActions as FlatActions
 from .wrappers import FlatObservations as FlatObservations
-from .wrappers import TeamReward as TeamReward

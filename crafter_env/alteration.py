@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from crafter_env.constants import CHUNK, NEED_MAX, NEEDS, WALKABLE, Cell, Item, Material
-from crafter_env.errors import CrafterError
 from crafter_env.kernels import arrays
 from crafter_env.state import CrafterState
+from maeil.environments.errors import WorldError
 
 _PARTS = ("agents", "cells")
 _OF_AN_AGENT = ("cell", "needs", "inventory")
@@ -34,7 +34,7 @@ def altered(state: CrafterState, changes: Mapping[str, Any], item_cap: int) -> C
         item_cap: how much of an item an agent can hold.
 
     Raises:
-        CrafterError: they cannot be read, or there can be no such state; the message names the place.
+        WorldError: they cannot be read, or there can be no such state; the message names the place.
     """
     _known_keys("", changes, _PARTS)
     now = state.copy()
@@ -70,10 +70,10 @@ def same(one: CrafterState, other: CrafterState) -> bool:
 def _agent(state: CrafterState, name: str) -> int:
     names = [f"agent_{i}" for i in range(len(state.positions))]
     if name not in names:
-        raise CrafterError(f"agents.{name}: there is no such agent: they are {names[0]} to {names[-1]}")
+        raise WorldError(f"agents.{name}: there is no such agent: they are {names[0]} to {names[-1]}")
     agent = names.index(name)
     if not state.alive[agent]:
-        raise CrafterError(f"agents.{name}: it is dead, and does not come back")
+        raise WorldError(f"agents.{name}: it is dead, and does not come back")
     return agent
 
 
@@ -81,10 +81,10 @@ def _hold(state: CrafterState, agent: int, place: str, named: object, *, items: 
     for name, amount in _mapping(place, named).items():
         item = next((item for item in items if item.name == name), None)
         if item is None:
-            raise CrafterError(f"{place}.{name}: it is none of {', '.join(item.name for item in items)}")
+            raise WorldError(f"{place}.{name}: it is none of {', '.join(item.name for item in items)}")
         least = 1 if item is Item.health else 0
         if type(amount) is not int or not least <= amount <= most:
-            raise CrafterError(f"{place}.{name}: {amount!r} is not from {least} to {most}")
+            raise WorldError(f"{place}.{name}: {amount!r} is not from {least} to {most}")
         if item is Item.health and amount != state.inventory[agent, item]:
             # It was neither hurt nor healed: nobody wakes up of it, or is rewarded for it.
             body = state.world.agents[agent]
@@ -95,12 +95,12 @@ def _hold(state: CrafterState, agent: int, place: str, named: object, *, items: 
 def _turn(state: CrafterState, place: str, cell: Cell, name: object) -> None:
     """Change what a cell is of, and the counts of its chunk, as `kernels.grid.set_material` does."""
     if not isinstance(name, str) or name not in _MATERIALS:
-        raise CrafterError(f"{place}: {name!r} is none of {', '.join(_MATERIALS)}")
+        raise WorldError(f"{place}: {name!r} is none of {', '.join(_MATERIALS)}")
     material, before = _MATERIALS[name], state.material_at(cell)
     if material is before:
         return
     if state.world.occupants[cell]:
-        raise CrafterError(f"{place}: {_on(state, cell)} is on it: name another cell")
+        raise WorldError(f"{place}: {_on(state, cell)} is on it: name another cell")
     counts = state.world.chunks[_chunk(state, cell)]
     for kind, column in _COUNTED.items():
         counts[column] += int(material is kind) - int(before is kind)
@@ -111,9 +111,9 @@ def _put(state: CrafterState, agent: int, cell: Cell) -> None:
     """Put an agent on a free cell, and into its chunk, as `kernels.grid.move_object` does."""
     w, place = state.world, f"agents.agent_{agent}.cell"
     if (material := state.material_at(cell)) not in WALKABLE:
-        raise CrafterError(f"{place}: ({cell[0]}, {cell[1]}) is {material.name}: name a cell that can be walked on")
+        raise WorldError(f"{place}: ({cell[0]}, {cell[1]}) is {material.name}: name a cell that can be walked on")
     if w.occupants[cell]:
-        raise CrafterError(f"{place}: {_on(state, cell)} is on ({cell[0]}, {cell[1]}): name a free cell")
+        raise WorldError(f"{place}: {_on(state, cell)} is on ({cell[0]}, {cell[1]}): name a free cell")
     before, after = _chunk(state, _stands(state, agent)), _chunk(state, cell)
     w.occupants[cell] = agent + 1
     w.objects[agent, arrays.X], w.objects[agent, arrays.Y] = cell
@@ -145,26 +145,26 @@ def _on(state: CrafterState, cell: Cell) -> str:
 def _cell_of(name: str, state: CrafterState) -> Cell:
     x, comma, y = name.partition(",")
     if not comma or not all(part.isascii() and part.isdecimal() and len(part) <= len("1024") for part in (x, y)):
-        raise CrafterError(f"cells.{name}: it is no cell: write 7,5 for column 7 of row 5")
+        raise WorldError(f"cells.{name}: it is no cell: write 7,5 for column 7 of row 5")
     return _cell(f"cells.{name}", [int(x), int(y)], state)
 
 
 def _cell(place: str, cell: object, state: CrafterState) -> Cell:
     if not isinstance(cell, list | tuple) or len(cell) != 2 or not all(type(part) is int for part in cell):
-        raise CrafterError(f"{place}: {cell!r} is no cell: give [column, row]")
+        raise WorldError(f"{place}: {cell!r} is no cell: give [column, row]")
     (x, y), (width, height) = cell, state.size
     if not (0 <= x < width and 0 <= y < height):
-        raise CrafterError(f"{place}: ({x}, {y}) is off the map of {width} x {height} cells")
+        raise WorldError(f"{place}: ({x}, {y}) is off the map of {width} x {height} cells")
     return x, y
 
 
 def _mapping(place: str, value: object) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise CrafterError(f"{place}: {value!r} is no object with names")
+        raise WorldError(f"{place}: {value!r} is no object with names")
     return value
 
 
 def _known_keys(place: str, found: Mapping[str, Any], known: tuple[str, ...]) -> None:
     for key in found:
         if key not in known:
-            raise CrafterError(f"{place}{key}: it cannot be changed: what can be is {', '.join(known)}")
+            raise WorldError(f"{place}{key}: it cannot be changed: what can be is {', '.join(known)}")

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from crafter_env.constants import Achievement, Entity, Item
-from crafter_env.errors import PlacementError
 from crafter_env.kernels import arrays
 from crafter_env.kernels.arrays import Ends, FlagArray, IntArray, MaskArray, Views, World
 from crafter_env.kernels.living import RIPE_AGE
@@ -18,6 +17,7 @@ from crafter_env.layout import Layout
 from crafter_env.profiles import Level, Profile
 from crafter_env.spaces import mask_length
 from crafter_env.state import CrafterState
+from maeil.environments.errors import PlacementError
 
 AREA = (64, 64)
 """Columns and rows of a generated world."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from math import fsum
 from typing import Any, ClassVar, Literal, cast
 
@@ -11,27 +12,26 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete, flatten_space
 from gymnasium.utils.seeding import np_random
-from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo ships no types
 
 from crafter_env.alteration import altered, same
-from crafter_env.arguments import find_goal, layout_option, one_of, team_size, whole
 from crafter_env.central import StateArray, central_states, state_parts
 from crafter_env.constants import COLLECT, Achievement
 from crafter_env.engine import AREA, Engine
-from crafter_env.errors import CrafterError, EpisodeError
 from crafter_env.flat import flat_masks
 from crafter_env.joint_action import AgentAction, check_actions, read_actions
 from crafter_env.kernels.arrays import Ends, MaskArray
 from crafter_env.layout import Layout
 from crafter_env.outcome import Outcome
 from crafter_env.pixels import Painter
-from crafter_env.profiles import Level, Profile, find_level, find_profile
+from crafter_env.profiles import Level, Profile, Spawn, find_level, find_profile
 from crafter_env.render import render_ansi, render_rgb
-from crafter_env.showing import INFOS, InfoKind, Observation, Shown
+from crafter_env.showing import Observation, Shown
 from crafter_env.spaces import OBSERVATIONS, action_space, observation_space
 from crafter_env.state import CrafterState, world_seed
+from maeil.environments.arguments import layout_option, no_render_mode, no_state, one_of, whole
+from maeil.environments.errors import EpisodeError, WorldError
+from maeil.environments.parallel import INFOS, RENDER_MODES, InfoKind, RenderMode, WorldEnv
 
-RenderMode = Literal["ansi", "rgb_array"]
 ObservationKind = Literal["symbolic", "pixels", "both"]
 
 
@@ -45,7 +45,7 @@ class SavedEnv:
     agents: tuple[str, ...]
 
 
-class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[misc]
+class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
     """Agents gather, craft and survive in Crafter's world; some resources take several of them.
 
     With `profile="crafter"` and a seed this is, cell by cell and step by step, what PyPI `crafter` 1.8.3 gives for it
@@ -93,7 +93,7 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         copy: Give the caller arrays of its own.
 
     Raises:
-        CrafterError: An argument is wrong; the message says which and why.
+        WorldError: An argument is wrong; the message says which and why.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -121,23 +121,19 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         self.profile = find_profile(profile)
         self.level = find_level(level, self.profile)
         self.layout = layout
-        self.n = team_size(n, layout, self.profile)
+        self.n = _team_size(n, layout, self.profile)
         self.size = AREA if layout is None else layout.size
         one_of("obs", obs, OBSERVATIONS)
         one_of("infos", infos, INFOS)
-        one_of("render_mode", render_mode, (*self.metadata["render_modes"], None))
-        self.max_steps = whole("max_steps", max_steps)
-        if self.max_steps < 1:
-            raise CrafterError(f"max_steps = {max_steps}: an episode has at least 1 step")
+        one_of("render_mode", render_mode, (*RENDER_MODES, None))
+        self.max_steps = whole("max_steps", max_steps, 1)
         self.obs, self.info_kind, self.copy, self.render_mode = obs, infos, copy, render_mode
-        self.goal = find_goal(goal)
-        self.possible_agents = [agent_name(i) for i in range(self.n)]
-        self.agents: list[str] = []
-        self._index = {name: i for i, name in enumerate(self.possible_agents)}
-        self._painter = Painter(whole("pixels", pixels)) if obs != "symbolic" else None
+        self.goal = _find_goal(goal)
+        pixels = whole("pixels", pixels)
         space = observation_space(obs, self.profile, self.size, pixels)
-        self.observation_spaces = dict.fromkeys(self.possible_agents, space)
-        self.action_spaces = {name: action_space(self.profile, self.n) for name in self.possible_agents}
+        super().__init__(self.n, space, lambda: action_space(self.profile, self.n))
+        self._index = {name: i for i, name in enumerate(self.possible_agents)}
+        self._painter = Painter(pixels) if obs != "symbolic" else None
         self.state_parts = state_parts(self.size, self.n, self.profile.item_cap, self.max_steps)
         self.state_space = cast(Box, flatten_space(self.state_parts))
         self._engine = Engine(
@@ -170,14 +166,6 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         self.__dict__.update(state)
         self._bind()
 
-    def observation_space(self, agent: str) -> Dict:
-        """The space of an agent's observation, one object for all agents."""
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> Discrete | MultiDiscrete:
-        """The space of an agent's actions."""
-        return self.action_spaces[agent]
-
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
@@ -192,10 +180,10 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
             Observations and infos by agent.
 
         Raises:
-            CrafterError: The seed is no integer, or the layout is of another size or another number of agents.
+            WorldError: The seed is no integer, or the layout is of another size or another number of agents.
             PlacementError: The world has no room for the agents.
         """
-        layout = layout_option(options or {}, self.size, self.n) or self.layout
+        layout = self._layout_option(options) or self.layout
         if seed is None and self._seed is None:
             seed = int(np_random(None)[0].integers(2**31 - 1))
         if seed is not None:
@@ -312,14 +300,14 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         """The map as text, or as an image with the agents' needs and bags, by `render_mode`.
 
         Raises:
-            CrafterError: The environment was made without a render mode.
+            WorldError: The environment was made without a render mode.
         """
         state = self.crafter_state
         if self.render_mode == "ansi":
             return render_ansi(state)
         if self.render_mode == "rgb_array":
             return render_rgb(state)
-        raise CrafterError('this environment has no render mode: make it with CrafterEnv(..., render_mode="rgb_array")')
+        raise no_render_mode(self)
 
     def save(self) -> SavedEnv:
         """This moment of the environment, independent of what follows; also of its series of episodes."""
@@ -331,7 +319,7 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
         """Return to a saved moment of this environment or of one made with the same arguments.
 
         Raises:
-            CrafterError: The moment is of another size or another number of agents.
+            WorldError: The moment is of another size or another number of agents.
         """
         self._state.restore(saved.state)
         self._seed, self._episode = saved.seed, saved.episode
@@ -345,7 +333,7 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
             Whether anything is another now.
 
         Raises:
-            CrafterError: They cannot be read, or there can be no such state; nothing has changed.
+            WorldError: They cannot be read, or there can be no such state; nothing has changed.
             EpisodeError: There is no running episode.
         """
         self._require_running()
@@ -366,9 +354,18 @@ class CrafterEnv(ParallelEnv[str, Observation, AgentAction]):  # type: ignore[mi
             self.agents = [name for name in self.agents if not (terminated[index[name]] or truncated[index[name]])]
         return ends.rewards.tolist(), terminated, truncated
 
+    def _layout_option(self, options: Mapping[str, Any] | None) -> Layout | None:
+        layout = layout_option(options, Layout)
+        if layout is not None and (layout.size, len(layout.agents)) != (self.size, self.n):
+            raise WorldError(
+                f'options["layout"] has {layout.size} cells and {len(layout.agents)} agents, this environment '
+                f"{self.size} and {self.n}: make another with CrafterEnv(layout=...)"
+            )
+        return layout
+
     def _require_state(self) -> None:
         if self._seed is None:
-            raise EpisodeError("the environment has no state before the first reset: call reset(seed=...) first")
+            raise no_state()
 
     def _require_running(self) -> None:
         if not self.agents:
@@ -380,9 +377,38 @@ _ALL = np.ones(1, dtype=np.bool_)
 _NONE = np.zeros(1, dtype=np.bool_)
 
 
-def agent_name(index: int) -> str:
-    """Name of an agent by its index."""
-    return f"agent_{index}"
+def _team_size(n: object, layout: Layout | None, profile: Profile) -> int:
+    """Number of agents: as given, or those of the layout.
+
+    Raises:
+        WorldError: Not exactly one of the two, no agents, or more than the profile has room for.
+    """
+    if (n is None) == (layout is None):
+        raise WorldError("CrafterEnv takes exactly one of n and layout: CrafterEnv(n=3)")
+    agents = len(layout.agents) if layout is not None else whole("n", n)
+    if agents < 1:
+        raise WorldError(f"n = {agents}: a team has at least 1 agent")
+    if agents > 1 and layout is None and profile.spawn == Spawn.centre:
+        raise WorldError(
+            f"n = {agents} with profile {profile.name!r}, whose agent begins in the middle of the map: it has room for "
+            'one; choose profile "coop" or another spawn'
+        )
+    return agents
+
+
+def _find_goal(goal: str | Achievement | None) -> Achievement | None:
+    """The achievement of a name.
+
+    Raises:
+        WorldError: There is none of this name; the message names the nearest and all.
+    """
+    if goal is None or isinstance(goal, Achievement):
+        return goal
+    if goal in Achievement.__members__:
+        return Achievement[goal]
+    near = get_close_matches(goal, Achievement.__members__, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise WorldError(f"goal = {goal!r} is no achievement.{hint} They are {', '.join(Achievement.__members__)}.")
 
 
 def team_score(state: CrafterState, level: Level) -> float:

@@ -9,15 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from crafter_env.constants import Action, Item
-from crafter_env.errors import ActionError
 from crafter_env.flat import read_flat
 from crafter_env.kernels.arrays import ACTION_COLUMNS, IntArray
+from maeil.environments.actions import in_order, in_range, integers, number
+from maeil.environments.errors import ActionError
 
 AgentAction = int | Sequence[int] | npt.NDArray[np.integer]
 """A primitive; or four numbers: the primitive, and recipient, item and quantity, which count when it is `share`."""
 
 
 _LARGEST = 2**63 - 1
+_NAMES = tuple(action.name for action in Action)
 
 
 def share(recipient: int, item: Item, quantity: int = 1) -> tuple[int, int, int, int]:
@@ -42,27 +44,14 @@ def read_actions(actions: Mapping[str, AgentAction], names: Mapping[str, int], l
     Raises:
         ActionError: Not an action for each of the living, or for an agent that does not exist; the message says whose.
     """
-    if not isinstance(actions, dict | Mapping):
-        raise ActionError(
-            f"actions are a {type(actions).__name__}: give a dictionary, the name of an agent to its action"
-        )
+    if isinstance(actions, Mapping) and len(living) < len(names):
+        actions = {name: action for name, action in actions.items() if name in living or name not in names}
     joint = np.zeros((1, len(names), ACTION_COLUMNS), dtype=np.int64)
-    for name in living:
-        if name not in actions:
-            raise ActionError(f"no action for {name}: a step takes one for every living agent (0 is noop)")
-        action = actions[name]
-        agent = names[name]
-        try:
-            primitive = index(action)  # type: ignore[arg-type]
-        except TypeError:
-            primitive, *share_of = _four(name, action)
-            joint[0, agent, 1:] = share_of
-        if not 0 <= primitive < len(Action):
-            raise _wrong(name, primitive)
-        joint[0, agent, 0] = primitive
-    for name in actions:
-        if name not in names:
-            raise ActionError(f"action for {name}, which is no agent: the agents are {', '.join(names)}")
+    for name, action in zip(living, in_order(actions, living), strict=True):
+        agent, primitive = names[name], action
+        if np.ndim(action) > 0:
+            primitive, *joint[0, agent, 1:] = _four(name, action)
+        joint[0, agent, 0] = number(name, primitive, _NAMES)
     return joint
 
 
@@ -76,24 +65,13 @@ def check_actions(actions: npt.ArrayLike, leading: tuple[int, int]) -> IntArray:
     Raises:
         ActionError: They are not that, or an action is none of `Action`; the message says whose.
     """
-    try:
-        joint = np.asarray(actions)
-    except ValueError:
-        raise ActionError(f"actions of unequal lengths: give integers of shape {leading}") from None
-    if joint.dtype.kind not in "iu" or joint.shape not in (leading, (*leading, ACTION_COLUMNS)):
-        raise ActionError(
-            f"actions of shape {joint.shape} and type {joint.dtype}: give integers of shape {leading}, "
-            f"or {(*leading, ACTION_COLUMNS)} with recipient, item and quantity of a share"
-        )
+    joint = integers(actions, leading, (*leading, ACTION_COLUMNS))
     if joint.ndim == len(leading):
         full = np.zeros((*leading, ACTION_COLUMNS), dtype=np.int64)
         full[..., 0] = joint
     else:
-        full = np.ascontiguousarray(joint, dtype=np.int64)
-    primitives = full[..., 0]
-    if primitives.view(np.uint64).max() >= len(Action):  # negative numbers are the largest of all
-        world, agent = np.argwhere((primitives < 0) | (primitives >= len(Action)))[0].tolist()
-        raise _wrong(f"world {world}, agent {agent}", int(primitives[world, agent]))
+        full = joint
+    in_range(full[..., 0], _NAMES)
     return full
 
 
@@ -108,22 +86,7 @@ def check_choices(choices: npt.ArrayLike, shape: tuple[int, int], number: int) -
     Raises:
         ActionError: They are not that; the message says whose.
     """
-    try:
-        joint = np.asarray(choices)
-    except ValueError:
-        raise ActionError(f"actions of unequal lengths: give integers of shape {shape}") from None
-    if joint.dtype.kind not in "iu" or joint.shape != shape:
-        raise ActionError(f"actions of shape {joint.shape} and type {joint.dtype}: give integers of shape {shape}")
-    wrong = np.argwhere((joint < 0) | (joint >= number))
-    if len(wrong):
-        world, agent = wrong[0].tolist()
-        raise ActionError(f"world {world}, agent {agent}: action {joint[world, agent]} is none of 0 to {number - 1}")
-    return read_flat(joint.astype(np.int64))
-
-
-def _wrong(whose: str, primitive: int) -> ActionError:
-    choices = ", ".join(f"{choice.value} {choice.name}" for choice in Action)
-    return ActionError(f"{whose}: action {primitive} is none of {choices}")
+    return read_flat(in_range(integers(choices, shape), number))
 
 
 def _four(name: str, action: AgentAction) -> list[int]:

@@ -9,9 +9,9 @@ from string import digits
 import numpy as np
 
 from crafter_env.constants import NEED_MAX, NEEDS, WALKABLE, Cell, Entity, Item, Material
-from crafter_env.errors import LayoutError
 from crafter_env.kernels.arrays import ByteArray, IntArray
 from crafter_env.kernels.terrain import COW_HEALTH, SKELETON_HEALTH, ZOMBIE_HEALTH
+from maeil.environments.errors import LayoutError
 
 MATERIAL_CHARACTERS: Mapping[str, Material] = {
     ".": Material.grass,

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from crafter_env.constants import VIEW, Entity, Item, Material
-from crafter_env.errors import CrafterError
 from crafter_env.kernels.arrays import World
 from crafter_env.kernels.painting import (
     ARROWS,
@@ -20,6 +19,7 @@ from crafter_env.kernels.painting import (
     paint_agents,
 )
 from crafter_env.sprites import digit, ground, sprite
+from maeil.environments.errors import WorldError
 
 Picture = npt.NDArray[np.uint8]
 
@@ -42,12 +42,12 @@ class Painter:
         pixels: Along an edge of a picture.
 
     Raises:
-        CrafterError: There are too few pixels for the figures of the inventory.
+        WorldError: There are too few pixels for the figures of the inventory.
     """
 
     def __init__(self, pixels: int) -> None:
         if pixels < SMALLEST:
-            raise CrafterError(f"pixels = {pixels}: a picture has at least {SMALLEST} along an edge")
+            raise WorldError(f"pixels = {pixels}: a picture has at least {SMALLEST} along an edge")
         self.pixels = pixels
         unit = pixels // GRID[0]
         self._grounds, self._sprites = tiles(unit)

@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import TypeVar
 
 from crafter_env.constants import COLLECT, Item, Material
-from crafter_env.errors import CrafterError
+from maeil.environments.errors import WorldError
 
 _Value = TypeVar("_Value")
 
@@ -81,7 +81,7 @@ class Level:
     def __post_init__(self) -> None:
         for name in ("wood", "stone", "coal", "iron", "diamond", "radius", "craft_quorum"):
             if getattr(self, name) < 1:
-                raise CrafterError(f"level {self.name!r}: {name} = {getattr(self, name)}, it is at least 1")
+                raise WorldError(f"level {self.name!r}: {name} = {getattr(self, name)}, it is at least 1")
 
     def threshold(self, material: Material, agents: int) -> int:
         """Capable agents that a cell of a material takes in a team of `agents`; 1 where the level says nothing."""
@@ -134,7 +134,7 @@ class Profile:
 
     def __post_init__(self) -> None:
         if self.item_cap < 1:
-            raise CrafterError(f"profile {self.name!r}: item_cap = {self.item_cap}, it is at least 1")
+            raise WorldError(f"profile {self.name!r}: item_cap = {self.item_cap}, it is at least 1")
 
 
 LEVELS: Mapping[str, Level] = {
@@ -177,7 +177,7 @@ def find_profile(profile: str | Profile) -> Profile:
     """A profile, or that of a name.
 
     Raises:
-        CrafterError: There is none of this name; the message names the nearest and all.
+        WorldError: There is none of this name; the message names the nearest and all.
     """
     return profile if isinstance(profile, Profile) else _named(profile, PROFILES, "profile")
 
@@ -186,7 +186,7 @@ def find_level(level: str | Level | None, profile: Profile) -> Level:
     """A level, or that of a name; the profile's own where there is none.
 
     Raises:
-        CrafterError: There is none of this name; the message names the nearest and all.
+        WorldError: There is none of this name; the message names the nearest and all.
     """
     if level is None:
         return profile.level
@@ -198,4 +198,4 @@ def _named(name: str, table: Mapping[str, _Value], kind: str) -> _Value:
         return table[name]
     near = get_close_matches(name, table, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise CrafterError(f"there is no {kind} {name!r}.{hint} The {kind}s are {', '.join(table)}.")
+    raise WorldError(f"there is no {kind} {name!r}.{hint} The {kind}s are {', '.join(table)}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy.typing as npt
 
@@ -11,12 +11,9 @@ from crafter_env.engine import Engine
 from crafter_env.kernels.arrays import ACHIEVED, GAINED, INVENTORY
 from crafter_env.pixels import Painter
 from crafter_env.state import CrafterState
+from maeil.environments.parallel import InfoKind, read_only
 
 Observation = dict[str, npt.NDArray[Any]]
-InfoKind = Literal["none", "plain", "symbolic"]
-
-INFOS = ("none", "plain", "symbolic")
-"""What infos hold: nothing, arrays, or what a person or a language model reads."""
 
 
 class Shown:
@@ -92,10 +89,3 @@ class Shown:
 
     def _only(self, names: Sequence[str], found: dict[str, Any]) -> dict[str, Any]:
         return found if len(names) == len(found) else {name: found[name] for name in names}
-
-
-def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A view that cannot be written to."""
-    view = array.view()
-    view.flags.writeable = False
-    return view

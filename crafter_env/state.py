@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from crafter_env.constants import VIEW, Cell, Entity, Material
-from crafter_env.errors import CrafterError
 from crafter_env.kernels import arrays
 from crafter_env.kernels.arrays import ByteArray, IntArray, World
 from crafter_env.kernels.daylight import daylight
 from crafter_env.kernels.living import RIPE_AGE
 from crafter_env.outcome import Outcome, read_outcome
+from maeil.environments.errors import WorldError
 
 WORLD_SEEDS = 2**31 - 1
 
@@ -204,12 +204,12 @@ class CrafterState:
         """Become the state of `other`, in place; every array and view of it stays where it is.
 
         Raises:
-            CrafterError: `other` has another size or another number of agents.
+            WorldError: `other` has another size or another number of agents.
         """
         pairs: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = list(zip(self.world, other.world, strict=True))
         for mine, theirs in pairs:
             if mine.shape != theirs.shape:
-                raise CrafterError(
+                raise WorldError(
                     f"a state of {other.size} cells and {len(other.world.agents)} agents cannot be restored into one "
                     f"of {self.size} cells and {len(self.world.agents)} agents: use copy()"
                 )

@@ -12,14 +12,14 @@ from gymnasium.spaces import MultiDiscrete
 from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from crafter_env.arguments import one_of, whole
 from crafter_env.central import StateArray
 from crafter_env.env import CrafterEnv
-from crafter_env.errors import EpisodeError
 from crafter_env.flat import flat_choices
 from crafter_env.joint_action import check_choices
 from crafter_env.kernels.arrays import MaskArray
 from crafter_env.vector import Arrays, CrafterVecEnv, Flags, Infos
+from maeil.environments.arguments import one_of, seed_number
+from maeil.environments.errors import EpisodeError
 
 Reduce = Literal["mean", "sum"]
 
@@ -41,7 +41,7 @@ class CrafterTeamVecEnv(VectorEnv[Arrays, npt.ArrayLike, Any]):
         arguments: See `CrafterVecEnv`.
 
     Raises:
-        CrafterError: An argument is wrong; the message says which and why.
+        WorldError: An argument is wrong; the message says which and why.
     """
 
     metadata: dict[str, Any] = dict(CrafterVecEnv.metadata)  # noqa: RUF012 (Gymnasium declares it so)
@@ -111,7 +111,7 @@ class CrafterTeamEnv(gymnasium.Env[Arrays, npt.ArrayLike]):
         arguments: See `CrafterVecEnv`; there is no autoreset here.
 
     Raises:
-        CrafterError: An argument is wrong; the message says which and why.
+        WorldError: An argument is wrong; the message says which and why.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium declares it so)
@@ -127,7 +127,7 @@ class CrafterTeamEnv(gymnasium.Env[Arrays, npt.ArrayLike]):
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Arrays, Infos]:
         """Begin an episode; the seed, from 0 on, is that of `CrafterEnv.reset`, options there are none."""
-        super().reset(seed=None if seed is None else whole("seed", seed, 0))
+        super().reset(seed=seed_number(seed))
         observations, infos = self.teams.reset(seed=seed, options=options)
         self._running = True
         return _first(observations), _first(infos)

@@ -13,27 +13,34 @@ from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from crafter_env.arguments import one_of, whole
 from crafter_env.central import StateArray, central_states
 from crafter_env.constants import Achievement
 from crafter_env.engine import Engine
-from crafter_env.env import CrafterEnv, ObservationKind, RenderMode
-from crafter_env.errors import CrafterError, EpisodeError
+from crafter_env.env import CrafterEnv, ObservationKind
 from crafter_env.flat import flat_masks
 from crafter_env.joint_action import check_actions
-from crafter_env.kernels.arrays import ACHIEVED, GAINED, INVENTORY, STEP, MaskArray
+from crafter_env.kernels.arrays import ACHIEVED, GAINED, INVENTORY, STEP, Ends, MaskArray
 from crafter_env.layout import Layout
 from crafter_env.pixels import Painter
 from crafter_env.profiles import Level, Profile
 from crafter_env.render import render_ansi, render_rgb
-from crafter_env.showing import read_only
 from crafter_env.state import CrafterState, world_seed
+from maeil.environments.arguments import (
+    autoreset_mode as mode_of,
+)
+from maeil.environments.arguments import (
+    batch_seeds,
+    no_options,
+    no_render_mode,
+    no_state,
+    one_of,
+    whole,
+)
+from maeil.environments.parallel import RenderMode, read_only
 
 Arrays = dict[str, npt.NDArray[Any]]
 Infos = dict[str, Any]
 Flags = npt.NDArray[np.bool_]
-
-_MODES = {mode.value: mode for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP)}
 
 
 class CrafterVecEnv:
@@ -88,7 +95,7 @@ class CrafterVecEnv:
         autoreset_mode: When the next episode begins: Gymnasium's `AutoresetMode.NEXT_STEP` or `SAME_STEP`.
 
     Raises:
-        CrafterError: An argument is wrong; the message says which and why.
+        WorldError: An argument is wrong; the message says which and why.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -115,9 +122,7 @@ class CrafterVecEnv:
     ) -> None:
         self.num_envs = whole("num_envs", num_envs, 1)
         one_of("infos", infos, ("none", "plain"))
-        name = autoreset_mode.value if isinstance(autoreset_mode, AutoresetMode) else autoreset_mode
-        one_of("autoreset_mode", name, tuple(_MODES))
-        self.autoreset_mode = _MODES[name]
+        self.autoreset_mode = mode_of(autoreset_mode)
         # The single environment checks the arguments and knows the sizes and spaces.
         single = CrafterEnv(
             n, profile=profile, level=level, obs="symbolic" if obs is None else obs, max_steps=max_steps, goal=goal,
@@ -173,7 +178,7 @@ class CrafterVecEnv:
             }
         self._shown = {key: read_only(array) for key, array in shown.items()}
         self._told = {key: read_only(array) for key, array in told.items()}
-        self._ends = tuple(map(read_only, self._engine.ends))
+        self._ends = Ends._make(map(read_only, self._engine.ends))
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the views."""
@@ -197,15 +202,14 @@ class CrafterVecEnv:
             Observations and infos.
 
         Raises:
-            CrafterError: A seed is no integer, their number is not that of the worlds, or there are options.
+            WorldError: A seed is no integer, their number is not that of the worlds, or there are options.
             PlacementError: A world has no room for its agents.
         """
-        if options:
-            raise CrafterError(f"reset of a batch takes no options, it was given {', '.join(map(repr, options))}")
+        no_options(options)
         if seed is None and not self._seeds:
             seed = int(np_random(None)[0].integers(2**31 - 1))
         if seed is not None:
-            self._seeds = self._read_seeds(seed)
+            self._seeds = [whole("seed", each) for each in batch_seeds(seed, self.num_envs, least=None)]
             self._episodes = [0] * self.num_envs
         for world in range(self.num_envs):
             self._begin(world)
@@ -232,18 +236,17 @@ class CrafterVecEnv:
         for world in np.flatnonzero(self._begins).tolist():
             self._begin(world)
         self._engine.advance(joint, self._begins)
-        rewards, terminations, truncations = self._engine.ends
-        self._over |= terminations
-        self._over |= truncations
+        self._over |= self._engine.ends.terminations
+        self._over |= self._engine.ends.truncations
         np.all(self._over, axis=1, out=self._begins)
         self.ended = self._begins.copy()
         final: Infos = {}
         if self.autoreset_mode is AutoresetMode.SAME_STEP and self._begins.any():
             final = self._finish(np.flatnonzero(self._begins).tolist())
-        rewards, terminations, truncations = [end.copy() for end in self._ends] if self.copy else self._ends
+        ends = Ends._make(end.copy() for end in self._ends) if self.copy else self._ends
         infos = self._infos()
         infos.update(final)
-        return self._observations(), rewards, terminations, truncations, infos
+        return self._observations(), *ends, infos
 
     def state(self) -> StateArray:
         """The states for a central critic, float32 `(num_envs, S)`; see `CrafterEnv.state`.
@@ -280,23 +283,15 @@ class CrafterVecEnv:
         """The map of each world as text or as an image, by `render_mode`.
 
         Raises:
-            CrafterError: The environment was made without a render mode.
+            WorldError: The environment was made without a render mode.
         """
         if self.render_mode is None:
-            raise CrafterError('this environment has no render mode: CrafterVecEnv(..., render_mode="rgb_array")')
+            raise no_render_mode(self)
         draw = render_ansi if self.render_mode == "ansi" else render_rgb
         return tuple(draw(self.crafter_state(world)) for world in range(self.num_envs))
 
     def close(self) -> None:
         """Do nothing: there is nothing to let go of."""
-
-    def _read_seeds(self, seed: int | Sequence[int]) -> list[int]:
-        if not isinstance(seed, Sequence | np.ndarray):
-            first = whole("seed", seed)
-            return [first + world for world in range(self.num_envs)]
-        if len(seed) != self.num_envs:
-            raise CrafterError(f"{len(seed)} seeds for {self.num_envs} worlds: give one number, or one for each world")
-        return [whole("seed", each) for each in seed]
 
     def _begin(self, world: int) -> None:
         self._episodes[world] += 1
@@ -335,4 +330,4 @@ class CrafterVecEnv:
 
     def _require_state(self) -> None:
         if not self._seeds:
-            raise EpisodeError("the worlds have no state before the first reset: call reset(seed=...) first")
+            raise no_state()

@@ -15,7 +15,6 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationInfo, 
 
 from crafter_env.constants import COLLECT, Achievement, Action, Cell, Entity, Item, Material, Result
 from crafter_env.env import CrafterEnv
-from crafter_env.errors import CrafterError
 from crafter_env.kernels.arrays import ALIVE, GAINED, RESULT, ByteArray, IntArray
 from crafter_env.kernels.following import CAPABILITIES, note_changes
 from crafter_env.kernels.rules import MAX_STEPS, encode_rules
@@ -38,6 +37,7 @@ from crafter_env.symbolic.tasks import TaskBoard
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, Usual, may_name_files, needs_keys
 from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
+from maeil.environments.errors import WorldError
 from maeil.painting.scale import MOST_LINES, TooManyCells, scale_of
 from maeil.plans import Plan
 from maeil.tasks import CapabilityChange, OpenTask, TaskState
@@ -142,7 +142,7 @@ class CrafterWorld:
         config: rules, team and goal.
 
     Raises:
-        CrafterError: they do not go together; the message says which part and why.
+        WorldError: they do not go together; the message says which part and why.
     """
 
     name = "crafter"
@@ -152,7 +152,7 @@ class CrafterWorld:
         layout = Layout.parse(config.layout) if config.layout is not None else None
         if layout is not None and len(layout.agents) != config.n:
             found = len(layout.agents)
-            raise CrafterError(f"layout: the map has {found} agents and n is {config.n}: set n={found}")
+            raise WorldError(f"layout: the map has {found} agents and n is {config.n}: set n={found}")
         profile = _switched(find_profile(config.profile), config.switches or {})
         level = _adjusted(find_level(config.level, profile), config.thresholds or {})
         self.goal = achievement(config.goal)
@@ -284,7 +284,7 @@ class CrafterWorld:
         is told with the next step.
 
         Raises:
-            CrafterError: it cannot be read, or there can be no such state; the message names the place.
+            WorldError: it cannot be read, or there can be no such state; the message names the place.
         """
         if self.env.change(changes):
             self._episode.changed()
@@ -406,7 +406,7 @@ def _check_legible(size: Cell) -> None:
     try:
         scale_of(*size, MOST_LINES)
     except TooManyCells as error:
-        raise CrafterError(f"observation: {error}; set env.observation=text, or a smaller map") from error
+        raise WorldError(f"observation: {error}; set env.observation=text, or a smaller map") from error
 
 
 def _switched(profile: Profile, switches: Mapping[str, bool | int | str | None]) -> Profile:
@@ -414,18 +414,18 @@ def _switched(profile: Profile, switches: Mapping[str, bool | int | str | None])
     values: dict[str, Any] = {}
     for name, value in switches.items():
         if name not in _SWITCHES:
-            raise CrafterError(f"switches: there is no rule {name!r}; the rules are {', '.join(_SWITCHES)}")
+            raise WorldError(f"switches: there is no rule {name!r}; the rules are {', '.join(_SWITCHES)}")
         values[name] = value
         if name in _ENUMS:
             choices = _ENUMS[name].__members__
             if value not in choices:
-                raise CrafterError(f"switches: {name} = {value!r}: choose one of {', '.join(choices)}")
+                raise WorldError(f"switches: {name} = {value!r}: choose one of {', '.join(choices)}")
             values[name] = choices[str(value)]
         elif isinstance(value, str) or isinstance(value, bool) is not isinstance(getattr(profile, name), bool):
             kind = "true or false" if isinstance(getattr(profile, name), bool) else "a number"
-            raise CrafterError(f"switches: {name} = {value!r}: it takes {kind}")
+            raise WorldError(f"switches: {name} = {value!r}: it takes {kind}")
         elif value is None and name not in _UNLIMITED:
-            raise CrafterError(f"switches: {name} cannot be null")
+            raise WorldError(f"switches: {name} cannot be null")
     return replace(profile, **values)
 
 
@@ -433,7 +433,7 @@ def _adjusted(level: Level, thresholds: Mapping[str, int]) -> Level:
     """A level with some numbers changed."""
     for name in thresholds:
         if name not in _THRESHOLDS:
-            raise CrafterError(f"thresholds: there is no number {name!r}; they are {', '.join(_THRESHOLDS)}")
+            raise WorldError(f"thresholds: there is no number {name!r}; they are {', '.join(_THRESHOLDS)}")
     changes: dict[str, Any] = dict(thresholds)
     return replace(level, **changes)
 

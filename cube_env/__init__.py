@@ -6,8 +6,8 @@ registers `quorum/Cube-v0` with Gymnasium.
 
 import lazy_loader
 
-from cube_env.registration import register_with_gymnasium as _register_with_gymnasium
+from maeil.environments.registration import register_with_gymnasium as _register_with_gymnasium
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
-_register_with_gymnasium()
+_register_with_gymnasium("quorum/Cube-v0", "cube_env.team:CubeTeamEnv", "cube_env.vector:CubeVecEnv")

@@ -19,12 +19,6 @@ from .curriculum import Scenario as Scenario
 from .curriculum import curriculum as curriculum
 from .env import CubeEnv as CubeEnv
 from .env import SavedEnv as SavedEnv
-from .errors import ActionError as ActionError
-from .errors import CubeError as CubeError
-from .errors import EpisodeError as EpisodeError
-from .errors import LayoutError as LayoutError
-from .errors import PlacementError as PlacementError
-from .errors import StaleObservationError as StaleObservationError
 from .layout import Layout as Layout
 from .library import board_names as board_names
 from .library import layout_from as layout_from
@@ -32,6 +26,7 @@ from .library import load_board as load_board
 from .observation import FaceCells as FaceCells
 from .observation import Faces as Faces
 from .observation import HistoryEntry as HistoryEntry
+from .observation import StaleObservationError as StaleObservationError
 from .observation import SymbolicBlock as SymbolicBlock
 from .observation import SymbolicObservation as SymbolicObservation
 from .placement import place as place
@@ -44,6 +39,12 @@ from .rewards import ShapedEnv as ShapedEnv
 from .rewards import potential_reward as potential_reward
 from .rewards import register_reward as register_reward
 from .rewards import reward_names as reward_names
+from .shared import ActionError as ActionError
+from .shared import EpisodeError as EpisodeError
+from .shared import LayoutError as LayoutError
+from .shared import PlacementError as PlacementError
+from .shared import TeamReward as TeamReward
+from .shared import WorldError as WorldError
 from .state import BlockView as BlockView
 from .state import CubeState as CubeState
 from .state import Snapshot as Snapshot
@@ -71,4 +72,3 @@ from .views import flat_state as flat_state
 from .wrappers import Egocentric as Egocentric
 from .wrappers import FlatActions as FlatActions
 from .wrappers import FlatObservations as FlatObservations
-from .wrappers import TeamReward as TeamReward

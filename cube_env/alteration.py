@@ -15,10 +15,10 @@ import numpy as np
 from cube_env.arrays import ALIVE, COL, COUNT_LIVE, ROW, WEIGHT
 from cube_env.channels import occupy
 from cube_env.constants import Cell
-from cube_env.errors import CubeError
 from cube_env.layout import check_board
-from cube_env.observation import agent_name
 from cube_env.state import CubeState
+from maeil.environments.errors import WorldError
+from maeil.environments.parallel import agent_name
 
 _PARTS = ("agents", "blocks")
 _OF_A_BLOCK = ("position", "weight")
@@ -33,14 +33,14 @@ def altered(state: CubeState, changes: Mapping[str, Any], heaviest: int | None =
         heaviest: largest weight that a block may be given; None: any.
 
     Raises:
-        CubeError: they cannot be read, or there can be no such board; the message names the place.
+        WorldError: they cannot be read, or there can be no such board; the message names the place.
     """
     _known_keys("", changes, _PARTS)
     agents = _agents(state, _mapping("agents", changes.get("agents", {})))
     blocks = _blocks(state, _mapping("blocks", changes.get("blocks", {})), heaviest)
     there = [(b, weight, (row, col)) for b, (row, col, weight, alive) in enumerate(blocks) if alive]
     if not there:
-        raise CubeError("blocks: none would be left, and with the last one the episode ends: leave one")
+        raise WorldError("blocks: none would be left, and with the last one the episode ends: leave one")
     check_board(state.side, agents, there)
     now = state.copy()
     counters = now.world.counters
@@ -55,7 +55,7 @@ def _agents(state: CubeState, named: Mapping[str, Any]) -> list[Cell]:
     index = {agent_name(i): i for i in range(len(agents))}
     for name, cell in named.items():
         if name not in index:
-            raise CubeError(f"agents.{name}: there is no such agent: they are agent_0 to {agent_name(len(agents) - 1)}")
+            raise WorldError(f"agents.{name}: no such agent: they are agent_0 to {agent_name(len(agents) - 1)}")
         agents[index[name]] = _cell(f"agents.{name}", cell)
     return agents
 
@@ -65,13 +65,13 @@ def _blocks(state: CubeState, named: Mapping[str, Any], heaviest: int | None) ->
     for block, values in sorted(_numbered(named)):
         place = f"blocks.{block}"
         if block > len(blocks):
-            raise CubeError(f"{place}: there is no such block: a new one has the id {len(blocks)}")
+            raise WorldError(f"{place}: there is no such block: a new one has the id {len(blocks)}")
         if block == len(blocks):
             blocks.append([-1, -1, -1, 1])
             if values is None or set(_OF_A_BLOCK) - _mapping(place, values).keys():
-                raise CubeError(f"{place}: a new block needs a position and a weight")
+                raise WorldError(f"{place}: a new block needs a position and a weight")
         elif not blocks[block][ALIVE]:
-            raise CubeError(f"{place}: it is not on the board any more: a new one has the id {len(blocks)}")
+            raise WorldError(f"{place}: it is not on the board any more: a new one has the id {len(blocks)}")
         if values is None:
             blocks[block][ALIVE] = 0
             continue
@@ -86,34 +86,34 @@ def _blocks(state: CubeState, named: Mapping[str, Any], heaviest: int | None) ->
 def _numbered(named: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
     for name, values in named.items():
         if not (name.isascii() and name.isdecimal() and str(int(name[:9])) == name):
-            raise CubeError(f"blocks.{name}: it is no id of a block: write blocks.3, say")
+            raise WorldError(f"blocks.{name}: it is no id of a block: write blocks.3, say")
         yield int(name), values
 
 
 def _weight(place: str, weight: object, side: int, heaviest: int | None) -> int:
     if not isinstance(weight, int) or isinstance(weight, bool) or not 1 <= weight <= side:
-        raise CubeError(f"{place}: {weight!r} is no weight on a grid of side {side}")
+        raise WorldError(f"{place}: {weight!r} is no weight on a grid of side {side}")
     if heaviest is not None and weight > heaviest:
-        raise CubeError(f"{place}: a block of weight {weight} takes {weight} agents at once, and there are {heaviest}")
+        raise WorldError(f"{place}: a block of weight {weight} takes {weight} agents at once, and there are {heaviest}")
     return weight
 
 
 def _cell(place: str, cell: object) -> Cell:
     if not isinstance(cell, list | tuple) or len(cell) != 2 or not all(type(part) is int for part in cell):
-        raise CubeError(f"{place}: {cell!r} is no cell: give [row, column]")
+        raise WorldError(f"{place}: {cell!r} is no cell: give [row, column]")
     row, col = cell
     if abs(row) > np.iinfo(np.int32).max or abs(col) > np.iinfo(np.int32).max:
-        raise CubeError(f"{place}: {cell!r} is outside the grid")
+        raise WorldError(f"{place}: {cell!r} is outside the grid")
     return row, col
 
 
 def _mapping(place: str, value: object) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise CubeError(f"{place}: {value!r} is no object with names")
+        raise WorldError(f"{place}: {value!r} is no object with names")
     return value
 
 
 def _known_keys(place: str, found: Mapping[str, Any], known: tuple[str, ...]) -> None:
     for key in found:
         if key not in known:
-            raise CubeError(f"{place}{key}: there is no such part: they are {' and '.join(known)}")
+            raise WorldError(f"{place}{key}: there is no such part: they are {' and '.join(known)}")

@@ -5,7 +5,7 @@ n agents, B blocks, a grid of side K.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,16 +34,6 @@ BLOCK_COLUMNS = 4
 BLOCK_STATUS, BLOCK_CHAIN, BLOCK_CHAIN_OF, BLOCK_FACED = range(BLOCK_COLUMNS)
 
 BLOCK_STILL, BLOCK_DISPLACED, BLOCK_DELIVERED = range(3)
-
-
-_Array = TypeVar("_Array", bound=npt.NDArray[Any])
-
-
-def read_only(array: _Array) -> _Array:
-    """A view of an array that cannot be written through."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 class World(NamedTuple):

@@ -14,8 +14,8 @@ Example:
 from __future__ import annotations
 
 from cube_env.constants import OPPOSITE_FACE, STEP_TOWARDS, Cell, Face
-from cube_env.errors import CubeError
 from cube_env.state import BlockView, Snapshot
+from maeil.environments.errors import WorldError
 
 GOAL = "goal"
 
@@ -32,7 +32,7 @@ def get_distance(snapshot: Snapshot, first: Entity, second: Entity) -> int:
     and a block that must move one more cell is at distance 1 from the goal.
 
     Raises:
-        CubeError: An entity has no such name, or is a block that is delivered: it is nowhere.
+        WorldError: An entity has no such name, or is a block that is delivered: it is nowhere.
     """
     top, left, bottom, right = _rectangle(snapshot, first)
     other_top, other_left, other_bottom, other_right = _rectangle(snapshot, second)
@@ -46,7 +46,7 @@ def is_aligned_with_block(snapshot: Snapshot, agent: int, block: int, face: Face
     The authors' code counts at most 10 agents of a line; here there is no such bound, as in the rule for pushes.
 
     Raises:
-        CubeError: There is no such agent or face.
+        WorldError: There is no such agent or face.
     """
     row, col = snapshot.agents[_agent_index(snapshot, agent)]
     square = _find(snapshot, block)
@@ -63,7 +63,7 @@ def count_aligned_agents(snapshot: Snapshot, block: int, face: Face | str) -> in
     """Number of agents that are aligned with a face of a block.
 
     Raises:
-        CubeError: There is no such face.
+        WorldError: There is no such face.
     """
     square = _find(snapshot, block)
     row_step, col_step = STEP_TOWARDS[_face(face)]
@@ -87,7 +87,7 @@ def all_aligned_positions(snapshot: Snapshot, block: int, face: Face | str) -> t
     column.
 
     Raises:
-        CubeError: There is no such face.
+        WorldError: There is no such face.
     """
     square = _find(snapshot, block)
     row_step, col_step = STEP_TOWARDS[_face(face)]
@@ -124,7 +124,7 @@ def quorum_status(snapshot: Snapshot, block: int, face: Face | str) -> bool:
     """Whether at least as many agents are aligned with a face as the block weighs; false when it is delivered.
 
     Raises:
-        CubeError: There is no such face.
+        WorldError: There is no such face.
     """
     square = _find(snapshot, block)
     return square is not None and count_aligned_agents(snapshot, block, face) >= square.weight
@@ -134,7 +134,7 @@ def quorum_deficit(snapshot: Snapshot, block: int, face: Face | str) -> int:
     """Agents that a face lacks to the block's own weight, at least 0. Blocks in front add theirs: `required_force`.
 
     Raises:
-        CubeError: There is no such face.
+        WorldError: There is no such face.
     """
     square = _find(snapshot, block)
     return 0 if square is None else max(0, square.weight - count_aligned_agents(snapshot, block, face))
@@ -146,7 +146,7 @@ def required_force(snapshot: Snapshot, block: int, face: Face | str) -> int:
     0 when the block is delivered.
 
     Raises:
-        CubeError: There is no such face.
+        WorldError: There is no such face.
     """
     return sum(square.weight for square in _chain(snapshot, block, face))
 
@@ -158,7 +158,7 @@ def blocked(snapshot: Snapshot, block: int, face: Face | str) -> bool:
     it alone, for it is pushed along: it raises `required_force`. False when the block is delivered.
 
     Raises:
-        CubeError: There is no such face.
+        WorldError: There is no such face.
     """
     front = OPPOSITE_FACE[_face(face)]
     for square in _chain(snapshot, block, face):
@@ -237,12 +237,12 @@ def _face(face: Face | str) -> Face:
     try:
         return Face(face)
     except ValueError:
-        raise CubeError(f"{face!r} is no face of a block: choose one of {', '.join(Face)}") from None
+        raise WorldError(f"{face!r} is no face of a block: choose one of {', '.join(Face)}") from None
 
 
 def _agent_index(snapshot: Snapshot, agent: int) -> int:
     if not 0 <= agent < len(snapshot.agents):
-        raise CubeError(f"no agent has index {agent}: they are 0 to {len(snapshot.agents) - 1}")
+        raise WorldError(f"no agent has index {agent}: they are 0 to {len(snapshot.agents) - 1}")
     return agent
 
 
@@ -261,6 +261,6 @@ def _rectangle(snapshot: Snapshot, entity: Entity) -> _Rectangle:
     if kind == "block" and number.isdecimal():
         square = _find(snapshot, int(number))
         if square is None:
-            raise CubeError(f"{entity} is not on the board: it is delivered, or never was")
+            raise WorldError(f"{entity} is not on the board: it is delivered, or never was")
         return square.row, square.col, square.row + square.weight - 1, square.col + square.weight - 1
-    raise CubeError(f'{entity!r} names no entity: use "agent_3", "block_0", "goal" or a cell (row, col)')
+    raise WorldError(f'{entity!r} names no entity: use "agent_3", "block_0", "goal" or a cell (row, col)')

@@ -8,7 +8,7 @@ from operator import index
 from types import MappingProxyType
 from typing import Literal, SupportsIndex
 
-from cube_env.errors import PlacementError
+from maeil.environments.errors import PlacementError
 
 Weights = Literal["halving", "every"]
 """The two readings of which weights the curriculum has."""

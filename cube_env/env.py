@@ -4,35 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Box, Discrete
 from gymnasium.utils.seeding import np_random
-from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo ships no types
 
-from cube_env.agent_dicts import SameForAll
 from cube_env.alteration import altered
-from cube_env.arguments import finite, one_of, seed_number, whole
-from cube_env.arrays import ActionArray, read_only
+from cube_env.arrays import ActionArray
+from cube_env.constants import Action
 from cube_env.curriculum import Scenario, curriculum
-from cube_env.errors import CubeError, EpisodeError
-from cube_env.info import INFOS, Frame, Infos, no_infos, plain_infos
-from cube_env.joint_action import check_actions, read_actions, wrong_action
+from cube_env.info import Frame, no_infos, plain_infos
+from cube_env.joint_action import read_actions, wrong_action
 from cube_env.layout import Layout
 from cube_env.masks import MaskArray, action_masks
-from cube_env.observation import HistoryEntry, SymbolicObservation, agent_name
+from cube_env.observation import HistoryEntry, SymbolicObservation
 from cube_env.placement import place
 from cube_env.render import render_ansi, render_rgb
 from cube_env.report import StepReport
-from cube_env.spaces import action_space, observation_space
+from cube_env.spaces import observation_space
 from cube_env.state import CubeState, Snapshot
+from maeil.environments.actions import integers
+from maeil.environments.arguments import finite, layout_option, no_render_mode, no_state, one_of, seed_number, whole
+from maeil.environments.errors import EpisodeError, WorldError
+from maeil.environments.parallel import INFOS, RENDER_MODES, InfoKind, RenderMode, WorldEnv, agent_name, read_only
 
 Observation = npt.NDArray[np.float32]
-RenderMode = Literal["ansi", "rgb_array"]
-RENDER_MODES: tuple[RenderMode, ...] = ("ansi", "rgb_array")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +43,13 @@ class SavedEnv:
     generator: Mapping[str, Any]
 
 
-class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
+class CubeEnv(WorldEnv[Box, Discrete]):
     """Agents push blocks into the goal column; a block moves when enough of them push together.
 
     Observation: float32 `(K, K, 5)`, indexed `[row, col]`: agent mask; weight of the block; goal mask; agent
-        index + 1; block id + 1. A fresh array for each agent and step; with `copy=False` one read-only array shared
-        by the agents, which later steps of the episode overwrite.
+        index + 1; block id + 1. All agents see the same board, so each step returns one fresh, read-only array that the
+        agents share: keep it as long as you like, and write to `numpy.array(observation)`. With `copy=False` the array
+        is a live view, which later steps overwrite.
     Action: `Discrete(5)`: `0 STAY, 1 UP, 2 DOWN, 3 LEFT, 4 RIGHT`.
     Reward: for every agent `-step_cost + sum(deliver_reward * weight of blocks delivered in this step) / n`.
     Episode end: terminated when no block is left, truncated at `max_steps`; for all agents at once.
@@ -76,10 +75,10 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         deliver_reward: Reward for each unit of delivered weight, shared by the agents.
         render_mode: What `render()` returns: `"ansi"` text, or `"rgb_array"`, uint8 `(height, width, 3)`.
         infos: What the infos hold: `"plain"` numbers and arrays, `"none"`, or `"symbolic"`.
-        copy: Give each agent an array of its own; at n = 256 that is 1.3 MB for each agent and step.
+        copy: Return a fresh array at each step (1.3 MB at n = 256) instead of a live view.
 
     Raises:
-        CubeError: An argument is wrong; the message says which and why.
+        WorldError: An argument is wrong; the message says which and why.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -99,11 +98,11 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         step_cost: float = 0.01,
         deliver_reward: float = 1.0,
         render_mode: RenderMode | None = None,
-        infos: Infos = "plain",
+        infos: InfoKind = "plain",
         copy: bool = True,
     ) -> None:
         if sum(argument is not None for argument in (n, scenario, layout)) != 1:
-            raise CubeError("CubeEnv takes exactly one of n, scenario and layout: CubeEnv(n=8)")
+            raise WorldError("CubeEnv takes exactly one of n, scenario and layout: CubeEnv(n=8)")
         self.scenario = curriculum(n) if n is not None else scenario
         self.layout = layout
         self.max_steps = whole("max_steps", max_steps, 1)
@@ -117,28 +116,13 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         else:
             assert layout is not None
             self.side, agents = layout.side, len(layout.agents)
-        self.possible_agents = [agent_name(i) for i in range(agents)]
-        self.agents: list[str] = []
-        self._names = dict.fromkeys(self.possible_agents)
         self.state_space = observation_space(self.side, agents)
-        self.observation_spaces = dict.fromkeys(self.possible_agents, self.state_space)
-        self.action_spaces = {name: action_space() for name in self.possible_agents}
-        self._shared: Observation | None = None
-        self._shared_by_name = SameForAll[Observation](self._names)
-        self._terminations = SameForAll[bool](self._names)
-        self._truncations = SameForAll[bool](self._names)
+        super().__init__(agents, self.state_space, lambda: Discrete(len(Action)))
+        self._names = dict.fromkeys(self.possible_agents)
         self._generator: np.random.Generator | None = None
         self._state: CubeState | None = None
         self._report: StepReport | None = None
         self._frame: Frame | None = None
-
-    def observation_space(self, agent: str) -> Box:
-        """The space of an agent's observation, one object for all agents."""
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> Discrete:
-        """The space of an agent's actions."""
-        return self.action_spaces[agent]
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -153,10 +137,10 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             Observations and infos by agent.
 
         Raises:
-            CubeError: The layout is of another side or another number of agents; the seed is not an integer from 0.
+            WorldError: The layout is of another side or another number of agents; the seed is not an integer from 0.
             PlacementError: The scenario does not fit its grid.
         """
-        layout = self._layout_option(options or {}) or self.layout
+        layout = self._layout_option(options) or self.layout
         seed = seed_number(seed)
         if seed is not None or self._generator is None:
             self._generator, _ = np_random(seed)
@@ -190,8 +174,8 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         return (
             self._observations(),
             dict.fromkeys(names, report.reward),
-            self._terminations.for_all(report.terminated),
-            self._truncations.for_all(report.truncated),
+            dict.fromkeys(names, report.terminated),
+            dict.fromkeys(names, report.truncated),
             self._infos(),
         )
 
@@ -206,7 +190,7 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             EpisodeError: There is no running episode.
         """
         self._require_running()
-        return self._advance(check_actions(actions, (len(self._names),)).copy())
+        return self._advance(integers(actions, (len(self._names),)).copy())
 
     def state(self) -> Observation:
         """The multi-channel observation as an array of the caller's own; also after the end of the episode."""
@@ -231,7 +215,7 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             EpisodeError: There was no reset yet.
         """
         if self._state is None:
-            raise EpisodeError("the environment has no state before the first reset: call reset(seed=...) first")
+            raise no_state()
         return self._state
 
     @property
@@ -254,7 +238,7 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         `Layout.parse` reads the text of a board on which no block is delivered yet.
 
         Raises:
-            CubeError: The environment was made without a render mode.
+            WorldError: The environment was made without a render mode.
         """
         state = self.cube_state
         if self.render_mode == "ansi":
@@ -262,7 +246,7 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         if self.render_mode == "rgb_array":
             pushes = self._report.pushes if self._report is not None else ()
             return render_rgb(self.side, state.snapshot(), pushes=pushes)
-        raise CubeError('this environment has no render mode: make it with CubeEnv(..., render_mode="rgb_array")')
+        raise no_render_mode(self)
 
     def save(self) -> SavedEnv:
         """This moment of the environment, independent of what follows; also of its stream of layouts."""
@@ -274,7 +258,7 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         """Return to a saved moment of this environment or of one made with the same arguments.
 
         Raises:
-            CubeError: The moment is of another side or another number of agents.
+            WorldError: The moment is of another side or another number of agents.
         """
         self._check_size(saved.state.side, len(saved.state.agents), "the saved state")
         if self._state is not None and self._state.fits(saved.state):
@@ -292,7 +276,7 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         """Truncate episodes after so many steps from now on, this one among them.
 
         Raises:
-            CubeError: It is no positive number.
+            WorldError: It is no positive number.
         """
         self.max_steps = whole("max_steps", max_steps, 1)
         self._invalidate()
@@ -308,7 +292,7 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             Whether anything is another now.
 
         Raises:
-            CubeError: They cannot be read, or there can be no such board; nothing has changed.
+            WorldError: They cannot be read, or there can be no such board; nothing has changed.
             EpisodeError: There is no running episode.
         """
         self._require_running()
@@ -339,11 +323,7 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
 
     def _observations(self) -> dict[str, Observation]:
         channels = self.cube_state.channels
-        if self.copy:
-            return {name: channels.copy() for name in self._names}
-        if self._shared is None or self._shared.base is not channels:
-            self._shared = read_only(channels)
-        return self._shared_by_name.for_all(self._shared)
+        return dict.fromkeys(self._names, read_only(channels.copy() if self.copy else channels))
 
     def _infos(self) -> dict[str, dict[str, Any]]:
         if self.infos == "plain":
@@ -365,22 +345,15 @@ class CubeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             step = self.cube_state.step
             raise EpisodeError(f"the episode ended at step {step}: call reset() to begin another")
 
-    def _layout_option(self, options: Mapping[str, Any]) -> Layout | None:
-        for key in options:
-            # PettingZoo's own test passes a foreign option, so only what looks like a misspelling is refused.
-            if key != "layout" and get_close_matches(key, ["layout"]):
-                raise CubeError(f'unknown option {key!r} of reset: did you mean "layout"?')
-        layout = options.get("layout")
-        if layout is None:
-            return None
-        if not isinstance(layout, Layout):
-            raise CubeError(f'options["layout"] is a {type(layout).__name__}: give a Layout (Layout.parse reads text)')
-        self._check_size(layout.side, len(layout.agents), 'options["layout"]')
+    def _layout_option(self, options: Mapping[str, Any] | None) -> Layout | None:
+        layout = layout_option(options, Layout)
+        if layout is not None:
+            self._check_size(layout.side, len(layout.agents), 'options["layout"]')
         return layout
 
     def _check_size(self, side: int, agents: int, what: str) -> None:
         if (side, agents) != (self.side, len(self.possible_agents)):
-            raise CubeError(
+            raise WorldError(
                 f"{what} has side {side} and {agents} agents, this environment side {self.side} and "
                 f"{len(self.possible_agents)} agents: make another with CubeEnv(layout=...)"
             )

@@ -6,18 +6,22 @@ The lazy ones hold the symbolic observation and the report, which cost nothing w
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
-from typing import Any, Literal
+from typing import Any
 
 from cube_env.arrays import COUNT_DELIVERED_WEIGHT, COUNT_LIVE, COUNT_STEP
 from cube_env.constants import Cell
-from cube_env.errors import CubeError, StaleObservationError
 from cube_env.masks import action_masks
-from cube_env.observation import HistoryEntry, SymbolicBlock, SymbolicObservation, agent_name, symbolic_blocks
+from cube_env.observation import (
+    HistoryEntry,
+    StaleObservationError,
+    SymbolicBlock,
+    SymbolicObservation,
+    symbolic_blocks,
+)
 from cube_env.report import StepReport
 from cube_env.state import CubeState
-
-Infos = Literal["none", "plain", "symbolic"]
-INFOS: tuple[Infos, ...] = ("none", "plain", "symbolic")
+from maeil.environments.errors import WorldError
+from maeil.environments.parallel import agent_name
 
 COUNTS = {"step": COUNT_STEP, "blocks_left": COUNT_LIVE, "delivered_weight": COUNT_DELIVERED_WEIGHT}
 """The plain infos that are counters of the world, each with its column."""
@@ -74,7 +78,7 @@ class Frame:
             self._agents = self.state.agent_cells()
             self._blocks = symbolic_blocks(self.state.block_views(), self.state.grid)
         if index is not None and not 0 <= index < len(self._agents):
-            raise CubeError(f"no agent has index {index}: they are 0 to {len(self._agents) - 1}")
+            raise WorldError(f"no agent has index {index}: they are 0 to {len(self._agents) - 1}")
         side = self.state.side
         return SymbolicObservation(
             side,

@@ -8,8 +8,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 from pathlib import Path
 
-from cube_env.errors import LayoutError
 from cube_env.layout import Layout
+from maeil.environments.errors import LayoutError
 
 BOARDS = Path(__file__).resolve().parent / "boards"
 

@@ -11,12 +11,17 @@ import numpy.typing as npt
 from cube_env.arrays import IntArray
 from cube_env.constants import Cell, Face
 from cube_env.state import BlockView
+from maeil.environments.errors import WorldError
 
 RUNNING = "running"
 """Status in the history of an action that has not ended."""
 
 NOT_SHOWN: Cell = (-1, -1)
 """The cell of an agent that a prompt has left out, in an observation that was read from it."""
+
+
+class StaleObservationError(WorldError):
+    """A lazy observation first read after the world had moved on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +115,6 @@ class SymbolicObservation:
             lines.append("Your recent actions:")
             lines.extend(_history_line(entry) for entry in self.history)
         return "\n".join(lines)
-
-
-def agent_name(index: int) -> str:
-    """Name of an agent by its index."""
-    return f"agent_{index}"
 
 
 def symbolic_blocks(views: Sequence[BlockView], grid: IntArray) -> tuple[SymbolicBlock, ...]:

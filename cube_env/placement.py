@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from cube_env.arrays import COL, ROW, WEIGHT, IntArray
 from cube_env.curriculum import Scenario
-from cube_env.errors import PlacementError
 from cube_env.jit import compiled_borrowing
 from cube_env.layout import Layout
+from maeil.environments.errors import PlacementError
 
 MAX_DRAWS = 100
 BORDER_DISTANCE: Final = 2

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from cube_env.constants import DISPLACEMENT, Action, Cell, PushOutcome
-from cube_env.errors import CubeError
 from cube_env.glyphs import Mask, fitting_height, number_mask
 from cube_env.layout import draw
 from cube_env.report import Push
 from cube_env.state import Snapshot
+from maeil.environments.errors import WorldError
 
 Image = npt.NDArray[np.uint8]
 Colour = tuple[int, int, int]
@@ -70,10 +70,10 @@ def render_rgb(side: int, snapshot: Snapshot, cell_size: int | None = None, push
         uint8, shape `(side * cell_size + 1, side * cell_size + 1, 3)`.
 
     Raises:
-        CubeError: `cell_size` is below 1.
+        WorldError: `cell_size` is below 1.
     """
     if cell_size is not None and cell_size < 1:
-        raise CubeError(f"cell_size = {cell_size}: a cell has at least 1 pixel")
+        raise WorldError(f"cell_size = {cell_size}: a cell has at least 1 pixel")
     cell = cell_size if cell_size is not None else max(SMALLEST_CELL, IMAGE_SIDE // side)
     image = _empty_board(side, cell).copy()
     for block in snapshot.blocks:

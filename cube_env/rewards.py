@@ -28,9 +28,9 @@ from pettingzoo.utils import BaseParallelWrapper  # type: ignore[import-untyped]
 from cube_env.concepts import block_progress, quorum_deficit
 from cube_env.constants import Face
 from cube_env.env import CubeEnv, Observation
-from cube_env.errors import CubeError
 from cube_env.report import StepReport
 from cube_env.state import Snapshot
+from maeil.environments.errors import WorldError
 
 RewardFunction = Callable[[Snapshot, Snapshot, StepReport], float]
 """`(before, after, report)` of a step to the reward of every agent."""
@@ -78,10 +78,10 @@ def register_reward(name: str, reward: RewardFunction) -> None:
     """Offer a reward by name.
 
     Raises:
-        CubeError: The name is taken.
+        WorldError: The name is taken.
     """
     if name in _REWARDS:
-        raise CubeError(f"there is a reward {name!r} already: choose another name")
+        raise WorldError(f"there is a reward {name!r} already: choose another name")
     _REWARDS[name] = reward
 
 
@@ -94,12 +94,12 @@ def reward_function(name: str) -> RewardFunction | None:
     """The reward of a name; None for the reward of the rules, which needs no snapshots.
 
     Raises:
-        CubeError: There is none; the message says which there are.
+        WorldError: There is none; the message says which there are.
     """
     if name not in _REWARDS:
         near = get_close_matches(name, _REWARDS, 1)
         guess = f", did you mean {near[0]!r}?" if near else ""
-        raise CubeError(f"unknown reward {name!r}{guess} The rewards are: {', '.join(_REWARDS)}")
+        raise WorldError(f"unknown reward {name!r}{guess} The rewards are: {', '.join(_REWARDS)}")
     return _REWARDS[name]
 
 
@@ -111,7 +111,7 @@ class ShapedEnv(BaseParallelWrapper[str, Observation, int]):  # type: ignore[mis
         name: name of the reward.
 
     Raises:
-        CubeError: There is no such reward.
+        WorldError: There is no such reward.
     """
 
     def __init__(self, env: CubeEnv, name: str) -> None:

@@ -43,7 +43,7 @@ def shaping(name: str, *, step_cost: float, deliver_reward: float, max_steps: in
     """The shaping of a name, for worlds with these values; None for the reward of the rules.
 
     Raises:
-        CubeError: There is no such reward.
+        WorldError: There is no such reward.
     """
     function = reward_function(name)
     if function is None:

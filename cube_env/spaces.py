@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Box
 
 from cube_env.arrays import CHANNELS
-from cube_env.constants import Action
-
-
-def action_space() -> Discrete:
-    """The space of an agent's actions, a new object: sampling from one must not shift another."""
-    return Discrete(len(Action))
 
 
 def observation_space(side: int, agents: int) -> Box:

@@ -11,9 +11,9 @@ from cube_env import arrays
 from cube_env.arrays import ActionArray, ChannelArray, CounterArray, IntArray, World
 from cube_env.channels import occupy, paint, repaint
 from cube_env.constants import Cell
-from cube_env.errors import CubeError
 from cube_env.kernel import step_world
 from cube_env.layout import Layout
+from maeil.environments.errors import WorldError
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +163,10 @@ class CubeState:
         """Become the state of `other`, in place; every array and view of it stays where it is.
 
         Raises:
-            CubeError: `other` has another side, or another number of agents or blocks.
+            WorldError: `other` has another side, or another number of agents or blocks.
         """
         if not self.fits(other):
-            raise CubeError(
+            raise WorldError(
                 f"a state of side {other.side} with {len(other.agents)} agents and {len(other.blocks)} blocks "
                 f"cannot be restored into one of side {self.side} with {len(self.agents)} agents and "
                 f"{len(self.blocks)} blocks: use copy()"
@@ -185,7 +185,7 @@ class CubeState:
         The report of the last step stays; it knows nothing of blocks that are new.
 
         Raises:
-            CubeError: `other` has another side or another number of agents.
+            WorldError: `other` has another side or another number of agents.
         """
         mine, theirs = self.world, other.world
         if len(theirs.blocks) <= len(mine.blocks) or not self._is_as_large(other):

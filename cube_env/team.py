@@ -9,15 +9,16 @@ import gymnasium
 import numpy.typing as npt
 from gymnasium.spaces import MultiDiscrete
 
-from cube_env.arguments import one_of, seed_number
-from cube_env.arrays import ChannelArray, read_only
+from cube_env.arrays import ChannelArray
 from cube_env.constants import Action
 from cube_env.curriculum import Scenario
-from cube_env.env import CubeEnv, RenderMode
+from cube_env.env import CubeEnv
 from cube_env.info import plain_counts
 from cube_env.layout import Layout
 from cube_env.masks import MaskArray, action_masks
 from cube_env.rewards import DEFAULT, reward_function
+from maeil.environments.arguments import one_of, seed_number
+from maeil.environments.parallel import RenderMode, given
 
 
 class CubeTeamEnv(gymnasium.Env[ChannelArray, npt.ArrayLike]):
@@ -45,7 +46,7 @@ class CubeTeamEnv(gymnasium.Env[ChannelArray, npt.ArrayLike]):
         render_mode: What `render()` returns: `"ansi"` text, or `"rgb_array"`, uint8 `(height, width, 3)`.
 
     Raises:
-        CubeError: An argument is wrong; the message says which and why.
+        WorldError: An argument is wrong; the message says which and why.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium declares it so)
@@ -126,8 +127,7 @@ class CubeTeamEnv(gymnasium.Env[ChannelArray, npt.ArrayLike]):
         return self.cube.render()
 
     def _observation(self) -> ChannelArray:
-        channels = self.cube.cube_state.channels
-        return channels.copy() if self.copy else read_only(channels)
+        return given(self.cube.cube_state.channels, copy=self.copy)
 
     def _info(self) -> dict[str, Any]:
         if self.infos == "none":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,28 +13,38 @@ from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from cube_env.arguments import one_of, seed_number, whole
-from cube_env.arrays import ChannelArray, FlagArray, RewardArray, World, read_only
+from cube_env.arrays import ChannelArray, FlagArray, RewardArray, World
 from cube_env.batch import allocate, each_world, lay_out, painted, world_of
 from cube_env.constants import Action
 from cube_env.curriculum import Scenario
-from cube_env.env import CubeEnv, RenderMode
-from cube_env.errors import ActionError, CubeError, EpisodeError
+from cube_env.env import CubeEnv
 from cube_env.info import COUNTS
-from cube_env.joint_action import check_actions, wrong_action
+from cube_env.joint_action import wrong_action
 from cube_env.kernel import step_worlds, step_worlds_parallel
 from cube_env.layout import Layout
 from cube_env.masks import MaskArray, action_masks
-from cube_env.observation import agent_name
 from cube_env.placement import draw_board
 from cube_env.render import render_ansi, render_rgb
 from cube_env.rewards import DEFAULT, reward_function
 from cube_env.shaping import Shaping, shaping
 from cube_env.spaces import batch_of, no_observation, observation_space
 from cube_env.state import CubeState, Snapshot
+from maeil.environments.actions import integers
+from maeil.environments.arguments import (
+    autoreset_mode as mode_of,
+)
+from maeil.environments.arguments import (
+    batch_seeds,
+    no_options,
+    no_render_mode,
+    no_state,
+    one_of,
+    whole,
+)
+from maeil.environments.errors import ActionError
+from maeil.environments.parallel import RENDER_MODES, RenderMode, agent_name, read_only
 
 Step = tuple[ChannelArray, RewardArray, FlagArray, FlagArray, dict[str, Any]]
-AUTORESET_MODES = (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP)
 
 
 class CubeVecEnv(VectorEnv[ChannelArray, npt.ArrayLike, Any]):
@@ -83,12 +93,12 @@ class CubeVecEnv(VectorEnv[ChannelArray, npt.ArrayLike, Any]):
         render_mode: What `render()` gives for each world: `"ansi"` text, or `"rgb_array"`.
 
     Raises:
-        CubeError: An argument is wrong; the message says which and why.
+        WorldError: An argument is wrong; the message says which and why.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium declares it so)
         "name": "cube_v0",
-        "render_modes": CubeEnv.metadata["render_modes"],
+        "render_modes": list(RENDER_MODES),
         "render_fps": CubeEnv.metadata["render_fps"],
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
@@ -129,9 +139,7 @@ class CubeVecEnv(VectorEnv[ChannelArray, npt.ArrayLike, Any]):
         self.reward = reward
         self.observe, self.copy, self.parallel = observe, copy, parallel
         self.infos = one_of("infos", infos, ("none", "plain"))
-        modes = {mode.value: mode for mode in AUTORESET_MODES}
-        name = autoreset_mode.value if isinstance(autoreset_mode, AutoresetMode) else autoreset_mode
-        self.autoreset_mode = modes[one_of("autoreset_mode", name, modes)]
+        self.autoreset_mode = mode_of(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = render_mode
         self.single_observation_space = single.state_space if observe else no_observation()
@@ -176,11 +184,10 @@ class CubeVecEnv(VectorEnv[ChannelArray, npt.ArrayLike, Any]):
             Observations and infos.
 
         Raises:
-            CubeError: A seed is no integer from 0, their number is not that of the worlds, or there are options.
+            WorldError: A seed is no integer from 0, their number is not that of the worlds, or there are options.
             PlacementError: The scenario does not fit its grid.
         """
-        if options:
-            raise CubeError(f"reset of a batch takes no options, it was given {', '.join(map(repr, options))}")
+        no_options(options)
         self._seed(seed)
         for world in range(self.num_envs):
             self._begin(world)
@@ -203,8 +210,8 @@ class CubeVecEnv(VectorEnv[ChannelArray, npt.ArrayLike, Any]):
             EpisodeError: There was no reset yet.
         """
         if not self._generators:
-            raise EpisodeError("the worlds have no state before the first reset: call reset(seed=...) first")
-        joint = check_actions(actions, (self.num_envs, self.n))
+            raise no_state()
+        joint = integers(actions, (self.num_envs, self.n))
         before = self._shaping.look(self._worlds) if self._shaping is not None else None
         kernel = step_worlds_parallel if self.parallel else step_worlds
         wrong = kernel(
@@ -267,14 +274,14 @@ class CubeVecEnv(VectorEnv[ChannelArray, npt.ArrayLike, Any]):
         """The board of each world as text or as an image, by `render_mode`.
 
         Raises:
-            CubeError: The environment was made without a render mode.
+            WorldError: The environment was made without a render mode.
         """
         snapshots = (CubeState.of(world).snapshot() for world in each_world(self._worlds))
         if self.render_mode == "ansi":
             return tuple(render_ansi(self.side, snapshot) for snapshot in snapshots)
         if self.render_mode == "rgb_array":
             return tuple(render_rgb(self.side, snapshot) for snapshot in snapshots)
-        raise CubeError('this environment has no render mode: make it with CubeVecEnv(..., render_mode="rgb_array")')
+        raise no_render_mode(self)
 
     def __getstate__(self) -> dict[str, Any]:
         # A view that is copied or pickled is detached from its array.
@@ -286,17 +293,10 @@ class CubeVecEnv(VectorEnv[ChannelArray, npt.ArrayLike, Any]):
         return shaping(self.reward, **values)
 
     def _seed(self, seed: int | Sequence[int | None] | None) -> None:
-        if np.ndim(seed) == 0:  # type: ignore[arg-type] # None is allowed for here
-            first = seed_number(seed)
-            seeds = [None if first is None else first + world for world in range(self.num_envs)]
-        else:
-            seeds = [seed_number(number) for number in cast("Sequence[int | None]", seed)]
-        if len(seeds) != self.num_envs:
-            raise CubeError(f"{len(seeds)} seeds for {self.num_envs} worlds: give one number, or one for each world")
         going_on: Sequence[np.random.Generator | None] = self._generators or [None] * self.num_envs
         self._generators = [
             np_random(number)[0] if number is not None or generator is None else generator
-            for number, generator in zip(seeds, going_on, strict=True)
+            for number, generator in zip(batch_seeds(seed, self.num_envs), going_on, strict=True)
         ]
 
     def _begin(self, world: int) -> None:

@@ -12,7 +12,6 @@ from cube_env.bound import lower_bound
 from cube_env.constants import Action
 from cube_env.curriculum import Scenario, Weights, curriculum
 from cube_env.env import CubeEnv
-from cube_env.errors import CubeError
 from cube_env.layout import Layout
 from cube_env.levels import LEVELS, LevelName
 from cube_env.library import layout_from
@@ -31,6 +30,7 @@ from cube_env.symbolic.tasks import TaskBoard
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, Usual, may_name_files, needs_keys
 from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
+from maeil.environments.errors import WorldError
 from maeil.painting.scale import TooManyCells, scale_of
 from maeil.plans import Plan
 from maeil.tasks import OpenTask, TaskState
@@ -120,7 +120,7 @@ class CubeWorld:
         config: the board and the rewards.
 
     Raises:
-        CubeError: the board is impossible; the message says which part and why.
+        WorldError: the board is impossible; the message says which part and why.
     """
 
     name = "cube"
@@ -226,7 +226,7 @@ class CubeWorld:
         A block that is taken away is not delivered: it is no goal any more.
 
         Raises:
-            CubeError: they cannot be read, or there can be no such board; the message names the place.
+            WorldError: they cannot be read, or there can be no such board; the message names the place.
         """
         if self.env.change(changes, None if self._allows_unsolvable else len(self.agents)):
             self._episode.altered()
@@ -317,14 +317,14 @@ def _scenario(config: CubeConfig) -> Scenario:
 
 def _check_unused_weights(config: CubeConfig, given: str) -> None:
     if config.weights != "halving":
-        raise CubeError(f"weights: they are the curriculum's, and {given} says which blocks there are: leave one out")
+        raise WorldError(f"weights: they are the curriculum's, and {given} says which blocks there are: leave one out")
 
 
 def _check_weights(key: str, weights: Iterable[int], config: CubeConfig) -> None:
     """Refuse a board that nobody can solve, unless it is wanted."""
     heaviest = max(weights, default=0)
     if heaviest > config.n and not config.allow_unsolvable:
-        raise CubeError(
+        raise WorldError(
             f"{key}: a block of weight {heaviest} takes {heaviest} agents at once, and n is {config.n}: "
             f"set n={heaviest}, or env.allow_unsolvable=true for a board that cannot be solved"
         )
@@ -335,17 +335,17 @@ def _check_legible(side: int) -> None:
     try:
         scale_of(side, side, lines=2)
     except TooManyCells as error:
-        raise CubeError(f"observation: {error}; set env.observation=text, or a smaller side") from error
+        raise WorldError(f"observation: {error}; set env.observation=text, or a smaller side") from error
 
 
 def _layout(config: CubeConfig) -> Layout:
     assert config.layout is not None
     _check_unused_weights(config, "env.layout")
     if config.side is not None or config.blocks is not None:
-        raise CubeError("layout: an explicit layout has its own side and blocks: leave env.side and env.blocks at null")
+        raise WorldError("layout: an explicit layout has its own side and blocks: leave env.side and env.blocks null")
     layout = layout_from(config.layout)
     if len(layout.agents) != config.n:
-        raise CubeError(
+        raise WorldError(
             f"layout: the board has {len(layout.agents)} agents and n is {config.n}: set n={len(layout.agents)}"
         )
     _check_weights("layout", (weight for weight, _ in layout.blocks), config)

@@ -15,8 +15,9 @@ registers `quorum/Transport-v0` and `quorum/Squeeze-v0` with Gymnasium.
 
 import lazy_loader
 
-from llamac_env.registration import register_with_gymnasium as _register_with_gymnasium
+from maeil.environments.registration import register_with_gymnasium as _register_with_gymnasium
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
-_register_with_gymnasium()
+_register_with_gymnasium("quorum/Transport-v0", "llamac_env.team:TransportTeamEnv", "llamac_env.team:transport_teams")
+_register_with_gymnasium("quorum/Squeeze-v0", "llamac_env.team:SqueezeTeamEnv")

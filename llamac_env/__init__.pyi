@@ -1,8 +1,8 @@
-from .errors import ActionError as ActionError
-from .errors import BoardError as BoardError
-from .errors import EpisodeError as EpisodeError
-from .errors import LlamacError as LlamacError
-from .errors import MissingSolver as MissingSolver
+from .shared import ActionError as ActionError
+from .shared import EpisodeError as EpisodeError
+from .shared import LayoutError as LayoutError
+from .shared import TeamReward as TeamReward
+from .shared import WorldError as WorldError
 from .squeeze.env import SqueezeEnv as SqueezeEnv
 from .squeeze.game import HIGHEST as HIGHEST
 from .squeeze.game import Curve as Curve
@@ -32,6 +32,7 @@ from .transport.drawing import board_generator as board_generator
 from .transport.drawing import draw_board as draw_board
 from .transport.env import TransportEnv as TransportEnv
 from .transport.env import usual_limit as usual_limit
+from .transport.exact import MissingSolver as MissingSolver
 from .transport.exact import solve as solve
 from .transport.frozen import Instance as Instance
 from .transport.frozen import find_instance as find_instance
@@ -76,4 +77,3 @@ from .transport.text import write_place as write_place
 from .transport.vector import TransportVecEnv as TransportVecEnv
 from .wrappers import Egocentric as Egocentric
 from .wrappers import FlatObservations as FlatObservations
-from .wrappers import TeamReward as TeamReward

@@ -12,12 +12,12 @@ import numpy.typing as npt
 from gymnasium.spaces import MultiDiscrete
 from gymnasium.vector.utils import batch_space
 
-from llamac_env.arguments import whole
-from llamac_env.joint_action import check_actions
 from llamac_env.squeeze.env import SqueezeEnv
 from llamac_env.transport.env import TransportEnv
 from llamac_env.transport.grid import grid_for
 from llamac_env.transport.vector import TransportVecEnv
+from maeil.environments.actions import in_range, integers
+from maeil.environments.arguments import seed_number
 
 Array = npt.NDArray[Any]
 
@@ -39,7 +39,7 @@ class _TeamEnv(gymnasium.Env[Array, npt.ArrayLike]):
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
         """Begin an episode; seed and options are those of the environment of agents."""
-        super().reset(seed=None if seed is None else whole("seed", seed, 0))
+        super().reset(seed=seed_number(seed))
         observations, infos = self.world.reset(seed=seed, options=options)
         return _stacked(observations, "observation"), self._info(observations, infos)
 
@@ -53,7 +53,7 @@ class _TeamEnv(gymnasium.Env[Array, npt.ArrayLike]):
             ActionError: The actions are not that; nothing has moved.
             EpisodeError: There is no running episode.
         """
-        joint = check_actions(action, (self.n,), self._choices).tolist()
+        joint = in_range(integers(action, (self.n,)), self._choices).tolist()
         names = self.world.possible_agents
         observations, rewards, over, cut, infos = self.world.step(dict(zip(names, joint, strict=True)))
         first = names[0]
@@ -91,7 +91,7 @@ class TransportTeamEnv(_TeamEnv):
         arguments: `max_steps` and `render_mode` of `TransportEnv`.
 
     Raises:
-        LlamacError: An argument is wrong; the message says which and why.
+        WorldError: An argument is wrong; the message says which and why.
     """
 
     metadata: dict[str, Any] = dict(TransportEnv.metadata)  # noqa: RUF012 (Gymnasium declares it so)
@@ -124,7 +124,7 @@ class SqueezeTeamEnv(_TeamEnv):
         arguments: `rho`, `rounds` and `render_mode` of `SqueezeEnv`.
 
     Raises:
-        LlamacError: An argument is wrong; the message says which and why.
+        WorldError: An argument is wrong; the message says which and why.
     """
 
     metadata: dict[str, Any] = dict(SqueezeEnv.metadata)  # noqa: RUF012 (Gymnasium declares it so)
@@ -156,7 +156,7 @@ def transport_teams(
         arguments: See `TransportVecEnv`.
 
     Raises:
-        LlamacError: An argument is wrong; the message says which and why.
+        WorldError: An argument is wrong; the message says which and why.
     """
     return TransportVecEnv(num_envs, grid_for(n, rows, difficulty, entry_rule), **arguments)
 

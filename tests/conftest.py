@@ -28,8 +28,8 @@ with suppress(NoFolder):  # a test with caches of its own does not compile all k
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Run two workers a core with `-n auto`: most of the time of the suite is waiting, for processes and browsers."""
-    return 2 * (os.cpu_count() or 1)
+    """Run one worker a core with `-n auto`: each costs the time of collecting all tests."""
+    return os.cpu_count() or 1
 
 
 def command(*arguments: str) -> list[str]:

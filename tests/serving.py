@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from quorum.agents.llm.protocol import Model
-from quorum.agents.llm.server import Addresses, serve
+from tests.loopback import Addresses, serve
 
 
 @contextmanager

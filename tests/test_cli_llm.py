@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from quorum.agents.llm.server import Fault, FaultKind
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.prompt import Wanted, find_prompt
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.recorded_prompt import recorded_prompt
 from tests.conftest import Quorum, command, environment
+from tests.loopback import Fault, FaultKind
 from tests.serving import served
 
 TEAM = ("agents=naive", "topology=debate", "n=2", "max_steps=40")
@@ -378,12 +378,10 @@ def test_serve_simulated_prints_addresses_and_commands_that_work(quorum: Quorum,
     ("arguments", "told"),
     [
         (["--faults", "fire=0.1"], "there is no fault 'fire'"),
-        (["--faults", "html=much"], "'much' is not a number"),
-        (["--faults", "html=0.7", "--faults", "drip=0.7"], "at most 1 together"),
+        (["--faults", "rate_limit=much"], "'much' is not a number"),
+        (["--faults", "rate_limit=0.7", "--faults", "overloaded=0.7"], "at most 1 together"),
         (["llm.poor=7"], "llm.poor: 7 is not allowed"),
         (["n=3"], "a server takes values of the simulated model"),
-        (["--empty-stop", "0.1"], "Add --thinking 200."),
-        (["--thinking", "10", "--empty-stop", "0.6", "--empty-length", "0.6"], "at most 1 together"),
         (["--port", "1"], "--port 1: "),
     ],
 )

@@ -6,10 +6,10 @@ import json
 import subprocess
 from pathlib import Path
 
-from quorum.agents.llm.server import Fault, FaultKind
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from quorum.experiments.verbs.app import app
 from tests.conftest import CORRIDOR, Quorum, command, environment
+from tests.loopback import Fault, FaultKind
 from tests.serving import served
 
 BRAIN = SimulatedModel(SimulatedSettings(**{**dict.fromkeys(SimulatedSettings.model_fields, 0), "seed": 0}))

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from maeil.user_errors import mask_passwords
-from quorum.agents.llm.providers.key import Key
+from quorum.agents.llm.providers.failures import Key
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.extension_errors import FailedEpisode
 from quorum.experiments.common.sanitize import escape_json, sanitize, sanitize_lines

@@ -38,9 +38,9 @@ def test_an_unknown_name_is_an_attribute_error(name: str) -> None:
     "code",
     [
         "import maeil, maeil.errors",
-        "from cube_env import Action, CubeError, Scenario, curriculum; curriculum(8)",
-        "from crafter_env import COLLECT, PROFILES, Action, CrafterError",
-        "from llamac_env import Colour, FailureCode, LlamacError",
+        "from cube_env import Action, WorldError, Scenario, curriculum; curriculum(8)",
+        "from crafter_env import COLLECT, PROFILES, Action, WorldError",
+        "from llamac_env import Colour, FailureCode, WorldError",
     ],
 )
 def test_light_names_load_nothing_heavy(code: str) -> None:

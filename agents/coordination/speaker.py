@@ -12,9 +12,9 @@ from maeil.mind import View
 from quorum.agents.coordination.joint import GRAMMAR, Rejection, Rule
 from quorum.agents.coordination.notation import Notation
 from quorum.agents.coordination.prompts import RolePrompts
-from quorum.agents.llm.booking import answered, invalid
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import AnswerFormat, Finish, Model, Reply
+from quorum.agents.llm.records import answered, invalid
 from quorum.agents.prompting.requests import RequestCounter
 
 

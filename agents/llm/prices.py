@@ -1,4 +1,8 @@
-"""What tokens cost: a dated table of our own, then the price map of litellm where that is installed."""
+"""What tokens cost: a dated table by model and tier of service, then the price map of litellm where it is installed.
+
+A tier says how soon a provider answers. `llm.service_tier` asks for one, and the response names the tier that answered.
+A batch is a tier, too.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,106 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 
 from quorum.agents.llm.protocol import Model, Reply, Request, Usage
-from quorum.agents.llm.tiers import BATCH, FLEX, HALF, PRIORITY, Discount
+
+BATCH = "batch"
+"""Answers of a batch, within 24 hours. Anthropic names it in `usage.service_tier`; OpenAI's responses do not tell."""
+OFFER_BATCHES = ("openai", "anthropic")
+"""Providers whose batches can be sent."""
+FLEX = "flex"
+PRIORITY = "priority"
+SCALE = "scale"
+
+_TOLD = {FLEX: FLEX, PRIORITY: PRIORITY, "fast": PRIORITY, SCALE: SCALE, BATCH: BATCH}
+
+
+def read_tier(value: Any) -> str:
+    """Return the tier that a response names; empty for the usual one, whatever a server calls it.
+
+    Args:
+        value: of `service_tier`, anything.
+    """
+    return _TOLD.get(value, "") if isinstance(value, str) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Discount:
+    """What the tokens of a tier cost beside those of the usual one.
+
+    Attributes:
+        factor: of all prices; more than 1 for a tier that costs more.
+        cached: whether tokens from the provider's prompt cache are cheaper than others in this tier, too.
+    """
+
+    factor: float
+    cached: bool = True
+
+
+HALF = Discount(0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A provider.
+
+    Attributes:
+        name: as tables write it; that of its preset.
+        prices: name under which the price map of litellm has its models; empty where that would be a guess.
+        keys: the page on which its keys are made.
+    """
+
+    name: str
+    prices: str
+    keys: str
+
+
+SERVICES = {
+    "api.openai.com": Service("openai", "openai", "platform.openai.com/api-keys"),
+    "api.anthropic.com": Service("anthropic", "anthropic", "console.anthropic.com/settings/keys"),
+    "openai.azure.com": Service("azure", "", "portal.azure.com, Keys and Endpoint of your resource"),
+    "services.ai.azure.com": Service("azure", "", "portal.azure.com, Keys and Endpoint of your resource"),
+    "generativelanguage.googleapis.com": Service("gemini", "gemini", "aistudio.google.com/apikey"),
+    "openrouter.ai": Service("openrouter", "", "openrouter.ai/settings/keys"),
+    "api.deepseek.com": Service("deepseek", "deepseek", "platform.deepseek.com/api_keys"),
+    "api.x.ai": Service("xai", "xai", "console.x.ai"),
+    "api.mistral.ai": Service("mistral", "mistral", "console.mistral.ai/api-keys"),
+    "api.groq.com": Service("groq", "groq", "console.groq.com/keys"),
+    "api.together.ai": Service("together", "together_ai", "api.together.ai/settings/api-keys"),
+    "api.together.xyz": Service("together", "together_ai", "api.together.ai/settings/api-keys"),
+}
+"""Providers by host, their subdomains included, as their documentation had them on 2026-11-23 (`configs/llm`).
+
+A deployment of Azure has any name, and OpenRouter says itself what it charges: neither has prices of a table.
+"""
+
+
+def service_at(address: str | None) -> Service | None:
+    """Return who answers at an address; None where that is not known."""
+    host = urlsplit(address or "").hostname or ""
+    found = (service for known, service in SERVICES.items() if host == known or host.endswith(f".{known}"))
+    return next(found, None)
+
+
+def provider_name(name: str, model: str, address: str | None) -> str:
+    """Return what tables call the provider of a model: its service, its own machine, or the component's name.
+
+    Args:
+        name: of the component: `openai`, `litellm`, `simulated`.
+        model: as the configuration has it; LiteLLM's begin with the provider.
+        address: where it is asked; None where LiteLLM knows that, or nobody is asked.
+    """
+    if name == "litellm":
+        return model.partition("/")[0] if "/" in model else name
+    service = service_at(address)
+    if service is not None or not address:
+        return service.name if service is not None else name
+    parts = urlsplit(address)
+    return parts.netloc.rpartition("@")[2]
+
 
 MILLION = 1_000_000
 

@@ -1,9 +1,23 @@
-"""How providers keep the beginnings of prompts, by model: a dated table."""
+"""How providers keep the beginnings of prompts: a dated table by model, and a simulation of it.
+
+In the simulation, tokens are characters / 4 of the texts of a prompt. The form of the answer (schema or tool) stands
+before them and must be equal; its tokens are not counted. Entries exist from the first answer on, so prompts that are
+under way at the same time do not help each other. Time plays no part: no entry is dropped (providers drop what nobody
+reads for 5 to 30 minutes).
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from quorum.agents.llm.limits import CHARACTERS_PER_TOKEN
+from quorum.agents.llm.protocol import Usage
 
 DATE = "2026-11-23"
 ANTHROPIC = "platform.claude.com/docs/en/build-with-claude/prompt-caching, minima as in docs.litellm.ai of 2026-10-07"
@@ -72,3 +86,134 @@ def prompt_cache(provider: str, model: str) -> PromptCache | None:
 def _has_breakpoints(model: str) -> bool:
     version = _GPT.match(model)
     return version is not None and (int(version[1]), int(version[2] or 0)) >= _FIRST_WITH_BREAKPOINTS
+
+
+LOOKBACK = 20
+"""Blocks before a breakpoint at whose end Anthropic looks for what is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt as a cache sees it.
+
+    Attributes:
+        owner: what must be equal beside the texts: the model, the form of the answer, the key.
+        text: all texts, in order.
+        ends: where each block of it ends, in characters.
+        breakpoints: which of the ends are breakpoints, by their numbers.
+        rules: of the model's cache.
+        lookback: ends before a breakpoint, itself among them, at which a kept beginning is found.
+    """
+
+    owner: bytes
+    text: str
+    ends: Sequence[int]
+    breakpoints: Sequence[int]
+    rules: PromptCache
+    lookback: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a cache has of a prompt.
+
+    Attributes:
+        read: tokens of it that are kept already.
+        written: tokens more that are kept, and charged for, once it is answered.
+        kept: the beginnings that are then there.
+    """
+
+    read: int
+    written: int
+    kept: frozenset[bytes]
+
+    def usage(self, usage: Usage) -> Usage:
+        """Return the tokens of an answer with those of the cache told."""
+        return replace(usage, cached=self.read, cache_written=self.written)
+
+
+class PromptCaches:
+    """The cache of a provider: `look`, answer, `keep`."""
+
+    def __init__(self) -> None:
+        self._kept: set[bytes] = set()
+
+    def look(self, prompt: Prompt) -> Looked:
+        """Return what is kept of a prompt, and what would be."""
+        if prompt.rules.step is not None:
+            return self._steps(prompt, prompt.rules.step)
+        places = [prompt.ends[number] for number in prompt.breakpoints]
+        enough = [place for place in places if place // CHARACTERS_PER_TOKEN >= prompt.rules.minimum]
+        near = {n for at in prompt.breakpoints for n in range(max(0, at - prompt.lookback + 1), at + 1)}
+        found = [prompt.ends[n] for n in near if _digest(prompt, prompt.ends[n]) in self._kept]
+        read = max(found, default=0) // CHARACTERS_PER_TOKEN
+        last = max(enough, default=0) // CHARACTERS_PER_TOKEN
+        return Looked(read, max(0, last - read), frozenset(_digest(prompt, place) for place in enough))
+
+    def _steps(self, prompt: Prompt, step: int) -> Looked:
+        whole = len(prompt.text) // CHARACTERS_PER_TOKEN // step * step
+        tokens = range(-(-prompt.rules.minimum // step) * step, whole + 1, step)
+        digests = {n: _digest(prompt, n * CHARACTERS_PER_TOKEN) for n in tokens}
+        read = max((n for n, digest in digests.items() if digest in self._kept), default=0)
+        return Looked(read, 0, frozenset(digests.values()))
+
+    def keep(self, looked: Looked) -> None:
+        """Keep what was looked for: it is answered."""
+        self._kept |= looked.kept
+
+
+def _digest(prompt: Prompt, place: int) -> bytes:
+    return hashlib.blake2b(prompt.owner + b"\0" + prompt.text[:place].encode(), digest_size=16).digest()
+
+
+def _digest_of(value: Any) -> bytes:
+    return hashlib.blake2b(orjson.dumps(value, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()
+
+
+def read_prompt(provider: str, body: Mapping[str, Any]) -> Prompt | None:
+    """Return the prompt of a request's body, which was found to be of the provider's format; None for a strange one.
+
+    Args:
+        provider: `openai` or `anthropic`: whose format it is.
+        body: of the request.
+
+    Raises:
+        ValueError: it has more breakpoints than there may be, or one at the end of nothing.
+    """
+    rules = prompt_cache(provider, str(body.get("model")))
+    if rules is None:
+        return None
+    messages = body["messages"]
+    is_anthropic = provider == "anthropic"
+    if is_anthropic:
+        contents = [body.get("system"), *(message.get("content") for message in messages)]
+        form: list[Any] = [body.get("tools"), body.get("output_config"), body.get("output_format")]
+    else:
+        contents = [message.get("content") for message in messages]
+        form = [body.get("tools"), body.get("response_format"), body.get("prompt_cache_key")]
+    mark = "cache_control" if is_anthropic else "prompt_cache_breakpoint"
+    blocks = [block for content in contents for block in _blocks(content, mark)]
+    ends: list[int] = []
+    for text, _ in blocks:
+        ends.append((ends[-1] if ends else 0) + len(text))
+    breakpoints = [number for number, (_, marked) in enumerate(blocks) if marked]
+    if is_anthropic and len(breakpoints) > MOST_BREAKPOINTS:
+        found = f"Found {len(breakpoints)}."
+        raise ValueError(f"A maximum of {MOST_BREAKPOINTS} blocks with cache_control may be provided. {found}")
+    if any(not blocks[number][0].strip() for number in breakpoints):
+        raise ValueError(f"{mark}: it cannot be set for empty text blocks")
+    if not is_anthropic and (body.get("prompt_cache_options") or {}).get("mode") != "explicit" and blocks:
+        breakpoints = [*breakpoints, len(blocks) - 1]
+    owner = _digest_of([body.get("model"), form])
+    text = "".join(text for text, _ in blocks)
+    return Prompt(owner, text, ends, breakpoints[-MOST_BREAKPOINTS:], rules, LOOKBACK if is_anthropic else 1)
+
+
+def _blocks(content: Any, mark: str) -> Iterator[tuple[str, bool]]:
+    """Return the texts of a content, and whether each is marked; of a picture, what stands for it."""
+    if isinstance(content, str):
+        yield content, False
+    elif isinstance(content, list):
+        for part in content:
+            text = str(part.get("text", "")) if part.get("type") == "text" else _digest_of(part).hex()
+            yield text, part.get(mark) is not None

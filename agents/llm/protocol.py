@@ -207,7 +207,7 @@ class Reply:
             where that one answered itself.
         rejected: the answers before this one that were not of the wanted form, in order.
         thinking: the text of its thoughts, where the provider returns it and it is kept; no part of the answer.
-        tier: the tier of service that answered; empty for the usual one. See `quorum.agents.llm.tiers`.
+        tier: the tier of service that answered; empty for the usual one. See `quorum.agents.llm.prices`.
     """
 
     text: str

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from maeil.descriptors import EMBEDDING, Descriptor
 from maeil.mind import Thought, View
-from quorum.agents.llm.booking import answered, invalid
 from quorum.agents.llm.embeddings import EMBEDDINGS, texts_to_embed
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import Model
+from quorum.agents.llm.records import answered, invalid
 from quorum.agents.prompting.requests import RequestCounter
 
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from maeil.calls import Call
 from maeil.errors import InvalidThought
 from maeil.mind import Act, Prediction, Thought, View
-from quorum.agents.llm.booking import answered, invalid
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import Model
+from quorum.agents.llm.records import answered, invalid
 from quorum.agents.naive.answers import AnswerTypes, may_talk
 from quorum.agents.naive.embedding import with_embeddings
 from quorum.agents.naive.prompts import PromptWriter

@@ -9,9 +9,9 @@ from typing import TypeVar
 from maeil.calls import Call
 from maeil.errors import InvalidThought
 from maeil.mind import View
-from quorum.agents.llm.booking import answered, invalid
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import Model
+from quorum.agents.llm.records import answered, invalid
 from quorum.agents.prompting.requests import RequestCounter
 from quorum.agents.tom.answers import FORMS
 from quorum.agents.tom.prompts import TomPrompts

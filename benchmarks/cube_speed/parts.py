@@ -25,16 +25,15 @@ TICKS = 12
 """Ticks of an action in one episode; after them the board is laid out anew, so that walkers stay under way."""
 
 
-def stepping(n: int, *, right: bool, defaults: bool = False) -> Callable[[], object]:
+def stepping(n: int, *, right: bool, **values: Any) -> Callable[[], object]:
     """Return a function that takes one step through the PettingZoo API.
 
     Args:
         n: number of agents.
         right: whether all walk right; else their actions are random.
-        defaults: whether it gives copies and plain infos; else views, and infos that nobody reads.
+        **values: what the constructor is given besides `n`; by default nothing.
     """
-    fast: dict[str, Any] = {} if defaults else {"infos": "symbolic", "copy": False}
-    env = CubeEnv(n=n, max_steps=ENDLESS, **fast)
+    env = CubeEnv(n=n, max_steps=ENDLESS, **values)
     env.reset(seed=0)
     draws = np.full((1, n), Action.RIGHT) if right else np.random.default_rng(0).integers(0, 5, (256, n))
     joints = cycle([dict(zip(env.possible_agents, draw, strict=True)) for draw in draws.tolist()])

@@ -26,7 +26,7 @@ def main(n: int, seconds: float) -> None:
         n: number of agents.
         seconds: how long.
     """
-    env = CubeEnv(n=n, infos="symbolic", copy=False)
+    env = CubeEnv(n=n)
     env.reset(seed=0)
     rng = np.random.default_rng(0)
     _step(env, rng)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cube_env.observation import agent_name
 from cube_env.symbolic.picture import canvas, ground, mark_agent, mark_block
 from cube_env.symbolic.shown import ShownObservation
 from maeil.drawing import Depiction, Drawing
+from maeil.environments.parallel import agent_name
 
 LEGEND = (
     "Rows are numbered along both sides, columns above and below, as in actions. A blue disc is the agent with its "

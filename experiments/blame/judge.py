@@ -21,8 +21,7 @@ from quorum.experiments.configuration.registry import worlds
 from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.building import built
 from quorum.experiments.episode.call_books import CallBooks
-from quorum.experiments.episode.model_hints import model_hint
-from quorum.experiments.episode.model_pool import ModelPool
+from quorum.experiments.episode.model_pool import ModelPool, model_hint
 from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.results.run_folder import RunFolder, read_whole_trace
 

@@ -5,10 +5,12 @@ A file's first comment line describes it, and the comment behind a value describ
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
@@ -21,6 +23,8 @@ EXPERIMENT = "experiment"
 SWEEP_GROUPS: tuple[str, ...] = ("engine", EXPERIMENT)
 """The groups of a sweep: what runs its cells, and which they are. They are no part of a cell's configuration."""
 
+_MOST_ENTRIES = 5_000
+"""Files and folders that are looked through for options."""
 _GLOBAL = "# @package _global_"
 _LINE = re.compile(
     r"""(?P<indent>\ *) (?P<key>[A-Za-z_]\w*):
@@ -93,15 +97,40 @@ def options(config_dir: Path | None = None) -> tuple[Option, ...]:
     Args:
         config_dir: folder of a third party with more of them.
     """
-    theirs = _options(config_dir, str(config_dir)) if config_dir not in (None, CONFIGS) else ()
-    found = [*_shipped(), *theirs]
+    own = _options(config_dir, str(config_dir)) if config_dir not in (None, CONFIGS) else ()
+    found = [*_shipped(contents([CONFIGS])), *own]
     order: Sequence[str] = (*BUILTIN_GROUPS, *SWEEP_GROUPS)
     return tuple(sorted(found, key=lambda o: (order.index(o.group) if o.group in order else len(order), o.group)))
 
 
-@cache
-def _shipped() -> tuple[Option, ...]:
-    """Return the options of this project, read once a process: its files do not change while it runs."""
+def contents(folders: Sequence[Path]) -> str | None:
+    """Return a digest of the option files of folders; None if there is too much to read."""
+    digest = hashlib.sha256()
+    left = _MOST_ENTRIES
+    for folder in folders:
+        for path, below, names in os.walk(folder):
+            left -= len(names) + len(below)
+            if left < 0:
+                return None
+            below.sort()
+            for name in sorted(names):
+                if name.endswith((".yaml", ".yml")):
+                    file = os.path.join(path, name)
+                    with open(file, "rb") as stream:
+                        digest.update(f"{file}\0".encode(errors="surrogateescape") + stream.read() + b"\0")
+    return digest.hexdigest()
+
+
+def group_names(folders: Sequence[Path]) -> frozenset[str]:
+    """Return the groups that have a folder: those of Quorum and the user's own."""
+    return frozenset(
+        entry.name for folder in folders for entry in folder.iterdir() if entry.is_dir() and entry.name != "__pycache__"
+    )
+
+
+@lru_cache(maxsize=8)
+def _shipped(_contents: str | None) -> tuple[Option, ...]:
+    """Return the options of this project, read once for each content of its files."""
     return tuple(_options(CONFIGS, ""))
 
 

@@ -12,13 +12,13 @@ from omegaconf.errors import OmegaConfBaseException
 
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.configuration.catalogue import CONFIGS, options
-from quorum.experiments.configuration.compose import Session, resolved
 from quorum.experiments.configuration.member_values import expand_members
 from quorum.experiments.configuration.members import MEMBERS
 from quorum.experiments.configuration.option_values import option_values
 from quorum.experiments.configuration.overrides import parse, single_values
 from quorum.experiments.configuration.presets import expand_presets
 from quorum.experiments.configuration.secrets import refuse_environment
+from quorum.experiments.configuration.templates import is_open, resolved
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
@@ -129,7 +129,7 @@ def _check_key(template: DictConfig, key: str) -> None:
     above, _, name = key.rpartition(".")
     beside = OmegaConf.select(template, above)
     known = [str(found) for found in beside] if isinstance(beside, DictConfig) else []
-    if name not in known and not Session.is_open(key):
+    if name not in known and not is_open(key):
         raise UserError(f"{key}: there is no such key", choices_hint(name, f"Keys of {above}", known))
 
 

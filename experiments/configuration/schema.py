@@ -22,8 +22,14 @@ from quorum.agents.prompting.requests import TURNS
 from quorum.experiments.configuration.checked_values import checked, component_values
 from quorum.experiments.configuration.healing import Healers, Healing
 from quorum.experiments.configuration.members import MEMBERS, members_of, without_members
-from quorum.experiments.configuration.providers.config import ModelConfig, Operational, Pricing, ProviderConfig
-from quorum.experiments.configuration.providers.layers import OF_THE_GROUP, layered
+from quorum.experiments.configuration.providers.config import (
+    OF_THE_GROUP,
+    ModelConfig,
+    Operational,
+    Pricing,
+    ProviderConfig,
+    layered,
+)
 from quorum.experiments.configuration.registry import REGISTRIES, minds, providers, topologies
 from quorum.experiments.configuration.repair import OFF, RepairConfig, schema_of
 from quorum.experiments.configuration.team_label import LEADER, team_label

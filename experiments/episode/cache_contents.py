@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from maeil.user_errors import UserError
-from quorum.agents.llm.cache import Cache
-from quorum.agents.llm.cache_file import NotOurs, is_marked, remove
+from quorum.agents.llm.cache import Cache, NotOurs, is_marked, remove
 from quorum.experiments.episode.model_pool import default_cache
 
 

@@ -1,4 +1,4 @@
-"""What all calls of one episode are entered in, whoever answers them: their file, their pictures, its budget."""
+"""What all calls of an episode are entered in, whoever answers them: their file, their pictures, its budget."""
 
 from __future__ import annotations
 
@@ -7,12 +7,41 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from quorum.agents.llm.budget import Budget, Spending
-from quorum.agents.llm.folding import Folding
 from quorum.agents.llm.pictures import Picture
+from quorum.agents.llm.recording import Folding
 from quorum.agents.llm.records import WALL
+from quorum.agents.llm.spending import Budget, Spending
+from quorum.experiments.common.run_files import PICTURES, picture_file
 from quorum.experiments.configuration.schema import Configuration
-from quorum.experiments.episode.picture_files import PictureFiles
+
+
+class PictureFiles:
+    """Writes the pictures that are asked about.
+
+    Args:
+        folder: of the episode.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._kept: set[str] = set()
+
+    def keep(self, picture: Picture) -> None:
+        """Write a picture, whole or not at all, unless it is there.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        if picture.hash in self._kept:
+            return
+        (self._folder / PICTURES).mkdir(mode=0o700, exist_ok=True)  # prompts are nobody else's
+        target = self._folder / picture_file(picture.hash)
+        passing = target.with_suffix(".part")
+        with os.fdopen(os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(picture.png)
+        passing.replace(target)
+        self._kept.add(picture.hash)
+
 
 CALLS = "calls.jsonl"
 """The file of an episode that holds its calls."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from quorum.agents.llm.spent import dollars
+from quorum.agents.llm.spending import dollars
 from quorum.experiments.common.durations import clock_time
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.providers.config import ProviderConfig

@@ -12,8 +12,8 @@ from maeil.errors import EpisodeStop
 from maeil.trace import Recorder, Stamped
 from maeil.trace.events import StepTaken
 from maeil.user_errors import UserError
-from quorum.agents.llm.budget import Budget, check_price
 from quorum.agents.llm.protocol import Model, Reply, Request
+from quorum.agents.llm.spending import Budget, check_price
 from quorum.agents.simulated import SimulatedModel
 from quorum.experiments.common.extension_errors import as_extension_error, extension_errors
 from quorum.experiments.configuration.cell import Cell
@@ -23,8 +23,8 @@ from quorum.experiments.configuration.providers.replay import build as read_repl
 from quorum.experiments.configuration.providers.simulated import SimulatedConfig
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.branching import Branching
-from quorum.experiments.episode.configured_model import sampling_of
 from quorum.experiments.episode.model_pool import ModelPool, as_user_errors
+from quorum.experiments.episode.models import sampling_of
 from quorum.experiments.episode.parts import build
 from quorum.experiments.episode.runner import play
 

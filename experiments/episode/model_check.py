@@ -12,9 +12,8 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Repl
 from quorum.agents.llm.stack import build_stack
 from quorum.experiments.configuration.providers import replay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
-from quorum.experiments.episode.configured_model import sampling_of
-from quorum.experiments.episode.model_hints import model_hint
-from quorum.experiments.episode.model_pool import ModelPool
+from quorum.experiments.episode.model_pool import ModelPool, model_hint
+from quorum.experiments.episode.models import sampling_of
 
 FORM = AnswerFormat(
     "check",

@@ -17,9 +17,8 @@ from quorum.agents.llm.records import describe_message
 from quorum.agents.prompting.requests import TURNS
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.call_books import CallBooks
-from quorum.experiments.episode.configured_model import grounded
 from quorum.experiments.episode.model_pool import ModelPool
-from quorum.experiments.episode.models import EpisodeModels
+from quorum.experiments.episode.models import EpisodeModels, grounded
 from quorum.experiments.episode.parts import Parts, build
 from quorum.experiments.episode.runner import play
 

@@ -8,14 +8,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from quorum.agents.llm import prompt_caches
 from quorum.agents.llm.limits import CHARACTERS_PER_TOKEN
+from quorum.agents.llm.prompt_caches import PromptCaches, read_prompt
 from quorum.agents.llm.protocol import Request
 from quorum.agents.llm.providers.anthropic import AnthropicModel
-from quorum.agents.llm.providers.base import Provider
+from quorum.agents.llm.providers.base import Provider, unsent
 from quorum.agents.llm.providers.openai import OpenAIModel
-from quorum.agents.llm.providers.unsent import unsent
-from quorum.agents.llm.server import prompt_cache
-from quorum.agents.llm.server.prompt_cache import PromptCaches, read_prompt
 from quorum.agents.prompting.requests import UNSET
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.providers.remote import AnthropicConfig, OpenAIConfig
@@ -170,7 +169,7 @@ async def _view(prompt: Prompt, client: Provider) -> CacheView:
     )
 
 
-async def _as_kept(client: Provider, request: Request) -> prompt_cache.Prompt:
+async def _as_kept(client: Provider, request: Request) -> prompt_caches.Prompt:
     prompt = read_prompt(client.name, await unsent(client, request))
     assert prompt is not None, client.name
     return prompt

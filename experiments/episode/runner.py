@@ -20,7 +20,7 @@ from maeil.trace import Listener, Recorder, read_trace
 from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, mask_passwords
 from quorum.agents.llm.errors import LanguageModelError
-from quorum.agents.llm.under_way import UnderWay
+from quorum.agents.llm.spending import UnderWay
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.common.extension_errors import FailedEpisode, as_extension_error, extension_errors
 from quorum.experiments.common.memory_file import Memory
@@ -34,8 +34,7 @@ from quorum.experiments.episode.building import no_models
 from quorum.experiments.episode.call_books import CALLS, CallBooks
 from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
 from quorum.experiments.episode.memory_store import MemoryStore
-from quorum.experiments.episode.model_hints import model_hint
-from quorum.experiments.episode.model_pool import ModelPool
+from quorum.experiments.episode.model_pool import ModelPool, model_hint
 from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.parts import Parts, build
 from quorum.experiments.episode.record import EpisodeRecord, write_json

@@ -11,7 +11,7 @@ from rich.live import Live
 
 from maeil.trace import Stamped
 from maeil.trace.events import ScoreChange, StepTaken
-from quorum.agents.llm.under_way import CallUnderWay, UnderWay
+from quorum.agents.llm.spending import CallUnderWay, UnderWay
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.durations import clock_time
 

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from quorum.agents.llm.prices import BATCH, OFFER_BATCHES, read_tier
 from quorum.agents.llm.protocol import Usage
 from quorum.agents.llm.records import WALL
-from quorum.agents.llm.tiers import BATCH, OFFER_BATCHES, read_tier
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.registry import providers

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from maeil.trace import Listener, Stamped
-from quorum.agents.llm.under_way import UnderWay
+from quorum.agents.llm.spending import UnderWay
 from quorum.experiments.common.consoles import Console
 from quorum.experiments.common.terminal import echo
 from quorum.experiments.configuration.cell import Cell

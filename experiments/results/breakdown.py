@@ -8,8 +8,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Final, get_type_hints
 
-from maeil.metrics.per_agent import AgentCost, costs_per_agent
-from maeil.metrics.per_message import MessageCost, costs_per_message
+from maeil.metrics.costs import AgentCost, MessageCost, costs_per_agent, costs_per_message
 from maeil.trace.reader import Trace
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.consoles import Console, Text

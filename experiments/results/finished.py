@@ -10,8 +10,8 @@ from pathlib import Path
 
 import orjson
 
-from quorum.agents.llm.spent import Spent
-from quorum.agents.llm.tiers import BATCH
+from quorum.agents.llm.prices import BATCH
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.common.run_files import META, DamagedFile, RunFiles
 from quorum.experiments.episode.call_books import CALLS, RECORDED

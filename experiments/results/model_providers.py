@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quorum.agents.llm.providers.services import provider_name
+from quorum.agents.llm.prices import provider_name
 
 
 def providers_of(configuration: Mapping[str, Any]) -> tuple[str, ...]:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from maeil.user_errors import UserError, choices_hint
-from quorum.agents.llm.folding import Unfolding
 from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole
+from quorum.agents.llm.recording import Unfolding
 from quorum.experiments.common.run_files import LARGEST_PICTURE, DamagedFile, RunFiles, picture_file
 from quorum.experiments.episode.prompt import Prompt, Wanted, choices
 from quorum.experiments.results.rebuilt_prompt import rebuilt_request

@@ -32,7 +32,6 @@ TRACES = ("trace.jsonl", "trace.jsonl.gz")
 _FILES = (META, CONFIG, *TRACES)
 _LARGEST = {METRICS: 4 * MIB, CONFIG: MIB}
 """Bytes of the files that are read as a whole."""
-_OLD = b'"compat.'
 _NUMBERS = {bool, int, float, type(None)}
 
 
@@ -124,8 +123,7 @@ class RunFolder:
         for name, value in data.items():
             if type(value) not in _NUMBERS:
                 raise self.files.damaged(METRICS, f"damaged: {name} is no number")
-        values = {name: None if value is None else float(value) for name, value in data.items()}
-        return {_present_name(name): value for name, value in values.items()} if _OLD in text else values
+        return {name: None if value is None else float(value) for name, value in data.items()}
 
     def trace_name(self) -> str | None:
         """Return the name of the file of its trace; None where there is none."""
@@ -253,8 +251,3 @@ def _parsed(files: RunFiles, name: str, lines: Iterator[bytes]) -> Trace:
         raise files.damaged(name, f"damaged: {error}") from error
     except FileNotFoundError as error:
         raise files.damaged(name, "there is no such file") from error
-
-
-def _present_name(metric: str) -> str:
-    """Return the present name of a metric: `coop2.*` was `compat.*` before 0.9, with the same formulas."""
-    return f"coop2.{metric.removeprefix('compat.')}" if metric.startswith("compat.") else metric

@@ -46,7 +46,7 @@ def ask(results: Sequence[Results], question: str) -> Answer:
 
     `results` has the columns of `results.csv` and the wall times, NULL where a value is not defined. `events` has one
     row an event: `run` (the name in `results`), `seq`, `t`, `t_hat`, `event` (its kind) and `data` (the event as JSON).
-    `per_agent` and `per_message` have `run` and the columns of `maeil.metrics.per_agent` and `.per_message`.
+    `per_agent` and `per_message` have `run` and the columns of `maeil.metrics.costs`.
     The connection is in memory, and closed to files and network before the question is asked.
 
     Args:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from maeil.metrics import METRICS, Value
-from quorum.agents.llm.spent import dollars
+from quorum.agents.llm.spending import dollars
 from quorum.experiments.common.consoles import Console, Text
 
 if TYPE_CHECKING:

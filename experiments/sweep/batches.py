@@ -12,11 +12,10 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from maeil.user_errors import UserError
-from quorum.agents.llm.batches.cancelling import cancel_batches
-from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, orphans
-from quorum.agents.llm.batches.status import BatchRules
+from quorum.agents.llm.batches.exchanges import cancel_batches
+from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, BatchRules, orphans
+from quorum.agents.llm.prices import OFFER_BATCHES
 from quorum.agents.llm.providers.base import Provider
-from quorum.agents.llm.tiers import OFFER_BATCHES
 from quorum.experiments.common.consoles import Text
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig

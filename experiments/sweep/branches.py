@@ -19,7 +19,7 @@ from quorum.experiments.branch.planned_cell import Parents, PlannedBranchCell
 from quorum.experiments.branch.request import BranchRequest, edits_of_minds, instant_of
 from quorum.experiments.configuration.catalogue import EXPERIMENT
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.compose import session
+from quorum.experiments.configuration.compose import Composer
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.recorded_episode import open_episode
@@ -88,8 +88,7 @@ def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: Path | No
     edit = BranchRequest(
         Path(), says=asked.says, plans=asked.plans, drops=asked.drops, world=asked.world, config_dir=config_dir
     ).change
-    with session(config_dir) as composing:
-        grid = axes([*words, *edits_of_minds(asked.minds)], composing)
+    grid = axes([*words, *edits_of_minds(asked.minds)], Composer(config_dir))
     changes = [Change()] if asked.control else []
     if grid or edit.words or edit.drops or edit.world is not None:
         changes += [replace(edit, edits=_edits(point)) for point in points(grid)]

@@ -25,8 +25,8 @@ import orjson
 from rich.console import RenderableType
 from rich.table import Table
 
-from quorum.agents.llm.spent import dollars
-from quorum.agents.llm.tiers import BATCH
+from quorum.agents.llm.prices import BATCH
+from quorum.agents.llm.spending import dollars
 from quorum.experiments.branch.planned_cell import Parents, PlannedBranchCell
 from quorum.experiments.common.consoles import Text
 from quorum.experiments.common.durations import clock_time

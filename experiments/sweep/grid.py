@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from math import prod
+from math import ceil, prod
 from typing import Any
 
-from hydra.core.override_parser.types import Glob, Override, ValueType
+from hydra.core.override_parser.types import Glob, Override, RangeSweep, ValueType
 
 from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.configuration.compose import Session
+from quorum.experiments.configuration.compose import Composer
 from quorum.experiments.configuration.overrides import parse
 
 MOST_POINTS = 1_000_000
@@ -42,25 +42,26 @@ class Axis:
         return f"{first}={','.join((value.input_line or '').partition('=')[2] for value in self.values)}"
 
 
-def axes(arguments: Sequence[str], session: Session) -> tuple[Axis, ...]:
+def axes(arguments: Sequence[str], composer: Composer) -> tuple[Axis, ...]:
     """Read `KEY=VALUES` arguments.
 
     Args:
         arguments: in Hydra's override grammar, sweeps among them.
-        session: knows the options of the groups, for `glob`.
+        composer: knows the options of the groups, for `glob`.
 
     Raises:
         UserError: an argument cannot be read, names no value, or has no place in a sweep.
     """
-    return tuple(_axis(override, session) for override in parse(arguments))
+    return tuple(_axis(override, composer) for override in parse(arguments))
 
 
-def _axis(override: Override, session: Session) -> Axis:
+def _axis(override: Override, composer: Composer) -> Axis:
     key = override.key_or_group
     if not override.is_sweep_override():
         return Axis(key, (override,), swept=False)
+    _refuse_long(override)
     try:
-        values = list(_elements(override, session))
+        values = list(_elements(override, composer))
     except ValueError as error:
         raise UserError(f"{override.input_line}: {error}") from error
     if not values:
@@ -71,14 +72,28 @@ def _axis(override: Override, session: Session) -> Axis:
     return Axis(key, tuple(values), swept=True)
 
 
-def _elements(override: Override, session: Session) -> Iterator[Override]:
+def _refuse_long(override: Override) -> None:
+    """Refuse a range with more values than a grid may have points, without counting through it."""
+    swept = override.value()
+    if not isinstance(swept, RangeSweep) or swept.start is None or swept.stop is None or not swept.step:
+        return
+    number = (swept.stop - swept.start) / swept.step
+    if number > MOST_POINTS:
+        raise UserError(
+            f"{override.input_line}: {override.key_or_group} has {ceil(number):,} values; "
+            f"a grid has at most {MOST_POINTS:,} points",
+            "Shorten the range, or give it a larger step: range(start,stop,step).",
+        )
+
+
+def _elements(override: Override, composer: Composer) -> Iterator[Override]:
     swept: object = override.value()  # Hydra's annotation leaves Glob out
     key = override.get_key_element()
     if isinstance(swept, Glob):
-        if override.key_or_group not in session.groups:
-            hint = choices_hint(override.key_or_group, "Groups", sorted(session.groups))
+        if override.key_or_group not in composer.groups:
+            hint = choices_hint(override.key_or_group, "Groups", sorted(composer.groups))
             raise UserError(f"{override.input_line}: glob() names the options of a group", hint)
-        names = swept.filter(session.options(override.key_or_group))
+        names = swept.filter(composer.options(override.key_or_group))
         pairs: Iterator[tuple[Any, str]] = zip(names, names, strict=True)
     else:
         pairs = zip(override.sweep_iterator(), override.sweep_string_iterator(), strict=True)
@@ -103,7 +118,10 @@ def count(grid: Sequence[Axis]) -> int:
     number = prod(len(axis.values) for axis in grid)
     if number > MOST_POINTS:
         sizes = " x ".join(f"{axis.key}: {len(axis.values):,}" for axis in grid if len(axis.values) > 1)
-        raise UserError(f"the grid has {number:,} points ({sizes}): at most {MOST_POINTS:,} are planned")
+        raise UserError(
+            f"the grid has {number:,} points ({sizes}); a sweep has at most {MOST_POINTS:,}",
+            "Give some keys fewer values, or run several sweeps.",
+        )
     return number
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.catalogue import EXPERIMENT
 from quorum.experiments.configuration.cell import Cell, PlannedCell
-from quorum.experiments.configuration.compose import Session, session
+from quorum.experiments.configuration.compose import Composer
 from quorum.experiments.configuration.effects import EffectCheck
 from quorum.experiments.configuration.inputs import SharedInputs
 from quorum.experiments.results.published import Published
@@ -19,7 +19,6 @@ from quorum.experiments.sweep import experiment_file as named
 from quorum.experiments.sweep.grid import Axis, Point, axes, count, joined, points
 from quorum.experiments.sweep.lines import linked
 from quorum.experiments.sweep.problems import Problem, Problems, affected, listing, look_at, refusal
-from quorum.experiments.sweep.templates import Templates
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +112,17 @@ def plan(words: Sequence[str], config_dir: Path | None = None) -> SweepPlan:
         )
     name, rest = _split(words)
     experiment = named.load(name, config_dir) if name is not None else named.Experiment(fixed=(), grid=(), arms={})
-    with session(config_dir) as composing:
-        given = axes(rest, composing)
-        fixed = _single(axes(experiment.fixed, composing), "fixed")
-        grid = axes(experiment.grid, composing)
-        arms = {arm: _single(axes(own, composing), f"arms.{arm}") for arm, own in experiment.arms.items()}
-        grids: dict[str | None, tuple[Axis, ...]] = {arm: joined(fixed, grid, own, given) for arm, own in arms.items()}
-        grids = grids or {None: joined(fixed, grid, given)}
-        said = [(axis.key, axis.text) for joint in grids.values() for axis in joint]
-        effects = EffectCheck(said, lambda: composing.plain([]))
-        cells, problems, places = _cells(grids, composing, given, effects)
+    composer = Composer(config_dir)
+    given = axes(rest, composer)
+    fixed = _single(axes(experiment.fixed, composer), "fixed")
+    grid = axes(experiment.grid, composer)
+    arms = {arm: _single(axes(own, composer), f"arms.{arm}") for arm, own in experiment.arms.items()}
+    grids: dict[str | None, tuple[Axis, ...]] = {arm: joined(fixed, grid, own, given) for arm, own in arms.items()}
+    grids = grids or {None: joined(fixed, grid, given)}
     number = sum(map(count, grids.values()))
+    words_by_key = [(axis.key, axis.text) for joint in grids.values() for axis in joint]
+    effects = EffectCheck(words_by_key, lambda: composer.plain([]))
+    cells, problems, places = _cells(grids, composer, given, effects)
     if not cells:
         raise refusal(problems, number)
     return SweepPlan(
@@ -157,15 +156,15 @@ def _single(found: tuple[Axis, ...], where: str) -> tuple[Axis, ...]:
 
 
 def _cells(
-    grids: Mapping[str | None, tuple[Axis, ...]], composing: Session, given: Sequence[Axis], effects: EffectCheck
+    grids: Mapping[str | None, tuple[Axis, ...]], composer: Composer, given: Sequence[Axis], effects: EffectCheck
 ) -> tuple[tuple[PlannedCell, ...], tuple[Problem, ...], dict[str, str]]:
-    templates, inputs, problems = Templates(composing), SharedInputs(), Problems()
+    inputs, problems = SharedInputs(), Problems()
     places: dict[str, str] = {}
     found: dict[str, PlannedCell] = {}
     for arm, grid in grids.items():
         for point in points(grid):
             try:
-                composed = Cell.of(templates.resolve(point), inputs.of)
+                composed = Cell.of(composer.plain(point), inputs.of)
             except UserError as error:
                 problems.add(_place(arm, grid, point), error)
                 continue

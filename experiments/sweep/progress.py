@@ -14,8 +14,8 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from quorum.agents.llm.batches.status import BatchStatus
-from quorum.agents.llm.spent import Spent, dollars
+from quorum.agents.llm.batches.journal import BatchStatus
+from quorum.agents.llm.spending import Spent, dollars
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.durations import clock_time
 from quorum.experiments.sweep.queue import Queue

@@ -11,8 +11,8 @@ from enum import Enum
 from math import fsum
 from pathlib import Path
 
-from quorum.agents.llm.batches.status import BatchStatus
-from quorum.agents.llm.spent import Spent
+from quorum.agents.llm.batches.journal import BatchStatus
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import EpisodeFolder
 from quorum.experiments.episode.runner import leave_error

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from maeil.user_errors import UserError
-from quorum.agents.llm.spent import Spent
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.team_label import minds_in

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from quorum.agents.llm.spent import Spent
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.episode.trial import Expected
 from quorum.experiments.results.finished import FinishedCell
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import orjson
 
 from maeil.user_errors import UserError
-from quorum.agents.llm.spent import Spent
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.files import make_folder, write_whole
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.configuration.cell import PlannedCell

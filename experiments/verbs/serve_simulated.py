@@ -1,4 +1,4 @@
-"""`quorum serve-simulated`: the simulated model behind HTTP."""
+"""`quorum serve-simulated`: the simulated model over HTTP."""
 
 from __future__ import annotations
 
@@ -20,76 +20,24 @@ def serve_simulated(
             "--faults",
             metavar="FAULT=RATE",
             show_default="no faults",
-            help="Fail this share of requests, from 0 to 1. May be repeated.",
+            help="Fail this share of requests, from 0 to 1: rate_limit, server_error, overloaded. May be repeated.",
         ),
     ] = None,
     latency: Annotated[
         float, typer.Option("--latency", metavar="SECONDS", help="Take this many seconds for each answer.")
     ] = 0.0,
-    context: Annotated[
-        int | None,
-        typer.Option(
-            "--context",
-            metavar="TOKENS",
-            min=1,
-            show_default="no limit",
-            help="Refuse prompts with more tokens than this, including the longest answer.",
-        ),
-    ] = None,
-    thinking: Annotated[
-        int | None,
-        typer.Option(
-            "--thinking",
-            metavar="TOKENS",
-            min=1,
-            show_default="no thoughts",
-            help="Think for this many tokens before each answer.",
-        ),
-    ] = None,
-    empty_stop: Annotated[
-        float,
-        typer.Option(
-            "--empty-stop", metavar="RATE", help="End this share of answers, from 0 to 1, after the thoughts."
-        ),
-    ] = 0.0,
-    empty_length: Annotated[
-        float,
-        typer.Option(
-            "--empty-length",
-            metavar="RATE",
-            help="Spend all tokens of this share of answers, from 0 to 1, on thoughts.",
-        ),
-    ] = 0.0,
-    prompt_cache: Annotated[
-        bool,
-        typer.Option(
-            "--prompt-cache",
-            help="Simulate the prompt caches of OpenAI and Anthropic, and report their reads in the usage.",
-        ),
-    ] = False,
 ) -> None:
     """Serve the simulated model over HTTP, in the formats of OpenAI and of Anthropic, until Ctrl-C.
 
-    This is for tests and demonstrations: real clients and real HTTP without a model. `quorum list llm` shows the values
-    of the simulated model; `--faults help` lists the faults.
+    Use it to try your set-up with real clients and real HTTP, but without a model. `quorum list llm` shows the values
+    of the simulated model.
 
     \b
     Examples:
       quorum serve-simulated
       quorum serve-simulated --port 9000 --latency 0.5
       quorum serve-simulated llm.malformed=0.1 --faults rate_limit=0.1
-      quorum serve-simulated --thinking 400 --empty-length 0.1
     """
-    from quorum.experiments.episode.simulated_server import serve
+    from quorum.experiments.serving.simulated import serve_simulated as serve
 
-    serve(
-        overrides or [],
-        echo,
-        port=port,
-        faults=faults or [],
-        latency=latency,
-        context=context,
-        thinking=thinking,
-        empty=(empty_stop, empty_length),
-        prompt_cache=prompt_cache,
-    )
+    serve(overrides or [], echo, port=port, faults=faults or [], latency=latency)

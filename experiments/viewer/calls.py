@@ -11,8 +11,8 @@ from typing import Any
 
 import orjson
 
-from quorum.agents.llm.folding import Unfolding, unfold
 from quorum.agents.llm.pictures import read_png
+from quorum.agents.llm.recording import Unfolding, unfold
 from quorum.experiments.common.run_files import LARGEST_PICTURE, DamagedFile, picture_file
 from quorum.experiments.episode.call_books import CALLS
 from quorum.experiments.results.run_folder import RunFolder

@@ -23,14 +23,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from maeil.user_errors import UserError
-from quorum.agents.llm.server.connections import Connections
+from quorum.experiments.common.http import HOST, Connections, listen, server_config
 from quorum.experiments.viewer.access import AccessControl
 from quorum.experiments.viewer.episode import Episode
 from quorum.experiments.viewer.library import Library, without_collector
 from quorum.experiments.viewer.page import STATIC, served_page, static_file
 from quorum.experiments.viewer.sweep_table import sweep_table
 
-HOST = "127.0.0.1"
 _LONGEST_SEARCH = 200
 """Characters of a search, at most."""
 
@@ -198,7 +197,7 @@ def serve(library: Library, port: int, ready: Callable[[str], None]) -> None:
         OSError: the port is taken.
     """
     token = secrets.token_urlsafe(24)
-    with contextlib.closing(_listen(port)) as listener:
+    with contextlib.closing(listen(port)) as listener:
         taken = listener.getsockname()[1]
         app = application(library, token, taken)
         announce = partial(ready, f"http://{HOST}:{taken}/{token}/")
@@ -206,19 +205,6 @@ def serve(library: Library, port: int, ready: Callable[[str], None]) -> None:
             listener.listen(128)
             Thread(target=library.prepare, daemon=True).start()  # by the time the browser asks, it may be there
             _Server(server_config(app, Connections()), announce).run(sockets=[listener])
-
-
-def server_config(app: ASGIApp, connections: Connections) -> uvicorn.Config:
-    """Return how the application is served: quietly, and not for clients that take their time.
-
-    Args:
-        app: the application.
-        connections: of the server; they end where a client sends its request, or takes the answer, too slowly.
-    """
-    return uvicorn.Config(
-        app, log_level="warning", access_log=False, lifespan="off", ws="none", http=connections.protocol(),
-        server_header=False, proxy_headers=False, timeout_graceful_shutdown=1,
-    )  # fmt: skip
 
 
 class _Server(uvicorn.Server):
@@ -237,14 +223,3 @@ class _Server(uvicorn.Server):
         """Begin to answer, and say so."""
         await super().startup(sockets)
         self._ready()
-
-
-def _listen(port: int) -> socket.socket:
-    listener = socket.socket()
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((HOST, port))
-    except (OSError, OverflowError):
-        listener.close()
-        raise
-    return listener

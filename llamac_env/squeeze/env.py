@@ -9,18 +9,16 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Box, Dict, Discrete
 from gymnasium.utils.seeding import np_random
-from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo ships no types
 
-from llamac_env.arguments import INFOS, one_of, whole
-from llamac_env.errors import ActionError, EpisodeError, LlamacError
-from llamac_env.joint_action import read_actions
 from llamac_env.squeeze.game import HIGHEST, Game, altered, draw_game, make_game
 from llamac_env.squeeze.observation import History, Round, SqueezeObservation
 from llamac_env.squeeze.render import render_ansi, render_rgb
+from maeil.environments.actions import numbers
+from maeil.environments.arguments import no_render_mode, no_state, one_of, seed_number, whole
+from maeil.environments.errors import ActionError, EpisodeError
+from maeil.environments.parallel import INFOS, RENDER_MODES, InfoKind, RenderMode, WorldEnv
 
 Observation = dict[str, npt.NDArray[Any]]
-RenderMode = Literal["ansi", "rgb_array"]
-InfoKind = Literal["none", "plain", "symbolic"]
 Seers = Literal["coordinator", "all", "nobody"]
 
 ROUNDS = 30
@@ -35,7 +33,7 @@ HINT = "The reward rises with the sum to one peak and falls beyond it."
 """What agents are told of the reward when they are given a hint."""
 
 
-class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
+class SqueezeEnv(WorldEnv[Dict, Discrete]):
     """N agents pick integers whose sum should hit the peak of a curve that they do not know.
 
     Observation: a dictionary for each agent. `observation`: float32 `(2,)`: its own last pick and the last reward of
@@ -77,7 +75,7 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         copy: Give the caller arrays of its own.
 
     Raises:
-        LlamacError: An argument is wrong; the message says which and why.
+        WorldError: An argument is wrong; the message says which and why.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -109,11 +107,9 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         self.listed = whole("listed", listed, 1)
         self.hint = HINT if hint else ""
         self.rounds = whole("rounds", rounds, 1)
-        self.render_mode = one_of("render_mode", render_mode, (*self.metadata["render_modes"], None))
+        self.render_mode = one_of("render_mode", render_mode, (*RENDER_MODES, None))
         self.info_kind = one_of("infos", infos, INFOS)
         self.copy = copy
-        self.possible_agents = [f"agent_{agent}" for agent in range(self.n)]
-        self.agents: list[str] = []
         spaces = Dict(
             {
                 "observation": Box(-1, HIGHEST * self.n, (2,), dtype=np.float32),
@@ -123,8 +119,7 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         low = np.array([*(-1,) * self.n, 0, 0, 0], dtype=np.float32)
         high = np.array([*(HIGHEST,) * self.n, HIGHEST * self.n, self.rounds, 1], dtype=np.float32)
         self.state_space = Box(low, high, dtype=np.float32)
-        self.observation_spaces = dict.fromkeys(self.possible_agents, spaces)
-        self.action_spaces = {name: Discrete(HIGHEST + 1) for name in self.possible_agents}
+        super().__init__(self.n, spaces, lambda: Discrete(HIGHEST + 1))
         self._generator: np.random.Generator | None = None
         self._game: Game | None = None
         self._picks: list[tuple[int, ...]] = []
@@ -132,14 +127,6 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         self._games: list[Game] = []
         """The game of each round: another one after a change from outside."""
         self._told: dict[int | None, list[Round]] = {}
-
-    def observation_space(self, agent: str) -> Dict:
-        """The space of an agent's observation, one object for all agents."""
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> Discrete:
-        """The space of an agent's actions."""
-        return self.action_spaces[agent]
 
     def reset(
         self,
@@ -156,10 +143,10 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             Observations and infos by agent.
 
         Raises:
-            LlamacError: The seed is no integer from 0 on.
+            WorldError: The seed is no integer from 0 on.
         """
         if seed is not None or self._generator is None:
-            self._generator, _ = np_random(whole("seed", seed, 0) if seed is not None else None)
+            self._generator, _ = np_random(seed_number(seed))
         self._game = draw_game(self.n, self.rho, self._generator, mu=self.mu, sigma=self.sigma)
         self._picks, self._sums, self._games, self._told = [], [], [], {}
         self.agents = self.possible_agents[:]
@@ -180,7 +167,7 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             ActionError: Not one pick in 0..9 for every agent; nothing has happened.
             EpisodeError: There is no running episode.
         """
-        reward = self.play(read_actions(actions, self.possible_agents, HIGHEST + 1))
+        reward = self.play(numbers(actions, self.possible_agents, HIGHEST + 1))
         names = self.possible_agents
         return (
             self._observations(),
@@ -216,7 +203,7 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             Whether anything is another now.
 
         Raises:
-            LlamacError: There is no such curve; nothing has changed.
+            WorldError: There is no such curve; nothing has changed.
             EpisodeError: There is no running episode.
         """
         if not self.agents:
@@ -232,7 +219,7 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             EpisodeError: There is none before the first reset.
         """
         if self._game is None:
-            raise EpisodeError("the environment has no state before the first reset: call reset(seed=...) first")
+            raise no_state()
         return self._game
 
     @property
@@ -287,13 +274,13 @@ class SqueezeEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         """The rounds as text or as an image, by `render_mode`.
 
         Raises:
-            LlamacError: The environment was made without a render mode.
+            WorldError: The environment was made without a render mode.
         """
         if self.render_mode == "ansi":
             return render_ansi(self.game, self.played)
         if self.render_mode == "rgb_array":
             return render_rgb(self.game, self.played)
-        raise LlamacError('this environment has no render mode: make it with SqueezeEnv(..., render_mode="ansi")')
+        raise no_render_mode(self)
 
     def last_reward(self) -> float:
         """What the last round paid; 0 before the first."""

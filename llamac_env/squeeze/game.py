@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from llamac_env.errors import LlamacError
+from maeil.environments.errors import WorldError
 
 HIGHEST = 9
 """The largest pick."""
@@ -40,7 +40,7 @@ class Game:
         sigma: its width, in the same unit.
 
     Raises:
-        LlamacError: no agents, a centre outside the sums, or a curve that is too narrow.
+        WorldError: no agents, a centre outside the sums, or a curve that is too narrow.
     """
 
     agents: int
@@ -49,11 +49,11 @@ class Game:
 
     def __post_init__(self) -> None:
         if self.agents < 1:
-            raise LlamacError(f"a squeeze of {self.agents} agents: there is at least 1")
+            raise WorldError(f"a squeeze of {self.agents} agents: there is at least 1")
         if not 0 < self.mu <= self.highest:
-            raise LlamacError(f"mu = {self.mu:g}: it is above 0 and at most {self.highest}, the largest sum")
+            raise WorldError(f"mu = {self.mu:g}: it is above 0 and at most {self.highest}, the largest sum")
         if not NARROWEST <= self.sigma < inf:
-            raise LlamacError(f"sigma = {self.sigma:g}: it is at least {NARROWEST}, and finite")
+            raise WorldError(f"sigma = {self.sigma:g}: it is at least {NARROWEST}, and finite")
 
     @property
     def highest(self) -> int:
@@ -91,10 +91,10 @@ def make_game(agents: int, *, rho: float, mu: float | None = None, sigma: float 
         sigma: its width; None: `mu / 2`.
 
     Raises:
-        LlamacError: there is no such game.
+        WorldError: there is no such game.
     """
     if mu is None and not 0 < rho <= 1:
-        raise LlamacError(f"rho = {rho:g}: it is above 0 and at most 1")
+        raise WorldError(f"rho = {rho:g}: it is above 0 and at most 1")
     centre = mu if mu is not None else rho * (HIGHEST * agents)
     return Game(agents, centre, sigma if sigma is not None else centre / 2)
 
@@ -107,15 +107,15 @@ def altered(game: Game, changes: Mapping[str, Any]) -> Game:
         changes: `mu` or `rho`, where the peak is, and `sigma`, how wide it is; JSON.
 
     Raises:
-        LlamacError: they cannot be read, or there is no such game; the message names the place.
+        WorldError: they cannot be read, or there is no such game; the message names the place.
     """
     for key, value in changes.items():
         if key not in _OF_A_CURVE:
-            raise LlamacError(f"{key}: there is no such part: they are {', '.join(_OF_A_CURVE)}")
+            raise WorldError(f"{key}: there is no such part: they are {', '.join(_OF_A_CURVE)}")
         if not isinstance(value, int | float) or isinstance(value, bool):
-            raise LlamacError(f"{key}: {value!r} is no number")
+            raise WorldError(f"{key}: {value!r} is no number")
     if "rho" in changes and "mu" in changes:
-        raise LlamacError("rho, mu: both say where the peak is: give one of them")
+        raise WorldError("rho, mu: both say where the peak is: give one of them")
     sigma = float(changes.get("sigma", game.sigma))
     if "rho" in changes:
         return make_game(game.agents, rho=float(changes["rho"]), sigma=sigma)
@@ -157,10 +157,10 @@ def curve(game: Game, rewards: Sequence[float]) -> Curve:
     """Judge the rewards of the rounds, in their order.
 
     Raises:
-        LlamacError: there are none.
+        WorldError: there are none.
     """
     if not rewards:
-        raise LlamacError("a curve has at least one round")
+        raise WorldError("a curve has at least one round")
     shares = [reward / game.best_reward for reward in rewards]
     close = next((number for number, share in enumerate(shares, 1) if share >= CLOSE), None)
     return Curve(shares[-1], max(shares), fsum(game.best_reward - reward for reward in rewards), close)

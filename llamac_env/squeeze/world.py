@@ -76,7 +76,7 @@ class SqueezeWorld:
         config: team, curve, rounds, and what is told of them.
 
     Raises:
-        LlamacError: the curve cannot be.
+        WorldError: the curve cannot be.
     """
 
     name = "squeeze"
@@ -164,7 +164,7 @@ class SqueezeWorld:
         """Give the coming rounds another curve, by `mu` or `rho`, and `sigma`; past rounds paid what they paid.
 
         Raises:
-            LlamacError: there is no such curve; the message names the place.
+            WorldError: there is no such curve; the message names the place.
         """
         self.env.change(changes)
 

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from llamac_env.errors import BoardError
 from llamac_env.transport.board import Board
 from llamac_env.transport.drawing import MOST_OF_A_COLOUR
 from llamac_env.transport.text import read_board, write_board
+from maeil.environments.errors import LayoutError
 
 
 def altered(board: Board, changes: Mapping[str, Any]) -> Board:
@@ -24,24 +24,24 @@ def altered(board: Board, changes: Mapping[str, Any]) -> Board:
         changes: see the module; JSON.
 
     Raises:
-        BoardError: they cannot be read, or there can be no such board; the message names the place.
+        LayoutError: they cannot be read, or there can be no such board; the message names the place.
     """
     for key in changes:
         if key != "items":
-            raise BoardError(f"{key}: there is no such part: what is at which place is told by items")
+            raise LayoutError(f"{key}: there is no such part: what is at which place is told by items")
     named, now = changes.get("items", {}), write_board(board)
     if not isinstance(named, Mapping):
-        raise BoardError(f"items: {named!r} is no object with places")
+        raise LayoutError(f"items: {named!r} is no object with places")
     for place, items in named.items():
         if place not in now:
-            raise BoardError(f"items.{place}: there is no such place on this grid: they are {', '.join(now)}")
+            raise LayoutError(f"items.{place}: there is no such place on this grid: they are {', '.join(now)}")
         if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
-            raise BoardError(f'items.{place}: {items!r} is no list of names: write ["box_blue", "target_red"], say')
+            raise LayoutError(f'items.{place}: {items!r} is no list of names: write ["box_blue", "target_red"], say')
         now[place] = list(items)
     found = read_board(board.grid, now).check()
     if not found.boxes:
-        raise BoardError("items: no box would be left, and with the last one the episode ends: leave one")
+        raise LayoutError("items: no box would be left, and with the last one the episode ends: leave one")
     for colour, boxes in Counter(box.colour for box in found.boxes).items():
         if boxes > MOST_OF_A_COLOUR:
-            raise BoardError(f"items: {boxes} boxes of {colour}: there are {MOST_OF_A_COLOUR} of a colour at most")
+            raise LayoutError(f"items: {boxes} boxes of {colour}: there are {MOST_OF_A_COLOUR} of a colour at most")
     return found

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from llamac_env.errors import BoardError
 from llamac_env.transport.constants import Colour, Difficulty, EntryRule, FailureCode
 from llamac_env.transport.grid import Grid, Place
+from maeil.environments.errors import LayoutError
 
 
 class Item(NamedTuple):
@@ -40,7 +40,7 @@ class Board:
         targets: those still free, sorted.
 
     Raises:
-        BoardError: a box or a target is where it cannot be; the colours do not match; or two boxes share a corner.
+        LayoutError: a box or a target is where it cannot be; the colours do not match; or two boxes share a corner.
     """
 
     grid: Grid
@@ -55,7 +55,7 @@ class Board:
         """Return the board itself when it can be the start of an episode.
 
         Raises:
-            BoardError: it cannot; the message says why.
+            LayoutError: it cannot; the message says why.
         """
         for what, items, places in (
             ("box", self.boxes, frozenset(self.grid.box_places)),
@@ -64,16 +64,16 @@ class Board:
             for item in items:
                 if item.place not in places:
                     row, col = item.place
-                    raise BoardError(f"{what}_{item.colour} at {row / 2}, {col / 2}: the grid has no such place for it")
+                    raise LayoutError(f"{what}_{item.colour} at {row / 2}, {col / 2}: the grid has no such place")
         boxes, targets = (Counter(item.colour for item in items) for items in (self.boxes, self.targets))
         for colour in Colour:
             if boxes[colour] != targets[colour]:
-                raise BoardError(f"{colour}: {boxes[colour]} boxes and {targets[colour]} targets: one for each")
+                raise LayoutError(f"{colour}: {boxes[colour]} boxes and {targets[colour]} targets: one for each")
             if self.grid.is_hard and boxes[colour] > 1:
-                raise BoardError(f"{colour}: {boxes[colour]} boxes: a hard board has one of each colour")
+                raise LayoutError(f"{colour}: {boxes[colour]} boxes: a hard board has one of each colour")
         if taken := self.collisions():
             row, col = taken[0]
-            raise BoardError(f"corner {row / 2}, {col / 2}: two boxes are on it")
+            raise LayoutError(f"corner {row / 2}, {col / 2}: two boxes are on it")
         return self
 
     def box_at(self, agent: int, colour: Colour) -> Place | None:

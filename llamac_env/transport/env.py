@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Box, Dict, Discrete
 from gymnasium.utils.seeding import np_random
-from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo ships no types
 
-from llamac_env.arguments import INFOS, one_of, whole
-from llamac_env.errors import EpisodeError, LlamacError
-from llamac_env.joint_action import read_actions
 from llamac_env.transport.alteration import altered
 from llamac_env.transport.arrays import CountArray, action_masks, observations, state_shape, write_state
 from llamac_env.transport.board import Board, BoxMove, Step
@@ -22,10 +18,12 @@ from llamac_env.transport.grid import PLACES, Grid
 from llamac_env.transport.observation import SIGHTS, Frame, Sight, TransportObservation
 from llamac_env.transport.primitives import COLOURS, PRIMITIVES, decode_joint
 from llamac_env.transport.render import render_ansi, render_rgb
+from maeil.environments.actions import numbers
+from maeil.environments.arguments import no_render_mode, no_state, one_of, whole
+from maeil.environments.errors import EpisodeError, WorldError
+from maeil.environments.parallel import INFOS, RENDER_MODES, InfoKind, RenderMode, WorldEnv
 
 Observation = dict[str, npt.NDArray[np.int8]]
-RenderMode = Literal["ansi", "rgb_array"]
-InfoKind = Literal["none", "plain", "symbolic"]
 
 USUAL_LIMIT = 30
 """Steps of an episode; the published limit."""
@@ -39,7 +37,7 @@ def usual_limit(cells: int) -> int:
     return LARGE_LIMIT if cells >= LARGE else USUAL_LIMIT
 
 
-class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
+class TransportEnv(WorldEnv[Dict, Discrete]):
     """One agent in each cell hands coloured boxes on until each is on a target of its colour.
 
     Observation: a dictionary for each agent. `observation`: int8 `(places, 5)`, by colour: the boxes at the places in
@@ -77,7 +75,7 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         copy: Give the caller arrays of its own.
 
     Raises:
-        LlamacError: An argument is wrong; the message says which and why.
+        WorldError: An argument is wrong; the message says which and why.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -98,15 +96,13 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         copy: bool = True,
     ) -> None:
         if not isinstance(grid, Grid):
-            raise LlamacError(f"grid is a {type(grid).__name__}: TransportEnv(Grid(2, 4, Difficulty.easy))")
+            raise WorldError(f"grid is a {type(grid).__name__}: TransportEnv(Grid(2, 4, Difficulty.easy))")
         self.grid = grid
         self.max_steps = whole("max_steps", max_steps, 1) if max_steps is not None else usual_limit(grid.agents)
         self.view = one_of("view", view, SIGHTS)
-        self.render_mode = one_of("render_mode", render_mode, (*self.metadata["render_modes"], None))
+        self.render_mode = one_of("render_mode", render_mode, (*RENDER_MODES, None))
         self.info_kind = one_of("infos", infos, INFOS)
         self.copy = copy
-        self.possible_agents = [f"agent_{agent}" for agent in range(grid.agents)]
-        self.agents: list[str] = []
         shape = (PLACES + 1 if grid.is_hard else 2, len(COLOURS))
         spaces = Dict(
             {
@@ -115,8 +111,7 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             }
         )
         self.state_space = Box(0, MOST_OF_A_COLOUR, state_shape(grid), dtype=np.int8)
-        self.observation_spaces = dict.fromkeys(self.possible_agents, spaces)
-        self.action_spaces = {name: Discrete(PRIMITIVES) for name in self.possible_agents}
+        super().__init__(grid.agents, spaces, lambda: Discrete(PRIMITIVES))
         self._generator: np.random.Generator | None = None
         self._board: Board | None = None
         self._report: Step | None = None
@@ -125,14 +120,6 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         """Steps of the episode so far."""
         self.boxes = 0
         """Boxes at its start, and those that changes from outside have brought since, less those that they took."""
-
-    def observation_space(self, agent: str) -> Dict:
-        """The space of an agent's observation, one object for all agents."""
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> Discrete:
-        """The space of an agent's actions."""
-        return self.action_spaces[agent]
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -147,8 +134,8 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             Observations and infos by agent.
 
         Raises:
-            BoardError: The board cannot be.
-            LlamacError: The seed is no integer from 0 on, or the board has another grid.
+            LayoutError: The board cannot be.
+            WorldError: The seed is no integer from 0 on, or the board has another grid.
         """
         board = (options or {}).get("board")
         if seed is not None:
@@ -158,7 +145,7 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         if board is None:
             board = draw_board(self.grid, self._generator)
         elif not isinstance(board, Board) or board.grid != self.grid:
-            raise LlamacError('options["board"] is not a Board of this environment\'s grid')
+            raise WorldError('options["board"] is not a Board of this environment\'s grid')
         self._board = board.check()
         self._report = self._frame = None
         self.steps, self.boxes = 0, len(board.boxes)
@@ -182,7 +169,7 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         """
         self._require_running()
         names = self.possible_agents
-        report = self.step_moves(decode_joint(self.grid, read_actions(actions, names, PRIMITIVES)))
+        report = self.step_moves(decode_joint(self.grid, numbers(actions, names, PRIMITIVES)))
         over = not report.board.boxes or bool(report.collisions)
         return (
             self._observations(),
@@ -216,7 +203,7 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             Whether anything is another now.
 
         Raises:
-            BoardError: They cannot be read, or there can be no such board; nothing has changed.
+            LayoutError: They cannot be read, or there can be no such board; nothing has changed.
             EpisodeError: There is no running episode.
         """
         self._require_running()
@@ -235,7 +222,7 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
             EpisodeError: There is none before the first reset.
         """
         if self._board is None:
-            raise EpisodeError("the environment has no state before the first reset: call reset(seed=...) first")
+            raise no_state()
         return self._board
 
     @property
@@ -268,13 +255,13 @@ class TransportEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]
         """The board as text or as an image, by `render_mode`.
 
         Raises:
-            LlamacError: The environment was made without a render mode.
+            WorldError: The environment was made without a render mode.
         """
         if self.render_mode == "ansi":
             return render_ansi(self.board)
         if self.render_mode == "rgb_array":
             return render_rgb(self.board)
-        raise LlamacError('this environment has no render mode: make it with TransportEnv(..., render_mode="ansi")')
+        raise no_render_mode(self)
 
     def _observations(self) -> dict[str, Observation]:
         seen = observations(self.grid, self.state())

@@ -11,14 +11,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from llamac_env.errors import MissingSolver
 from llamac_env.transport.board import Board, BoxMove, Item
 from llamac_env.transport.bounds import Bracket, bracket
 from llamac_env.transport.constants import EntryRule
 from llamac_env.transport.plan import JointPlan
+from maeil.environments.errors import WorldError
 
 INSTALL = "pip install 'quorum-harness[optimum]'"
 """What brings the solver."""
+
+
+class MissingSolver(WorldError):
+    """The exact solver is not installed."""
 
 
 def solve(board: Board) -> Bracket:

@@ -12,12 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from llamac_env.errors import LlamacError
 from llamac_env.transport.board import Board
 from llamac_env.transport.constants import Difficulty, EntryRule
 from llamac_env.transport.grid import Grid
 from llamac_env.transport.plan import JointPlan
 from llamac_env.transport.text import read_agent, read_board, read_move
+from maeil.environments.errors import WorldError
 
 INSTANCES = Path(__file__).resolve().parent / "instances"
 """Where the files are."""
@@ -53,12 +53,12 @@ def load_instances(grid: Grid) -> tuple[Instance, ...]:
     """Return the boards of a setting.
 
     Raises:
-        LlamacError: the benchmark has none for this grid.
+        WorldError: the benchmark has none for this grid.
     """
     file = instance_file(grid)
     if (grid.rows, grid.cols) not in SHAPES or grid.entry_rule is not EntryRule.final_state:
         shapes = ", ".join(f"{rows} x {cols}" for rows, cols in SHAPES)
-        raise LlamacError(
+        raise WorldError(
             f"boards: frozen boards are for {shapes} with entry_rule final_state, "
             f"not for {grid.rows} x {grid.cols} with {grid.entry_rule}: set env.boards=drawn"
         )
@@ -69,11 +69,11 @@ def find_instance(grid: Grid, seed: int) -> Instance:
     """Return the board of a seed.
 
     Raises:
-        LlamacError: the benchmark has none.
+        WorldError: the benchmark has none.
     """
     instances = load_instances(grid)
     if seed >= len(instances):
-        raise LlamacError(
+        raise WorldError(
             f"boards: frozen boards have the seeds 0 to {len(instances) - 1}, not {seed}: set env.boards=drawn"
         )
     return instances[seed]

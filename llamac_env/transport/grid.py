@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from llamac_env.arguments import one_of, whole
-from llamac_env.errors import BoardError, LlamacError
 from llamac_env.transport.constants import Difficulty, EntryRule
+from maeil.environments.arguments import one_of, whole
+from maeil.environments.errors import LayoutError, WorldError
 
 Place = tuple[int, int]
 """Row and column in half units: odd for the centres of cells, even for corners."""
@@ -35,7 +35,7 @@ class Grid:
         entry_rule: whether a corner may be entered in the step in which it is left.
 
     Raises:
-        BoardError: it has no cell, or too many.
+        LayoutError: it has no cell, or too many.
     """
 
     rows: int
@@ -45,7 +45,7 @@ class Grid:
 
     def __post_init__(self) -> None:
         if not (1 <= self.rows <= LARGEST_SIDE and 1 <= self.cols <= LARGEST_SIDE):
-            raise BoardError(f"a grid of {self.rows} x {self.cols} cells: each side has 1 to {LARGEST_SIDE}")
+            raise LayoutError(f"a grid of {self.rows} x {self.cols} cells: each side has 1 to {LARGEST_SIDE}")
 
     @cached_property
     def is_hard(self) -> bool:
@@ -150,12 +150,12 @@ def grid_for(agents: int, rows: int | None, difficulty: str, entry_rule: str) ->
         entry_rule: A value of `EntryRule`.
 
     Raises:
-        LlamacError: They do not go together; the message says which part and why.
+        WorldError: They do not go together; the message says which part and why.
     """
     cells = whole("n", agents, 1)
     height = whole("rows", rows, 1) if rows is not None else usual_rows(cells)
     if cells % height:
-        raise LlamacError(f"rows: {height} rows do not hold n = {cells} cells: choose a divisor, or null")
+        raise WorldError(f"rows: {height} rows do not hold n = {cells} cells: choose a divisor, or null")
     return Grid(
         height,
         cells // height,

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from llamac_env.errors import LlamacError
 from llamac_env.transport.board import Board
 from llamac_env.transport.constants import Difficulty, EntryRule
 from llamac_env.transport.grid import Grid, Place
@@ -20,6 +19,7 @@ from llamac_env.transport.text import (
     write_destination,
     write_place,
 )
+from maeil.environments.errors import WorldError
 
 Sight = Literal["local", "board"]
 """What an agent sees: its own cell and its moves, as the paper's actors do, or all of the board beside them."""
@@ -71,10 +71,10 @@ class TransportObservation:
         """The state that it shows, with all that can be asked of it: who can do what, and what comes of it.
 
         Raises:
-            LlamacError: it shows no board.
+            WorldError: it shows no board.
         """
         if self.board is None:
-            raise LlamacError(f"{self.agent} sees its own cell alone: take what is seen from outside")
+            raise WorldError(f"{self.agent} sees its own cell alone: take what is seen from outside")
         return read_board(self.grid, self.board)
 
     def shown(self) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llamac_env.errors import ActionError
 from llamac_env.transport.board import BoxMove
 from llamac_env.transport.constants import Colour
 from llamac_env.transport.grid import PLACES, Grid
+from maeil.environments.errors import ActionError
 
 COLOURS = tuple(Colour)
 SLOTS = PLACES + 1

@@ -12,11 +12,11 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
 
-from llamac_env.errors import LlamacError
 from llamac_env.transport.board import Board, BoxMove
 from llamac_env.transport.constants import Colour, EntryRule
 from llamac_env.transport.grid import Grid, Place
 from llamac_env.transport.plan import JointPlan
+from maeil.environments.errors import WorldError
 
 _State = tuple[Place, int]
 """A corner and an instant."""
@@ -25,7 +25,7 @@ PATIENCE = 12
 """Steps beyond the longest way that `prioritised` looks ahead."""
 
 
-class NoPlan(LlamacError):
+class NoPlan(WorldError):
     """No plan was found that places every box."""
 
 

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from llamac_env.errors import BoardError
 from llamac_env.transport.board import Board, BoxMove, Item
 from llamac_env.transport.constants import Colour, FailureCode
 from llamac_env.transport.grid import Grid, Place
+from maeil.environments.errors import LayoutError
 
 _COLOURS = frozenset(map(str, Colour))
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
@@ -85,19 +85,19 @@ def read_board(grid: Grid, data: Mapping[str, Any]) -> Board:
     """Read a board; empty places may be left out. Whether an episode can begin with it is `Board.check`'s to tell.
 
     Raises:
-        BoardError: a key is no place, or what is there is neither box nor target; the message names it.
+        LayoutError: a key is no place, or what is there is neither box nor target; the message names it.
     """
     boxes: list[Item] = []
     targets: list[Item] = []
     for key, items in data.items():
         found = _KEY.fullmatch(key)
         if found is None:
-            raise BoardError(f"{key!r} is no place: write '0.5_1.5' for a cell, '1.0_0.0' for a corner")
+            raise LayoutError(f"{key!r} is no place: write '0.5_1.5' for a cell, '1.0_0.0' for a corner")
         place = _halves(found[1]), _halves(found[2])
         for name in items:
             kind, _, colour = name.partition("_")
             if kind not in ("box", "target") or colour not in _COLOURS:
-                raise BoardError(f"{key}: {name!r} is neither box_ nor target_ with one of {', '.join(Colour)}")
+                raise LayoutError(f"{key}: {name!r} is neither box_ nor target_ with one of {', '.join(Colour)}")
             (boxes if kind == "box" else targets).append(Item(Colour(colour), place))
     return Board(grid, tuple(boxes), tuple(targets))
 

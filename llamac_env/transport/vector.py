@@ -12,9 +12,6 @@ from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from llamac_env.arguments import one_of, whole
-from llamac_env.errors import EpisodeError, LlamacError
-from llamac_env.joint_action import check_actions
 from llamac_env.transport.arrays import (
     HALF,
     CountArray,
@@ -28,15 +25,26 @@ from llamac_env.transport.arrays import (
 from llamac_env.transport.board import Board
 from llamac_env.transport.constants import EntryRule
 from llamac_env.transport.drawing import board_generator, draw_board
-from llamac_env.transport.env import RenderMode, TransportEnv
+from llamac_env.transport.env import TransportEnv
 from llamac_env.transport.grid import Grid
 from llamac_env.transport.kernel import FlagArray, step_boards
 from llamac_env.transport.primitives import PRIMITIVES
 from llamac_env.transport.render import render_ansi, render_rgb
+from maeil.environments.actions import in_range, integers
+from maeil.environments.arguments import (
+    autoreset_mode as mode_of,
+)
+from maeil.environments.arguments import (
+    batch_seeds,
+    no_options,
+    no_render_mode,
+    no_state,
+    one_of,
+    whole,
+)
+from maeil.environments.parallel import RenderMode, given
 
 Infos = dict[str, Any]
-
-_MODES = {mode.value: mode for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP)}
 
 
 class TransportVecEnv(VectorEnv[CountArray, npt.ArrayLike, Any]):
@@ -83,7 +91,7 @@ class TransportVecEnv(VectorEnv[CountArray, npt.ArrayLike, Any]):
         render_mode: What `render()` gives for each board: `"ansi"` text, or `"rgb_array"`.
 
     Raises:
-        LlamacError: An argument is wrong; the message says which and why.
+        WorldError: An argument is wrong; the message says which and why.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium declares it so)
@@ -107,8 +115,7 @@ class TransportVecEnv(VectorEnv[CountArray, npt.ArrayLike, Any]):
         single = TransportEnv(grid, max_steps=max_steps, render_mode=render_mode)
         self.grid, self.n, self.max_steps, self.render_mode = grid, grid.agents, single.max_steps, render_mode
         self.info_kind, self.copy = one_of("infos", infos, ("none", "plain")), copy
-        name = autoreset_mode.value if isinstance(autoreset_mode, AutoresetMode) else autoreset_mode
-        self.autoreset_mode = _MODES[one_of("autoreset_mode", name, _MODES)]
+        self.autoreset_mode = mode_of(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         seen = single.observation_space(single.possible_agents[0])["observation"]
         self.single_observation_space = batch_space(seen, self.n)
@@ -141,10 +148,9 @@ class TransportVecEnv(VectorEnv[CountArray, npt.ArrayLike, Any]):
             Observations and infos.
 
         Raises:
-            LlamacError: A seed is no integer from 0 on, their number is not that of the boards, or there are options.
+            WorldError: A seed is no integer from 0 on, their number is not that of the boards, or there are options.
         """
-        if options:
-            raise LlamacError(f"reset of a batch takes no options, it was given {', '.join(map(repr, options))}")
+        no_options(options)
         self._generators = self._seeded(seed)
         for world in range(self.num_envs):
             self._begin(world)
@@ -167,7 +173,7 @@ class TransportVecEnv(VectorEnv[CountArray, npt.ArrayLike, Any]):
             EpisodeError: There was no reset yet.
         """
         self._require_state()
-        joint = check_actions(actions, (self.num_envs, self.n), PRIMITIVES)
+        joint = in_range(integers(actions, (self.num_envs, self.n)), PRIMITIVES)
         step_boards(
             joint, self._begins, geometry(self.grid).slots, self.grid.is_hard,
             self.grid.entry_rule is EntryRule.start_empty, self._states, self._moved, self._placed, self._collided,
@@ -213,28 +219,18 @@ class TransportVecEnv(VectorEnv[CountArray, npt.ArrayLike, Any]):
         """Each board as text or as an image, by `render_mode`.
 
         Raises:
-            LlamacError: The environment was made without a render mode.
+            WorldError: The environment was made without a render mode.
         """
         if self.render_mode is None:
-            raise LlamacError('this environment has no render mode: TransportVecEnv(..., render_mode="rgb_array")')
+            raise no_render_mode(self)
         draw = render_ansi if self.render_mode == "ansi" else render_rgb
         return tuple(draw(self.board(world)) for world in range(self.num_envs))
 
     def _seeded(self, seed: int | Sequence[int | None] | None) -> list[np.random.Generator]:
-        seeds: Sequence[int | None]
-        if seed is None:
-            seeds = [None] * self.num_envs
-        elif isinstance(seed, Sequence | np.ndarray):
-            seeds = seed
-        else:
-            first = whole("seed", seed, 0)
-            seeds = range(first, first + self.num_envs)
-        if len(seeds) != self.num_envs:
-            raise LlamacError(f"{len(seeds)} seeds for {self.num_envs} boards: give one number, or one for each board")
         going_on: Sequence[np.random.Generator | None] = self._generators or [None] * self.num_envs
         return [
-            board_generator(whole("seed", number, 0)) if number is not None else generator or np_random(None)[0]
-            for number, generator in zip(seeds, going_on, strict=True)
+            board_generator(number) if number is not None else generator or np_random(None)[0]
+            for number, generator in zip(batch_seeds(seed, self.num_envs), going_on, strict=True)
         ]
 
     def _begin(self, world: int) -> None:
@@ -272,12 +268,8 @@ class TransportVecEnv(VectorEnv[CountArray, npt.ArrayLike, Any]):
         }
 
     def _own(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        if self.copy:
-            return array.copy()
-        view = array.view()
-        view.flags.writeable = False
-        return view
+        return given(array, copy=self.copy)
 
     def _require_state(self) -> None:
         if not self._generators:
-            raise EpisodeError("the boards have no state before the first reset: call reset(seed=...) first")
+            raise no_state()

@@ -70,7 +70,7 @@ class TransportWorld:
         config: grid, rules and boards.
 
     Raises:
-        LlamacError: they do not go together; the message says which part and why.
+        WorldError: they do not go together; the message says which part and why.
     """
 
     name = "transport"
@@ -90,7 +90,7 @@ class TransportWorld:
         """Take the board of a seed, with what is known of its optimum.
 
         Raises:
-            LlamacError: boards are frozen, and there is none of this seed or for this grid.
+            WorldError: boards are frozen, and there is none of this seed or for this grid.
         """
         grid = self.env.grid
         bounds: dict[str, int]
@@ -165,7 +165,7 @@ class TransportWorld:
         """Say what is at some places: see `llamac_env.transport.alteration`.
 
         Raises:
-            BoardError: it cannot be read, or there can be no such board; the message names the place.
+            LayoutError: it cannot be read, or there can be no such board; the message names the place.
         """
         self.env.change(changes)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from maeil.failures.failure import Failure, FailureKind
-from maeil.failures.history import History
+from maeil.failures.history import History, read_history
 from maeil.failures.ignored_input import ignored_inputs
 from maeil.failures.mismatch import mismatches
-from maeil.failures.reading import read_history
 from maeil.failures.repetition import repetitions
 from maeil.failures.silence import silences
 from maeil.failures.termination import terminations

@@ -1,83 +1,18 @@
-"""What the rules look at: plans, messages, attempts and ends of tasks, each with the event that tells it."""
+"""What the rules look at: the story of a trace by agent and task, what messages name, and when tasks were over."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar, cast
 
-from maeil.failures.wording import Wording
-from maeil.plans import PlanStatus
-from maeil.trace.events import MessageSent, PlanChange, Stamped
-
-_FAILED = (PlanStatus.FAILED, PlanStatus.TIMED_OUT)
-
-
-def target_of(task: Mapping[str, str] | None) -> str:
-    """Return the target of a task without the part of it that one way of doing it names; empty without a task."""
-    return task["target"].partition("/")[0] if task is not None else ""
-
-
-@dataclass(slots=True)
-class PlanLife:
-    """A plan from its commitment to its end.
-
-    Attributes:
-        committed: the event that has its content.
-        content: that event.
-        thought: the beginning of the thought that gave it; None where the loop did.
-        begun: whether it came to run.
-        end: the event of its end; None when the trace ends before.
-        status: its final status.
-        reason: why it ended.
-        stopped_at: index of the action at which it ended.
-    """
-
-    committed: Stamped
-    content: PlanChange
-    thought: Stamped | None
-    begun: bool = False
-    end: Stamped | None = None
-    status: PlanStatus | None = None
-    reason: str = ""
-    stopped_at: int = -1
-
-    @property
-    def agent(self) -> int:
-        """Whose it is."""
-        return self.content.agent
-
-    @property
-    def id(self) -> str:
-        """Its id."""
-        return self.content.plan
-
-    @property
-    def ended(self) -> Stamped:
-        """The event of its end, of a plan that has one."""
-        assert self.end is not None
-        return self.end
-
-    @property
-    def target(self) -> str:
-        """Target of its task; empty where it names none."""
-        return target_of(self.content.task)
-
-    @property
-    def failed(self) -> bool:
-        """Whether it has failed or run out of time."""
-        return self.status in _FAILED
-
-    @property
-    def own(self) -> bool:
-        """Whether its agent's mind gave it, and not the loop or a repair in its stead."""
-        return not self.content.flag
-
-    @property
-    def actions(self) -> Sequence[Mapping[str, Any]]:
-        """Its symbolic actions."""
-        return self.content.actions or ()
+from maeil.failures.text_reader import TextReader
+from maeil.mind import Act
+from maeil.trace.events import ConstraintChange, MessageRead, MessageSent, Stamped
+from maeil.trace.reader import Trace
+from maeil.trace.story import Attempt, PlanLife, ThoughtLife, name_of, target_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,27 +32,6 @@ class Said:
     taken: Mapping[int, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """An attempt at a task.
-
-    Attributes:
-        event: the event.
-        task: kind and target, as the world reports it.
-        needs: how many agents it takes.
-        agents: who took part.
-        missing: what it lacked; empty when it succeeded, or nothing is known.
-        succeeded: whether it came off.
-    """
-
-    event: Stamped
-    task: tuple[str, str]
-    needs: int
-    agents: frozenset[int]
-    missing: frozenset[str]
-    succeeded: bool
-
-
 @dataclass(slots=True)
 class Closure:
     """A time in which all that can be done to a target is over.
@@ -129,19 +43,6 @@ class Closure:
 
     event: Stamped
     reopened: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A thought that the world refused.
-
-    Attributes:
-        event: its end.
-        reasons: why, in the world's words.
-    """
-
-    event: Stamped
-    reasons: Sequence[str]
 
 
 @dataclass(slots=True)
@@ -167,36 +68,36 @@ class History:
 
     Attributes:
         names: of the participants.
-        wording: reads messages.
+        text: reads the texts of messages.
         plans: of each agent.
         plans_for: each target.
         said: of each sender.
         about: messages that name a target, by target.
         read: of each reader: the event, and what was read.
-        speaking: ends of the turns of each participant in which it might speak.
-        edges: (sender, recipient) of all messages: who can reach whom.
-        refusals: of each agent.
-        tried: at each target.
+        speaking: ends of the turns of each participant in which it could speak.
+        reaches: (sender, recipient) of all messages: who can reach whom.
+        refused: thoughts of each agent that had no effect.
+        attempts: at each target.
         courses: of each target.
     """
 
     names: tuple[str, ...]
-    wording: Wording
+    text: TextReader
     plans: Mapping[int, list[PlanLife]]
     plans_for: Mapping[str, list[PlanLife]]
     said: Mapping[int, list[Said]]
     about: Mapping[str, list[Said]]
     read: Mapping[int, list[tuple[Stamped, Said]]]
     speaking: Mapping[int, list[Stamped]]
-    edges: frozenset[tuple[int, int]]
-    refusals: Mapping[int, list[Refusal]]
-    tried: Mapping[str, list[Tried]]
+    reaches: frozenset[tuple[int, int]]
+    refused: Mapping[int, list[ThoughtLife]]
+    attempts: Mapping[str, list[Attempt]]
     courses: Mapping[str, Course]
 
     def over(self, target: str, moment: Stamped) -> Closure | None:
         """Return since when a target is over at an event; None where it is not.
 
-        The world reports that a task is over before the step that follows, so a report of the same `t` tells what was
+        The world reports that a task is over before the step that follows, so a report of the same `t` states what was
         so already.
         """
         course = self.courses.get(target)
@@ -205,12 +106,12 @@ class History:
                 return closure
         return None
 
-    def last_try(self, plan: PlanLife) -> Tried | None:
+    def last_attempt(self, plan: PlanLife) -> Attempt | None:
         """Return the last attempt of a plan that is over at its target."""
-        tried = self.tried.get(plan.target, ())
+        attempts = self.attempts.get(plan.target, ())
         found = None
-        # A wait in vain is told right behind the end of its plan, so its number is the larger one.
-        for one in tried[bisect_right(tried, plan.committed.seq, key=lambda one: one.event.seq) :]:
+        # A wait in vain is reported right after the end of its plan, so its number is the larger one.
+        for one in attempts[bisect_right(attempts, plan.committed.seq, key=lambda one: one.event.seq) :]:
             if one.event.t > plan.ended.t:
                 break
             if plan.agent in one.agents:
@@ -235,15 +136,15 @@ class History:
         place = bisect_right(course.steps, moment.t)
         return bool(place) and course.doable[place - 1]
 
-    def told(self, target: str, hearer: int, after: int, before: int) -> bool:
-        """Whether a message that names a target was sent to somebody between two events, given by their numbers."""
+    def heard_of(self, target: str, hearer: int, after: int, before: int) -> bool:
+        """Whether a message that names a target was sent to a participant between two events (their numbers)."""
         found = between(self.about.get(target, ()), after, before, lambda said: said.sent.seq)
         return any(hearer in said.message.recipients for said in found)
 
     def news(self, agent: int, after: int, before: int, *targets: str) -> bool:
         """Whether an agent has read a message between two events that names it or one of some targets."""
         return any(
-            not said.named.isdisjoint(targets) or self.wording.mentions(said.message.content, agent)
+            not said.named.isdisjoint(targets) or self.text.mentions(said.message.content, agent)
             for _, said in self.read_between(agent, after, before)
         )
 
@@ -262,3 +163,69 @@ T = TypeVar("T")
 def between(items: Sequence[T], after: int, before: int, number: Callable[[T], int]) -> Sequence[T]:
     """Return the items, ascending by the number of their event, that lie between two events, these not included."""
     return items[bisect_right(items, after, key=number) : bisect_left(items, before, key=number)]
+
+
+def read_history(trace: Trace) -> History:
+    """Read what the rules look at."""
+    story, names = trace.story, (*trace.start.agents, *trace.start.coordinators)
+    text = TextReader(
+        {*(target.partition("/")[0] for _, target in story.tasks), *(one.target for one in story.attempts)}, names
+    )
+    plans: defaultdict[int, list[PlanLife]] = defaultdict(list)
+    plans_for: defaultdict[str, list[PlanLife]] = defaultdict(list)
+    for plan in story.plans:
+        plans[plan.agent].append(plan)
+        if plan.target:
+            plans_for[plan.target].append(plan)
+    said: defaultdict[int, list[Said]] = defaultdict(list)
+    about: defaultdict[str, list[Said]] = defaultdict(list)
+    read: defaultdict[int, list[tuple[Stamped, Said]]] = defaultdict(list)
+    for life in story.messages:
+        message = life.message
+        one = Said(life.sent, message, text.named(message.content), text.taken(message.content, message.sender))
+        said[message.sender].append(one)
+        for target in one.named:
+            about[target].append(one)
+        for reading in life.readings:
+            read[cast(MessageRead, reading.event).agent].append((reading, one))
+    for readings in read.values():
+        readings.sort(key=lambda reading: reading[0].seq)
+    speaking: defaultdict[int, list[Stamped]] = defaultdict(list)
+    refused: defaultdict[int, list[ThoughtLife]] = defaultdict(list)
+    for thought in story.thoughts:
+        if thought.without_effect:
+            refused[thought.agent].append(thought)
+        elif thought.end is not None and Act.SPEAK in thought.acts:
+            speaking[thought.agent].append(thought.end)
+    attempts: defaultdict[str, list[Attempt]] = defaultdict(list)
+    for attempt in story.attempts:
+        attempts[attempt.target].append(attempt)
+    reaches = frozenset((one.message.sender, to) for one in story.messages for to in one.message.recipients)
+    return History(
+        names, text, plans, plans_for, said, about, read, speaking, reaches, refused, attempts, _courses(trace)
+    )
+
+
+def _courses(trace: Trace) -> Mapping[str, Course]:
+    """Follow what the world reported of each target.
+
+    Kinds of tasks that are there while nobody does them can be over. Those of other kinds, such as the craft of a tool,
+    are reported in the steps in which somebody does them, so that they are over says nothing.
+    """
+    reports = [cast(ConstraintChange, stamped.event) for stamped in trace.stamped(ConstraintChange)]
+    standing = {change.task["kind"] for change in reports if change.threshold and not change.temporal}
+    ways: defaultdict[str, dict[tuple[str, str], ConstraintChange]] = defaultdict(dict)
+    courses: defaultdict[str, Course] = defaultdict(Course)
+    for stamped, change in zip(trace.stamped(ConstraintChange), reports, strict=True):
+        target, name = target_of(change.task), name_of(change.task)
+        active, course = ways[target], courses[target]
+        course.kinds.add(change.task["kind"])
+        if change.threshold:
+            active[name] = change
+            if course.closures and course.closures[-1].reopened is None:
+                course.closures[-1].reopened = stamped.seq
+        elif active.pop(name, None) is not None and not active and change.task["kind"] in standing:
+            course.closures.append(Closure(stamped))
+        course.steps.append(stamped.t)
+        course.doable.append(any(way.dependency and way.participation >= way.threshold for way in active.values()))
+    return courses

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from maeil.failures.failure import Failure, FailureKind, Proof
-from maeil.failures.history import History, PlanLife, Said
+from maeil.failures.history import History, Said
 from maeil.messages import MessageKind
 from maeil.trace.events import Stamped
+from maeil.trace.story import PlanLife
 
 
 def ignored_inputs(history: History) -> Iterator[Failure]:
@@ -54,6 +55,6 @@ def _contradicts(history: History, plan: PlanLife, since: int, read: Stamped, or
         return False
     return not any(
         (at.seq > read.seq or said.message.sender != orders.message.sender)
-        and (wanted in said.named or plan.target in said.named or history.wording.mentions(said.message.content, agent))
+        and (wanted in said.named or plan.target in said.named or history.text.mentions(said.message.content, agent))
         for at, said in history.read_between(agent, since, end.seq)
     )

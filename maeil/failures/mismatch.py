@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from maeil.failures.failure import Failure, FailureKind, Proof
-from maeil.failures.history import History, PlanLife, Said
+from maeil.failures.history import History, Said
+from maeil.trace.story import PlanLife
 
 
 def mismatches(history: History) -> Iterator[Failure]:

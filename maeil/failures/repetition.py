@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from maeil.failures.failure import Failure, FailureKind, Proof
-from maeil.failures.history import History, PlanLife, between
+from maeil.failures.history import History, between
+from maeil.trace.story import PlanLife
 
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 
@@ -39,7 +40,7 @@ def _repeats(first: PlanLife, again: PlanLife) -> bool:
         and first.own
         and again.own
         and again.committed.t == first.ended.t
-        and (first.content.task, first.actions) == (again.content.task, again.actions)
+        and (first.content.task, first.content.actions) == (again.content.task, again.content.actions)
         and (first.stopped_at, _NUMBER.sub("", first.reason)) == (again.stopped_at, _NUMBER.sub("", again.reason))
     )
 

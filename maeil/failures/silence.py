@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from maeil.failures.failure import Failure, FailureKind, Proof
-from maeil.failures.history import History, PlanLife, between
+from maeil.failures.history import History, between
+from maeil.trace.story import PlanLife
 
 
 def silences(history: History) -> Iterator[Failure]:
@@ -22,7 +23,7 @@ def silences(history: History) -> Iterator[Failure]:
                 history.speaking.get(agent, ()), since, plan.ended.seq if plan.end else since, lambda e: e.seq
             )
             since = plan.ended.seq if plan.end else since
-            tried = history.last_try(plan) if plan.failed and plan.own and plan.target else None
+            tried = history.last_attempt(plan) if plan.failed and plan.own and plan.target else None
             if tried is None or tried.succeeded or len(tried.agents) >= tried.needs or not turns:
                 continue
             if not _known(history, plan):

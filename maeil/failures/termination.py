@@ -32,18 +32,19 @@ def terminations(history: History) -> Iterator[Failure]:
 
 
 def _refused(history: History) -> Iterator[Failure]:
-    for agent, refusals in history.refusals.items():
+    for agent, thoughts in history.refused.items():
         known: set[tuple[int, str]] = set()
-        for refusal in refusals:
-            for reason in refusal.reasons:
-                for target in sorted(history.wording.named(reason)):
-                    closure = history.over(target, refusal.event)
-                    if closure is not None and (refusal.event.t, target) not in known:
-                        known.add((refusal.event.t, target))
+        for thought in thoughts:
+            assert thought.end is not None
+            for reason in thought.without_effect:
+                for target in sorted(history.text.named(reason)):
+                    closure = history.over(target, thought.end)
+                    if closure is not None and (thought.end.t, target) not in known:
+                        known.add((thought.end.t, target))
                         yield Failure.proven(
                             FailureKind.TERMINATION,
                             agent,
                             target,
                             Proof.of(closure.event, f"{target} is over"),
-                            Proof.of(refusal.event, f"a plan was refused: {reason}"),
+                            Proof.of(thought.end, f"a plan was refused: {reason}"),
                         )

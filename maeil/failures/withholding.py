@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from maeil.failures.failure import Failure, FailureKind, Proof
-from maeil.failures.history import History, PlanLife, between
-from maeil.failures.lacks import lack_of
+from maeil.failures.history import History, between
+from maeil.trace.events import Stamped
+from maeil.trace.story import Attempt, PlanLife
 
 
 def withholdings(history: History) -> Iterator[Failure]:
@@ -27,11 +29,11 @@ def withheld_from(history: History, plan: PlanLife) -> Iterator[Failure]:
     if not (plan.failed and plan.own and plan.target and plan.thought):
         return
     lack = lack_of(history, plan)
-    if lack is None or history.told(plan.target, plan.agent, lack.fact.seq, plan.committed.seq):
+    if lack is None or history.heard_of(plan.target, plan.agent, lack.fact.seq, plan.committed.seq):
         return
     for agent in sorted(lack.knowers):
         turns = between(history.speaking.get(agent, ()), lack.fact.seq, plan.thought.seq, lambda turn: turn.seq)
-        if turns and (agent, plan.agent) in history.edges:
+        if turns and (agent, plan.agent) in history.reaches:
             yield Failure.proven(
                 FailureKind.WITHHOLDING,
                 agent,
@@ -41,3 +43,64 @@ def withheld_from(history: History, plan: PlanLife) -> Iterator[Failure]:
                 Proof.of(plan.committed, f"{history.names[plan.agent]} committed plan {plan.id} for {plan.target}"),
                 Proof.of(plan.ended, f"plan {plan.id} failed: {plan.reason}"),
             )
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """What a plan lacked.
+
+    Attributes:
+        fact: the event since which it is known.
+        knowers: who took part in that event.
+        proofs: of the fact, and of what came of the plan without it.
+    """
+
+    fact: Stamped
+    knowers: frozenset[int]
+    proofs: tuple[Proof, ...]
+
+
+def lack_of(history: History, plan: PlanLife) -> Lack | None:
+    """Return what a failed plan lacked: that its target was over, or else why it could not come off."""
+    return _closed(history, plan) or _missed(history, plan)
+
+
+def _closed(history: History, plan: PlanLife) -> Lack | None:
+    closure = history.over(plan.target, plan.committed)
+    if closure is None:
+        return None
+    before = _tries(history, plan.target, -1, closure.event.seq)
+    last = next((tried for tried in reversed(before) if tried.succeeded), None)
+    if last is None or plan.agent in last.agents:
+        return None
+    proofs = (
+        Proof.of(last.event, f"{history.names_of(last.agents)} did {plan.target}"),
+        Proof.of(closure.event, f"{plan.target} is over"),
+    )
+    return Lack(last.event, last.agents, proofs)
+
+
+def _missed(history: History, plan: PlanLife) -> Lack | None:
+    own = history.last_attempt(plan)
+    if own is None or own.succeeded:
+        return None
+    fact: Attempt | None = None
+    for one in reversed(_tries(history, plan.target, -1, plan.committed.seq)):
+        if one.succeeded:
+            break
+        if one.task == own.task and one.missing & own.missing:
+            if plan.agent in one.agents:
+                return None  # it knew
+            fact = fact or one
+    if fact is None:
+        return None
+    lacking = ", ".join(sorted(fact.missing & own.missing))
+    proofs = (
+        Proof.of(fact.event, f"an attempt of {history.names_of(fact.agents)} at {plan.target} was missing: {lacking}"),
+        Proof.of(own.event, f"the attempt of {history.names[plan.agent]} was missing the same: {lacking}"),
+    )
+    return Lack(fact.event, fact.agents, proofs)
+
+
+def _tries(history: History, target: str, after: int, before: int) -> Sequence[Attempt]:
+    return between(history.attempts.get(target, ()), after, before, lambda tried: tried.event.seq)

@@ -30,7 +30,7 @@ one module, which `--plugin` names, or which an installed package declares as an
 """
 
 # In the order in which groups are shown.
-from maeil.metrics import outcome, communication, decision, plans, constraints, capability  # noqa: F401  # isort: skip
+from maeil.metrics import outcome, communication, decision, plans, constraints  # noqa: F401  # isort: skip
 from maeil.metrics import model, gates, repair, failures, routing, dig, tom, emcoop, coop2, credit  # noqa: F401  # isort: skip
 from maeil.metrics.registry import (
     METRICS,

@@ -6,7 +6,7 @@ from collections import Counter
 
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.statistics import deviation, mean, ratio
-from maeil.trace.events import MessageRead, MessageSent, StepTaken
+from maeil.trace.events import MessageSent, StepTaken
 from maeil.trace.reader import Trace
 
 
@@ -45,13 +45,6 @@ def recipients_reached(trace: Trace) -> Value:
     """Sum over messages of the recipients in whose mailbox they came to lie before the last event."""
     now = trace.events[-1].t_hat
     return sum(len(message.recipients) for message in trace.of(MessageSent) if message.delivered_at <= now)
-
-
-@metric("communication.read_share", rate=True)
-def read_share(trace: Trace) -> Value:
-    """Messages read, counted by recipient / recipients reached; what is left lay unread at the end."""
-    reached = recipients_reached(trace)
-    return ratio(len(trace.stamped(MessageRead)), reached) if reached else None
 
 
 @metric("communication.characters", "characters")

@@ -1,4 +1,4 @@
-"""Whether the constraints of cooperative tasks were met (EmCoop, cooperative constraints).
+"""Whether the constraints of cooperative tasks were met, and how abilities changed (EmCoop, embodied metrics).
 
 A task with threshold p needs p agents that are in place (spatial), p whose action of this step works on it (temporal),
 p who are able (participation), whatever else it depends on (dependency), and that p agents satisfy the first three at
@@ -13,30 +13,30 @@ from functools import partial
 
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.statistics import mean, ratio
-from maeil.metrics.task_history import SINGLE, fulfilment, task_history
+from maeil.metrics.task_history import SINGLE, flipping_tasks, fulfilment, single, task_history
 from maeil.tasks import Constraint
-from maeil.trace.events import StepOutcome
+from maeil.trace.events import CapabilityChange, StepTaken
 from maeil.trace.reader import Trace
+from maeil.trace.story import TaskName
 
 
 @metric("constraints.attempts", "attempts")
 def attempts(trace: Trace) -> Value:
     """Attempts of agents, alone or together, at cooperative tasks, summed over steps."""
-    return sum(len(outcome.attempts) for outcome in trace.of(StepOutcome))
+    return len(trace.story.attempts)
 
 
 @metric("constraints.failed_attempts", "attempts", better="lower")
 def failed_attempts(trace: Trace) -> Value:
-    """Attempts at cooperative tasks that did not come off."""
-    return sum(not attempt["succeeded"] for outcome in trace.of(StepOutcome) for attempt in outcome.attempts)
+    """Attempts at cooperative tasks that failed."""
+    return sum(not attempt.succeeded for attempt in trace.story.attempts)
 
 
 @metric("constraints.attempt_success_rate", better="higher", rate=True)
 def attempt_success_rate(trace: Trace) -> Value:
-    """Attempts that came off / attempts; None without any."""
-    made = attempts(trace)
-    failed = failed_attempts(trace)
-    return None if not made or failed is None else 1 - failed / made
+    """Attempts that succeeded / attempts; None without any."""
+    made = trace.story.attempts
+    return 1 - sum(not attempt.succeeded for attempt in made) / len(made) if made else None
 
 
 def _satisfied(constraint: Constraint, trace: Trace) -> Value:
@@ -48,7 +48,7 @@ def _violation(constraint: Constraint, trace: Trace) -> Value:
 
 
 def _missing(constraint: Constraint, trace: Trace) -> Value:
-    return sum(constraint in attempt["missing"] for outcome in trace.of(StepOutcome) for attempt in outcome.attempts)
+    return sum(constraint in attempt.missing for attempt in trace.story.attempts)
 
 
 _DEGREES = {
@@ -83,38 +83,18 @@ for _constraint in Constraint:
 @metric("constraints.missing_none", "attempts", better="lower")
 def missing_none(trace: Trace) -> Value:
     """Failed attempts that lacked none of the conditions: they failed for another reason of the world."""
-    made = (attempt for outcome in trace.of(StepOutcome) for attempt in outcome.attempts)
-    return sum(not attempt["succeeded"] and not attempt["missing"] for attempt in made)
-
-
-@metric("constraints.tasks", "tasks")
-def tasks(trace: Trace) -> Value:
-    """Cooperative tasks that were ever active."""
-    return len(task_history(trace).tasks)
-
-
-@metric("constraints.improved_tasks", "tasks")
-def improved_tasks(trace: Trace) -> Value:
-    """Tasks of which a spatial, temporal, participation or dependency condition went from C- to C+ in some step.
-
-    After EmCoop's improved tasks; `coop2.improved_tasks` counts by the conditions of COOP2's tracker.
-    """
-    return len(set().union(*task_history(trace).improved.values()))
-
-
-@metric("constraints.worsened_tasks", "tasks")
-def worsened_tasks(trace: Trace) -> Value:
-    """Tasks of which a spatial, temporal, participation or dependency condition went from C+ to C- in some step.
-
-    After EmCoop's worsened tasks; `coop2.worsened_tasks` counts by the conditions of COOP2's tracker.
-    """
-    return len(set().union(*task_history(trace).worsened.values()))
+    return sum(not attempt.succeeded and not attempt.missing for attempt in trace.story.attempts)
 
 
 def _improvement_ratio(constraint: Constraint, trace: Trace) -> Value:
-    history = task_history(trace)
-    improved, worsened = len(history.improved[constraint]), len(history.worsened[constraint])
+    risen, fallen = trace.once(_flips)
+    place = SINGLE.index(constraint)
+    improved, worsened = (len(found[place]) if found else 0 for found in (risen, fallen))
     return ratio(improved, improved + worsened)
+
+
+def _flips(trace: Trace) -> tuple[list[set[TaskName]], list[set[TaskName]]]:
+    return flipping_tasks(trace, single)
 
 
 for _constraint in SINGLE:
@@ -130,41 +110,34 @@ for _constraint in SINGLE:
     )(partial(_improvement_ratio, _constraint))
 
 
-@metric("constraints.improvements", "changes")
-def improvements(trace: Trace) -> Value:
-    """Changes of one condition of one task from C- to C+."""
-    return task_history(trace).gained
-
-
-@metric("constraints.worsenings", "changes")
-def worsenings(trace: Trace) -> Value:
-    """Changes of one condition of one task from C+ to C-."""
-    return task_history(trace).lost
-
-
-@metric("constraints.satisfied_share", better="higher", rate=True)
-def satisfied_share(trace: Trace) -> Value:
-    """Mean over steps of |C+| / (|C+| + |C-|), over the four conditions of all active tasks, attempted or not."""
-    return mean(task_history(trace).shares)
-
-
 @metric("constraints.quorums", "tasks")
 def quorums(trace: Trace) -> Value:
     """Tasks whose joint condition held in at least one step."""
-    return len(task_history(trace).quorums)
+    return task_history(trace).quorums
 
 
 @metric("constraints.time_to_quorum", "environment steps", better="lower")
 def time_to_quorum(trace: Trace) -> Value:
     """Mean, over tasks that came to a quorum, of the steps from the first participant to the first quorum.
 
-    The first participant is the first agent in place; when all leave before the quorum, counting begins anew.
+    The first participant is the first agent in place; when all leave before the quorum, counting starts again.
     """
     return mean(task_history(trace).gatherings)
 
 
-@metric("constraints.quorum_share", better="higher", rate=True)
-def quorum_share(trace: Trace) -> Value:
-    """Tasks whose joint condition held in at least one step / tasks that were ever active; None without any."""
-    history = task_history(trace)
-    return ratio(len(history.quorums), len(history.tasks))
+@metric("capability.gains", "capabilities", better="higher")
+def gains(trace: Trace) -> Value:
+    """Capabilities gained, counted by agent (EmCoop, Z gains)."""
+    return sum(change.gained for change in trace.of(CapabilityChange))
+
+
+@metric("capability.losses", "capabilities")
+def losses(trace: Trace) -> Value:
+    """Capabilities lost, counted by agent (EmCoop, Z losses)."""
+    return sum(not change.gained for change in trace.of(CapabilityChange))
+
+
+@metric("capability.gain_rate", "capabilities per environment step", better="higher")
+def gain_rate(trace: Trace) -> Value:
+    """Capabilities gained / T (EmCoop, Z_gain_rate)."""
+    return ratio(sum(change.gained for change in trace.of(CapabilityChange)), len(trace.stamped(StepTaken)))

@@ -31,8 +31,6 @@ def _share(reaction: Reaction, trace: Trace) -> Value:
 for _reaction, _doc in (
     (Reaction.CONSUME, "Messages taken up, by a plan or by an answer / messages read, each counted by recipient."),
     (Reaction.DISCARD, "Messages neither taken up nor passed on / messages read, each counted by recipient."),
-    (Reaction.REROUTE, "Messages passed on, not taken up / messages read, each counted by recipient."),
-    (Reaction.WAIT, "Messages whose reader has not planned since / messages read, each counted by recipient."),
 ):
     metric(f"dig.{_reaction.value}_share", rate=True, doc=_doc)(partial(_share, _reaction))
 

@@ -19,12 +19,12 @@ from collections.abc import Sequence
 from functools import partial
 
 from maeil.metrics.registry import Value, metric
-from maeil.metrics.shared import shared
 from maeil.metrics.statistics import mean
-from maeil.metrics.task_history import SINGLE, TaskName, flipping_tasks, task_history
+from maeil.metrics.task_history import SINGLE, flipping_tasks, task_history
 from maeil.tasks import Constraint
 from maeil.trace.events import ConstraintChange
 from maeil.trace.reader import Trace
+from maeil.trace.story import TaskName
 
 _emcoop = partial(metric, origin="EmCoop")
 
@@ -34,8 +34,7 @@ def _counts(state: ConstraintChange) -> tuple[int, int, bool]:
     return state.literal
 
 
-@shared
-def _told(trace: Trace) -> bool:
+def _is_reported(trace: Trace) -> bool:
     """Whether the trace has EmCoop's numbers."""
     first = next(trace.of(ConstraintChange), None)
     return first is not None and first.literal is not None
@@ -48,7 +47,7 @@ def _holds(state: ConstraintChange) -> tuple[bool, ...]:
 
 
 def _violated(constraint: Constraint, trace: Trace) -> Value:
-    if not _told(trace):
+    if not _is_reported(trace):
         return None
     found = []
     for pair in task_history(trace).attempted:
@@ -82,38 +81,23 @@ for _constraint in SINGLE:
 @_emcoop("emcoop.cooperative", better="higher", rate=True)
 def cooperative(trace: Trace) -> Value:
     """Share of the (step, task) pairs with an attempt in which C_coop held: each condition has p agents, whichever."""
-    if not _told(trace):
+    if not _is_reported(trace):
         return None
     return mean([float(all(_holds(pair.state))) for pair in task_history(trace).attempted])
 
 
-@shared
 def _flips(trace: Trace) -> tuple[Sequence[set[TaskName]], Sequence[set[TaskName]]]:
     return flipping_tasks(trace, _holds)
 
 
-def _count_flips(place: int, sort: int, trace: Trace) -> Value:
-    return len(_flips(trace)[sort][place]) if _told(trace) else None
-
-
 def _ratio(place: int, trace: Trace) -> Value:
-    if not _told(trace):
+    if not _is_reported(trace):
         return None
-    improved, worsened = (len(found[place]) for found in _flips(trace))
+    improved, worsened = (len(found[place]) for found in trace.once(_flips))
     return improved / (improved + worsened) if improved + worsened else 0.5
 
 
 for _place, _constraint in enumerate(SINGLE):
-    _emcoop(
-        f"emcoop.improved_{_constraint}",
-        "tasks",
-        doc=f"Tasks of which the {_constraint} condition, by EmCoop's formula, became true in some step (C+).",
-    )(partial(_count_flips, _place, 0))
-    _emcoop(
-        f"emcoop.worsened_{_constraint}",
-        "tasks",
-        doc=f"Tasks of which the {_constraint} condition, by EmCoop's formula, became false in some step (C-).",
-    )(partial(_count_flips, _place, 1))
     _emcoop(
         f"emcoop.improvement_ratio_{_constraint}",
         better="higher",

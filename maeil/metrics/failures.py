@@ -6,7 +6,6 @@ from functools import partial
 
 from maeil.failures.failure import Failure, FailureKind
 from maeil.failures.find import find_failures
-from maeil.metrics.plan_history import plan_history
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.shared import shared
 from maeil.metrics.statistics import ratio
@@ -49,4 +48,4 @@ def number(trace: Trace) -> Value:
 @metric("failure.per_plan", better="lower", title="failures a plan")
 def per_plan(trace: Trace) -> Value:
     """Failures that the rules find / plans committed; None without plans."""
-    return ratio(len(_failures(trace)), len(plan_history(trace)))
+    return ratio(len(_failures(trace)), len(trace.story.plans))

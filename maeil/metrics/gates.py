@@ -16,12 +16,10 @@ A team whose plans nobody judges has 0 of each.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from maeil.metrics.model import calls_of
 from maeil.metrics.registry import Value, metric
-from maeil.tasks import Constraint
 from maeil.trace.events import ThoughtEnd
 from maeil.trace.reader import Trace
 
@@ -36,23 +34,6 @@ def _rejections(trace: Trace) -> Iterator[Mapping[str, Any]]:
 def rejections(trace: Trace) -> Value:
     """Rules that plans broke, each counted as often as it was found broken."""
     return sum(1 for _ in _rejections(trace))
-
-
-def _of_constraint(constraint: Constraint | None, trace: Trace) -> Value:
-    return sum(1 for rejection in _rejections(trace) if rejection["constraint"] == constraint)
-
-
-for _constraint in Constraint:
-    metric(
-        f"gates.rejections_{_constraint}",
-        "rejections",
-        doc=f"Rules broken that stand for the {_constraint} constraint.",
-    )(partial(_of_constraint, _constraint))
-metric(
-    "gates.rejections_grammar",
-    "rejections",
-    doc="Rules broken that stand for no constraint: answers of a wrong form.",
-)(partial(_of_constraint, None))
 
 
 @metric("gates.rejected_proposals", "calls")

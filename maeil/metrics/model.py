@@ -155,21 +155,11 @@ def usd(trace: Trace) -> Value:
     return _total("usd", trace)
 
 
-def _latency(share: float, trace: Trace) -> Value:
-    asked = (call for call in calls_of(trace) if call.get("cache_hit") is not True)
-    return quantile([seconds for call in asked if (seconds := call_number(call, "seconds")) is not None], share)
-
-
 @metric("model.latency_median_seconds", "s", better="lower")
 def latency_median(trace: Trace) -> Value:
-    """Median wall time of the calls that tell it; the cache's own answers are left out."""
-    return _latency(0.5, trace)
-
-
-@metric("model.latency_p95_seconds", "s", better="lower")
-def latency_p95(trace: Trace) -> Value:
-    """95th percentile of the wall time of those calls, interpolated linearly."""
-    return _latency(0.95, trace)
+    """Median wall time of the calls that report it; answers of the harness's own cache are left out."""
+    asked = (call for call in calls_of(trace) if call.get("cache_hit") is not True)
+    return quantile([seconds for call in asked if (seconds := call_number(call, "seconds")) is not None], 0.5)
 
 
 @metric("model.retries", "retries", reproducible=False)

@@ -6,7 +6,6 @@ from math import fsum
 
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.shared import shared
-from maeil.metrics.statistics import ratio
 from maeil.trace.events import ScoreChange, StepTaken, WorldChange
 from maeil.trace.reader import Trace
 
@@ -96,12 +95,6 @@ def steps(trace: Trace) -> Value:
 def seconds(trace: Trace) -> Value:
     """Runtime of the episode: wall time from the beginning of the recording to the last event (CUBE, runtime)."""
     return trace.events[-1].wall
-
-
-@metric("outcome.step_seconds", "s per environment step", better="lower", title="seconds per step")
-def step_seconds(trace: Trace) -> Value:
-    """Runtime of the episode / T: what a step has taken, with all that was thought and said before it."""
-    return ratio(trace.events[-1].wall, len(trace.stamped(StepTaken)))
 
 
 @metric("outcome.steps_to_finish", "environment steps", better="lower")

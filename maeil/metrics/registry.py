@@ -10,7 +10,6 @@ from math import isfinite
 from typing import Any, Literal
 
 from maeil.errors import MetricError
-from maeil.metrics.shared import sharing
 from maeil.registered import Registered
 from maeil.trace.events import Event
 from maeil.trace.reader import Trace
@@ -137,10 +136,9 @@ def compute_metrics(trace: Trace) -> dict[str, Value]:
     Raises:
         MetricError: a metric cannot be computed: the events contradict each other, or the metric is wrong.
     """
-    with sharing(trace):
-        of_traces = [one for one in metrics_by_group() if not one.on_demand]
-        there = [one for one in of_traces if one.of is None or trace.stamped(one.of)]
-        return {one.name: _compute(one, trace) for one in there}
+    of_traces = [one for one in metrics_by_group() if not one.on_demand]
+    there = [one for one in of_traces if one.of is None or trace.stamped(one.of)]
+    return {one.name: _compute(one, trace) for one in there}
 
 
 def compute_on_demand(found: object) -> dict[str, Value]:

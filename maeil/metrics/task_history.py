@@ -1,17 +1,17 @@
-"""The cooperative tasks of an episode: their constraints step by step, and every attempt at them."""
+"""How far the constraints of cooperative tasks were fulfilled, where agents attempted them and from step to step."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import cast
 
-from maeil.metrics.shared import shared
 from maeil.tasks import Constraint
-from maeil.trace.events import ConstraintChange, StepOutcome, StepTaken
+from maeil.trace.events import ConstraintChange, Stamped, StepTaken
 from maeil.trace.reader import Trace
-
-TaskName = tuple[str, str]
-"""Kind and target of a task."""
+from maeil.trace.story import TaskName, name_of
 
 SINGLE = (Constraint.SPATIAL, Constraint.TEMPORAL, Constraint.PARTICIPATION, Constraint.DEPENDENCY)
 """The constraints of which each is fulfilled or not by itself; `JOINT` ties them together."""
@@ -61,128 +61,67 @@ class Attempted:
     after: ConstraintChange | None
 
 
-@dataclass(slots=True)
-class _Task:
-    """What is remembered of an active task."""
-
-    state: ConstraintChange
-    satisfied: tuple[bool, ...]
-    present_since: int | None = None
-    quorum: bool = False
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class TaskHistory:
     """The history of all tasks.
 
     Attributes:
-        tasks: tasks that were ever active.
         attempted: every (step, task) with an attempt and a known state.
-        gained: changes of one constraint of one task from violated to satisfied (C- to C+).
-        lost: changes the other way round.
-        improved: for each of the `SINGLE` constraints, the tasks with a change of the first sort.
-        worsened: for each of them, the tasks with a change of the second sort.
-        shares: for each step, the share of the constraints of all active tasks that are satisfied: |C+| / |C+ and C-|.
-        quorums: tasks whose joint condition held in some step.
-        gatherings: for each task that came to its first quorum, steps since the first of those agents was in place who
-            were there from then on, one or another, without a gap.
+        quorums: number of tasks whose joint condition held in some step.
+        gatherings: for each active time of a task that came to a quorum, the steps until the first quorum, counted
+            from the first agent in place; when all leave, counting starts again.
     """
 
-    tasks: set[TaskName] = field(default_factory=set)
-    attempted: list[Attempted] = field(default_factory=list)
-    gained: int = 0
-    lost: int = 0
-    improved: Mapping[Constraint, set[TaskName]] = field(default_factory=lambda: {one: set() for one in SINGLE})
-    worsened: Mapping[Constraint, set[TaskName]] = field(default_factory=lambda: {one: set() for one in SINGLE})
-    shares: list[float] = field(default_factory=list)
-    quorums: set[TaskName] = field(default_factory=set)
-    gatherings: list[int] = field(default_factory=list)
+    attempted: Sequence[Attempted]
+    quorums: int
+    gatherings: Sequence[int]
 
 
-def name_of(task: Mapping[str, str]) -> TaskName:
-    """Return the name of a task as an event writes it."""
-    return task["kind"], task["target"]
-
-
-@shared
 def task_history(trace: Trace) -> TaskHistory:
-    """Derive the history of the tasks of a trace. The first report of a task is where it begins, and no change."""
-    return _Follower().follow(trace)
+    """Return the history of the tasks of a trace."""
+    return trace.once(_derive)
 
 
-class _Follower:
-    """Goes through a trace once."""
+def _derive(trace: Trace) -> TaskHistory:
+    gatherings = [tuple(_gatherings(reports)) for reports in trace.story.tasks.values()]
+    return TaskHistory(tuple(_attempted(trace)), sum(map(bool, gatherings)), tuple(chain.from_iterable(gatherings)))
 
-    def __init__(self) -> None:
-        self._history = TaskHistory()
-        self._active: dict[TaskName, _Task] = {}
-        self._satisfied = 0
-        self._pending: list[tuple[TaskName, ConstraintChange]] = []
 
-    def follow(self, trace: Trace) -> TaskHistory:
-        for stamped in trace.among(ConstraintChange, StepTaken, StepOutcome):
-            event = stamped.event
-            if isinstance(event, ConstraintChange):
-                self._change(event, stamped.t)
-            elif isinstance(event, StepTaken):
-                self._close_attempts()
-                if self._active:
-                    self._history.shares.append(self._satisfied / (len(SINGLE) * len(self._active)))
-            elif isinstance(event, StepOutcome):
-                tasks = dict.fromkeys(name_of(attempt["task"]) for attempt in event.attempts)
-                known = {task for task, _ in self._pending}
-                new = [task for task in tasks if task in self._active and task not in known]
-                self._pending += [(task, self._active[task].state) for task in new]
-        self._active.clear()
-        self._close_attempts()
-        return self._history
+def _attempted(trace: Trace) -> Iterator[Attempted]:
+    """Yield the tasks that were attempted in each step, up to the next step taken."""
+    steps = [stamped.seq for stamped in trace.stamped(StepTaken)]
+    seen: set[tuple[int, TaskName]] = set()
+    for attempt in trace.story.attempts:
+        step = bisect_right(steps, attempt.event.seq)
+        if attempt.state is not None and (step, attempt.task) not in seen:
+            seen.add((step, attempt.task))
+            yield Attempted(attempt.state, _state_at(trace, attempt.task, steps[step]) if step < len(steps) else None)
 
-    def _close_attempts(self) -> None:
-        for name, state in self._pending:
-            now = self._active.get(name)
-            self._history.attempted.append(Attempted(state, now.state if now is not None else None))
-        self._pending.clear()
 
-    def _change(self, state: ConstraintChange, t: int) -> None:
-        name = name_of(state.task)
+def _state_at(trace: Trace, task: TaskName, seq: int) -> ConstraintChange | None:
+    """Return the last report of a task before an event; None where the task was over."""
+    reports = trace.story.tasks[task]
+    place = bisect_right(reports, seq, key=lambda stamped: stamped.seq)
+    state = cast(ConstraintChange, reports[place - 1].event)
+    return state if state.threshold else None
+
+
+def _gatherings(reports: Sequence[Stamped]) -> Iterator[int]:
+    """Yield the steps from the first participant of a task to its first quorum, for each time that it was active."""
+    since: int | None = None
+    met = False
+    for stamped in reports:
+        state = cast(ConstraintChange, stamped.event)
         if not state.threshold:
-            over = self._active.pop(name, None)
-            self._satisfied -= sum(over.satisfied) if over is not None else 0
-            return
-        satisfied = single(state)
-        task = self._active.get(name)
-        if task is None:
-            self._history.tasks.add(name)
-            task = self._active[name] = _Task(state, satisfied)
-            self._satisfied += sum(satisfied)
-        elif task.satisfied != satisfied:
-            self._compare(name, task.satisfied, satisfied)
-            self._satisfied += sum(satisfied) - sum(task.satisfied)
-            task.satisfied = satisfied
-        task.state = state
-        self._gather(name, task, t)
-
-    def _compare(self, name: TaskName, before: tuple[bool, ...], after: tuple[bool, ...]) -> None:
-        history = self._history
-        for constraint, old, new in zip(SINGLE, before, after, strict=True):
-            if new and not old:
-                history.improved[constraint].add(name)
-                history.gained += 1
-            elif old and not new:
-                history.worsened[constraint].add(name)
-                history.lost += 1
-
-    def _gather(self, name: TaskName, task: _Task, t: int) -> None:
-        if task.quorum:
-            return
-        if not task.state.spatial:
-            task.present_since = None
-        elif task.present_since is None:
-            task.present_since = t
-        if cooperative(task.state):
-            task.quorum = True
-            self._history.quorums.add(name)
-            self._history.gatherings.append(t - task.present_since if task.present_since is not None else 0)
+            since, met = None, False
+            continue
+        if not state.spatial:
+            since = None
+        elif since is None:
+            since = stamped.t
+        if not met and cooperative(state):
+            met = True
+            yield stamped.t - since if since is not None else 0
 
 
 def flipping_tasks(

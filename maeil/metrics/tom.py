@@ -11,7 +11,7 @@ here. `tom.persistence` and `tom.chance` say what an accuracy is worth.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -20,8 +20,8 @@ from maeil.metrics.registry import Value, metric
 from maeil.metrics.shared import shared
 from maeil.metrics.statistics import ratio
 from maeil.mind import Act
-from maeil.plans import PlanStatus, Task
-from maeil.trace.events import PlanChange, Predicted, ThoughtEnd, ThoughtStart
+from maeil.plans import Task
+from maeil.trace.events import Predicted
 from maeil.trace.reader import Trace
 
 tom_metric = partial(metric, of=Predicted)
@@ -50,26 +50,19 @@ class ScoredPrediction:
 
 @shared
 def predictions(trace: Trace) -> tuple[ScoredPrediction, ...]:
-    """Return the predictions of a trace, in order."""
-    begun: dict[int, int] = {}
-    committed: dict[int, list[tuple[int, Task | None]]] = {agent: [] for agent in range(len(trace.start.agents))}
-    said: list[tuple[int, Predicted]] = []
-    for stamped in trace.among(ThoughtStart, Predicted, PlanChange):
-        match stamped.event:
-            case ThoughtStart(agent=agent):
-                begun[agent] = stamped.seq
-            case Predicted(agent=agent) as event:
-                said.append((begun[agent], event))
-            case PlanChange(status=PlanStatus.COMMITTED, flag="", agent=agent, task=written):
-                committed[agent].append((stamped.seq, _task(written)))
+    """Return the predictions of a trace, in the order in which their thoughts started."""
+    committed: defaultdict[int, list[tuple[int, Task | None]]] = defaultdict(list)
+    for plan in trace.story.plans:
+        if plan.own:
+            committed[plan.agent].append((plan.committed.seq, _task(plan.content.task)))
     found = []
-    for begin, event in said:
-        for one in event.predictions:
+    for thought in trace.story.thoughts:
+        for one in thought.prediction.predictions if thought.prediction is not None else ():
             plans = committed[one["agent"]]
-            before = next((task for seq, task in reversed(plans) if seq < begin), None)
-            scored = ScoredPrediction(event.agent, one["agent"], _task(one["task"]), before)
+            before = next((task for seq, task in reversed(plans) if seq < thought.start.seq), None)
+            scored = ScoredPrediction(thought.agent, one["agent"], _task(one["task"]), before)
             for seq, task in plans:
-                if seq > begin:
+                if seq > thought.start.seq:
                     scored.scored, scored.did = True, task
                     break
             found.append(scored)
@@ -120,12 +113,8 @@ def chance(trace: Trace) -> Value:
 def coverage(trace: Trace) -> Value:
     """Predictions / (others x thoughts that could plan and took effect), of the agents that predict at all."""
     authors = {event.agent for event in trace.of(Predicted)}
-    planning: dict[int, bool] = {}
-    turns = 0
-    for stamped in trace.among(ThoughtStart, ThoughtEnd):
-        match stamped.event:
-            case ThoughtStart(agent=agent, acts=acts):
-                planning[agent] = Act.PLAN in acts
-            case ThoughtEnd(agent=agent, refused=refused) if agent in authors:
-                turns += planning[agent] and not refused
+    turns = sum(
+        thought.agent in authors and Act.PLAN in thought.acts and thought.took_effect
+        for thought in trace.story.thoughts
+    )
     return ratio(len(predictions(trace)), turns * (len(trace.start.agents) - 1))

@@ -27,8 +27,10 @@ from maeil.trace.events import (
     Stamped,
 )
 from maeil.trace.packed import PackedEvents
+from maeil.trace.story import TYPES, Story, tell_story
 
 E = TypeVar("E", bound=Event)
+T = TypeVar("T")
 
 LARGE = 32 << 20
 """Bytes of a trace beyond which its events are kept packed."""
@@ -88,13 +90,14 @@ class Trace:
     """An episode as it was recorded.
 
     Attributes:
-        events: all events, in order; those of a trace beyond `LARGE` are decoded anew at each pass.
+        events: all events, in order; those of a trace beyond `LARGE` are decoded again at each pass.
         torn: whether the last line was cut off (and left out).
     """
 
     events: Sequence[Stamped]
     torn: bool = False
     _by_type: dict[type[Any], Sequence[Stamped]] = field(default_factory=dict, repr=False, compare=False)
+    _derived: dict[Callable[[Any], Any], Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def start(self) -> EpisodeStart:
@@ -114,6 +117,22 @@ class Trace:
         """Whether the episode was recorded to its end."""
         return self.end is not None and not self.torn
 
+    @property
+    def story(self) -> Story:
+        """What became of each plan, message, thought and attempt.
+
+        Raises:
+            ValueError: its events contradict each other.
+        """
+        return self.once(_tell)
+
+    def once(self, derive: Callable[[Trace], T]) -> T:
+        """Return what a function derives from this trace; it is computed once and kept."""
+        if derive not in self._derived:
+            self._derived[derive] = derive(self)
+        found: T = self._derived[derive]
+        return found
+
     def stamped(self, kind: type[Event]) -> Sequence[Stamped]:
         """Return the events of one type with their stamps, in order."""
         if isinstance(self.events, PackedEvents):
@@ -132,6 +151,10 @@ class Trace:
     def of(self, kind: type[E]) -> Iterator[E]:
         """Return the events of one type, in order."""
         return (stamped.event for stamped in self.stamped(kind))  # type: ignore[misc, arg-type]
+
+
+def _tell(trace: Trace) -> Story:
+    return tell_story(trace.among(*TYPES))
 
 
 def read_trace(path: Path) -> Trace:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks import costs
-from quorum.agents.llm.folding import unfolded
 from quorum.agents.llm.prices import find_price
 from quorum.agents.llm.protocol import Usage
+from quorum.agents.llm.recording import unfolded
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 

@@ -18,7 +18,7 @@ from quorum.experiments.configuration.catalogue import (
 )
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.checked_values import component_values
-from quorum.experiments.configuration.compose import session
+from quorum.experiments.configuration.compose import Composer
 from quorum.experiments.configuration.overrides import parse
 from quorum.experiments.configuration.registry import engines
 from quorum.experiments.configuration.schema import Knobs
@@ -65,8 +65,7 @@ def test_an_option_of_a_cell_is_described_commented_and_valid(option: Option) ->
 @_of("engine")
 def test_an_engine_is_described_commented_and_valid(option: Option) -> None:
     assert _is_explained(option)
-    with session() as composing:
-        values = composing.of_group("engine", parse([f"engine={option.name}"]))
+    values = Composer().of_group("engine", parse([f"engine={option.name}"]))
     assert component_values(engines, {"engine": values}).name == option.name
 
 

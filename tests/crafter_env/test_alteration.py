@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crafter_env import Action, CrafterEnv, CrafterError, Entity, Item, Material
+from crafter_env import Action, CrafterEnv, Entity, Item, Material, WorldError
 from crafter_env.alteration import same
 from crafter_env.constants import CHUNK, WALKABLE
 from crafter_env.kernels import arrays
@@ -109,7 +109,7 @@ def test_a_change_gives_the_state_that_it_names_or_is_refused_and_leaves_all_as_
     env = started(seed, steps)
     before = env.crafter_state.copy()
     if not can_be(env, change):
-        with pytest.raises(CrafterError):
+        with pytest.raises(WorldError):
             env.change(change)
         assert same(before, env.crafter_state)
         return
@@ -217,7 +217,7 @@ REFUSED = {
 def test_what_cannot_be_is_refused_with_its_place(message: str) -> None:
     w = world(MAP)
     before = w.env.crafter_state.copy()
-    with pytest.raises(CrafterError, match=message):
+    with pytest.raises(WorldError, match=message):
         w.change(REFUSED[message])
     assert same(before, w.env.crafter_state)
 
@@ -226,7 +226,7 @@ def test_the_dead_do_not_come_back() -> None:
     w = world(MAP)
     w.env.crafter_state.inventory[0, Item.health] = 0
     w.step([0, 0])
-    with pytest.raises(CrafterError, match=r"agents\.agent_0: it is dead"):
+    with pytest.raises(WorldError, match=r"agents\.agent_0: it is dead"):
         w.change({"agents": {"agent_0": {"needs": {"health": 5}}}})
 
 

@@ -12,7 +12,6 @@ from crafter_env import (
     Action,
     ActionError,
     CrafterEnv,
-    CrafterError,
     FlatObservations,
     Item,
     Layout,
@@ -20,6 +19,7 @@ from crafter_env import (
     Material,
     Outcome,
     Result,
+    WorldError,
 )
 from tests.crafter_env.boards import world
 
@@ -187,7 +187,7 @@ def test_seeds_are_integers():
     for seed in (np.int64(3), np.uint8(3), np.array(3)):
         np.testing.assert_equal(env.reset(seed=seed), CrafterEnv(1).reset(seed=3))
     for seed in (1.9, "3", 3.0, np.float64(3), [3]):
-        with pytest.raises(CrafterError, match=r"seed = .*: give an integer"):
+        with pytest.raises(WorldError, match=r"seed = .*: give an integer"):
             env.reset(seed=seed)
 
 
@@ -196,7 +196,7 @@ def test_seeds_are_integers():
     [{"max_steps": 1.5}, {"max_steps": "9"}, {"n": 2.0}, {"obs": "both", "pixels": 64.5}, {"infos": "all"}],
 )
 def test_arguments_are_not_cut(arguments):
-    with pytest.raises(CrafterError, match=f"{list(arguments)[-1]} = "):
+    with pytest.raises(WorldError, match=f"{list(arguments)[-1]} = "):
         CrafterEnv(**{"n": 2, **arguments})
 
 

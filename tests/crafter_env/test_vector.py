@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from crafter_env import Action, ActionError, CrafterEnv, CrafterError, CrafterVecEnv, EpisodeError, Layout
+from crafter_env import Action, ActionError, CrafterEnv, CrafterVecEnv, EpisodeError, Layout, WorldError
 
 NEXT_STEP, SAME_STEP = AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP
 WORLDS = ("materials", "occupants", "agents", "chunks", "counters", "generator")
@@ -63,7 +63,7 @@ def test_seeds_can_be_one_for_each_world_and_go_on():
     first = envs.crafter_state(0).materials.copy()
     envs.reset()
     assert (envs.crafter_state(0).materials != first).any()
-    with pytest.raises(CrafterError, match="3 seeds for 2 worlds"):
+    with pytest.raises(WorldError, match="3 seeds for 2 worlds"):
         envs.reset(seed=[1, 2, 3])
 
 
@@ -177,26 +177,26 @@ def test_only_agents_that_go_on_are_alive():
 
 @pytest.mark.parametrize("seed", [1.9, "3", [1, 2.5], [1]])
 def test_what_is_no_seed_is_refused(seed):
-    with pytest.raises(CrafterError, match="seed"):
+    with pytest.raises(WorldError, match="seed"):
         CrafterVecEnv(2, 1).reset(seed=seed)
 
 
 def test_wrong_calls_are_named():
     for arguments in ({"num_envs": 0}, {"num_envs": 1.5}, {"infos": "symbolic"}, {"autoreset_mode": "sometimes"}):
-        with pytest.raises(CrafterError, match=f"{next(iter(arguments))} = "):
+        with pytest.raises(WorldError, match=f"{next(iter(arguments))} = "):
             CrafterVecEnv(**{"num_envs": 2, "n": 2, **arguments})
     envs = CrafterVecEnv(2, 2)
     with pytest.raises(EpisodeError, match="reset"):
         envs.step(np.zeros((2, 2), dtype=int))
     envs.reset(seed=0)
-    with pytest.raises(ActionError, match="world 1, agent 0: action 50"):
+    with pytest.raises(ActionError, match="world 1, agent_0: action 50"):
         envs.step(np.array([[0, 0], [50, 0]]))
     for actions in (np.zeros((2, 3), dtype=int), np.zeros((2, 2)), [[0, 0], [0]], [[0, 2**70], [0, 0]], None):
         with pytest.raises(ActionError, match=r"give integers of shape \(2, 2\)"):
             envs.step(actions)
-    with pytest.raises(CrafterError, match="takes no options"):
+    with pytest.raises(WorldError, match="takes no options"):
         envs.reset(options={"layout": None})
-    with pytest.raises(CrafterError, match="no render mode"):
+    with pytest.raises(WorldError, match="no render mode"):
         envs.render()
 
 

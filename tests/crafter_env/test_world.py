@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from crafter_env import Achievement, Action, CrafterError, Item
+from crafter_env import Achievement, Action, Item, WorldError
 from crafter_env.world import CrafterConfig, achievement
 from maeil import Plan
 from maeil.mind import Thought
@@ -47,7 +47,7 @@ def test_a_goal_that_is_none_is_refused_with_those_there_are(goal):
 def test_a_configuration_that_makes_no_world_says_why(changes, message):
     from crafter_env.world import CrafterWorld
 
-    with pytest.raises(CrafterError, match=message):
+    with pytest.raises(WorldError, match=message):
         CrafterWorld(CrafterConfig(**{**DEFAULTS, **changes}))
 
 

@@ -16,7 +16,6 @@ from crafter_env import (
     Action,
     ActionError,
     CrafterEnv,
-    CrafterError,
     CrafterTeamEnv,
     CrafterTeamVecEnv,
     CrafterVecEnv,
@@ -30,6 +29,7 @@ from crafter_env import (
     Material,
     Result,
     TeamReward,
+    WorldError,
     share,
 )
 from crafter_env.flat import read_flat
@@ -119,7 +119,7 @@ def test_an_egocentric_view_by_hand():
     assert observations["agent_1"][x, y - 1, 19] == 0.5
     assert (planes[..., 20 + Item.wood] == np.float32(3 / 9)).all()
     assert planes[0, 0, 36:39].tolist() == [1, 0, 0]
-    with pytest.raises(CrafterError, match='obs="symbolic"'):
+    with pytest.raises(WorldError, match='obs="symbolic"'):
         Egocentric(CrafterEnv(1, obs="pixels"))
 
 
@@ -143,7 +143,7 @@ def test_every_agent_gets_the_reward_of_the_team():
     dying.step({"agent_0": Action.move_right, "agent_1": Action.move_left})
     rewards = dying.step({"agent_1": Action.do})[1]
     assert rewards == {"agent_1": 0.5}, "the dead count in the mean"
-    with pytest.raises(CrafterError, match="reduce = 'max'"):
+    with pytest.raises(WorldError, match="reduce = 'max'"):
         TeamReward(CrafterEnv(1), "max")
 
 
@@ -180,7 +180,7 @@ def test_a_team_is_a_world_of_the_batch_with_one_reward():
     assert truncated
     with pytest.raises(EpisodeError, match="reset"):
         team.step(joint[0])
-    for actions, message in (([[0, 0]] * 3, "give integers"), ([[0, 0], [0, 47]], "world 1, agent 1: action 47")):
+    for actions, message in (([[0, 0]] * 3, "give integers"), ([[0, 0], [0, 47]], "world 1, agent_1: action 47")):
         with pytest.raises(ActionError, match=message):
             batch.step(actions)
 

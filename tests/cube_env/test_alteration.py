@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cube_env import CubeEnv, CubeError, Layout
+from cube_env import CubeEnv, Layout, WorldError
 from cube_env.constants import Face
 from cube_env.state import CubeState
 from cube_env.symbolic.actions import MoveToBlock, PushBlock
@@ -98,7 +98,7 @@ def test_a_change_gives_the_board_that_it_names_or_is_refused_and_leaves_all_as_
     env = started(seed, steps)
     before, wanted = deepcopy(env), expected(env, change)
     if wanted is None:
-        with pytest.raises(CubeError):
+        with pytest.raises(WorldError):
             env.change(change)
         assert env.snapshot() == before.snapshot()
     else:

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from cube_env import ActionError, CubeEnv, CubeError, CubeVecEnv, PlacementError, curriculum
+from cube_env import ActionError, CubeEnv, CubeVecEnv, PlacementError, WorldError, curriculum
 from tests.cube_env.boards import board, drawing, play
 
 NO_ACTIONS = [1.9, "3", float("nan"), None, 2**70, -(2**70), [4], np.array([4]), np.float32(4), 4 + 0j, b"4", {}]
@@ -66,7 +66,7 @@ def test_what_is_no_integer_from_0_is_no_seed(seed):
     envs.reset(seed=1)
     before = drawing(env), envs.snapshot(0)
     for call in (env.reset, envs.reset, lambda seed: envs.reset(seed=[0, seed])):
-        with pytest.raises(CubeError, match=re.escape(f"seed = {seed!r}: give an integer from 0 on")):
+        with pytest.raises(WorldError, match=re.escape(f"seed = {seed!r}: give an integer of at least 0")):
             call(seed=seed)
     assert (drawing(env), envs.snapshot(0)) == before
     envs.reset()
@@ -95,7 +95,7 @@ def test_what_is_no_integer_from_0_is_no_seed(seed):
 @pytest.mark.parametrize("make", [CubeEnv, lambda **a: CubeVecEnv(2, **a)], ids=["single", "batch"])
 def test_a_wrong_argument_is_named_with_its_value(make, arguments):
     ((name, value),) = arguments.items()
-    with pytest.raises(CubeError, match=re.escape(f"{name} = {value!r}: ")):
+    with pytest.raises(WorldError, match=re.escape(f"{name} = {value!r}: ")):
         make(**({"n": 2} | arguments))
 
 
@@ -108,5 +108,5 @@ def test_integers_of_numpy_are_arguments():
 
 @pytest.mark.parametrize("arguments", [{"num_envs": 1.5}, {"reward": "progres"}, {"autoreset_mode": "Disabled"}])
 def test_a_wrong_argument_of_a_batch_is_named(arguments):
-    with pytest.raises(CubeError, match=re.escape(repr(next(iter(arguments.values()))))):
+    with pytest.raises(WorldError, match=re.escape(repr(next(iter(arguments.values()))))):
         CubeVecEnv(**({"num_envs": 2, "n": 2} | arguments))

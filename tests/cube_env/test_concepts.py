@@ -5,9 +5,9 @@ import pytest
 
 from cube_env import (
     CubeEnv,
-    CubeError,
     Face,
     Layout,
+    WorldError,
     all_aligned_positions,
     block_progress,
     blocked,
@@ -59,7 +59,7 @@ def test_distance_is_manhattan_from_the_nearest_cells(first, second, distance):
 
 @pytest.mark.parametrize("entity", ["agent_9", "agent_x", "block_7", "wall", "agent_-1", ""])
 def test_a_distance_to_nothing_is_a_clear_error(entity):
-    with pytest.raises(CubeError, match=r"no agent has index 9|names no entity|is not on the board"):
+    with pytest.raises(WorldError, match=r"no agent has index 9|names no entity|is not on the board"):
         get_distance(picture(BOARD), "goal", entity)
 
 
@@ -132,9 +132,9 @@ def test_nothing_is_asked_of_a_delivered_block():
 
 def test_a_wrong_face_or_agent_is_a_clear_error():
     snapshot = picture(BOARD)
-    with pytest.raises(CubeError, match="'top' is no face of a block: choose one of left, right, up, down"):
+    with pytest.raises(WorldError, match="'top' is no face of a block: choose one of left, right, up, down"):
         blocked(snapshot, 0, "top")
-    with pytest.raises(CubeError, match="no agent has index 6: they are 0 to 5"):
+    with pytest.raises(WorldError, match="no agent has index 6: they are 0 to 5"):
         is_aligned_with_block(snapshot, 6, 0, "left")
 
 

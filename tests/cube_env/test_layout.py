@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cube_env import CubeError, Layout, LayoutError, curriculum, place
+from cube_env import Layout, LayoutError, WorldError, curriculum, place
 from tests.cube_env.boards import dense_layout
 
 DRAWING = """\
@@ -105,5 +105,5 @@ def test_a_layout_with_more_than_ascii_can_name_refuses_to_be_drawn():
 
 
 def test_errors_are_value_errors_of_one_tree():
-    assert issubclass(LayoutError, CubeError)
-    assert issubclass(CubeError, ValueError)
+    assert issubclass(LayoutError, WorldError)
+    assert issubclass(WorldError, ValueError)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from cube_env import Action, CubeEnv, CubeError, Layout, Push, PushOutcome, render_rgb
+from cube_env import Action, CubeEnv, Layout, Push, PushOutcome, WorldError, render_rgb
 from cube_env.glyphs import PIXELS, STROKES, fitting_height, number_mask
 from cube_env.render import BLOCKS, GOAL, GROUND, INK, PAPER
 from tests.cube_env.boards import board, play
@@ -98,7 +98,7 @@ def test_the_environment_draws_the_pushes_of_its_last_step():
 
 def test_a_cell_has_at_least_one_pixel():
     assert render_rgb(8, play(BOARD).snapshot(), 1).shape == (9, 9, 3)
-    with pytest.raises(CubeError, match="cell_size = 0"):
+    with pytest.raises(WorldError, match="cell_size = 0"):
         render_rgb(8, play(BOARD).snapshot(), 0)
 
 
@@ -164,6 +164,6 @@ def test_text_of_a_board_with_more_than_ascii_can_name():
 def test_rendering_without_a_mode_says_how_to_get_one():
     env = CubeEnv(n=2)
     env.reset(seed=0)
-    with pytest.raises(CubeError, match='render_mode="rgb_array"'):
+    with pytest.raises(WorldError, match='render_mode="rgb_array"'):
         env.render()
     assert env.close() is None

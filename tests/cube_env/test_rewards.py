@@ -4,7 +4,7 @@ import pytest
 from pettingzoo.test import parallel_api_test
 from pydantic import ValidationError
 
-from cube_env import CubeEnv, CubeError, Layout, ShapedEnv, get_distance, potential_reward, register_reward
+from cube_env import CubeEnv, Layout, ShapedEnv, WorldError, get_distance, potential_reward, register_reward
 from cube_env.rewards import reward_function, reward_names
 from tests.cube_env.acting import world
 from tests.cube_env.boards import board
@@ -46,7 +46,7 @@ def test_an_unknown_reward_is_refused_with_the_names():
         ValidationError, match=r"unknown reward 'progres', did you mean 'progress'\?.*default, progress"
     ):
         world(BOARD, reward="progres")
-    with pytest.raises(CubeError, match="The rewards are: default"):
+    with pytest.raises(WorldError, match="The rewards are: default"):
         reward_function("zzz")
 
 
@@ -59,7 +59,7 @@ def test_a_reward_of_ones_own_is_chosen_by_its_name(monkeypatch):
     register_reward("close", potential_reward(closeness))
     assert reward_names() == ("close",)
     assert rewards("close", [2, 0], [0, 0], [3, 0]) == pytest.approx([-0.01] * 3)
-    with pytest.raises(CubeError, match="already"):
+    with pytest.raises(WorldError, match="already"):
         register_reward("close", potential_reward(closeness))
 
 

@@ -12,7 +12,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.vector import AutoresetMode
 
-from cube_env import ActionError, CubeEnv, CubeError, CubeTeamEnv, CubeVecEnv, EpisodeError, FlatActions, ShapedEnv
+from cube_env import ActionError, CubeEnv, CubeTeamEnv, CubeVecEnv, EpisodeError, FlatActions, ShapedEnv, WorldError
 from tests.conftest import environment
 from tests.cube_env.boards import herd_actions
 
@@ -76,13 +76,13 @@ def test_a_copied_team_goes_on():
     "arguments", [{}, {"n": 2, "max_steps": 1.5}, {"n": 2, "reward": "progres"}, {"n": 2, "infos": "symbolic"}]
 )
 def test_a_wrong_argument_is_named(arguments):
-    with pytest.raises(CubeError):
+    with pytest.raises(WorldError):
         gymnasium.make(ID, **arguments)
 
 
 def test_a_wrong_seed_or_action_is_named():
     env = CubeTeamEnv(n=2)
-    with pytest.raises(CubeError, match=r"seed = 1\.9"):
+    with pytest.raises(WorldError, match=r"seed = 1\.9"):
         env.reset(seed=1.9)
     env.reset(seed=np.int64(0))
     for action in ([4, 1.9], [4], None, [4, 2**70], {0: 4, 1: 4}):
@@ -140,7 +140,7 @@ def test_the_choice_of_a_team_is_one_number():
 
 
 def test_a_choice_that_is_too_large_or_of_another_environment_is_refused():
-    with pytest.raises(CubeError, match=r"5\*\*9"):
+    with pytest.raises(WorldError, match=r"5\*\*9"):
         FlatActions(CubeTeamEnv(n=9))
-    with pytest.raises(CubeError, match="CartPoleEnv"):
+    with pytest.raises(WorldError, match="CartPoleEnv"):
         FlatActions(gymnasium.make("CartPole-v1"))

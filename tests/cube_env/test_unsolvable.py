@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cube_env.errors import CubeError
+from maeil.environments.errors import WorldError
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.checked_values import component_values
@@ -33,7 +33,7 @@ def build(*words: str) -> None:
     ],
 )
 def test_a_block_that_is_heavier_than_the_team_is_refused(words: tuple[str, ...], told: str) -> None:
-    with pytest.raises(CubeError, match=told):
+    with pytest.raises(WorldError, match=told):
         build(*words)
     build(*words, "env.allow_unsolvable=true")
 
@@ -54,5 +54,5 @@ def test_a_recorded_board_of_an_older_version_is_shown_as_it_was(key: str) -> No
 
 def test_weights_of_the_curriculum_beside_blocks_of_ones_own_are_refused() -> None:
     for words in ("env.blocks={1: 2}", "env.layout=occluded_face"):
-        with pytest.raises(CubeError, match=r"^weights: they are the curriculum's, and env\.(blocks|layout) says"):
+        with pytest.raises(WorldError, match=r"^weights: they are the curriculum's, and env\.(blocks|layout) says"):
             build("env.weights=every", words)

@@ -5,7 +5,17 @@ import pytest
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
-from cube_env import Action, ActionError, CubeEnv, CubeError, CubeVecEnv, EpisodeError, Layout, PlacementError, Scenario
+from cube_env import (
+    Action,
+    ActionError,
+    CubeEnv,
+    CubeVecEnv,
+    EpisodeError,
+    Layout,
+    PlacementError,
+    Scenario,
+    WorldError,
+)
 from cube_env.arrays import COUNT_ATTEMPTS
 from tests.cube_env.boards import board, herd_actions
 
@@ -197,21 +207,21 @@ def test_a_wrong_action_is_refused_and_nothing_moves(actions, message):
 
 
 def test_mistakes_are_named():
-    with pytest.raises(CubeError, match="num_envs = 0"):
+    with pytest.raises(WorldError, match="num_envs = 0"):
         CubeVecEnv(0, n=2)
-    with pytest.raises(CubeError, match="exactly one of n, scenario and layout"):
+    with pytest.raises(WorldError, match="exactly one of n, scenario and layout"):
         CubeVecEnv(2)
-    with pytest.raises(CubeError, match="max_steps = 0"):
+    with pytest.raises(WorldError, match="max_steps = 0"):
         CubeVecEnv(2, n=2, max_steps=0)
     envs = CubeVecEnv(2, n=2)
     with pytest.raises(EpisodeError, match="reset"):
         envs.step([[0, 0], [0, 0]])
-    with pytest.raises(CubeError, match="1 seeds for 2 worlds"):
+    with pytest.raises(WorldError, match="1 seeds for 2 worlds"):
         envs.reset(seed=[1])
-    with pytest.raises(CubeError, match="'layout'"):
+    with pytest.raises(WorldError, match="'layout'"):
         envs.reset(options={"layout": FIXED})
     envs.reset(seed=0)
-    with pytest.raises(CubeError, match="render_mode"):
+    with pytest.raises(WorldError, match="render_mode"):
         envs.render()
     with pytest.raises(PlacementError, match="no room"):
         CubeVecEnv(1, scenario=Scenario(side=8, agents=1, blocks={3: 9})).reset(seed=0)

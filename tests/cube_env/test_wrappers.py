@@ -6,13 +6,13 @@ from pettingzoo.test import parallel_api_test
 
 from cube_env import (
     CubeEnv,
-    CubeError,
     CubeVecEnv,
     Egocentric,
     FlatObservations,
     Layout,
     ShapedEnv,
     TeamReward,
+    WorldError,
     egocentric_observations,
     flat_observations,
     flat_state,
@@ -114,7 +114,7 @@ def test_what_is_seen_is_within_its_space_and_the_callers_own(wrap):
 
 def test_a_layout_with_other_blocks_is_refused():
     env = FlatObservations(CubeEnv(n=2))
-    with pytest.raises(CubeError, match="the board has 1 blocks, this environment vectors for 3"):
+    with pytest.raises(WorldError, match="the board has 1 blocks, this environment vectors for 3"):
         env.reset(options={"layout": Layout(20, [(0, 0), (1, 0)], [(3, (4, 4))])})
 
 
@@ -125,7 +125,7 @@ def test_every_agent_gets_the_reward_of_the_team():
         env = TeamReward(ShapedEnv(CubeEnv(layout=drawn, step_cost=0.25), "default"), reduce)
         env.reset(seed=0)
         assert env.step(actions)[1] == dict.fromkeys(actions, pytest.approx(expected))
-    with pytest.raises(CubeError, match="reduce = 'max'"):
+    with pytest.raises(WorldError, match="reduce = 'max'"):
         TeamReward(CubeEnv(n=2), "max")
-    with pytest.raises(CubeError, match=r"radius = 1\.5"):
+    with pytest.raises(WorldError, match=r"radius = 1\.5"):
         Egocentric(CubeEnv(n=2), radius=1.5)

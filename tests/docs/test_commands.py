@@ -25,7 +25,7 @@ PAGES = [
 ]
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"(?:{#|#) ([\w./]+\.(?:py|yaml|txt|jinja))(?: #})?\n")
-_PORTS = ("8008", "8009")
+_PORTS = ("8008",)
 _WAIT = " > served.txt &\nuntil grep -q Try served.txt; do sleep 0.05; done"
 
 

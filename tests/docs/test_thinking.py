@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from quorum.agents.llm.protocol import Effort
-from quorum.agents.llm.providers.families import DATE, ROOM
-from quorum.agents.llm.providers.thinking import ThinkingFormat
+from quorum.agents.llm.providers.thinking import DATE, ROOM, ThinkingFormat
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "providers.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llamac_env import BoardError, Colour, LlamacError, SqueezeEnv
+from llamac_env import Colour, LayoutError, SqueezeEnv, WorldError
 from llamac_env.squeeze.game import Game
 from llamac_env.squeeze.world import SqueezeWorld
 from llamac_env.transport.env import TransportEnv
@@ -77,7 +77,7 @@ def test_a_change_gives_the_board_that_it_names_or_is_refused_and_leaves_all_as_
         assert env.symbolic_observation(0).can_do == fresh.symbolic_observation(0).can_do
         assert env.state_space.contains(env.state())
     else:
-        with pytest.raises(BoardError):
+        with pytest.raises(LayoutError):
             env.change({"items": named})
         assert write_board(env.board) == before
 
@@ -147,7 +147,7 @@ def test_what_cannot_be_on_a_board_is_refused_with_its_place(what: str) -> None:
     w = world(RED)
     before = write_board(w.env.board)
     change, message = REFUSED[what]
-    with pytest.raises(BoardError, match=message):
+    with pytest.raises(LayoutError, match=message):
         w.change(change)
     assert write_board(w.env.board) == before
 
@@ -207,7 +207,7 @@ def test_what_is_not_named_of_a_curve_stays() -> None:
 def test_a_curve_that_cannot_be_is_refused(change: dict[str, Any], message: str) -> None:
     w = squeeze()
     before = w.env.game
-    with pytest.raises(LlamacError, match=message):
+    with pytest.raises(WorldError, match=message):
         w.change(change)
     assert w.env.game == before
 

@@ -12,7 +12,7 @@ import pytest
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 from pydantic import ValidationError
 
-from llamac_env import ActionError, EpisodeError, Game, LlamacError, Pick, SqueezeEnv, curve, draw_game, make_game
+from llamac_env import ActionError, EpisodeError, Game, Pick, SqueezeEnv, WorldError, curve, draw_game, make_game
 from llamac_env.squeeze.world import SqueezeConfig, SqueezeWorld
 from maeil.component import RECORDED
 
@@ -60,7 +60,7 @@ def test_a_curve_has_last_best_regret_and_rounds_to_95_percent():
     assert judged.regret == pytest.approx(2 * (best - poor))
     assert judged.rounds_to_close == 2
     assert curve(game, [poor]).rounds_to_close is None
-    with pytest.raises(LlamacError, match="at least one round"):
+    with pytest.raises(WorldError, match="at least one round"):
         curve(game, [])
 
 
@@ -176,7 +176,7 @@ def test_what_is_no_joint_pick_is_refused(actions):
      lambda: SqueezeEnv(3, rho=2), lambda: SqueezeEnv(3).render()],
 )  # fmt: skip
 def test_wrong_arguments_are_refused(make):
-    with pytest.raises(LlamacError):
+    with pytest.raises(WorldError):
         make()
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
-from llamac_env import ActionError, EpisodeError, FailureCode, LlamacError, TransportEnv
+from llamac_env import ActionError, EpisodeError, FailureCode, TransportEnv, WorldError
 from llamac_env.transport.primitives import NOTHING, PRIMITIVES, decode, encode
 from tests.llamac_env.boards import SHAPES, board, drawn, grid, moves
 
@@ -149,8 +149,8 @@ def test_observations_show_the_own_reach_and_the_state_shows_all():
 
 @pytest.mark.parametrize(
     ("actions", "message"),
-    [({}, "agent_0"), (dict.fromkeys(("agent_0", "agent_1", "agent_2", "agent_9"), 0), "agent_3, agent_9"),
-     ({f"agent_{i}": 26 for i in range(4)}, "26 is no action")],
+    [({}, "agent_0"), (dict.fromkeys(("agent_0", "agent_1", "agent_2", "agent_9"), 0), "no action for agent_3"),
+     ({f"agent_{i}": 26 for i in range(4)}, "action 26 is none of 0 to 25")],
 )  # fmt: skip
 def test_what_is_no_joint_action_is_refused_and_nothing_moves(actions, message):
     where = env()
@@ -163,13 +163,13 @@ def test_what_is_no_joint_action_is_refused_and_nothing_moves(actions, message):
 
 @pytest.mark.parametrize("options", [{"max_steps": 0}, {"render_mode": "human"}])
 def test_wrong_arguments_are_refused(options):
-    with pytest.raises(LlamacError):
+    with pytest.raises(WorldError):
         env(**options)
-    with pytest.raises(LlamacError, match="grid"):
+    with pytest.raises(WorldError, match="grid"):
         env().reset(options={"board": drawn(2, 4, "easy", 0)})
     with pytest.raises(EpisodeError, match="before the first reset"):
         env().board  # noqa: B018
-    with pytest.raises(LlamacError, match="no render mode"):
+    with pytest.raises(WorldError, match="no render mode"):
         env().render()
 
 

@@ -14,8 +14,8 @@ from llamac_env import (
     Broken,
     Difficulty,
     Grid,
-    LlamacError,
     MissingSolver,
+    WorldError,
     achieves,
     board_generator,
     bracket,
@@ -181,10 +181,10 @@ def test_frozen_boards_are_those_of_their_seeds_and_their_plans_take_exactly_the
 
 
 def test_there_are_frozen_boards_for_seeds_0_to_9_of_the_published_grids_only():
-    with pytest.raises(LlamacError, match="seeds 0 to 9, not 10"):
+    with pytest.raises(WorldError, match="seeds 0 to 9, not 10"):
         find_instance(grid(2, 2, "easy"), 10)
     for where in (grid(3, 3, "easy"), grid(2, 2, "hard", "start_empty")):
-        with pytest.raises(LlamacError, match=r"set env\.boards=drawn"):
+        with pytest.raises(WorldError, match=r"set env\.boards=drawn"):
             find_instance(where, 0)
 
 

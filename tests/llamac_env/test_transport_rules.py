@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llamac_env import BoardError, Colour, FailureCode, Grid, Item, manhattan, usual_limit, usual_rows
+from llamac_env import Colour, FailureCode, Grid, Item, LayoutError, manhattan, usual_limit, usual_rows
 from tests.llamac_env.boards import SHAPES, board, drawn, grid, moves
 
 EASY = grid(2, 2, "easy")
@@ -178,12 +178,12 @@ def test_hard_a_colour_without_a_free_corner_is_left_out():
     ],
 )
 def test_a_board_that_cannot_be_is_refused(where, items, message):
-    with pytest.raises(BoardError, match=message):
+    with pytest.raises(LayoutError, match=message):
         board(where, **items).check()
 
 
 def test_a_grid_without_cells_is_refused():
-    with pytest.raises(BoardError, match="0 x 2"):
+    with pytest.raises(LayoutError, match="0 x 2"):
         Grid(0, 2, EASY.difficulty)
 
 

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from llamac_env import (
-    BoardError,
     Colour,
     FailureCode,
+    LayoutError,
     observation_line,
     read_board,
     read_joint,
@@ -136,5 +136,5 @@ def test_refusals_do_not_take_the_good_part_along():
 
 @pytest.mark.parametrize("items", [{"0.5": ["box_red"]}, {"0.5_0.5": ["ball_red"]}, {"0.5_0.5": ["box_pink"]}])
 def test_a_text_that_is_no_board_is_refused(items):
-    with pytest.raises(BoardError):
+    with pytest.raises(LayoutError):
         read_board(EASY.grid, items)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from llamac_env import ActionError, EpisodeError, LlamacError, TransportEnv, TransportVecEnv
+from llamac_env import ActionError, EpisodeError, TransportEnv, TransportVecEnv, WorldError
 from llamac_env.transport.primitives import PRIMITIVES
 from tests.llamac_env.boards import grid
 
@@ -139,7 +139,7 @@ def test_every_board_can_be_drawn():
 
 @pytest.mark.parametrize("seed", [1.9, "3", [1, 2.5], [1], -1])
 def test_what_is_no_seed_is_refused(seed):
-    with pytest.raises(LlamacError, match="seed"):
+    with pytest.raises(WorldError, match="seed"):
         TransportVecEnv(2, grid(2, 2, "easy")).reset(seed=seed)
 
 
@@ -156,7 +156,7 @@ def test_seeds_can_be_one_for_each_board_and_go_on():
 def test_wrong_calls_are_named():
     where = grid(2, 2, "easy")
     for options in ({"num_envs": 0}, {"num_envs": 1.5}, {"infos": "symbolic"}, {"autoreset_mode": "sometimes"}):
-        with pytest.raises(LlamacError, match=f"{next(iter(options))} = "):
+        with pytest.raises(WorldError, match=f"{next(iter(options))} = "):
             TransportVecEnv(**{"num_envs": 2, "grid": where, **options})
     envs = TransportVecEnv(2, where)
     for call in (envs.state, envs.action_masks, lambda: envs.step(np.zeros((2, 4), dtype=int))):
@@ -164,13 +164,13 @@ def test_wrong_calls_are_named():
             call()
     envs.reset(seed=0)
     before = envs.state()
-    with pytest.raises(ActionError, match="world 1, agent_0: 26 is no action"):
+    with pytest.raises(ActionError, match="world 1, agent_0: action 26 is none of 0 to 25"):
         envs.step(np.array([[0] * 4, [26, 0, 0, 0]]))
     for actions in (np.zeros((2, 3), dtype=int), np.zeros((2, 4)), [[0] * 4, [0]], [[0, 0, 0, 2**70], [0] * 4], None):
         with pytest.raises(ActionError, match=r"give integers of shape \(2, 4\)"):
             envs.step(actions)
-    with pytest.raises(LlamacError, match="takes no options"):
+    with pytest.raises(WorldError, match="takes no options"):
         envs.reset(options={"board": None})
-    with pytest.raises(LlamacError, match="no render mode"):
+    with pytest.raises(WorldError, match="no render mode"):
         envs.render()
     assert (envs.state() == before).all()

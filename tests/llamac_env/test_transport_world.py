@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from llamac_env import BoxName, LlamacError, Move, Wait
+from llamac_env import BoxName, Move, Wait, WorldError
 from llamac_env.transport.primitives import encode
 from llamac_env.transport.world import TransportConfig, TransportWorld
 from maeil.component import RECORDED
@@ -58,7 +58,7 @@ def test_the_number_of_agents_names_grid_and_limit(n, shape, limit):
 
 def test_rows_that_do_not_divide_n_are_refused():
     assert world(n=8, rows=1).env.grid.cols == 8
-    with pytest.raises(LlamacError, match="rows: 3 rows do not hold n = 8"):
+    with pytest.raises(WorldError, match="rows: 3 rows do not hold n = 8"):
         world(n=8, rows=3)
     with pytest.raises(ValidationError):
         world(difficulty="medium")
@@ -77,7 +77,7 @@ def test_frozen_boards_bring_their_optimum():
     record = world(boards="frozen", n=32).reset(5)
     assert record["lower_bound"] == record["optimum"] == 10
     assert record["items"] == world(n=32).reset(5)["items"]
-    with pytest.raises(LlamacError, match="seeds 0 to 9"):
+    with pytest.raises(WorldError, match="seeds 0 to 9"):
         world(boards="frozen").reset(10)
 
 
@@ -177,7 +177,7 @@ def test_an_agent_sees_its_own_cell_and_its_moves_and_with_the_board_in_view_eve
     assert (own.board, own.boxes_left, own.boxes_placed) == (None, None, None)
     assert "0.5_1.5" not in str(own.shown())
     assert "blue" not in str(world({**RED, "box_blue": "1.5_1.5", "target_blue": "1.5_1.5"}).observe(0).shown())
-    with pytest.raises(LlamacError, match="agent_0 sees its own cell alone"):
+    with pytest.raises(WorldError, match="agent_0 sees its own cell alone"):
         own.to_board()
     whole = world(where, view="board").observe(0)
     assert (whole.sees, whole.can_do, whole.boxes_left) == (own.sees, own.can_do, 2)

@@ -20,11 +20,11 @@ from llamac_env import (
     Egocentric,
     FlatObservations,
     Grid,
-    LlamacError,
     SqueezeEnv,
     TeamReward,
     TransportEnv,
     TransportVecEnv,
+    WorldError,
 )
 from tests.conftest import environment
 from tests.llamac_env.boards import board
@@ -81,11 +81,11 @@ def test_an_egocentric_window_by_hand():
 
 
 def test_wrappers_name_what_they_do_not_take():
-    with pytest.raises(LlamacError, match="takes a TransportEnv, not a SqueezeEnv"):
+    with pytest.raises(WorldError, match="takes a TransportEnv, not a SqueezeEnv"):
         Egocentric(SqueezeEnv(3))
-    with pytest.raises(LlamacError, match=r"radius = 1\.5"):
+    with pytest.raises(WorldError, match=r"radius = 1\.5"):
         Egocentric(TransportEnv(HARD), 1.5)
-    with pytest.raises(LlamacError, match="reduce = 'max'"):
+    with pytest.raises(WorldError, match="reduce = 'max'"):
         TeamReward(SqueezeEnv(3), "max")
 
 
@@ -143,7 +143,7 @@ def test_a_team_can_squeeze_alone_and_in_batches():
 
 @pytest.mark.parametrize("options", [{"n": 2.5}, {"n": 8, "rows": 3}, {"difficulty": "medium"}, {"entry_rule": "any"}])
 def test_what_is_no_grid_is_refused(options):
-    with pytest.raises(LlamacError, match=list(options)[-1]):
+    with pytest.raises(WorldError, match=list(options)[-1]):
         gymnasium.make(TRANSPORT, **options)
 
 

@@ -9,7 +9,7 @@ from maeil.dig.patterns import PUBLISHED, Thresholds
 from maeil.healing.watch import HealSettings
 from maeil.messages import Draft, MessageKind
 from maeil.metrics import compute_metrics
-from maeil.metrics.per_message import costs_per_message
+from maeil.metrics.costs import costs_per_message
 from maeil.notices import Pattern
 from maeil.topology import Topology
 from maeil.trace import Trace

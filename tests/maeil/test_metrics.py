@@ -59,9 +59,7 @@ def test_runtime_is_the_wall_time_up_to_the_last_event():
     events = [replace(event, wall=0.5 * place) for place, event in enumerate(events)]
     found = metrics(events)
     assert found["outcome.seconds"] == events[-1].wall == 0.5 * (len(events) - 1)
-    assert found["outcome.step_seconds"] == events[-1].wall / 4
     assert not METRICS["outcome.seconds"].reproducible
-    assert metrics(events[:3])["outcome.step_seconds"] is None
 
 
 def test_plans_by_hand():
@@ -69,10 +67,9 @@ def test_plans_by_hand():
     found = metrics(play([Scripted(falls, walk(1)), Scripted(walk(3))]))
     # agent 0: a plan of two actions that fails at t = 2, then one of one action; agent 1: one plan; all end by t = 3
     assert found["plans.number"] == 3
-    assert found["plans.mean_length"] == pytest.approx(4 / 3)
     assert found["plans.failed"] == 1
     assert found["plans.success_rate"] == pytest.approx(2 / 3)
-    assert (found["plans.timed_out"], found["plans.interrupted"], found["plans.replaced"]) == (0, 0, 0)
+    assert found["plans.timed_out"] == 0
     assert found["plans.stability"] == 1.0
 
 

@@ -3,10 +3,18 @@
 from dataclasses import asdict
 
 from maeil.metrics import compute_metrics
-from maeil.metrics.per_agent import costs_per_agent
-from maeil.metrics.per_message import costs_per_message
+from maeil.metrics.costs import costs_per_agent, costs_per_message
 from maeil.trace import Stamped, Trace
-from maeil.trace.events import EpisodeStart, MessageRead, MessageSent, PlanChange, StageChange, StepTaken, ThoughtEnd
+from maeil.trace.events import (
+    EpisodeStart,
+    MessageRead,
+    MessageSent,
+    PlanChange,
+    StageChange,
+    StepTaken,
+    ThoughtEnd,
+    ThoughtStart,
+)
 
 START = EpisodeStart(1, 0, "by hand", "any", ["ann", "bob"], ["chair"], "tokens", {})
 
@@ -22,6 +30,7 @@ def sent(message, sender, *recipients, at):
 # cognitive time, step, event; the wall clock is ten times as fast
 TALK = [
     (0, 0, START),
+    (0, 0, ThoughtStart(0, [], [])),
     (3, 0, ThoughtEnd(0, 3, [], [], 0.0)),
     (3, 0, PlanChange("P0.1", 0, "committed", actions=[])),
     (3, 0, change(0, "R W", "plan_committed")),

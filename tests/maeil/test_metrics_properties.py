@@ -15,9 +15,8 @@ from maeil import Call, LoopSettings, Plan, Resume, Thought
 from maeil.errors import MetricError
 from maeil.messages import Draft
 from maeil.metrics import METRICS, compute_metrics, metric, reproducible
-from maeil.metrics.per_agent import costs_per_agent
-from maeil.metrics.per_message import costs_per_message
-from maeil.metrics.shared import shared, sharing
+from maeil.metrics.costs import costs_per_agent, costs_per_message
+from maeil.metrics.shared import shared
 from maeil.metrics.statistics import quantile
 from maeil.mind import Act
 from maeil.tasks import CapabilityChange
@@ -31,6 +30,7 @@ from maeil.trace.events import (
     StepOutcome,
     StepTaken,
     ThoughtEnd,
+    ThoughtStart,
 )
 from quorum.topologies.chain import Chain
 from quorum.topologies.debate import Debate, DebateConfig
@@ -120,18 +120,13 @@ def assert_slow_and_simple_agrees(events, found):
     entries = n + sum(isinstance(e.event, StageChange) and e.event.to_stage in ("R", "W", "I") for e in events)
     assert found["decision.overhead"] == (pytest.approx(entries / steps) if steps else None)
 
-    stage, times, waits = dict.fromkeys(range(n), "R"), Counter(), Counter()
+    stage, waits = dict.fromkeys(range(n), "R"), Counter()
     for before, after in pairwise(events):
         if isinstance(before.event, StageChange):
             stage[before.event.agent] = str(before.event.to_stage)
         for agent in range(n):
-            times[stage[agent]] += after.t_hat - before.t_hat
-            times[stage[agent], "wall"] += after.wall - before.wall
             if stage[agent] in "WX" and set(stage.values()) & {"R", "I"}:
                 waits[agent] += after.t_hat - before.t_hat
-    for letter, name in {"R": "reason", "W": "wait", "X": "execute", "I": "interrupted"}.items():
-        assert found[f"decision.time_{name}"] == pytest.approx(times[letter] / n)
-        assert found[f"decision.time_{name}_seconds"] == pytest.approx(times[letter, "wall"] / n, abs=1e-9)
     # messages arrive at once here, so somebody thinks whenever the world waits
     assert found["decision.synchronisation"] == pytest.approx(sum(waits.values()) / n)
 
@@ -166,8 +161,10 @@ def assert_slow_and_simple_agrees(events, found):
     for e in events:
         if isinstance(e.event, PlanChange) and e.event.status not in ("committed", "running"):
             ends[e.event.status].append(e.event.plan)
-    for status in ("failed", "interrupted", "replaced", "cancelled"):
-        assert found[f"plans.{status}"] == len(ends[status])
+    assert found["plans.failed"] == len(ends["failed"])
+    given_up = len(ends["interrupted"]) + len(ends["replaced"])
+    if found["plans.number"]:
+        assert found["plans.stability"] == 1 - given_up / found["plans.number"]
 
 
 NETWORK = {"model.retries", "model.unanswered", "model.cached_answers", "model.fallbacks"}
@@ -228,12 +225,9 @@ def test_what_metrics_share_is_derived_once_and_for_that_trace_alone():
         return len(trace.events)
 
     one, other = Trace(tuple(wild_episode(1))), Trace(tuple(wild_episode(2)))
-    with sharing(one):
-        assert number(one) == number(one) == len(one.events)
-        assert number(other) == len(other.events)
+    assert number(one) == number(one) == len(one.events)
+    assert number(other) == len(other.events)
     assert derived == [one, other]
-    assert number(one) == len(one.events)
-    assert len(derived) == 3
 
 
 def test_quantiles_are_interpolated():
@@ -256,6 +250,7 @@ def test_the_metrics_of_a_large_episode_take_a_few_times_as_long_as_it_takes_to_
     for t in range(steps):
         for agent in range(t % 2, n, 2):
             plan = f"P{agent}.{t}"
+            record(ThoughtStart(agent, [], []), t)
             record(ThoughtEnd(agent, 1, [{"usd": 0.1, "seconds": 1.0}], [], 0.1), t)
             record(PlanChange(plan, agent, "committed", "", {"kind": "push", "target": str(agent % 7)}, [{"a": 1}]), t)
             record(StageChange(agent, "R", "W", "plan_committed"), t)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import count
 
 import pytest
 
@@ -48,12 +49,15 @@ def trace(*events: object) -> Trace:
 think = partial(ThoughtStart, acts=["plan"], problems=[])
 
 
+_NUMBERS = count(1)
+
+
 def thought(agent: int, refused: tuple[str, ...] = ()) -> ThoughtEnd:
     return ThoughtEnd(agent, 1, [], refused, 0)
 
 
 def plan(agent: int, task: dict | None, flag: str = "") -> PlanChange:
-    return PlanChange(f"P{agent}.1", agent, "committed", task=task, actions=[], flag=flag)
+    return PlanChange(f"P{agent}.{next(_NUMBERS)}", agent, "committed", task=task, actions=[], flag=flag)
 
 
 def says(agent: int, **of: dict | None) -> Predicted:

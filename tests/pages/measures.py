@@ -20,11 +20,19 @@ AA = 4.5
 """Least contrast of text: WCAG 2.2, 1.4.3."""
 
 
-def axe(page: Page) -> list[str]:
-    """Return what axe-core finds that is serious or critical: names, roles, contrast of text (WCAG 2.2 A and AA)."""
+def axe(page: Page, *rules: str) -> list[str]:
+    """Return what axe-core finds that is serious or critical: names, roles, contrast of text (WCAG 2.2 A and AA).
+
+    Args:
+        page: the page.
+        rules: the rules of axe-core to check; none for all.
+    """
     from axe_playwright_python.sync_playwright import Axe
 
-    found: dict[str, Any] = Axe().run(page).response
+    options: dict[str, Any] = {"resultTypes": ["violations"]}
+    if rules:
+        options["runOnly"] = {"type": "rule", "values": list(rules)}
+    found: dict[str, Any] = Axe().run(page, options=options).response
     return [
         f"{finding['id']} ({finding['impact']}): {finding['help']}: {node['html'][:160]}"
         for finding in found["violations"]

@@ -7,6 +7,8 @@ import pytest
 from tests.pages import measures
 from tests.pages.conftest import Show
 
+pytestmark = pytest.mark.conformance
+
 HEAD = "<!doctype html><html lang=en><title>a page</title><meta name=viewport content='width=device-width'>"
 GOOD = f"""{HEAD}<main><h1>A page</h1><header><b>words</b> <button>do</button></header>
 <p>Words.</p><div style="overflow-x: auto" tabindex=0 role=group aria-label=wide>

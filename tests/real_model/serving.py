@@ -18,7 +18,7 @@ from urllib.request import urlopen
 import gguf_server
 import pytest
 
-from quorum.agents.llm.folding import unfolded
+from quorum.agents.llm.recording import unfolded
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import Result, run_cell
 from tests.conftest import EXAMPLES, one_each

@@ -10,8 +10,8 @@ import pytest
 
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Request, Sampling
-from quorum.agents.llm.providers.offer import Structured
 from quorum.agents.llm.providers.openai import OpenAIModel
+from quorum.agents.llm.providers.refusals import Structured
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.prompting.compact import compact
 from quorum.agents.prompting.grounding import ground, ids_of

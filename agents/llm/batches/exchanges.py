@@ -1,4 +1,4 @@
-"""Exchanges with a provider about batches: the SDK's errors become ours, and an outage is waited out."""
+"""Exchanges with a provider about its batches: errors of the SDK become ours, and outages are waited out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from quorum.agents.llm.batches.journal import BatchJournal
 from quorum.agents.llm.errors import LanguageModelError, TimedOut, Transient
 from quorum.agents.llm.providers.base import Provider
 
@@ -75,3 +76,45 @@ class Exchanges:
                 raise
             failure = ours
         raise failure  # outside of the handler: what the SDK says may hold a key
+
+
+LOOKING = 60.0
+"""Seconds in which a batch is looked for whose id was not written down."""
+
+
+async def cancel_batches(journal: BatchJournal, line: str, provider: Provider) -> int:
+    """Have the provider end all open batches of a model; return their number.
+
+    They stay in the journal: what they have answered by then is read when the sweep goes on.
+
+    Args:
+        journal: of the sweep.
+        line: key of the model.
+        provider: of the model.
+
+    Raises:
+        quorum.agents.llm.errors.LanguageModelError: the provider does not answer, or refuses.
+    """
+    service, exchanges = provider.batches(), Exchanges(provider)
+    ended = 0
+    try:
+        for intent in [intent for intent in journal.open.values() if intent.line == line]:
+            batch = intent.batch
+            if batch is None:
+                try:
+                    async with asyncio.timeout(LOOKING):
+                        batch = await exchanges.once(
+                            lambda: service.find(intent.mark, len(intent.rows), intent.time, 1.0)  # noqa: B023 (awaited here)
+                        )
+                except TimeoutError:
+                    raise TimedOut("a batch whose id was not written down is among others that are open") from None
+                if batch is None:
+                    journal.dropped(intent)
+                    continue
+                journal.created(intent, batch)
+            if await exchanges.once(lambda: service.ended(batch)) is False:  # noqa: B023 (awaited here)
+                await exchanges.once(lambda: service.cancel(batch))  # noqa: B023 (awaited here)
+                ended += 1
+    finally:
+        await service.close()
+    return ended

@@ -10,16 +10,21 @@ from typing import Any, ClassVar
 from quorum.agents.llm.batches.anthropic import AnthropicBatches
 from quorum.agents.llm.batches.service import MOST_BYTES, BatchService
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
+from quorum.agents.llm.prices import read_tier
 from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import Provider, printable_unicode, schema_message
 from quorum.agents.llm.providers.bounded import Bounds, bounded_client
 from quorum.agents.llm.providers.chat import counted_usage
-from quorum.agents.llm.providers.extras import with_extra
-from quorum.agents.llm.providers.images import anthropic_image, with_pictures
-from quorum.agents.llm.providers.offer import Offer, Structured
-from quorum.agents.llm.providers.prompt_caching import PromptCaching, anthropic_block, contents_of
+from quorum.agents.llm.providers.content import (
+    PromptCaching,
+    anthropic_block,
+    anthropic_image,
+    contents_of,
+    with_extra,
+    with_pictures,
+)
+from quorum.agents.llm.providers.refusals import Offer, Structured
 from quorum.agents.llm.providers.thinking import message_thinking
-from quorum.agents.llm.tiers import read_tier
 
 _FINISHES = {
     "max_tokens": Finish.LENGTH,

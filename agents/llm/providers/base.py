@@ -1,4 +1,4 @@
-"""What all providers share: the total deadline, the choice of how an answer's form is asked for, and the errors."""
+"""What all providers share: the deadline, how the form of an answer is asked for, and the errors."""
 
 from __future__ import annotations
 
@@ -21,24 +21,22 @@ from quorum.agents.llm.errors import BadRequest, BrokenResponse, ContextOverflow
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.providers.bounded import Bounds
+from quorum.agents.llm.providers.content import PromptCaching
 from quorum.agents.llm.providers.failures import (
+    Key,
     connection_failure,
     error_text,
     is_connect_timeout,
     is_timeout,
     is_transport_failure,
+    longest_answer,
     own_failure,
     readable,
     retry_after,
     status_failure,
 )
-from quorum.agents.llm.providers.families import find_family
-from quorum.agents.llm.providers.key import Key
-from quorum.agents.llm.providers.offer import MaxTokensKey, Offer, Structured, left_out
-from quorum.agents.llm.providers.overflow import longest_answer
-from quorum.agents.llm.providers.prompt_caching import PromptCaching
-from quorum.agents.llm.providers.refusals import Refusals
-from quorum.agents.llm.providers.thinking import ThinkingFormat, reconcile, room_for_thinking
+from quorum.agents.llm.providers.refusals import MaxTokensKey, Offer, Refusals, Structured, left_out
+from quorum.agents.llm.providers.thinking import ThinkingFormat, find_family, reconcile, room_for_thinking
 
 Send = Callable[[Mapping[str, Any]], Awaitable[Any]]
 """Brings the body of a request to a provider and returns the response, as its SDK has it."""
@@ -384,3 +382,28 @@ def schema_message(answer: AnswerFormat) -> ChatMessage:
 def printable_unicode(text: str) -> str:
     """Replace lone surrogates, which JSON can carry and UTF-8 cannot."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+class _Built(Exception):
+    """A request was built, and is not to be sent."""
+
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        super().__init__("built")
+        self.body = body
+
+
+async def unsent(provider: Provider, request: Request) -> Mapping[str, Any]:
+    """Return the body of a request; nothing is sent.
+
+    Raises:
+        quorum.agents.llm.errors.BadRequest: the provider's SDK cannot build it.
+    """
+    try:
+        await provider.answer(request, _keep, None)
+    except _Built as built:
+        return built.body
+    raise AssertionError("a request was answered that was not sent")
+
+
+async def _keep(body: Mapping[str, Any]) -> Any:
+    raise _Built(body)

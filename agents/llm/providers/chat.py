@@ -1,24 +1,104 @@
-"""OpenAI's chat-completions format, as the official SDK and litellm both speak it."""
+"""OpenAI's formats of chat completions and embeddings, as the official SDK and litellm both speak them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from math import ceil, isfinite
 from typing import Any
 
 import orjson
 
+from quorum.agents.llm.embeddings import reply_with
 from quorum.agents.llm.errors import BrokenResponse
 from quorum.agents.llm.limits import estimate_prompt, estimate_tokens
+from quorum.agents.llm.prices import read_tier
 from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Reply, Request, Usage
 from quorum.agents.llm.providers.base import printable_unicode, schema_message
-from quorum.agents.llm.providers.images import openai_image, with_pictures
-from quorum.agents.llm.providers.offer import Offer, Structured
-from quorum.agents.llm.providers.prompt_caching import PromptCaching, contents_of, key_of, openai_part
+from quorum.agents.llm.providers.content import (
+    PromptCaching,
+    contents_of,
+    key_of,
+    openai_image,
+    openai_part,
+    with_pictures,
+)
+from quorum.agents.llm.providers.refusals import Offer, Structured
 from quorum.agents.llm.providers.thinking import ThinkingFormat, chat_thinking
-from quorum.agents.llm.providers.thoughts import beside, split
-from quorum.agents.llm.tiers import read_tier
+
+_FIELDS = ("reasoning_content", "reasoning")
+"""Fields of a message in OpenAI's format: DeepSeek and llama.cpp have the one, vLLM and OpenRouter the other."""
+_MARKED = re.compile(r"\s*<think>(?P<thoughts>.*?)(?:</think>(?P<answer>.*))?", re.DOTALL)
+
+
+def beside(message: Any) -> str:
+    """Return the thoughts that stand beside the answer of a chat completion; empty where there are none."""
+    for name in _FIELDS:
+        told = getattr(message, name, None)
+        if isinstance(told, str) and told:
+            return told
+    content = getattr(message, "content", None)
+    return _of_parts(content) if isinstance(content, list) else ""
+
+
+def _of_parts(parts: Iterable[Any]) -> str:
+    """Return the text of the parts of a message that are thoughts, as Mistral sends them."""
+    found = [part if isinstance(part, Mapping) else part.model_dump() for part in parts]
+    texts = [part.get("thinking") for part in found if part.get("type") == "thinking"]
+    inner = [part for text in texts if isinstance(text, list) for part in text if isinstance(part, Mapping)]
+    return "".join([text for text in texts if isinstance(text, str)] + [str(part.get("text", "")) for part in inner])
+
+
+def split(text: str) -> tuple[str, str]:
+    """Part the thoughts at the beginning of a text, between `<think>` and `</think>`, from the answer that follows.
+
+    Without the mark of their end there is no answer.
+
+    Returns:
+        The thoughts and the answer; the whole text is the answer where it does not begin with thoughts.
+    """
+    found = _MARKED.fullmatch(text)
+    return ("", text) if found is None else (found["thoughts"].strip(), (found["answer"] or "").strip())
+
+
+def embedding_body(request: Request, model: str) -> dict[str, Any]:
+    """Return the body of a request for embeddings.
+
+    Args:
+        request: its messages are the texts.
+        model: name of the model.
+    """
+    texts = [message.content for message in request.messages]
+    return {"model": model, "input": texts, "encoding_format": "float"}
+
+
+def read_embeddings(response: Any, request: Request, model: str) -> Reply:
+    """Read a response with embeddings.
+
+    Args:
+        response: as the SDK gives it.
+        request: what was asked: its tokens are estimated where the response does not count them.
+        model: name of the model, where the response does not say it.
+
+    Raises:
+        BrokenResponse: it holds not one embedding for each text, or something else than numbers.
+    """
+    try:
+        found = sorted(response.data, key=lambda one: one.index)
+        vectors = [[float(number) for number in one.embedding] for one in found]
+    except (AttributeError, TypeError, ValueError) as error:
+        raise BrokenResponse(f"a success without readable embeddings ({type(error).__name__})") from None
+    if not all(isfinite(number) for vector in vectors for number in vector):
+        raise BrokenResponse("an embedding holds what is no number")
+    tokens = getattr(getattr(response, "usage", None), "prompt_tokens", None)
+    if type(tokens) is int and tokens >= 0:
+        usage = Usage(tokens, 0)
+    else:
+        usage = Usage(estimate_tokens(*(message.content for message in request.messages)), 0, estimated=True)
+    name = response.model if isinstance(getattr(response, "model", None), str) else model
+    return reply_with(vectors, request, usage, name)
+
 
 _NOT_STRICT = frozenset({"oneOf", "allOf", "not", "if", "default", "patternProperties", "uniqueItems"})
 _FINISHES = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}

@@ -1,14 +1,16 @@
-"""What an HTTP status or an exception of an SDK means."""
+"""What the failures of a server or an SDK mean, and the API keys that no message may show."""
 
 from __future__ import annotations
 
 import math
+import os
 import re
 import time
 from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from maeil.user_errors import mask_passwords
 from quorum.agents.llm.errors import (
     AuthenticationFailed,
     BadRequest,
@@ -21,7 +23,137 @@ from quorum.agents.llm.errors import (
     TimedOut,
     UnknownModel,
 )
-from quorum.agents.llm.providers.overflow import is_overflow, room_for_answer
+
+_WORDS = re.compile(
+    "|".join(
+        (
+            r"context_length_exceeded|ContextWindowExceededError|exceed_context_size",  # OpenAI, LiteLLM, llama.cpp
+            r"maximum (context|prompt|model) length",  # OpenAI, vLLM, OpenRouter, DeepSeek, SGLang; xAI; vLLM
+            r"exceeds? (the|this|your) (model's )?context (window|length)",  # OpenAI
+            r"input tokens exceed the configured limit",  # OpenAI
+            r"prompt is too long|exceed context limit",  # Anthropic
+            r"input is too long for (the )?requested model",  # Anthropic's models on Bedrock
+            r"exceeds? (the )?available context size|context size has been exceeded",  # llama.cpp
+            r"exceeds? context window|exceeds? (the )?(maximum )?context length",  # llama-cpp-python; Ollama
+            r"(greater|longer) than the (model's )?context length",  # LM Studio, SGLang
+            r"input token count.{0,40}exceeds the maximum",  # Gemini
+            r"too large for model with \d+ maximum context",  # Mistral
+            r"reduce the length of the messages",  # Groq, Azure
+            r"`inputs` tokens \+ `max_new_tokens` must be",  # Text Generation Inference
+        )
+    ),
+    re.IGNORECASE | re.DOTALL,
+)
+_ROOM = (
+    # OpenAI, vLLM, OpenRouter: the sum of the prompt and of the longest answer is what is refused
+    re.compile(
+        r"maximum context length is (?P<context>\d+).*?requested (about )?(?P<all>\d+) tokens.*?(?P<answer>\d+) in the "
+        r"(completion|output)",
+        re.IGNORECASE | re.DOTALL,
+    ),
+    # vLLM since 0.9
+    re.compile(
+        r"maximum context length is (?P<context>\d+) tokens and your request has (?P<prompt>\d+) input", re.IGNORECASE
+    ),
+    # Anthropic
+    re.compile(r"exceed context limit: (?P<prompt>\d+) \+ \d+ > (?P<context>\d+)", re.IGNORECASE),
+)
+
+
+def is_overflow(text: str, code: str) -> bool:
+    """Return whether a refusal says that the prompt, or it and the longest answer, exceed the model's context.
+
+    Servers say it with 400, 413, 422 or 500, in words and codes of their own; limits on tokens a minute are 429.
+
+    Args:
+        text: what the server says.
+        code: its own code of the error.
+    """
+    return _WORDS.search(code) is not None or _WORDS.search(text) is not None
+
+
+def room_for_answer(text: str) -> int | None:
+    """Return how many tokens the context leaves for the answer, where a refusal tells; 0 or less is none.
+
+    Args:
+        text: what the server says.
+    """
+    for pattern in _ROOM:
+        if found := pattern.search(text):
+            told = {name: int(number) for name, number in found.groupdict().items()}
+            prompt = told["prompt"] if "prompt" in told else told["all"] - told["answer"]
+            return told["context"] - prompt
+    return None
+
+
+_LONGEST = re.compile(
+    r"supports at most (?P<openai>\d+) completion tokens"
+    r"|max_tokens: \d+ > (?P<anthropic>\d+), which is the maximum"
+    r"|range of max_tokens is \[\d+, ?(?P<deepseek>\d+)\]"
+    r"|max(_completion)?_tokens`? must be less than or equal to `?(?P<groq>\d+)",
+    re.IGNORECASE,
+)
+
+
+def longest_answer(text: str) -> int | None:
+    """Return how many tokens the longest answer of a model has, where a refusal of a longer one tells.
+
+    Args:
+        text: what the server says.
+    """
+    found = _LONGEST.search(text)
+    return None if found is None else int(next(number for number in found.groupdict().values() if number))
+
+
+REDACTED = "[key]"
+_PLACEHOLDER = "not-needed"
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
+_SHORTEST_SECRET = 8
+
+
+class Key:
+    """An API key. Its text form names the variable, never the key.
+
+    Args:
+        variable: the environment variable that holds the key; None for a server that needs none.
+
+    Raises:
+        AuthenticationFailed: the variable is not set, or holds what no key can be.
+    """
+
+    __slots__ = ("_secrets", "_value", "variable")
+
+    def __init__(self, variable: str | None) -> None:
+        self.variable = variable
+        self._value: str | None = None
+        if variable is not None:
+            self._value = os.environ.get(variable, "").strip()
+            if not self._value:
+                raise AuthenticationFailed(f"no key: set the environment variable {variable}")
+            if not (self._value.isascii() and self._value.isprintable()):
+                raise AuthenticationFailed(f"the key in {variable} holds characters that no key has")
+        secrets = {value.strip() for name, value in os.environ.items() if _SECRET_NAME.search(name)}
+        self._secrets = sorted((s for s in secrets if len(s) >= _SHORTEST_SECRET), key=len, reverse=True)
+
+    def __repr__(self) -> str:
+        return f"Key({self.variable})"
+
+    def reveal(self) -> str:
+        """Return the key itself, for the SDK alone; a placeholder where none is needed."""
+        return _PLACEHOLDER if self._value is None else self._value
+
+    def redact(self, text: str) -> str:
+        """Take this key, passwords of addresses and what the environment names like a secret out of an error text."""
+        for secret in self._secrets:
+            text = text.replace(secret, REDACTED)
+        return mask_passwords(self.redact_own(text))
+
+    def redact_own(self, text: str) -> str:
+        """Take this key out of an answer; what is shorter than a key (`EMPTY`) is left, for it may be a word."""
+        if self._value is not None and len(self._value) >= _SHORTEST_SECRET:
+            return text.replace(self._value, REDACTED)
+        return text
+
 
 LONGEST_TEXT = 500
 _TRANSPORTS = frozenset({"httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "anyio"})

@@ -16,9 +16,9 @@ from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds, exchange
 from quorum.agents.llm.providers.chat import chat_arguments, read_chat
-from quorum.agents.llm.providers.extras import with_extra
+from quorum.agents.llm.providers.content import with_extra
 from quorum.agents.llm.providers.failures import connection_failure, is_transport_failure
-from quorum.agents.llm.providers.offer import Offer
+from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.providers.thinking import ThinkingFormat
 
 _MISSING_PACKAGE = re.compile(r"No module named '([\w.]+)'")

@@ -13,11 +13,9 @@ from quorum.agents.llm.prompt_caches import prompt_cache
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds, bounded_client
-from quorum.agents.llm.providers.chat import chat_arguments, read_chat
-from quorum.agents.llm.providers.embeddings import embedding_body, read_embeddings
-from quorum.agents.llm.providers.extras import with_extra
-from quorum.agents.llm.providers.offer import MaxTokensKey, Offer
-from quorum.agents.llm.providers.prompt_caching import PromptCaching
+from quorum.agents.llm.providers.chat import chat_arguments, embedding_body, read_chat, read_embeddings
+from quorum.agents.llm.providers.content import PromptCaching, with_extra
+from quorum.agents.llm.providers.refusals import MaxTokensKey, Offer
 from quorum.agents.llm.providers.thinking import BUDGETS, ThinkingFormat, family_table, format_at
 
 OFFICIAL_HOST = "api.openai.com"

@@ -1,15 +1,196 @@
-"""How a model is told to think, in each dialect of OpenAI's format and in Anthropic's, and what goes with thinking."""
+"""Models that think, by provider and family: what each takes, and how much room its thoughts need. One dated table.
+
+Sources, read on 2026-11-23: the types of the official SDKs (openai 3.52, anthropic 2.11); the model map of litellm
+1.109.1 (levels, longest answers); platform.claude.com/docs (effort, thinking, what's new in Opus 5 and 5.5);
+developers.openai.com/api/docs/guides (reasoning, deployment checklist); api-docs.deepseek.com/guides/thinking_mode.
+A model that stands in no row is not known: what is wanted is sent, and left out where the server refuses it.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from maeil.user_errors import WrongKey
 from quorum.agents.llm.protocol import Effort, Sampling
-from quorum.agents.llm.providers.families import ROOM, Family, Off, ToolsThinking
-from quorum.agents.llm.providers.offer import Offer, Structured
+from quorum.agents.llm.providers.refusals import Offer, Structured
+
+DATE = "2026-11-23"
+
+NONE, MINIMAL, LOW, MEDIUM, HIGH, XHIGH, MAX = Effort
+
+ROOM: Mapping[Effort, int] = {
+    NONE: 0, MINIMAL: 1024, LOW: 4096, MEDIUM: 8192, HIGH: 16384, XHIGH: 32768, MAX: 65536,
+}  # fmt: skip
+"""Tokens of room for thoughts by level, on top of the room for the answer. The figures are ours."""
+
+LEAST_BUDGET = 1024
+"""Smallest budget of thinking tokens that Anthropic takes."""
+
+
+class ToolsThinking(StrEnum):
+    """How tools go with thinking."""
+
+    FORCED = "forced"
+    """A call may be forced."""
+    FREE = "free"
+    """The model may call, and cannot be forced to."""
+    NEVER = "never"
+    """A request has either tools or thoughts."""
+
+
+class Off(StrEnum):
+    """How a model of Anthropic is told not to think."""
+
+    SILENCE = "silence"
+    """It does not think unless it is told to."""
+    DISABLED = "disabled"
+    BETWEEN_TOOLS = "between_tools"
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What the models of a family take.
+
+    Attributes:
+        levels: of effort that they take; nothing for none.
+        usual: the level where none is sent; `NONE` where they do not think by themselves.
+        longest: tokens of their longest answer, thoughts included.
+        budget: whether they take a budget of thinking tokens.
+        both: whether a budget and an effort go together.
+        adaptive: whether they decide by themselves how much to think (Anthropic).
+        display: whether the text of their thoughts comes only if it is asked for (Anthropic).
+        off: how they are told not to think (Anthropic).
+        sampling: whether temperature and the like are taken while they think.
+        tools: how tools go with thinking.
+    """
+
+    levels: tuple[Effort, ...] = ()
+    usual: Effort = NONE
+    longest: int = 128_000
+    budget: bool = False
+    both: bool = False
+    adaptive: bool = False
+    display: bool = False
+    off: Off = Off.SILENCE
+    sampling: bool = False
+    tools: ToolsThinking = ToolsThinking.FORCED
+
+    @property
+    def thinks(self) -> bool:
+        """Whether these models can think at all."""
+        return self.budget or self.adaptive or any(level is not NONE for level in self.levels) or self.usual is not NONE
+
+
+_PLAIN = Family(sampling=True)
+_O = Family(levels=(LOW, MEDIUM, HIGH), usual=MEDIUM, longest=100_000)
+_CODEX = Family(levels=(LOW, MEDIUM, HIGH), usual=MEDIUM)
+_GPT_5_2 = Family(levels=(NONE, LOW, MEDIUM, HIGH, XHIGH))
+_PRO = Family(levels=(MEDIUM, HIGH, XHIGH), usual=MEDIUM)
+_GPT_6 = Family(levels=(NONE, LOW, MEDIUM, HIGH, XHIGH, MAX), usual=MEDIUM, tools=ToolsThinking.NEVER)
+_GPT_6_ALWAYS = replace(_GPT_6, levels=(LOW, MEDIUM, HIGH, XHIGH, MAX))
+
+_BUDGET = Family(longest=64_000, budget=True, tools=ToolsThinking.FREE)
+_CLAUDE_4_6 = Family(
+    levels=(NONE, LOW, MEDIUM, HIGH, MAX), budget=True, both=True, adaptive=True, tools=ToolsThinking.FREE
+)
+_CLAUDE_4_7 = Family(
+    levels=(NONE, LOW, MEDIUM, HIGH, XHIGH, MAX), adaptive=True, display=True, tools=ToolsThinking.FREE
+)
+_CLAUDE_5 = replace(_CLAUDE_4_7, usual=HIGH, off=Off.DISABLED)
+_CLAUDE_ALWAYS = replace(_CLAUDE_5, levels=(LOW, MEDIUM, HIGH, XHIGH, MAX))
+
+_DEEPSEEK = Family(levels=(NONE, LOW, HIGH, MAX), usual=HIGH, longest=393_216, tools=ToolsThinking.FREE)
+
+TABLE: Mapping[str, tuple[tuple[str, Family], ...]] = {
+    "openai": (
+        (r"o1|o3|o3-mini|o4-mini|o1-pro|o3-pro", _O),
+        (r"gpt-5(-mini|-nano)?", Family(levels=(MINIMAL, LOW, MEDIUM, HIGH), usual=MEDIUM)),
+        (r"gpt-5-pro", Family(levels=(HIGH,), usual=HIGH, longest=272_000)),
+        (r"gpt-5-codex|gpt-5\.1-codex(-mini)?", _CODEX),
+        (r"gpt-5\.1-codex-max|gpt-5\.[23]-codex", replace(_CODEX, levels=(LOW, MEDIUM, HIGH, XHIGH))),
+        (r"gpt-5-chat(-latest)?", replace(_PLAIN, longest=16_384)),
+        (r"(gpt-5\.[123]-)?chat-latest", Family(levels=(MEDIUM,), usual=MEDIUM, longest=16_384)),
+        (r"gpt-5\.1", Family(levels=(NONE, LOW, MEDIUM, HIGH))),
+        (r"gpt-5\.2|gpt-5\.4(-mini|-nano)?", _GPT_5_2),
+        (r"gpt-5\.[245]-pro", _PRO),
+        (r"gpt-5\.5", replace(_GPT_5_2, usual=MEDIUM)),
+        (r"gpt-5\.6(-sol|-terra|-luna)?|gpt-6-sol|gpt-6-luna", _GPT_6),
+        (r"gpt-6-astra|gpt-6\.1-(sol|terra)", _GPT_6_ALWAYS),
+        (r"gpt-4\.1(-mini|-nano)?", replace(_PLAIN, longest=32_768)),
+        (r"gpt-4o(-mini)?", replace(_PLAIN, longest=16_384)),
+    ),
+    "anthropic": (
+        (r"claude-3-7-sonnet(-latest)?|claude-sonnet-4(-0)?", _BUDGET),
+        (r"claude-opus-4(-[01])?", replace(_BUDGET, longest=32_000)),
+        (r"claude-(sonnet|haiku)-4-5", _BUDGET),
+        (r"claude-opus-4-5", replace(_BUDGET, levels=(LOW, MEDIUM, HIGH), both=True)),
+        (r"claude-(opus|sonnet)-4-6", _CLAUDE_4_6),
+        (r"claude-opus-4-[78]", _CLAUDE_4_7),
+        (r"claude-(opus|sonnet)-5", _CLAUDE_5),
+        (r"claude-(fable|mythos)-5(-[12])?|claude-mythos-preview", _CLAUDE_ALWAYS),
+        (r"claude-opus-5-5", replace(_CLAUDE_ALWAYS, usual=MEDIUM)),
+        (r"claude-sonnet-5-5", replace(_CLAUDE_5, off=Off.BETWEEN_TOOLS)),
+        (r"claude-haiku-5-5", replace(_CLAUDE_5, usual=MEDIUM)),
+    ),
+    "deepseek": (
+        (r"deepseek-(v4-)?flash|deepseek-v4-(pro|flash-vision-exp)", _DEEPSEEK),
+        (r"deepseek-reasoner", Family(usual=HIGH, longest=65_536, tools=ToolsThinking.FREE)),
+        (r"deepseek-chat", replace(_PLAIN, longest=8192)),
+    ),
+}
+"""Families by provider: a pattern of the whole name, without the date of a snapshot, and what such models take."""
+
+_SNAPSHOT = r"(-\d{4}-\d{2}-\d{2}|-\d{8})?"
+
+
+def find_family(provider: str, model: str) -> Family | None:
+    """Return what a model takes; None where it is not known.
+
+    Args:
+        provider: `openai`, `anthropic`, `deepseek`, or `litellm`, whose models carry their provider as a prefix.
+        model: the model, as it is asked for.
+    """
+    if provider == "litellm":
+        provider, _, model = model.partition("/")
+    rows = TABLE.get(provider, ())
+    return next((family for names, family in rows if re.fullmatch(f"({names}){_SNAPSHOT}", model)), None)
+
+
+def complaint(model: str, family: Family, effort: Effort | None, thinking_tokens: int | None) -> WrongKey | None:
+    """Return what is wrong with the wanted thinking, and the way out; None where nothing is.
+
+    Args:
+        model: its name, for the message.
+        family: what it takes.
+        effort: as wanted.
+        thinking_tokens: as wanted.
+    """
+    if effort is not None and effort not in family.levels and not (effort is NONE and family.usual is NONE):
+        if family.levels:
+            return WrongKey("effort", f"{model} takes {', '.join(family.levels)}, or null for its usual one")
+        budget = "; it takes a budget of thinking tokens instead: llm.thinking_tokens=4096" if family.budget else ""
+        return WrongKey("effort", f"{model} takes no effort: llm.effort=null{budget}")
+    if thinking_tokens is None:
+        return None
+    if not family.budget:
+        levels = f"; it takes an effort instead: {', '.join(family.levels)}" if family.levels else ""
+        told = f"{model} takes no budget of thinking tokens: llm.thinking_tokens=null{levels}"
+    elif not LEAST_BUDGET <= thinking_tokens < family.longest:
+        told = f"{model} takes a budget of {LEAST_BUDGET} to {family.longest - 1} thinking tokens"
+    elif effort is not None and not family.both:
+        told = exclusive(model)
+    else:
+        return None
+    return WrongKey("thinking_tokens", told)
+
+
+def exclusive(model: str) -> str:
+    """Say that a model takes an effort or a budget."""
+    return f"effort and thinking_tokens exclude each other for {model}: set one of them to null"
 
 
 class ThinkingFormat(StrEnum):

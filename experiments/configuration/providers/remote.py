@@ -11,17 +11,24 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 
 from maeil.component import Component
 from maeil.user_errors import Withheld, WrongKey
-from quorum.agents.llm.prices import Price, find_price
+from quorum.agents.llm.prices import Price, find_price, service_at
 from quorum.agents.llm.protocol import Sampling
 from quorum.agents.llm.providers.anthropic import AnthropicModel
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds
-from quorum.agents.llm.providers.families import ToolsThinking, complaint, exclusive, find_family
 from quorum.agents.llm.providers.litellm import LiteLLMModel
-from quorum.agents.llm.providers.offer import Structured
 from quorum.agents.llm.providers.openai import OpenAIModel
-from quorum.agents.llm.providers.services import service_at
-from quorum.agents.llm.providers.thinking import BOTH, family_table, format_at, thinks
+from quorum.agents.llm.providers.refusals import Structured
+from quorum.agents.llm.providers.thinking import (
+    BOTH,
+    ToolsThinking,
+    complaint,
+    exclusive,
+    family_table,
+    find_family,
+    format_at,
+    thinks,
+)
 from quorum.experiments.configuration.providers.config import Pricing, ProviderConfig
 
 

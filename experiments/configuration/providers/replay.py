@@ -11,7 +11,7 @@ from pydantic import Field
 from maeil.component import Component
 from maeil.digests import digest_file
 from maeil.user_errors import UserError
-from quorum.agents.llm.folding import Unfolding
+from quorum.agents.llm.recording import Unfolding
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.common.run_files import DamagedFile, RunFiles
 from quorum.experiments.configuration.providers.config import ModelConfig

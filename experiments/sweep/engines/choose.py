@@ -7,7 +7,7 @@ from pathlib import Path
 
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.checked_values import component_values
-from quorum.experiments.configuration.compose import session
+from quorum.experiments.configuration.compose import Composer
 from quorum.experiments.configuration.overrides import parse
 from quorum.experiments.configuration.registry import engines
 from quorum.experiments.sweep.engines.protocol import Engine
@@ -34,8 +34,7 @@ def choose_engine(words: Sequence[str], config_dir: Path | None = None) -> Engin
             raise UserError(f"{override.input_line}: a sweep is run by one engine, so it is no part of the grid")
     if not any(override.key_or_group == GROUP for override in overrides):
         overrides = [*parse([USUAL]), *overrides]
-    with session(config_dir) as composing:
-        values = composing.of_group(GROUP, overrides)
+    values = Composer(config_dir).of_group(GROUP, overrides)
     config = component_values(engines, {GROUP: values})
     engine: Engine = engines.get(config.name).build(config, None)
     return engine

@@ -20,7 +20,7 @@ from pydantic import Field
 
 from maeil.component import Component, ComponentConfig
 from maeil.user_errors import UserError
-from quorum.agents.llm.batches.status import BatchRules
+from quorum.agents.llm.batches.journal import BatchRules
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.sweep.engines.protocol import CellQueue, Finished, Stuck, SweepJob, WorkerReport
 from quorum.experiments.sweep.engines.worker import Worker

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from quorum.agents.llm.batches.status import BatchRules, BatchStatus
-from quorum.agents.llm.spent import Spent
+from quorum.agents.llm.batches.journal import BatchRules, BatchStatus
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.results.finished import FinishedCell

@@ -12,10 +12,9 @@ from functools import partial
 
 from maeil.together import together
 from maeil.user_errors import UserError
-from quorum.agents.llm.batches.journal import BATCHES, BatchJournal
-from quorum.agents.llm.batches.status import BatchStatus
+from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, BatchStatus
 from quorum.agents.llm.batches.waves import Waves
-from quorum.agents.llm.spent import Spent
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.branch.planned_cell import Parents, PlannedBranchCell
 from quorum.experiments.common.event_loop import to_its_end
 from quorum.experiments.common.logs import show_logs

@@ -6,7 +6,7 @@ import pytest
 
 from llamac_env import Pick
 from maeil import Plan, Task
-from quorum.agents.llm.folding import unfolded
+from quorum.agents.llm.recording import unfolded
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.skills import majority, skills_of
 from quorum.agents.skills.squeeze.merge import median

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from quorum.agents.llm.server import Addresses
+from tests.loopback import Addresses
 
 Answer = tuple[int, dict[str, str], bytes]
 Respond = Callable[[dict[str, Any], asyncio.StreamWriter], Awaitable[Answer | None]]

@@ -13,16 +13,13 @@ import orjson
 import pytest
 
 from maeil.user_errors import UserError
-from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, Orphans, orphans
-from quorum.agents.llm.batches.model import Batched
-from quorum.agents.llm.batches.status import BatchRules
-from quorum.agents.llm.batches.waves import Waves
+from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, BatchRules, Orphans, orphans
+from quorum.agents.llm.batches.waves import Batched, Waves
 from quorum.agents.llm.errors import BadRequest, InfrastructureFailed
-from quorum.agents.llm.prices import TABLE
+from quorum.agents.llm.prices import BATCH, TABLE
 from quorum.agents.llm.protocol import Model, Reply, Request
-from quorum.agents.llm.server import Addresses, Batches, RowFault, serve
-from quorum.agents.llm.tiers import BATCH
 from tests.agents.llm.wire import CANARY, TEXT, Brain, client, reply, request, stack
+from tests.loopback import Addresses, Batches, RowFault, serve
 
 RULES = BatchRules(size=None, bytes=None, wait=1.0, poll=0.01)
 BOTH = pytest.mark.parametrize("wire", ["openai", "anthropic"])

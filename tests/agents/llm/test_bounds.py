@@ -16,9 +16,9 @@ import pytest
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, TimedOut
 from quorum.agents.llm.providers.bounded import Bounds
-from quorum.agents.llm.server import Addresses
 from tests.agents.llm.raw import Answer, RawServer, Respond, answer, completion, raw_server
 from tests.agents.llm.wire import WIRES, Brain, client, provider, request
+from tests.loopback import Addresses
 
 KIB, MIB = 2**10, 2**20
 SMALL = Bounds(max_bytes=256 * KIB)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from quorum.agents.llm.budget import Budget, Budgeted, Spending
 from quorum.agents.llm.cache import Cache
 from quorum.agents.llm.errors import BudgetReached, ServerFailed, UnknownPrice
 from quorum.agents.llm.prices import TABLE, Price, find_price
 from quorum.agents.llm.protocol import Usage
+from quorum.agents.llm.spending import Budget, Budgeted, Spending
 from quorum.agents.llm.stack import Caching
 from tests.agents.llm.wire import HAS_LITELLM, Brain, request, stack
 

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from quorum.agents.llm.cache import Cache, Cached
-from quorum.agents.llm.cache_file import NotOurs, is_marked
+from quorum.agents.llm.cache import Cache, Cached, NotOurs, is_marked
 from quorum.agents.llm.errors import ServerFailed
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Finish, Rejected, Reply, Sampling, Usage
 from quorum.agents.llm.records import describe_reply, dump, load, read_reply, request_key

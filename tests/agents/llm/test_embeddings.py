@@ -12,18 +12,18 @@ import orjson
 import pytest
 
 from maeil.descriptors import EMBEDDING, Descriptor, Need, Offer
-from quorum.agents.llm.batches.model import Batched
-from quorum.agents.llm.budget import Budget, Spending
+from quorum.agents.llm.batches.waves import Batched
 from quorum.agents.llm.embeddings import EMBEDDINGS, texts_to_embed
 from quorum.agents.llm.errors import BadRequest, BudgetReached, InfrastructureFailed
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import Finish, Origin, Reply, Request, Sampling, Usage
 from quorum.agents.llm.replay import Replay
-from quorum.agents.llm.server import Fault, FaultKind, serve
+from quorum.agents.llm.spending import Budget, Spending
 from quorum.agents.matching import EmbeddingMatcher
 from quorum.agents.simulated import SimulatedModel
 from tests.agents.llm.wire import Brain, provider, stack
 from tests.agents.naive_team import settings
+from tests.loopback import Fault, FaultKind, serve
 
 TEXTS = ("I can push block_3.", "block_3 takes 2 more.")
 TOKENS = 10

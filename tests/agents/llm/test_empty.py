@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from maeil.calls import Ledger, entered_in
-from quorum.agents.llm.booking import invalid
 from quorum.agents.llm.errors import AnswerInvalid, EmptyAnswer
 from quorum.agents.llm.protocol import Effort, Finish, Reply, Request, Usage
-from quorum.agents.llm.providers.families import ROOM
+from quorum.agents.llm.providers.thinking import ROOM
 from quorum.agents.llm.recording import Recording
+from quorum.agents.llm.records import invalid
 from quorum.agents.llm.replay import Replay
-from quorum.agents.llm.server import Fault, FaultKind
 from quorum.agents.llm.structured import Structuring
 from tests.agents.llm.raw import answer, completion, raw_server
 from tests.agents.llm.wire import ANSWER, MODEL, TEXT, Brain, client, provider, reply, request, stack
+from tests.loopback import Fault, FaultKind
 
 NOTHING = Reply("", Finish.LENGTH, Usage(100, 20, reasoning=20), None, 0.0, MODEL)
 REFUSAL = Reply("I cannot help with that.", Finish.REFUSAL, Usage(100, 6), None, 0.0, MODEL)

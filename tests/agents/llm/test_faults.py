@@ -22,8 +22,8 @@ from quorum.agents.llm.errors import (
     UnknownModel,
 )
 from quorum.agents.llm.protocol import Finish
-from quorum.agents.llm.server import Fault, FaultKind
 from tests.agents.llm.wire import ANSWER, TEXT, WIRES, Brain, provider, request, stack
+from tests.loopback import Fault, FaultKind
 
 MENDED = [
     Fault(FaultKind.RATE_LIMIT, seconds=0.05),
@@ -223,8 +223,8 @@ async def test_what_is_refused_is_asked_once(wire: str, kind: FaultKind) -> None
 
 @pytest.mark.parametrize("wire", WIRES)
 async def test_an_unknown_model_and_a_wrong_address_are_told_apart(wire: str) -> None:
-    from quorum.agents.llm.server import Addresses
     from tests.agents.llm.wire import client, serve
+    from tests.loopback import Addresses
 
     async with serve(Brain()) as addresses:
         async with client(wire, addresses, model="no-such") as model:

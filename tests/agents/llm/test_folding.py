@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quorum.agents.llm.folding import LEAST, Folding, Unfolding, unfold, unfolded
+from quorum.agents.llm.recording import LEAST, Folding, Unfolding, unfold, unfolded
 
 RULES = "".join(f"Rule {i}: whoever pushes alone pushes in vain.\n" for i in range(60))
 

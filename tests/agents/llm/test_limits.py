@@ -9,9 +9,8 @@ import random
 import pytest
 
 from quorum.agents.llm.errors import InfrastructureFailed, RateLimited
-from quorum.agents.llm.limits import MOST_ROUNDS, AdaptiveConcurrency, Limited, Limits
+from quorum.agents.llm.limits import MOST_ROUNDS, AdaptiveConcurrency, Limited, Limits, Retrying, RetryRules
 from quorum.agents.llm.protocol import Reply, Request
-from quorum.agents.llm.retry import Retrying, RetryRules
 from tests.agents.llm.wire import TEXT, Brain, Sleeper, reply, request
 from tests.virtual_time import in_virtual_time
 

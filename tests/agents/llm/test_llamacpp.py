@@ -16,7 +16,7 @@ from quorum.agents.llm.protocol import Reply
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.providers.config import ProviderConfig
 from quorum.experiments.configuration.registry import providers
-from quorum.experiments.episode.configured_model import sampling_of
+from quorum.experiments.episode.models import sampling_of
 from tests.agents.llm.raw import Answer, answer, raw_server
 from tests.agents.llm.wire import ANSWER, SCHEMA, TEXT, request, stack
 

@@ -8,8 +8,8 @@ from quorum.agents.llm.errors import BadRequest, ContextOverflow, RateLimited, U
 from quorum.agents.llm.limits import estimate_tokens
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.providers.failures import error_text, status_failure
-from quorum.agents.llm.server import serve
 from tests.agents.llm.wire import Brain, client, request
+from tests.loopback import serve
 
 SAID = {
     "openai": (

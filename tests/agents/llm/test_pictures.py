@@ -12,16 +12,15 @@ from PIL import Image
 
 from quorum.agents.llm.cache import Cache
 from quorum.agents.llm.errors import BadRequest, ServerFailed
-from quorum.agents.llm.folding import Folding, unfolded
 from quorum.agents.llm.limits import estimate_prompt
 from quorum.agents.llm.pictures import NoPicture, Picture, picture_tokens, read_png
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Request
 from quorum.agents.llm.providers.chat import chat_arguments
-from quorum.agents.llm.providers.offer import MaxTokensKey, Offer
-from quorum.agents.llm.recording import Recording
+from quorum.agents.llm.providers.refusals import MaxTokensKey, Offer
+from quorum.agents.llm.recording import Folding, Recording, unfolded
 from quorum.agents.llm.records import describe_request, request_key
-from quorum.agents.llm.server.contents import read_content
 from quorum.agents.llm.stack import Caching
+from quorum.experiments.serving.formats import read_content
 from tests.agents.llm.raw import answer, completion, raw_server
 from tests.agents.llm.wire import TEXT, WIRES, Brain, client, provider, request, stack
 

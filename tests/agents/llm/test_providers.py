@@ -18,9 +18,8 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Model, Re
 from quorum.agents.llm.providers.base import printable_unicode
 from quorum.agents.llm.providers.chat import is_strict
 from quorum.agents.llm.providers.litellm import INSTALL, LiteLLMModel
-from quorum.agents.llm.providers.offer import Structured
 from quorum.agents.llm.providers.openai import OpenAIModel
-from quorum.agents.llm.server import Fault, FaultKind
+from quorum.agents.llm.providers.refusals import Structured
 from tests.agents.llm.wire import (
     ANSWER,
     HAS_LITELLM,
@@ -33,6 +32,7 @@ from tests.agents.llm.wire import (
     request,
     stack,
 )
+from tests.loopback import Fault, FaultKind
 
 
 async def ask(wire: str, brain: Model, temperature: float | None, **arguments: Any) -> Reply:

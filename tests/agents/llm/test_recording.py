@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from maeil.calls import Ledger, entered_in
-from quorum.agents.llm.budget import Budget, Spending
 from quorum.agents.llm.errors import (
     AnswerInvalid,
     BudgetReached,
@@ -19,13 +18,14 @@ from quorum.agents.llm.errors import (
     ServerFailed,
     UnknownModel,
 )
+from quorum.agents.llm.limits import RetryRules
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.recording import Recording
 from quorum.agents.llm.records import dump, load
 from quorum.agents.llm.replay import Replay
-from quorum.agents.llm.retry import RetryRules
-from quorum.agents.llm.server import Fault, FaultKind
+from quorum.agents.llm.spending import Budget, Spending
 from tests.agents.llm.wire import TEXT, WIRES, Brain, provider, reply, request, stack
+from tests.loopback import Fault, FaultKind
 
 Records = list[dict[str, Any]]
 

@@ -16,8 +16,8 @@ from quorum.agents.llm.errors import (
     ServerFailed,
     TimedOut,
 )
+from quorum.agents.llm.limits import Retrying, RetryRules
 from quorum.agents.llm.providers.failures import retry_after
-from quorum.agents.llm.retry import Retrying, RetryRules
 from tests.agents.llm.wire import TEXT, Brain, Sleeper, request
 
 RULES = RetryRules(max_tries=3, max_rate_limited=5, max_wait=100.0, first_wait=1.0, longest_wait=8.0)

@@ -13,10 +13,10 @@ from maeil.errors import EpisodeStop
 from quorum.agents.llm.cache import Cache
 from quorum.agents.llm.errors import AuthenticationFailed, LanguageModelError
 from quorum.agents.llm.protocol import Request
-from quorum.agents.llm.providers.key import Key
-from quorum.agents.llm.server import Fault, FaultKind
+from quorum.agents.llm.providers.failures import Key
 from quorum.agents.llm.stack import Caching
 from tests.agents.llm.wire import CANARY, KEY_VARIABLE, TEXT, WIRES, Brain, provider, request, stack
+from tests.loopback import Fault, FaultKind
 
 
 def chain(error: BaseException | None) -> str:

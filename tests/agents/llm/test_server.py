@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from quorum.agents.llm.server import Fault, FaultKind, serve
 from tests.agents.llm.wire import TEXT, Brain
+from tests.loopback import Fault, FaultKind, serve
 
 SECONDS = 30.0
 """What a busy machine may take; nothing here waits that long."""
@@ -115,7 +115,7 @@ async def test_a_port_that_is_taken_is_an_error() -> None:
 def test_run_serves_until_it_is_interrupted() -> None:
     code = (
         "from tests.agents.llm.wire import Brain\n"
-        "from quorum.agents.llm.server import run\n"
+        "from tests.loopback import run\n"
         "run(Brain('hello'), ready=lambda addresses: print(addresses.openai, flush=True))"
     )
     with subprocess.Popen(

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from quorum.agents.llm.server import BodyBounds, serve
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from quorum.agents.simulated.minimal_instance import LARGEST, minimal_instance
 from tests.agents.llm.wire import Brain
+from tests.loopback import BodyBounds, serve
 
 CHAT: dict[str, Any] = {"model": "simulated", "messages": [{"role": "user", "content": "Hello"}]}
 SIMULATED = SimulatedModel(SimulatedSettings(**{**dict.fromkeys(SimulatedSettings.model_fields, 0), "seed": 0}))

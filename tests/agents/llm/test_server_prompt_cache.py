@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
+from quorum.agents.llm.prompt_caches import PromptCaches, read_prompt
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Reply, Request, Sampling, Usage
-from quorum.agents.llm.providers import prompt_caching
-from quorum.agents.llm.server import serve
-from quorum.agents.llm.server.formats import BadBody
-from quorum.agents.llm.server.prompt_cache import PromptCaches, read_prompt
+from quorum.agents.llm.providers import content as prompt_caching
 from tests.agents.llm.wire import Brain, client, reply
+from tests.loopback import serve
 
 SONNET, HAIKU, SOL, MINI = "claude-sonnet-5", "claude-haiku-4-5", "gpt-6-sol", "gpt-5-mini"
 
@@ -76,7 +75,7 @@ def test_what_is_asked_at_the_same_time_does_not_help() -> None:
 
 @pytest.mark.parametrize("broken", [[(1, "b", True)] * 4, [(0, "b", True)]], ids=["five", "empty"])
 def test_bodies_that_anthropic_refuses_are_refused(broken: list[tuple[int, str, bool]]) -> None:
-    with pytest.raises(BadBody, match="cache_control"):
+    with pytest.raises(ValueError, match="cache_control"):
         read_prompt("anthropic", anthropic(1100, *broken))
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from quorum.agents.llm.protocol import Effort, Finish, Reply
-from quorum.agents.llm.providers.offer import Structured
+from quorum.agents.llm.providers.refusals import Structured
 from quorum.agents.llm.providers.thinking import ThinkingFormat
-from quorum.agents.llm.server import Thinking, serve
 from tests.agents.llm.wire import ANSWER, TEXT, Brain, client, request, stack
+from tests.loopback import Thinking, serve
 
 
 async def _answered(wire: str, how: Thinking, wanted: dict[str, Any], **arguments: Any) -> Reply:

@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from quorum.agents.llm import extraction
+from quorum.agents.llm import structured as extraction
 from quorum.agents.llm.errors import AnswerInvalid, ServerFailed
-from quorum.agents.llm.extraction import NoAnswer, extract
 from quorum.agents.llm.protocol import ChatRole, Finish
 from quorum.agents.llm.records import read_reply
-from quorum.agents.llm.structured import Structuring
+from quorum.agents.llm.structured import NoAnswer, Structuring, extract
 from quorum.agents.llm.validation import UnsupportedSchema, Validator, validator_of
 from quorum.agents.prompting.answers import checked
 from tests.agents.llm.wire import ANSWER, SCHEMA, TEXT, Brain, reply, request

@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from quorum.agents.llm.booking import answered
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import Effort, Reply, Usage
-from quorum.agents.llm.providers.families import ROOM, find_family
-from quorum.agents.llm.providers.offer import MaxTokensKey, Structured
-from quorum.agents.llm.providers.thinking import ThinkingFormat
+from quorum.agents.llm.providers.refusals import MaxTokensKey, Structured
+from quorum.agents.llm.providers.thinking import ROOM, ThinkingFormat, find_family
 from quorum.agents.llm.recording import Recording
+from quorum.agents.llm.records import answered
 from tests.agents.llm.raw import Answer, RawServer, answer, completion, raw_server
 from tests.agents.llm.wire import TEXT, client, request, stack
 

@@ -6,15 +6,13 @@ from typing import Any
 
 import pytest
 
-from quorum.agents.llm.booking import answered
 from quorum.agents.llm.errors import BadRequest
-from quorum.agents.llm.prices import TABLE, Price, find_price
+from quorum.agents.llm.prices import BATCH, FLEX, PRIORITY, TABLE, Price, find_price
 from quorum.agents.llm.protocol import Reply, Usage
-from quorum.agents.llm.records import describe_reply, read_reply
-from quorum.agents.llm.server import Fault, FaultKind
-from quorum.agents.llm.tiers import BATCH, FLEX, PRIORITY
+from quorum.agents.llm.records import answered, describe_reply, read_reply
 from tests.agents.llm.raw import answer, completion, raw_server
 from tests.agents.llm.wire import Brain, client, provider, reply, request, stack
+from tests.loopback import Fault, FaultKind
 
 TOKENS = Usage(prompt=1_000_000, completion=1_000_000, cached=500_000)
 

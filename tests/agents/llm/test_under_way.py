@@ -8,8 +8,7 @@ import pytest
 
 from quorum.agents.llm.errors import InfrastructureFailed
 from quorum.agents.llm.protocol import Finish, Origin, Reply, Request, Sampling, Usage
-from quorum.agents.llm.spent import Spent
-from quorum.agents.llm.under_way import CallUnderWay, UnderWay, Watched
+from quorum.agents.llm.spending import CallUnderWay, Spent, UnderWay, Watched
 
 
 class Clock:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from quorum.agents.llm.limits import RetryRules
 from quorum.agents.llm.protocol import (
     AnswerFormat,
     ChatMessage,
@@ -28,9 +29,8 @@ from quorum.agents.llm.providers.anthropic import AnthropicModel
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.litellm import INSTALL, LiteLLMModel
 from quorum.agents.llm.providers.openai import OpenAIModel
-from quorum.agents.llm.retry import RetryRules
-from quorum.agents.llm.server import Addresses, Faults, serve
 from quorum.agents.llm.stack import build_stack
+from tests.loopback import Addresses, Faults, serve
 
 KEY_VARIABLE = "QUORUM_TEST_API_KEY"
 CANARY = "sk-canary-7f3a9c51e2d84b60"

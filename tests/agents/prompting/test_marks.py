@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from quorum.agents.llm.folding import unfolded
+from quorum.agents.llm.recording import unfolded
 from quorum.agents.prompting.blocks import write_block
 from quorum.agents.prompting.marks import marks
 from quorum.experiments.configuration.cell import Cell

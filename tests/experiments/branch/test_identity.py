@@ -12,8 +12,8 @@ import pytest
 
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtStart
-from quorum.agents.llm.folding import unfolded
 from quorum.agents.llm.protocol import Reply, Request
+from quorum.agents.llm.recording import unfolded
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from quorum.experiments.branch.request import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell

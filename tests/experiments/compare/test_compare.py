@@ -386,10 +386,10 @@ def test_without_a_run_that_counts_there_is_no_comparison(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("metric", "resolved"),
-    [("messages", "communication.messages"), ("interruptions", "plans.interruptions"), ("plans", "coop2.plans")],
+    [("messages", "communication.messages"), ("interruptions", "plans.interruptions")],
 )
 def test_the_last_part_of_a_metrics_name_will_do(tmp_path: Path, metric: str, resolved: str) -> None:
-    values = {"communication.messages": 1, "plans.interruptions": 1, "coop2.interruptions": 2, "coop2.plans": 3}
+    values = {"communication.messages": 1, "plans.interruptions": 1, "coop2.interruptions": 2}
     write_run(tmp_path, {**outcome(), **values})
     assert answer(tmp_path, metrics=[metric]).metrics == (resolved,)
 

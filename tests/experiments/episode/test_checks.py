@@ -11,7 +11,7 @@ from quorum.experiments.common.packages import Needed
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode import checks
 from quorum.experiments.episode.checks import check
-from quorum.experiments.episode.model_hints import model_hint
+from quorum.experiments.episode.model_pool import model_hint
 from quorum.experiments.episode.runner import run_cell
 
 

@@ -12,14 +12,14 @@ import pytest
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtEnd
 from maeil.user_errors import UserError
-from quorum.agents.llm.folding import unfolded
-from quorum.agents.llm.server import Addresses, Fault, FaultKind
+from quorum.agents.llm.recording import unfolded
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from quorum.experiments.compare.comparison import Question, compare
 from quorum.experiments.compare.notes import notes
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import Result, run_cell
 from quorum.experiments.results import read_results
+from tests.loopback import Addresses, Fault, FaultKind
 from tests.serving import served
 
 TEAM = ("agents=naive", "topology=individual", "n=2", "env.blocks={1: 1}", "max_steps=4")

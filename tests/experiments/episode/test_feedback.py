@@ -11,7 +11,7 @@ import pytest
 from maeil.mind import Act
 from maeil.trace import read_trace
 from maeil.trace.events import StepTaken
-from quorum.agents.llm.folding import unfolded
+from quorum.agents.llm.recording import unfolded
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.names import fold_names
 from quorum.experiments.configuration.cell import Cell

@@ -11,7 +11,7 @@ import pytest
 from maeil.trace import read_trace
 from maeil.trace.events import ThoughtEnd
 from maeil.user_errors import UserError
-from quorum.agents.llm.folding import unfolded
+from quorum.agents.llm.recording import unfolded
 from quorum.experiments.common.extension_errors import ExtensionError
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.plugins import load_plugins

@@ -13,9 +13,8 @@ import pytest
 
 from maeil.trace import comparable
 from maeil.user_errors import UserError
-from quorum.agents.llm.folding import unfolded
 from quorum.agents.llm.pictures import read_png
-from quorum.agents.llm.server import serve
+from quorum.agents.llm.recording import unfolded
 from quorum.agents.simulated.model import UNINFORMED, SimulatedModel, SimulatedSettings
 from quorum.experiments.common.run_files import DamagedFile, RunFiles, picture_file
 from quorum.experiments.configuration.cell import Cell
@@ -27,6 +26,7 @@ from quorum.experiments.episode.runner import run_cell, run_in_pool
 from quorum.experiments.results.recorded_prompt import recorded_prompt
 from quorum.experiments.results.verify import verify_run
 from quorum.experiments.viewer.episode import read_episode
+from tests.loopback import serve
 
 CUBE = ("n=2", "agents=naive", "topology=chain", "max_steps=4")
 CRAFTER = ("env=crafter_coop", "n=2", "agents=naive", "max_steps=4")

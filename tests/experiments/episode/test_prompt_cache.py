@@ -10,11 +10,11 @@ import pytest
 
 from maeil.trace import read_trace
 from maeil.trace.events import ThoughtEnd
-from quorum.agents.llm.folding import unfolded
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Request, Sampling
 from quorum.agents.llm.providers.anthropic import AnthropicModel
+from quorum.agents.llm.providers.base import unsent
 from quorum.agents.llm.providers.openai import OpenAIModel
-from quorum.agents.llm.providers.unsent import unsent
+from quorum.agents.llm.recording import unfolded
 from quorum.agents.prompting.marks import marks
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from quorum.experiments.configuration.cell import Cell

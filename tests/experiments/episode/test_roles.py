@@ -11,14 +11,14 @@ import pytest
 
 from maeil.trace import comparable
 from maeil.user_errors import UserError
-from quorum.agents.llm.folding import unfolded
 from quorum.agents.llm.protocol import Origin
-from quorum.agents.llm.server import Addresses
+from quorum.agents.llm.recording import unfolded
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.by_role import deadline_of
+from quorum.experiments.episode.models import deadline_of
 from quorum.experiments.episode.runner import Result, run_cell
 from tests.conftest import Quorum
+from tests.loopback import Addresses
 from tests.serving import served
 
 LED = ("topology=centralized", "topology.leader=coordinator", "topology.rounds=3")

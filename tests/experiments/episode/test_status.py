@@ -14,7 +14,7 @@ from rich.console import Console
 from maeil.trace import Stamped
 from maeil.trace.events import ScoreChange, StepTaken
 from quorum.agents.llm.protocol import Finish, Origin, Reply, Usage
-from quorum.agents.llm.under_way import UnderWay
+from quorum.agents.llm.spending import UnderWay
 from quorum.experiments.episode import status as module
 from quorum.experiments.episode.status import EpisodeStatus, status_line
 

@@ -11,11 +11,11 @@ import pytest
 
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtEnd
-from quorum.agents.llm.server import Thinking
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import Result, run_cell
 from tests.conftest import Quorum
+from tests.loopback import Thinking
 from tests.serving import served
 
 QUIET = SimulatedSettings(**{**dict.fromkeys(SimulatedSettings.model_fields, 0), "seed": 3})

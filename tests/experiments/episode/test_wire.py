@@ -14,11 +14,11 @@ from maeil.metrics import reproducible
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtEnd
 from maeil.user_errors import UserError
-from quorum.agents.llm.server import Addresses, Fault, FaultKind
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import Result, run_cell
 from tests.conftest import Quorum, one_each
+from tests.loopback import Addresses, Fault, FaultKind
 from tests.serving import served
 
 CANARY = "sk-canary-5e8d1c07b3f24a96"

@@ -135,13 +135,6 @@ def test_a_damaged_run_is_left_out_with_the_reason(tmp_path: Path, file: str, co
     assert reason in results.damaged[0].reason
 
 
-def test_metrics_of_older_versions_are_read_under_their_new_names(tmp_path: Path) -> None:
-    write_run(tmp_path, {**outcome(), "compat.plans": 3})
-    metrics = read_results(tmp_path).rows[0].metrics
-    assert metrics["coop2.plans"] == 3
-    assert "compat.plans" not in metrics
-
-
 def test_values_are_written_the_same_everywhere(tmp_path: Path) -> None:
     values = outcome(steps=62, completion=1 / 3, plans__number=None)
     write_run(tmp_path, values, name="a", env__layout="..\n.0", env__list=[1, "x"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from quorum.agents.llm.spent import Spent, dollars
+from quorum.agents.llm.spending import Spent, dollars
 from quorum.experiments.results.finished import read_spent
 
 

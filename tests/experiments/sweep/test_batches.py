@@ -18,7 +18,6 @@ from maeil.user_errors import UserError
 from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, Orphans, orphans
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.records import request_key
-from quorum.agents.llm.server import Addresses, Batches
 from quorum.agents.simulated import SimulatedModel
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.schema import validate
@@ -27,6 +26,7 @@ from quorum.experiments.sweep.command import cancel_batches, run_sweep_command, 
 from quorum.experiments.sweep.run import SweepRequest
 from tests.conftest import command, environment
 from tests.experiments.sweep.conftest import leftovers
+from tests.loopback import Addresses, Batches
 from tests.serving import served
 
 BY_BATCH = ("engine.batch=true", "engine.batch_wait=2", "engine.batch_poll=0.05")

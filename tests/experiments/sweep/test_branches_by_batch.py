@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from quorum.agents.llm.server import Batches
 from quorum.experiments.results import read_results
 from quorum.experiments.sweep.branches import BranchGrid
 from quorum.experiments.sweep.command import run_sweep_command
 from quorum.experiments.sweep.run import SweepRequest
 from tests.experiments.sweep.test_batches import BY_BATCH, DEBATE, PLAIN, plain_run
+from tests.loopback import Batches
 
 
 def test_branches_ask_by_batches_what_is_live_and_nothing_else(tmp_path: Path) -> None:

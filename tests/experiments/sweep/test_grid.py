@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from maeil.user_errors import UserError
-from quorum.experiments.configuration.compose import session
+from quorum.experiments.configuration.compose import Composer
 from quorum.experiments.sweep.grid import axes, count, joined, points
 from tests.conftest import PLUGINS
 
 
 def spelled(*words: str, config_dir: Path | None = None) -> list[list[str]]:
-    with session(config_dir) as composing:
-        return [[str(override.input_line) for override in point] for point in points(axes(words, composing))]
+    grid = axes(words, Composer(config_dir))
+    return [[str(override.input_line) for override in point] for point in points(grid)]
 
 
 @pytest.mark.parametrize(
@@ -47,13 +47,12 @@ def test_glob_finds_options_of_the_users_folder() -> None:
 
 
 def test_a_later_argument_takes_the_place_of_an_earlier_one_of_the_same_key() -> None:
-    with session() as composing:
-        grid = joined(axes(["n=2,4", "seed=0,1"], composing), axes(["seed=7"], composing))
+    grid = joined(axes(["n=2,4", "seed=0,1"], Composer()), axes(["seed=7"], Composer()))
     assert [axis.text for axis in grid] == ["n=2,4", "seed=7"]
 
 
 @pytest.mark.parametrize(
-    ("word", "told"),
+    ("word", "reason"),
     [
         ("n=shuffle(1,2)", "shuffle() draws without a seed"),
         ("seed=shuffle(range(0,3))", "shuffle() draws without a seed"),
@@ -66,15 +65,20 @@ def test_a_later_argument_takes_the_place_of_an_earlier_one_of_the_same_key() ->
         ("hydra.sweeper=basic", "Hydra's own settings"),
     ],
 )
-def test_what_names_no_grid_is_refused_with_a_reason(word: str, told: str) -> None:
-    with session() as composing, pytest.raises(UserError) as caught:
-        axes([word], composing)
-    assert told in str(caught.value)
+def test_what_names_no_grid_is_refused_with_a_reason(word: str, reason: str) -> None:
+    with pytest.raises(UserError) as caught:
+        axes([word], Composer())
+    assert reason in str(caught.value)
     assert str(caught.value).startswith((word.partition("=")[0], repr(word.partition("=")[0])[:-1]))
 
 
-def test_a_slip_of_the_pen_is_told_with_the_sizes() -> None:
-    with session() as composing:
-        grid = axes(["n=range(0,2000)", "seed=range(0,1000)"], composing)
+def test_a_grid_that_is_too_large_is_refused_with_its_sizes() -> None:
+    grid = axes(["n=range(0,2000)", "seed=range(0,1000)"], Composer())
     with pytest.raises(UserError, match=r"2,000,000 points \(n: 2,000 x seed: 1,000\)"):
         count(grid)
+
+
+@pytest.mark.parametrize("word", ["n=range(0,100000000)", "n=range(0,100,0.000001)", "n=range(100000000,0,-1)"])
+def test_a_range_that_is_too_long_is_refused_without_counting_through_it(word: str) -> None:
+    with pytest.raises(UserError, match=r"n has 100,000,000 values; a grid has at most 1,000,000 points"):
+        axes([word], Composer())

@@ -18,7 +18,7 @@ import pytest
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import PlanChange
 from maeil.user_errors import UserError
-from quorum.agents.llm.spent import Spent
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.memory_file import MEMORY, MEMORY_BEFORE, Memory, read_memory
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.results import read_results

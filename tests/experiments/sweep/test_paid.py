@@ -8,7 +8,7 @@ import threading
 import time
 from pathlib import Path
 
-from quorum.agents.llm.spent import Spent
+from quorum.agents.llm.spending import Spent
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from quorum.experiments.results.finished import read_spent
 from quorum.experiments.sweep.command import run_sweep_command

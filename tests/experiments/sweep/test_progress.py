@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from quorum.agents.llm.batches.status import BatchStatus
-from quorum.agents.llm.spent import Spent
+from quorum.agents.llm.batches.journal import BatchStatus
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.durations import clock_time
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.results.finished import FinishedCell

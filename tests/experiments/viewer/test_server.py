@@ -20,11 +20,11 @@ import pytest
 import uvicorn
 
 from maeil.user_errors import UserError
-from quorum.agents.llm.server.connections import Connections
+from quorum.experiments.common.http import Connections, server_config
 from quorum.experiments.common.outputs import Output
 from quorum.experiments.viewer.command import export, view
 from quorum.experiments.viewer.library import Library
-from quorum.experiments.viewer.server import application, server_config
+from quorum.experiments.viewer.server import application
 from tests.conftest import Quorum, command, environment
 from tests.experiments.viewer.conftest import TOKEN, served
 

@@ -1,0 +1,78 @@
+"""Wrappers for learners: other observations and rewards of the same worlds.
+
+An agent's action is one number already, so there is nothing to flatten.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from gymnasium.spaces import Box, Dict
+from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
+
+from llamac_env.transport.arrays import HALF, CountArray
+from llamac_env.transport.drawing import MOST_OF_A_COLOUR
+from llamac_env.transport.env import TransportEnv
+from maeil.environments.arguments import whole
+from maeil.environments.errors import WorldError
+from maeil.environments.wrappers import Infos, Observations, ObservingWrapper
+
+
+class Egocentric(ObservingWrapper):
+    """A `TransportEnv` in which each agent sees the boxes and targets around it, and not only those in its reach.
+
+    Observation: `observation`: int8 `(4 radius + 3, 4 radius + 3, 11)`, by place in half units, the agent's cell in the
+        middle: the boxes there by colour, the targets by colour, and 1 outside the grid. `action_mask` as before.
+
+    Args:
+        env: A `TransportEnv`, or a wrapper of one.
+        radius: Cells that the agent sees to each side, with their corners.
+
+    Raises:
+        WorldError: It is another environment, or the radius is not an integer from 0 on.
+    """
+
+    def __init__(self, env: ParallelEnv, radius: int = 5) -> None:
+        if not isinstance(env.unwrapped, TransportEnv):
+            raise WorldError(f"Egocentric takes a TransportEnv, not a {type(env.unwrapped).__name__}")
+        self.radius = whole("radius", radius, 0)
+        side = 4 * self.radius + 3
+        window = Box(0, MOST_OF_A_COLOUR, (side, side, 2 * HALF + 1), dtype=np.int8)
+        masks = env.observation_space(env.possible_agents[0])["action_mask"]
+        super().__init__(env, Dict({"observation": window, "action_mask": masks}))
+
+    def observe(self, observations: Observations) -> Observations:
+        """The windows of all agents, by name."""
+        env = self.env.unwrapped
+        reach = 2 * self.radius + 1
+        padded: CountArray = np.pad(env.state(), ((reach, reach), (reach, reach), (0, 1)))
+        padded[..., -1] = 1
+        padded[reach:-reach, reach:-reach, -1] = 0
+        found = {}
+        for (row, col), (name, seen) in zip(env.grid.cells, observations.items(), strict=True):
+            window = padded[row : row + 2 * reach + 1, col : col + 2 * reach + 1].copy()
+            found[name] = {**seen, "observation": window}
+        return found
+
+
+class FlatObservations(ObservingWrapper):
+    """An environment of this package in which each agent's observation is one flat vector.
+
+    Observation: float32 `(F,)`, what stands under `observation` in the environment's own.
+    Infos: with `action_mask`, which the observation has no place for.
+
+    Args:
+        env: The environment, or a wrapper of one.
+    """
+
+    def __init__(self, env: ParallelEnv) -> None:
+        seen = env.observation_space(env.possible_agents[0])["observation"]
+        low, high = seen.low.ravel().astype(np.float32), seen.high.ravel().astype(np.float32)
+        super().__init__(env, Box(low, high, dtype=np.float32))
+
+    def observe(self, observations: Observations) -> Observations:
+        """The flat vectors of all agents, by name."""
+        return {name: seen["observation"].astype(np.float32).ravel() for name, seen in observations.items()}
+
+    def inform(self, infos: Infos, observations: Observations) -> Infos:
+        """The infos with the masks of the observations."""
+        return {name: {**info, "action_mask": observations[name]["action_mask"]} for name, info in infos.items()}

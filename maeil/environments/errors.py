@@ -1,0 +1,30 @@
+"""The errors of the environments; each message names the thing, its place and the way out.
+
+WorldError (a ValueError)
+├── LayoutError      a layout that cannot be a world, or text that is not a layout
+├── PlacementError   a world without room for all that should stand in it
+├── ActionError      a joint action that is not one action for every living agent
+└── EpisodeError     a call at the wrong moment of the episode
+"""
+
+from __future__ import annotations
+
+
+class WorldError(ValueError):
+    """Base of every error that the worlds raise on purpose."""
+
+
+class LayoutError(WorldError):
+    """A layout that cannot be a world, or text that is not a layout."""
+
+
+class PlacementError(WorldError):
+    """A world without room for all that should stand in it."""
+
+
+class ActionError(WorldError):
+    """A joint action that is not one action for every living agent."""
+
+
+class EpisodeError(WorldError):
+    """A call at the wrong moment of the episode: a step before a reset or after the end."""

@@ -1,0 +1,79 @@
+"""Wrappers for learners that work with every world."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from math import fsum
+from typing import Any, Literal
+
+from gymnasium import Space
+from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
+from pettingzoo.utils import BaseParallelWrapper  # type: ignore[import-untyped]
+
+from maeil.environments.arguments import one_of
+
+Observations = dict[str, Any]
+Infos = dict[str, dict[str, Any]]
+Step = tuple[Observations, dict[str, float], dict[str, bool], dict[str, bool], Infos]
+
+
+class ObservingWrapper(BaseParallelWrapper[str, Any, Any], ABC):  # type: ignore[misc]
+    """An environment, or a wrapper of one, with other observations; all agents have the same space.
+
+    Args:
+        env: The environment.
+        space: The space of an agent's observation.
+    """
+
+    def __init__(self, env: ParallelEnv, space: Space[Any]) -> None:
+        super().__init__(env)
+        self.observation_spaces = dict.fromkeys(env.possible_agents, space)
+
+    def observation_space(self, agent: str) -> Space[Any]:
+        """The space of an agent's observation, one object for all agents."""
+        return self.observation_spaces[agent]
+
+    @abstractmethod
+    def observe(self, observations: Observations) -> Observations:
+        """Return what the agents see in place of their observations, by name."""
+
+    def inform(self, infos: Infos, observations: Observations) -> Infos:  # noqa: ARG002 (for those who need them)
+        """Return the infos of the agents; `observations` are those of the wrapped environment."""
+        return infos
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Observations, Infos]:
+        """Begin an episode, as the wrapped environment does."""
+        observations, infos = self.env.reset(seed=seed, options=options)
+        return self.observe(observations), self.inform(infos, observations)
+
+    def step(self, actions: Mapping[str, Any]) -> Step:
+        """Advance by one joint action, as the wrapped environment does."""
+        observations, rewards, terminations, truncations, infos = self.env.step(actions)
+        return self.observe(observations), rewards, terminations, truncations, self.inform(infos, observations)
+
+
+class TeamReward(BaseParallelWrapper[str, Any, Any]):  # type: ignore[misc]
+    """An environment in which every agent gets the mean, or the sum, of the team's rewards.
+
+    The mean is over the whole team; dead agents earn 0, so that a death does not make what the others earn worth more.
+    In worlds that share their reward already, the mean changes nothing, and the sum is the undivided reward.
+
+    Args:
+        env: The environment, or a wrapper of one.
+        reduce: `"mean"` or `"sum"`.
+
+    Raises:
+        WorldError: It is neither.
+    """
+
+    def __init__(self, env: ParallelEnv, reduce: Literal["mean", "sum"] = "mean") -> None:
+        super().__init__(env)
+        self.reduce = one_of("reduce", reduce, ("mean", "sum"))
+
+    def step(self, actions: Mapping[str, Any]) -> Step:
+        """Advance by one joint action, as the wrapped environment does."""
+        observations, rewards, terminations, truncations, infos = self.env.step(actions)
+        total = fsum(rewards.values())
+        shared = total if self.reduce == "sum" else total / len(self.possible_agents)
+        return observations, dict.fromkeys(rewards, shared), terminations, truncations, infos

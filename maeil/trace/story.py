@@ -1,0 +1,382 @@
+"""The story of a trace: what became of each plan, message, thought and attempt, read in one pass for all who ask.
+
+`Trace.story` holds it. Metrics, failures, reports and the replay read these records instead of pairing events.
+All sequences are in the order of the trace. A record without an end was still open when the trace ended.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from maeil.plans import PlanStatus
+from maeil.trace.events import (
+    CUT_SHORT,
+    ActionChange,
+    ConstraintChange,
+    MessageRead,
+    MessageSent,
+    PlanChange,
+    Predicted,
+    Stamped,
+    StepOutcome,
+    ThoughtEnd,
+    ThoughtStart,
+)
+
+TaskName = tuple[str, str]
+"""Kind and target of a task."""
+
+_FAILED = (PlanStatus.FAILED, PlanStatus.TIMED_OUT)
+_STARTED = "started"
+
+
+def name_of(task: Mapping[str, str]) -> TaskName:
+    """Return the name of a task as an event writes it."""
+    return task["kind"], task["target"]
+
+
+def target_of(task: Mapping[str, str] | None) -> str:
+    """Return what a task is done to, without the part of the target that names one way of doing it.
+
+    `block_0` of `block_0/left`: it is one piece of work. Empty without a task.
+    """
+    return task["target"].partition("/")[0] if task is not None else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ThoughtLife:
+    """A thought.
+
+    Attributes:
+        start: the event with which it began.
+        end: the event with which it ended.
+        prediction: what its agent expected of others in it.
+    """
+
+    start: Stamped
+    end: Stamped | None
+    prediction: Predicted | None
+
+    @property
+    def agent(self) -> int:
+        """Index of the participant."""
+        return cast(ThoughtStart, self.start.event).agent
+
+    @property
+    def acts(self) -> Sequence[str]:
+        """What its turn allowed."""
+        return cast(ThoughtStart, self.start.event).acts
+
+    @property
+    def asked_again(self) -> bool:
+        """Whether the answer before it was refused."""
+        return bool(cast(ThoughtStart, self.start.event).problems)
+
+    @property
+    def calls(self) -> Sequence[Mapping[str, Any]]:
+        """Records of its calls of language models."""
+        return cast(ThoughtEnd, self.end.event).calls if self.end is not None else ()
+
+    @property
+    def without_effect(self) -> Sequence[str]:
+        """Why it had no effect; empty where it had one, or goes on."""
+        return cast(ThoughtEnd, self.end.event).refused if self.end is not None else ()
+
+    @property
+    def refused(self) -> bool:
+        """Whether its answer was at fault. A thought that the end of the episode cut short is not refused."""
+        return list(self.without_effect) not in ([], [CUT_SHORT])
+
+    @property
+    def took_effect(self) -> bool:
+        """Whether it ended and had an effect."""
+        return self.end is not None and not self.without_effect
+
+
+@dataclass(frozen=True, slots=True)
+class MessageLife:
+    """A message.
+
+    Attributes:
+        sent: the event that sent it.
+        readings: the events in which participants read it.
+    """
+
+    sent: Stamped
+    readings: Sequence[Stamped]
+
+    @property
+    def message(self) -> MessageSent:
+        """Its content, sender and recipients."""
+        return cast(MessageSent, self.sent.event)
+
+
+@dataclass(frozen=True, slots=True)
+class ActionLife:
+    """A symbolic action.
+
+    Attributes:
+        start: the event with which it started.
+        end: the event with which it ended.
+    """
+
+    start: Stamped
+    end: Stamped | None
+
+    @property
+    def index(self) -> int:
+        """Its place in the plan."""
+        return cast(ActionChange, self.start.event).index
+
+    @property
+    def status(self) -> str:
+        """How it ended; empty while it runs."""
+        return cast(ActionChange, self.end.event).status if self.end is not None else ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanLife:
+    """A plan from its commitment to its end.
+
+    Attributes:
+        committed: the event that commits it and holds its content.
+        thought: the start of the last thought of its agent; None where its agent had not thought.
+        started: the event with which it came to run.
+        end: the event with which it ended.
+        actions: those of its symbolic actions that started or ended.
+        stopped_at: index of the last action that ended; -1 without any.
+    """
+
+    committed: Stamped
+    thought: Stamped | None
+    started: Stamped | None
+    end: Stamped | None
+    actions: Sequence[ActionLife]
+    stopped_at: int
+
+    @property
+    def content(self) -> PlanChange:
+        """Its task, actions, rationale and flag."""
+        return cast(PlanChange, self.committed.event)
+
+    @property
+    def agent(self) -> int:
+        """Index of its agent."""
+        return self.content.agent
+
+    @property
+    def id(self) -> str:
+        """Its name in the trace."""
+        return self.content.plan
+
+    @property
+    def target(self) -> str:
+        """Target of its task; empty without a task."""
+        return target_of(self.content.task)
+
+    @property
+    def own(self) -> bool:
+        """Whether its agent's mind gave it, and not the loop or a repair in the mind's place."""
+        return not self.content.flag
+
+    @property
+    def status(self) -> PlanStatus | None:
+        """Its final status; None where it has none."""
+        return PlanStatus(cast(PlanChange, self.end.event).status) if self.end is not None else None
+
+    @property
+    def reason(self) -> str:
+        """Why it ended."""
+        return cast(PlanChange, self.end.event).reason if self.end is not None else ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it failed or ran out of time."""
+        return self.status in _FAILED
+
+    @property
+    def ended(self) -> Stamped:
+        """The event of its end, of a plan that has one."""
+        assert self.end is not None
+        return self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt at a cooperative task.
+
+    Attributes:
+        event: the outcome of the step that reports it.
+        task: its name.
+        agents: who took part.
+        succeeded: whether it succeeded.
+        missing: the constraints that a failed one lacked.
+        state: the constraints of the task under the joint action of that step; None where none are reported.
+    """
+
+    event: Stamped
+    task: TaskName
+    agents: frozenset[int]
+    succeeded: bool
+    missing: frozenset[str]
+    state: ConstraintChange | None
+
+    @property
+    def target(self) -> str:
+        """What the task is done to."""
+        return self.task[1].partition("/")[0]
+
+    @property
+    def needs(self) -> int:
+        """How many agents the task takes; 0 where that is not reported."""
+        return self.state.threshold if self.state is not None else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What happened in an episode.
+
+    Attributes:
+        thoughts: in the order of their starts.
+        messages: in the order in which they were sent.
+        plans: in the order in which they were committed.
+        attempts: at all cooperative tasks.
+        tasks: every report of the constraints of each task.
+    """
+
+    thoughts: Sequence[ThoughtLife]
+    messages: Sequence[MessageLife]
+    plans: Sequence[PlanLife]
+    attempts: Sequence[Attempt]
+    tasks: Mapping[TaskName, Sequence[Stamped]]
+
+
+TYPES = (
+    ThoughtStart, ThoughtEnd, Predicted, MessageSent, MessageRead, PlanChange, ActionChange, StepOutcome,
+    ConstraintChange,
+)  # fmt: skip
+"""The events that a story is made of."""
+
+
+def tell_story(events: Iterable[Stamped]) -> Story:
+    """Read the story of an episode.
+
+    Args:
+        events: of the types `TYPES`, in the order of the trace, all of them or those of a prefix.
+
+    Raises:
+        ValueError: the events contradict each other.
+    """
+    teller = _Teller()
+    for stamped in events:
+        teller.take(stamped)
+    return teller.story()
+
+
+class _Teller:
+    """Pairs the events of a trace."""
+
+    def __init__(self) -> None:
+        self._starts: list[Stamped] = []
+        self._thought_ends: dict[int, Stamped] = {}
+        self._predictions: dict[int, Predicted] = {}
+        self._latest: dict[int, Stamped] = {}
+        """The start of the latest thought of each participant."""
+        self._readings: dict[int, list[Stamped]] = {}
+        self._sent: list[Stamped] = []
+        self._committed: dict[str, tuple[Stamped, Stamped | None]] = {}
+        self._started: dict[str, Stamped] = {}
+        self._plan_ends: dict[str, Stamped] = {}
+        self._actions: defaultdict[str, dict[int, tuple[Stamped, Stamped | None]]] = defaultdict(dict)
+        self._stopped_at: dict[str, int] = {}
+        self._attempts: list[Attempt] = []
+        self._tasks: defaultdict[TaskName, list[Stamped]] = defaultdict(list)
+
+    def take(self, stamped: Stamped) -> None:
+        """Take the next event."""
+        match stamped.event:
+            case ThoughtStart(agent=agent):
+                self._starts.append(stamped)
+                self._latest[agent] = stamped
+            case ThoughtEnd(agent=agent):
+                self._thought_ends[self._thought_of(agent).seq] = stamped
+            case Predicted(agent=agent) as prediction:
+                self._predictions[self._thought_of(agent).seq] = prediction
+            case MessageSent(message=number):
+                self._sent.append(stamped)
+                self._readings[number] = []
+            case MessageRead(message=number):
+                if number not in self._readings:
+                    raise ValueError(f"message {number} is read and was never sent")
+                self._readings[number].append(stamped)
+            case PlanChange() as change:
+                self._change_plan(stamped, change)
+            case ActionChange() as change:
+                self._change_action(stamped, change)
+            case StepOutcome(attempts=attempts):
+                self._attempts += [self._attempt(stamped, attempt) for attempt in attempts]
+            case ConstraintChange(task=task):
+                self._tasks[name_of(task)].append(stamped)
+
+    def _thought_of(self, agent: int) -> Stamped:
+        if agent not in self._latest:
+            raise ValueError(f"a thought of participant {agent} ends and never started")
+        return self._latest[agent]
+
+    def _change_plan(self, stamped: Stamped, change: PlanChange) -> None:
+        status = PlanStatus(change.status)
+        if status is PlanStatus.COMMITTED:
+            self._committed[change.plan] = stamped, self._latest.get(change.agent)
+        elif change.plan not in self._committed:
+            raise ValueError(f"plan {change.plan} is {status} and was never committed")
+        elif status is PlanStatus.RUNNING:
+            self._started[change.plan] = stamped
+        else:
+            self._plan_ends[change.plan] = stamped
+
+    def _change_action(self, stamped: Stamped, change: ActionChange) -> None:
+        if change.status == _STARTED:
+            self._actions[change.plan][change.index] = stamped, None
+        else:
+            start, _ = self._actions[change.plan].get(change.index, (stamped, None))
+            self._actions[change.plan][change.index] = start, stamped
+            self._stopped_at[change.plan] = change.index
+
+    def _attempt(self, stamped: Stamped, attempt: Mapping[str, Any]) -> Attempt:
+        task = name_of(attempt["task"])
+        reports = self._tasks.get(task)
+        state = cast(ConstraintChange, reports[-1].event) if reports else None
+        return Attempt(
+            event=stamped,
+            task=task,
+            agents=frozenset(attempt["agents"]),
+            succeeded=attempt["succeeded"],
+            missing=frozenset(attempt.get("missing", ())),
+            state=state if state is not None and state.threshold else None,
+        )
+
+    def story(self) -> Story:
+        """Return the story of all that was taken."""
+        return Story(
+            thoughts=tuple(
+                ThoughtLife(start, self._thought_ends.get(start.seq), self._predictions.get(start.seq))
+                for start in self._starts
+            ),
+            messages=tuple(
+                MessageLife(sent, tuple(self._readings[cast(MessageSent, sent.event).message])) for sent in self._sent
+            ),
+            plans=tuple(self._plans()),
+            attempts=tuple(self._attempts),
+            tasks={name: tuple(reports) for name, reports in self._tasks.items()},
+        )
+
+    def _plans(self) -> Iterable[PlanLife]:
+        for plan, (committed, thought) in self._committed.items():
+            actions = tuple(ActionLife(*both) for both in self._actions.get(plan, {}).values())
+            yield PlanLife(
+                committed, thought, self._started.get(plan), self._plan_ends.get(plan), actions,
+                self._stopped_at.get(plan, -1),
+            )  # fmt: skip
