@@ -118,7 +118,7 @@ def test_the_run_is_found_where_the_branch_says_and_beside_it(chain: tuple[Path,
     assert json.loads((branch / "meta.json").read_text())["parent"] == f"../runs/{run.name}"
     plan_branch(BranchRequest(branch, "3"))
     moved = shutil.copytree(branch, tmp_path / branch.name)
-    with pytest.raises(UserError, match=f"it is a branch of {run.name}, which is not there"):
+    with pytest.raises(UserError, match=f"it is a branch of {run.name}, which is missing"):
         plan_branch(BranchRequest(moved, "3"))
     beside = shutil.copytree(run, tmp_path / run.name)
     assert branched(moved, "3", tmp_path / "out").outcome == "completed"
@@ -130,7 +130,7 @@ def test_another_run_under_the_name_is_refused(chain: tuple[Path, Path], tmp_pat
     other = run_cell(Cell.compose([*SQUEEZE.split(), "seed=9"]), tmp_path / "other").folder
     moved = shutil.copytree(branch, tmp_path / branch.name)
     shutil.copytree(other, tmp_path / run.name)
-    with pytest.raises(UserError, match=r"is not that run: it begins otherwise"):
+    with pytest.raises(UserError, match=r"is not that run: it starts differently"):
         plan_branch(BranchRequest(moved, "3"))
 
 
@@ -140,12 +140,12 @@ def test_a_branch_that_names_itself_is_refused(chain: tuple[Path, Path], tmp_pat
     meta["branch"]["run"] = "itself"
     meta["parent"] = "itself"
     (moved / "meta.json").write_text(json.dumps(meta))
-    with pytest.raises(UserError, match="which is not there"):
+    with pytest.raises(UserError, match="which is missing"):
         plan_branch(BranchRequest(moved, "3"))
 
 
 def test_an_instant_before_the_branch_is_that_of_its_run(chain: tuple[Path, Path]) -> None:
     run, branch = chain
-    with pytest.raises(UserError, match=r"--at 1: the run is a branch, live from 2 on") as refused:
+    with pytest.raises(UserError, match=r"--at 1: the run is itself a branch, live from 2 on") as refused:
         plan_branch(BranchRequest(branch, "1"))
     assert run.name in refused.value.hint

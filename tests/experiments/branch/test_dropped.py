@@ -136,7 +136,7 @@ def test_what_is_dropped_names_the_cell(run: Path) -> None:
 
 REFUSED = {
     "no such message": (None, [99], r"--drop 99: the run has no such message(.|\n)*Its messages are 0 to 14"),
-    "too late": ("3", [7], r"--drop 7: the thought that sends it begins at 2:\d+, before --at 3"),
+    "too late": ("3", [7], r"--drop 7: the thought that sends it starts at 2:\d+, before --at 3"),
     "no instant": (None, [], "--at is missing"),
 }
 
@@ -154,7 +154,7 @@ def test_a_silent_run_says_that_nothing_can_be_dropped(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(["env=squeeze", "n=2", "max_steps=2"]), tmp_path / "runs").folder
     with pytest.raises(UserError, match="has no such message") as refused:
         plan_branch(BranchRequest(run, drops=[0]))
-    assert "Nothing was said" in refused.value.hint
+    assert "Nobody said anything" in refused.value.hint
 
 
 def speaking(view: View) -> Thought:
