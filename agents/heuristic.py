@@ -10,7 +10,7 @@ from pydantic import ValidationInfo, model_validator
 from maeil.component import Beside, Component, ComponentConfig, TakesOver, TeamContext, needs_keys
 from maeil.contracts import check_items
 from maeil.mind import Mind
-from quorum.agents.skills import MissingSkill, required, skills_of
+from quorum.agents.skills import role_of
 
 
 class HeuristicConfig(ComponentConfig):
@@ -38,13 +38,9 @@ def build(config: HeuristicConfig, context: TeamContext) -> Sequence[Mind]:
             "agents=heuristic does not talk, so it has no coordinator: choose topology=individual, or somebody who "
             "talks in its place: agents.leader=negotiator"
         )
-    skills = skills_of(context.world.name)
-    try:
-        rule = skills.one_team if config.teams == "one" else skills.heuristic
-        return check_items(rule(context.world), Mind, rule, "a list of minds")  # type: ignore[type-abstract] # isinstance takes it
-    except MissingSkill as missing:
-        chosen = f"{config.name} agents.teams=one" if config.teams == "one" else config.name
-        raise required(chosen, missing) from None
+    role, chosen = ("one_team", " agents.teams=one") if config.teams == "one" else ("heuristic", "")
+    rule = role_of(context.world.name, role, f"agents={config.name}{chosen}")
+    return check_items(rule(context.world), Mind, rule, "a list of minds")  # type: ignore[type-abstract] # isinstance takes it
 
 
 component = Component(HeuristicConfig, build, talks=False, beside=Beside.ANYBODY, takes_over=TakesOver.ALONG)

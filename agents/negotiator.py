@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field, PositiveInt
 
 from maeil.component import Beside, Component, ComponentConfig, TakesOver, TeamContext
+from maeil.contracts import check_items
 from maeil.mind import Mind
-from quorum.agents.skills import MissingSkill, required, skills_of
+from quorum.agents.skills import role_of
 
 
 class NegotiatorConfig(ComponentConfig):
@@ -31,10 +32,8 @@ def build(config: NegotiatorConfig, context: TeamContext) -> Sequence[Mind]:
     world = context.world
     minds = len(world.agents) + context.coordinates
     generators = [context.seeds.child(agent).generator() for agent in range(minds)]
-    try:
-        return skills_of(world.name).negotiator(world, config.noise, config.patience, generators)
-    except MissingSkill as missing:
-        raise required(config.name, missing) from None
+    rule = role_of(world.name, "negotiator", f"agents={config.name}")
+    return check_items(rule(world, config.noise, config.patience, generators), Mind, rule, "a list of minds")  # type: ignore[type-abstract] # isinstance takes it
 
 
 component = Component(NegotiatorConfig, build, beside=Beside.ANYBODY, takes_over=TakesOver.ALONG)

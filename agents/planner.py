@@ -8,8 +8,9 @@ from typing import Literal
 from pydantic import PositiveInt
 
 from maeil.component import Component, ComponentConfig, TeamContext
+from maeil.contracts import check_items
 from maeil.mind import Mind
-from quorum.agents.skills import Effort, MissingSkill, required, skills_of
+from quorum.agents.skills import role_of
 
 
 class PlannerConfig(ComponentConfig):
@@ -35,11 +36,9 @@ def build(config: PlannerConfig, context: TeamContext) -> Sequence[Mind]:
     world = context.world
     if context.topology.coordinated:
         raise ValueError("agents=planner does not talk, so it has no coordinator: choose topology=individual")
-    effort = Effort(config.starts, config.changes, config.rollouts, config.work)
-    try:
-        return skills_of(world.name).planner(world, effort, context.seeds.generator())
-    except MissingSkill as missing:
-        raise required(config.name, missing) from None
+    rule = role_of(world.name, "planner", f"agents={config.name}")
+    minds = rule(world, context.seeds.generator(), **config.model_dump(exclude={"name"}))
+    return check_items(minds, Mind, rule, "a list of minds")  # type: ignore[type-abstract] # isinstance takes it
 
 
 component = Component(PlannerConfig, build, talks=False)

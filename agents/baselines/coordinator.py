@@ -1,22 +1,71 @@
-"""The coordinator of the baselines: a joint plan for all who need one, and another when agents object."""
+"""The coordinators of the baselines: where joint plans come from, one planner or a debate, and what they remember."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from maeil.calls import Call
 from maeil.messages import MessageKind
 from maeil.mind import Thought, View
 from maeil.plans import Plan
+from maeil.together import together
 from maeil.world import World
 from quorum.agents.baselines.asking import Asker, BaselineRole
-from quorum.agents.baselines.history import History
-from quorum.agents.coordination.joint import NoJointPlan, look, named
-from quorum.agents.coordination.memory import place, under_way
-from quorum.agents.coordination.plan_messages import directive, read_directive, read_objections, show
-from quorum.agents.coordination.speaker import note
+from quorum.agents.coordination.asking import note
+from quorum.agents.coordination.joint import (
+    NoJointPlan,
+    Proposal,
+    Rejection,
+    directive,
+    look,
+    named,
+    place,
+    read_directive,
+    read_objections,
+    show,
+    under_way,
+)
+from quorum.agents.prompting.blocks import write_json
 from quorum.agents.skills import Briefing
+
+CHARACTERS_PER_TOKEN = 4
+
+
+class History:
+    """State-action pairs, as many of the newest as fit (HMAS-2: "only state-action pairs history").
+
+    Args:
+        tokens: that all of them may have, four characters each; 0 keeps nothing.
+    """
+
+    def __init__(self, tokens: int) -> None:
+        self._room = tokens * CHARACTERS_PER_TOKEN
+        self._pairs: deque[tuple[Mapping[str, Any], int]] = deque()
+        self._characters = 0
+
+    def add(self, step: int, state: object, plans: Mapping[str, Any]) -> None:
+        """Note what was done in a state.
+
+        Args:
+            step: environment step.
+            state: as the planner was shown it.
+            plans: the joint plan by agent, JSON-ready.
+        """
+        if not self._room:
+            return
+        pair = {"step": step, "state": state, "plans": plans}
+        self._pairs.append((pair, len(write_json(pair))))
+        self._characters += self._pairs[-1][1]
+        while self._characters > self._room:
+            self._characters -= self._pairs.popleft()[1]
+
+    @property
+    def pairs(self) -> list[Mapping[str, Any]]:
+        """The pairs that fit, oldest first, JSON-ready."""
+        return [pair for pair, _ in self._pairs]
 
 
 class Source(Protocol):
@@ -55,9 +104,10 @@ class OnePlanner:
 class Coordinator:
     """The mind of a coordinator (CMAS, HMAS-1, HMAS-2, debate). It keeps what it has decided, turn by turn.
 
-    A turn that begins a conversation makes a joint plan for the agents that carry none out, and tells those who have a
-    part in it. A turn in which agents have objected makes the joint plan anew. A turn without objections says nothing,
-    which ends the conversation. What agents agree on among themselves afterwards it hears, and takes for the plan.
+    A turn that begins a conversation makes a joint plan for the agents that carry none out, and sends it to those who
+    have a part in it. A turn in which agents have objected makes the joint plan again. A turn without objections says
+    nothing, which ends the conversation. What agents agree on among themselves afterwards it hears, and takes for the
+    plan.
 
     Args:
         source: where its joint plans come from.
@@ -131,3 +181,89 @@ class Coordinator:
     def _take(self, plans: dict[int, Plan]) -> None:
         self._plans = plans
         self._suggested |= plans
+
+
+def majority(proposals: Sequence[Mapping[int, Plan]], asked: Sequence[int]) -> dict[int, Plan]:
+    """Return for each agent the plan that most debaters have for it; of equally many that of the lowest debater.
+
+    Plans are equal when task and actions are. To have none for an agent is a vote that it waits.
+
+    Args:
+        proposals: one joint plan a debater, in order.
+        asked: the agents that they are for.
+    """
+    merged = {}
+    for agent in asked:
+        votes = [proposal.get(agent) for proposal in proposals]
+        keys = [(plan.task, plan.actions) if plan is not None else None for plan in votes]
+        winner = votes[keys.index(max(keys, key=keys.count))]
+        if winner is not None:
+            merged[agent] = winner
+    return merged
+
+
+class Panel:
+    """Joint plans of several debaters: `debaters` times `rounds` calls when all goes well.
+
+    A debater whose answer cannot be read or carried out after all retries stays with its last proposal; one that has
+    none is silent.
+
+    Args:
+        asker: asks the model that all debaters think with.
+        debaters: how many there are.
+        rounds: how often each proposes.
+        merge: makes one joint plan of the last proposals: `majority`, or what the role `merge` of the world returns.
+        personas: who the debaters are, given to them in turn; none for debaters that are alike.
+        in_turn: whether they speak one after the other, each having heard those before (ChatEval, "one-by-one"); else
+            all at once.
+    """
+
+    def __init__(
+        self,
+        asker: Asker,
+        debaters: int,
+        rounds: int,
+        merge: Callable[[Sequence[Mapping[int, Plan]], Sequence[int]], dict[int, Plan]],
+        *,
+        personas: Sequence[str] = (),
+        in_turn: bool = False,
+    ) -> None:
+        self._asker = asker
+        self._debaters = debaters
+        self._rounds = rounds
+        self._merge = merge
+        self._personas = personas
+        self._in_turn = in_turn
+
+    async def plan(
+        self, view: View, asked: Sequence[int], blocks: Mapping[str, object]
+    ) -> tuple[dict[int, Plan], list[Call]]:
+        """Hold the debate.
+
+        Raises:
+            NoJointPlan: all debaters are silent.
+        """
+        last: dict[int, Proposal] = {}
+        rejections: Sequence[Rejection] = ()
+        calls: list[Call] = []
+        everybody = tuple(range(self._debaters))
+        for speaking in ([(debater,) for debater in everybody] if self._in_turn else [everybody]) * self._rounds:
+            shown = {k: {"thoughts": p.thoughts, "plans": named(p.plans, view.names)} for k, p in last.items()}
+            outcomes = await together(
+                partial(self._asker.joint, BaselineRole.DEBATER, view, asked, {**blocks, **self._debate(k, shown)})
+                for k in speaking
+            )
+            for k, outcome in zip(speaking, outcomes, strict=True):
+                calls += outcome.calls
+                if not outcome.answer.rejections:
+                    last[k] = outcome.answer
+                rejections = rejections or outcome.answer.rejections
+        if not last:
+            raise NoJointPlan(self._asker.retries, rejections, calls)
+        return self._merge([proposal.plans for _, proposal in sorted(last.items())], asked), calls
+
+    def _debate(self, debater: int, shown: Mapping[int, object]) -> dict[str, object]:
+        """What a debater is shown of the debate: who it is, and the last proposals, its own and the others'."""
+        others = {f"debater_{k}": proposal for k, proposal in shown.items() if k != debater}
+        persona = self._personas[debater % len(self._personas)] if self._personas else None
+        return {"debater": f"debater_{debater}", "persona": persona, "own": shown.get(debater), "others": others}

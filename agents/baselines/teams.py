@@ -4,7 +4,7 @@
 |---|---|---|
 | `cmas` | a coordinator; the agents carry it out | arXiv 2309.15943 |
 | `hmas1` | a coordinator, and then those whom its joint plan names talk it over | arXiv 2309.15943 |
-| `hmas2` | a coordinator, anew as long as agents whom its joint plan names object | arXiv 2309.15943 |
+| `hmas2` | a coordinator, again as long as agents whom its joint plan names object | arXiv 2309.15943 |
 | `dmas` | the agents talk until one of them states the joint plan | arXiv 2309.15943 |
 | `debaters` | several coordinators propose, see each other's plans; a rule merges them | arXiv 2305.14325 |
 | the same, in turn and with personas | | arXiv 2308.07201 |
@@ -15,22 +15,104 @@ the answer, not an exact sentence; a revised plan is read like a first one; a fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 
-from maeil.component import Beside, Component, TeamContext
-from maeil.mind import Mind
-from quorum.agents.baselines.answers import ReviewAnswers, TalkAnswers
-from quorum.agents.baselines.asking import BaselineRole
-from quorum.agents.baselines.coordinator import OnePlanner
-from quorum.agents.baselines.factory import PlanningConfig, TeamFactory, inputs_of
-from quorum.agents.baselines.panel import Panel
-from quorum.agents.baselines.reviewer import Reviewer
-from quorum.agents.baselines.talker import Talker
-from quorum.agents.coordination.follower import Follower
-from quorum.agents.coordination.topology_checks import needs_dialogue, needs_leader
+from maeil.component import Beside, Component, ComponentConfig, TeamContext
+from maeil.mind import COORDINATOR, Mind
+from quorum.agents.baselines.asking import Asker, BaselineRole, ReviewAnswers, TalkAnswers
+from quorum.agents.baselines.coordinator import Coordinator, History, OnePlanner, Panel, Source, majority
+from quorum.agents.baselines.members import Reviewer, Talker
+from quorum.agents.coordination.asking import JointAnswers, RoleSpeaker
+from quorum.agents.coordination.follower import Follower, needs_dialogue, needs_leader
+from quorum.agents.coordination.prompts import RolePrompts, role_templates
+from quorum.agents.prompting.answers import answers_of
+from quorum.agents.prompting.sets import PromptSet
+from quorum.agents.prompting.templates import Templates
+from quorum.agents.skills import notation_role, prompts_of, role_of, skills_of
+
+Forms = TypeVar("Forms", bound=JointAnswers)
+
+
+class PlanningConfig(ComponentConfig):
+    """Base of the configurations of the baselines."""
+
+    syntax_retries: NonNegativeInt
+    """Times that a joint plan that cannot be read, or that the world refuses, is asked for again; then the episode
+    fails."""
+    history_tokens: NonNegativeInt
+    """Tokens, four characters each, that the history of states and joint plans may have in a prompt; 0: none."""
+    pause: PositiveInt
+    """Steps that an agent without a part in the joint plan waits."""
+    max_actions: PositiveInt
+    """Actions of a plan, at most."""
+    prompts: PromptSet
+    """The set of prompts."""
+
+
+def inputs_of(*roles: BaselineRole) -> Callable[[PlanningConfig, str], Mapping[str, str]]:
+    """Return what digests the templates of some roles for the values of a team and the name of a world."""
+    return lambda config, world: _templates(config, world, roles).sources
+
+
+def _templates(config: PlanningConfig, world: str, roles: Iterable[BaselineRole]) -> Templates:
+    notation_role(config.name, config.prompts, world)
+    return role_templates(world, prompts_of(world), "baselines", roles, config.prompts)
+
+
+class TeamFactory:
+    """Makes the parts of a team.
+
+    Args:
+        config: values of the baseline.
+        context: what the team is built for.
+        roles: in which its models are asked.
+
+    Raises:
+        ValueError: a template is not there, or cannot be read.
+    """
+
+    def __init__(self, config: PlanningConfig, context: TeamContext, roles: Iterable[BaselineRole]) -> None:
+        self._config = config
+        self._context = context
+        self.world = context.world
+        self.skills = skills_of(self.world.name)
+        templates = _templates(config, self.world.name, roles)
+        notation = notation_role(config.name, config.prompts, self.world.name)
+        self._prompts = RolePrompts(
+            templates,
+            self.world,
+            prompts=config.prompts,
+            max_actions=config.max_actions,
+            example=self.skills.example(self.world),
+            tasks=self.skills.tasks,
+            notation=notation(self.world.global_observation) if notation is not None else None,
+        )
+
+    def answers(self, forms: type[Forms]) -> Forms:
+        """Return the forms of the answers, made once for all teams of a process with the same vocabulary."""
+        vocabulary, names = tuple(self.world.vocabulary), self.world.agents
+        found: Forms = answers_of(forms, vocabulary, self._config.max_actions, names, self.skills.tasks)  # type: ignore[arg-type]
+        return found
+
+    def speaker(self, participant: str = COORDINATOR) -> RoleSpeaker:
+        """Return what asks the model of a participant."""
+        return RoleSpeaker(self._context.models(participant), self._prompts)
+
+    def asker(self, participant: str = COORDINATOR, forms: type[JointAnswers] = JointAnswers) -> Asker:
+        """Return what asks the model of a participant for joint plans."""
+        return Asker(self.speaker(participant), self.answers(forms), self.world, self._config.syntax_retries)
+
+    def history(self) -> History:
+        """Return an empty history."""
+        return History(self._config.history_tokens)
+
+    def coordinator(self, source: Source) -> Coordinator:
+        """Return the coordinator, whose joint plans come from a source."""
+        return Coordinator(source, self.world, self.skills.briefing(), self.history())
+
 
 CENTRE = (BaselineRole.CENTRE,)
 CENTRE_AND_TALKERS = (BaselineRole.CENTRE, BaselineRole.TALKER)
@@ -76,7 +158,7 @@ class DebatersConfig(PlanningConfig):
     speaking: Literal["together", "in_turn"]
     """Whether all of a round propose at once, or one after the other, each having heard those before."""
     personas: tuple[Annotated[str, Field(min_length=1)], ...]
-    """Who the debaters are, each a sentence or two, told to them in turn; none for debaters that are alike."""
+    """Who the debaters are, each a sentence or two, given to them in turn; none for debaters that are alike."""
 
 
 def build_cmas(config: CmasConfig, context: TeamContext) -> Sequence[Mind]:
@@ -141,7 +223,7 @@ def build_debaters(config: DebatersConfig, context: TeamContext) -> Sequence[Min
         factory.asker(),
         config.debaters,
         config.rounds,
-        factory.skills.merge(),
+        role_of(context.world.name, "merge", "agents=debaters", default=lambda: majority)(),
         personas=config.personas,
         in_turn=config.speaking == "in_turn",
     )

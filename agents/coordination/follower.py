@@ -1,17 +1,17 @@
-"""An agent that carries out its part of the joint plan, without a call."""
+"""An agent that carries out its part of the joint plan without a call, and the topologies that such teams need."""
 
 from __future__ import annotations
 
 from maeil.messages import MessageKind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan
+from maeil.topology import Topology
 from maeil.world import World
-from quorum.agents.coordination.memory import is_same
-from quorum.agents.coordination.plan_messages import read_directive
+from quorum.agents.coordination.joint import is_same, read_directive
 
 
 class Follower:
-    """The mind of an agent that does what it is told, and waits when it is told nothing.
+    """The mind of an agent that does its part of the joint plan, and waits without one.
 
     Args:
         world: whose actions it takes.
@@ -25,11 +25,11 @@ class Follower:
 
     async def think(self, view: View) -> Thought:
         """Read the joint plan; answer it, or commit one's part, as the turn allows."""
-        told = [message for message in view.unread if message.kind is MessageKind.DIRECTIVE]
-        for message in told:
+        directives = [message for message in view.unread if message.kind is MessageKind.DIRECTIVE]
+        for message in directives:
             self._joint = read_directive(message, self._world.vocabulary, view.names)
         if Act.PLAN not in view.turn.acts:
-            return await self.answer(view) if told and view.agent in self._joint else Thought()
+            return await self.answer(view) if directives and view.agent in self._joint else Thought()
         plan, self._joint = self._joint.get(view.agent), {}
         return Thought(carry_out(view, plan, self._world, self._pause))
 
@@ -52,3 +52,53 @@ def carry_out(view: View, plan: Plan | None, world: World, pause: int) -> Plan |
     if plan is None or view.problems:
         return Plan((world.idle,) * pause, None, "no part that can be carried out")
     return plan
+
+
+def needs_leader(agents: str, topology: Topology, rounds: int) -> None:
+    """Check that a coordinator directs the team.
+
+    Args:
+        agents: name of the minds.
+        topology: how they may talk.
+        rounds: the value of `topology.rounds` that the message asks for.
+
+    Raises:
+        ValueError: none does; or it only opens a dialogue, in which nobody can object to it; or its turns
+            show the open tasks, which the prompts of roles leave out: they show the whole world.
+    """
+    if not topology.coordinated or topology.dialogue:
+        has = "has none as it stands" if not topology.coordinated else "lets it only open a dialogue"
+        raise ValueError(
+            f"agents={agents} needs a coordinator, and topology={topology.name} {has}: "
+            f"set topology=centralized topology.leader=coordinator topology.rounds={rounds}"
+        )
+    if topology.feedback:
+        raise ValueError(
+            f"agents={agents} plans from the whole state of the world and shows no feedback of the loop: "
+            "set topology.feedback=none"
+        )
+
+
+def needs_dialogue(agents: str, topology: Topology, opens: str) -> int:
+    """Check that the team talks in a dialogue, and return how often each may speak in it.
+
+    Args:
+        agents: name of the minds.
+        topology: how they may talk.
+        opens: `team` or `coordinator`: who has to begin.
+
+    Raises:
+        ValueError: it does not, or somebody else begins.
+    """
+    if not topology.dialogue or topology.rounds is None:
+        raise ValueError(
+            f"agents={agents} talks in a dialogue, and topology={topology.name} is none: "
+            f"set topology=dialogue topology.opens={opens}"
+        )
+    if topology.coordinated != (opens == "coordinator"):
+        other = "team" if opens == "coordinator" else "coordinator"
+        raise ValueError(
+            f"agents={agents} talks in a dialogue that the {opens} opens, and here the {other} does: "
+            f"set topology.opens={opens}"
+        )
+    return topology.rounds

@@ -1,18 +1,23 @@
-"""Joint plans, and what can be wrong with them: the rules of grammar, the same in every world and for every planner."""
+"""Joint plans, what can be wrong with them, how they are written in messages, and what became of them."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+import orjson
+
+from maeil.actions import Vocabulary
 from maeil.calls import Call
 from maeil.errors import EpisodeStop
-from maeil.mind import Observation
-from maeil.plans import Plan
+from maeil.messages import Draft, Message, MessageKind
+from maeil.mind import MemberView, Observation, PlanView
+from maeil.plans import Plan, Task
 from maeil.tasks import Constraint
-from maeil.world import World
+from maeil.world import Progress, World
 from quorum.agents.prompting.answers import part_value
 
 
@@ -125,11 +130,11 @@ class NoJointPlan(EpisodeStop):
         self.calls = tuple(calls)
 
 
-FORM, STRANGER, DUPLICATE, NOT_ASKED, IMPOSSIBLE = "V-FORM", "V-STRANGER", "V-DUPLICATE", "V-ASKED", "V-WORLD"
+FORM, UNKNOWN_AGENT, DUPLICATE, NOT_ASKED, IMPOSSIBLE = "V-FORM", "V-STRANGER", "V-DUPLICATE", "V-ASKED", "V-WORLD"
 
 GRAMMAR: Mapping[str, Rule] = {
     FORM: Rule(Fault.GRAMMAR, None, "the answer is of the wanted form"),
-    STRANGER: Rule(Fault.GRAMMAR, None, "plans are for agents of the team"),
+    UNKNOWN_AGENT: Rule(Fault.GRAMMAR, None, "plans are for agents of the team"),
     DUPLICATE: Rule(Fault.GRAMMAR, None, "an agent has one plan"),
     NOT_ASKED: Rule(Fault.GRAMMAR, None, "plans are for the agents that are asked about"),
     IMPOSSIBLE: Rule(Fault.GRAMMAR, None, "a plan names what is there, as the world itself checks before a commit"),
@@ -166,7 +171,7 @@ def named(plans: Mapping[int, Plan], names: Sequence[str]) -> dict[str, Any]:
     return {names[agent]: part_value(plan) for agent, plan in sorted(plans.items())}
 
 
-def told(author: str, rejections: Iterable[Rejection], names: Sequence[str]) -> list[dict[str, Any]]:
+def show_rejections(author: str, rejections: Iterable[Rejection], names: Sequence[str]) -> list[dict[str, Any]]:
     """Write for a model what is wrong with a proposal, JSON-ready.
 
     Args:
@@ -183,3 +188,182 @@ def told(author: str, rejections: Iterable[Rejection], names: Sequence[str]) -> 
         }
         for rejection in rejections
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """An agent's feedback on its part of a joint plan.
+
+    Attributes:
+        agent: who objects.
+        code: the rule that its part breaks; empty where no rule was asked.
+        problem: what the rule found.
+        issue: what the agent's model finds wrong; empty when that gave no answer.
+        proposal: the plan that it would have instead.
+    """
+
+    agent: int
+    code: str = ""
+    problem: str = ""
+    issue: str = ""
+    proposal: Plan | None = None
+
+
+def directive(recipients: Sequence[int], plans: Mapping[int, Plan], names: Sequence[str]) -> Draft:
+    """Write a suggestion to those whom it concerns: each reads its own part, and who its partners are."""
+    content = {"suggestions": named(plans, names)}
+    return Draft(tuple(recipients), orjson.dumps(content).decode(), MessageKind.DIRECTIVE)
+
+
+def read_directive(message: Message, vocabulary: Vocabulary, names: Sequence[str]) -> dict[int, Plan]:
+    """Read a suggestion."""
+    return read_plans(orjson.loads(message.content)["suggestions"], vocabulary, names)
+
+
+def read_plans(plans: Mapping[str, Any], vocabulary: Vocabulary, names: Sequence[str]) -> dict[int, Plan]:
+    """Read plans by the names of their agents: the inverse of `quorum.agents.coordination.joint.named`."""
+    return {names.index(name): _plan(value, vocabulary) for name, value in plans.items()}
+
+
+def feedback(recipients: Sequence[int], objection: Objection) -> Draft:
+    """Write an objection."""
+    content = {
+        "code": objection.code,
+        "problem": objection.problem,
+        "issue": objection.issue,
+        "proposal": part_value(objection.proposal) if objection.proposal is not None else None,
+    }
+    return Draft(tuple(recipients), orjson.dumps(content).decode(), MessageKind.FEEDBACK)
+
+
+def read_objections(messages: Iterable[Message], vocabulary: Vocabulary) -> list[Objection]:
+    """Read the objections among some messages, by agent."""
+    found = []
+    for message in messages:
+        if message.kind is MessageKind.FEEDBACK:
+            content = orjson.loads(message.content)
+            proposal = _plan(content["proposal"], vocabulary) if content["proposal"] is not None else None
+            found.append(Objection(message.sender, content["code"], content["problem"], content["issue"], proposal))
+    return sorted(found, key=lambda objection: objection.agent)
+
+
+def show(objection: Objection, names: Sequence[str]) -> dict[str, Any]:
+    """Write an objection for a prompt, JSON-ready, without what it does not say."""
+    shown = {
+        "agent": names[objection.agent],
+        "code": objection.code,
+        "problem": objection.problem,
+        "issue": objection.issue,
+        "proposal": part_value(objection.proposal) if objection.proposal is not None else None,
+    }
+    return {key: value for key, value in shown.items() if value}
+
+
+def _plan(value: Mapping[str, Any], vocabulary: Vocabulary) -> Plan:
+    task = Task(**value["task"]) if "task" in value else None
+    return Plan(tuple(vocabulary.parse(action) for action in value["actions"]), task)
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """A decision, before it is known what came of it.
+
+    Attributes:
+        t: environment step.
+        digest: the state in a few numbers.
+        plans: the suggestion.
+        progress: how far the team had come.
+    """
+
+    t: int
+    digest: object
+    plans: Mapping[int, Plan]
+    progress: Progress
+
+
+class Memory:
+    """The last decision epochs with their outcomes.
+
+    Args:
+        length: how many; None for all.
+        names: of the agents.
+    """
+
+    def __init__(self, length: int | None, names: Sequence[str]) -> None:
+        self._names = names
+        self._past: deque[dict[str, Any]] = deque(maxlen=length)
+        self._open: Epoch | None = None
+
+    @property
+    def epochs(self) -> list[dict[str, Any]]:
+        """The epochs that are over, oldest first, JSON-ready."""
+        return list(self._past)
+
+    def begin(self, epoch: Epoch) -> None:
+        """Note a decision."""
+        self._open = epoch
+
+    def end(self, t: int, progress: Progress, team: Sequence[MemberView]) -> None:
+        """Note what has come of the last decision, if there is one: by agent the fate of its plan, and the reward.
+
+        The reward is the change of the world's score. A plan that still runs is `running`.
+        """
+        epoch, self._open = self._open, None
+        if epoch is None:
+            return
+        self._past.append(
+            {
+                "step": epoch.t,
+                "steps": t - epoch.t,
+                "state": epoch.digest,
+                "plans": {
+                    self._names[agent]: {
+                        "task": str(plan.task) if plan.task is not None else None,
+                        "actions": [str(action) for action in plan.actions],
+                        **_fate(plan, team[agent]),
+                    }
+                    for agent, plan in sorted(epoch.plans.items())
+                },
+                "reward": round(progress.score - epoch.progress.score, 6),
+                "reached": progress.reached - epoch.progress.reached,
+            }
+        )
+
+
+def place(member: MemberView) -> str:
+    """Return where an agent stands between two plans; another after each commit."""
+    if member.plan is not None:
+        return member.plan.id
+    return f"after {member.outcomes[-1].id}" if member.outcomes else ""
+
+
+def under_way(suggested: Mapping[int, Plan], team: Sequence[MemberView]) -> dict[int, Plan]:
+    """Return what is left of the suggestions that agents are carrying out; those who only wait have none."""
+    found: dict[int, Plan] = {}
+    for agent, plan in suggested.items():
+        member = team[agent]
+        if member.plan is not None and is_running(plan, member):
+            found[agent] = Plan(plan.actions[member.plan.done :], plan.task, plan.rationale)
+    return found
+
+
+def is_same(plan: Plan, seen: PlanView) -> bool:
+    """Whether a plan is the one that a view shows, or what is left of it."""
+    actions = tuple(map(str, plan.actions))
+    return actions in (seen.actions, seen.actions[seen.done :])
+
+
+def is_running(plan: Plan, member: MemberView) -> bool:
+    """Whether a plan is the live one of an agent."""
+    return member.plan is not None and member.plan.actions == tuple(map(str, plan.actions))
+
+
+def _fate(plan: Plan, member: MemberView) -> dict[str, str]:
+    """The status of a suggested plan, and the reason of its end if it has one; `dropped` when another was committed."""
+    if is_running(plan, member):
+        return {"status": "running"}
+    actions = tuple(map(str, plan.actions))
+    ended = next((past for past in reversed(member.outcomes) if past.actions == actions), None)
+    if ended is None:
+        return {"status": "dropped"}
+    return {"status": ended.status.value} | ({"reason": ended.reason} if ended.reason else {})

@@ -12,13 +12,11 @@ from maeil.component import Beside, Component, TeamContext
 from maeil.mind import Mind
 from maeil.topology import Topology
 from maeil.world import TellsOpenTasks, World
+from quorum.agents.coordination.asking import RoleSpeaker
 from quorum.agents.coordination.prompts import RolePrompts, role_templates
-from quorum.agents.coordination.speaker import RoleSpeaker
-from quorum.agents.drwell.answers import Answers
 from quorum.agents.drwell.mind import MEMORY, DrwellMind
-from quorum.agents.drwell.settings import DrwellConfig, DrwellRole
-from quorum.agents.drwell.team import DrwellTeam
-from quorum.agents.drwell.world_model import WorldModel
+from quorum.agents.drwell.settings import Answers, DrwellConfig, DrwellRole
+from quorum.agents.drwell.world_model import DrwellTeam, WorldModel
 from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.templates import Templates
 from quorum.agents.skills import prompts_of, skills_of
@@ -29,7 +27,7 @@ def build(config: DrwellConfig, context: TeamContext) -> Sequence[Mind]:
 
     Raises:
         ValueError: the topology has no negotiation, the world has no tasks to choose from, a template is not there, or
-            the memory is not one of theirs.
+            the memory is not one of this kind.
     """
     world = context.world
     _check_topology(context.topology)
@@ -60,7 +58,7 @@ def _check_topology(topology: Topology) -> None:
 def _check_world(world: World) -> None:
     if not isinstance(world, TellsOpenTasks) or not skills_of(world.name).tasks:
         raise ValueError(
-            f"agents=drwell chooses among tasks, and the world '{world.name}' tells of none: "
+            f"agents=drwell chooses among tasks, and the world '{world.name}' reports none: "
             "set env=cube, or agents=naive"
         )
 
@@ -77,11 +75,6 @@ def inputs(config: DrwellConfig, world: str) -> Mapping[str, str]:
 def _templates(config: DrwellConfig, world: str) -> Templates:
     if config.prompts.form == "text":
         raise ValueError("agents=drwell answers in typed JSON, and these prompts ask for text: set prompts=default")
-    if config.prompts.roles and config.prompts.folder is None:
-        raise ValueError(
-            f"agents=drwell has no words of this set of prompts (prompts.roles={config.prompts.roles}): "
-            "set prompts=default or prompts=terse"
-        )
     return role_templates(world, prompts_of(world), "drwell", DrwellRole, config.prompts)
 
 

@@ -3,22 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from maeil.calls import Call
+from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, PlanView, Thought, View
 from maeil.plans import Plan, Task
 from maeil.world import World
-from quorum.agents.coordination.answers import Misread
-from quorum.agents.coordination.joint import FORM, IMPOSSIBLE, Rejection, told
-from quorum.agents.coordination.speaker import RoleSpeaker
-from quorum.agents.drwell.answers import Answers, Choice
-from quorum.agents.drwell.room import Room
-from quorum.agents.drwell.settings import DrwellConfig, DrwellRole
-from quorum.agents.drwell.team import DrwellTeam
+from quorum.agents.coordination.asking import Misread, RoleSpeaker
+from quorum.agents.coordination.joint import FORM, IMPOSSIBLE, Rejection, show_rejections
+from quorum.agents.drwell.settings import Answers, Choice, DrwellConfig, DrwellRole
+from quorum.agents.drwell.world_model import DrwellTeam
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
+
+
+@dataclass(slots=True)
+class Room:
+    """The proposals and the last commitments of a negotiation, by agent.
+
+    They are read from messages: the task as data, the reason as the text that it is.
+    """
+
+    proposals: dict[int, Message | Draft] = field(default_factory=dict)
+    commitments: dict[int, Task] = field(default_factory=dict)
+
+    def hear(self, messages: Sequence[Message]) -> None:
+        """Take in what was said."""
+        for message in messages:
+            if message.task is None:
+                continue
+            if message.kind is MessageKind.PROPOSE:
+                self.proposals[message.sender] = message
+            elif message.kind is MessageKind.ACK:
+                self.commitments[message.sender] = message.task
+
+    def propose(self, view: View, choice: Choice) -> Draft:
+        """Return the message of a proposal, and keep it."""
+        text = f"I propose {choice.task}: {choice.why}"
+        self.proposals[view.agent] = draft = Draft(view.turn.recipients, text, MessageKind.PROPOSE, choice.task)
+        return draft
+
+    def commit(self, view: View, choice: Choice) -> Draft:
+        """Return the message of a commitment, and keep it."""
+        self.commitments[view.agent] = choice.task
+        return Draft(view.turn.recipients, f"I commit myself to {choice.task}.", MessageKind.ACK, choice.task)
+
+    def shown(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the blocks of a prompt that tell it, JSON-ready."""
+        said = {names[agent]: proposal.content for agent, proposal in sorted(self.proposals.items())}
+        committed = {names[agent]: str(task) for agent, task in sorted(self.commitments.items())}
+        return {"proposals": said, "commitments": committed}
+
 
 MEMORY = "drwell"
 """The name under which the world model is kept, which all minds of a team share."""
@@ -126,7 +163,9 @@ class DrwellMind:
 
         model, most = self._team.model, self._settings.instances
         blocks = {
-            "tasks": [told for told in self._told(view) if told["task"] == {"kind": task.kind, "target": task.target}],
+            "tasks": [
+                entry for entry in self._known(view) if entry["task"] == {"kind": task.kind, "target": task.target}
+            ],
             "task": str(task),
             "partners": [view.names[partner] for partner in view.turn.partners],
             "prototypes": [{"kinds": kinds, **found.shown()} for kinds, found in model.prototypes(str(task))[:most]],
@@ -146,7 +185,7 @@ class DrwellMind:
 
         def checked(value: object) -> Choice:
             choice = read(value)
-            tasks = [told.task for told in view.constraints]
+            tasks = [open_task.task for open_task in view.constraints]
             if choice.task not in tasks:
                 names = ", ".join(map(str, tasks)) or "none"
                 reason = f"{choice.task} is no open task; they are: {names}"
@@ -158,16 +197,16 @@ class DrwellMind:
     def _tasks(self, view: View) -> Mapping[str, object]:
         """The blocks of those who choose: the open tasks with what is known of each, and what was said in the room."""
         room = [view.names[agent] for agent in sorted((view.agent, *view.turn.recipients))]
-        return {"tasks": self._told(view), "room": room, **self._room.shown(view.names)}
+        return {"tasks": self._known(view), "room": room, **self._room.shown(view.names)}
 
-    def _told(self, view: View) -> list[dict[str, object]]:
+    def _known(self, view: View) -> list[dict[str, object]]:
         """The open tasks, each with what the world model says of it."""
         writer = OpenTaskWriter(self._world, view)
-        told = []
+        known = []
         for task in view.constraints:
             found = self._team.model.of_task(str(task.task))
-            told.append({**writer.write(task), **(found.shown() if found is not None else {"attempts": 0})})
-        return told
+            known.append({**writer.write(task), **(found.shown() if found is not None else {"attempts": 0})})
+        return known
 
     async def _ask(
         self,
@@ -187,7 +226,7 @@ class DrwellMind:
                 "past_plans": [_past(plan) for plan in view.outcomes],
                 **blocks,
                 "refused": refused,
-                "feedback": [told["problem"] for told in told(role, rejections, view.names)],
+                "feedback": [entry["problem"] for entry in show_rejections(role, rejections, view.names)],
             }
             asked = await self._speaker.ask(role, wanted, view, given)
             rejections = [Rejection(FORM, (), reason) for reason in asked.reasons]
@@ -205,7 +244,7 @@ class DrwellMind:
 
 
 def _past(plan: PlanView) -> dict[str, object]:
-    """One of the agent's own last plans, as a prompt tells it."""
+    """One of the agent's own last plans, as a prompt shows it."""
     past: dict[str, object] = {"actions": plan.actions, "status": plan.status.value, "reason": plan.reason}
     return past if plan.task is None else {**past, "task": str(plan.task)}
 

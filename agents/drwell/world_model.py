@@ -2,20 +2,21 @@
 
 A graph of episodes, tasks, prototypes and instances. A prototype is a sequence of kinds of actions; an instance is a
 plan that was carried out, with its parameters, outcome, duration and team size. Edges lead from an episode to a task,
-from there to a prototype, and from there to an instance. It only grows: G_{k+1} = G_k united with dG_k.
+from there to a prototype, and from there to an instance. It only grows: G_{k+1} = G_k united with dG_k. The minds of a
+team share it, and what each of them is carrying out just now.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
 
-Node = tuple[Hashable, ...]
-"""`("episode", 0)`, `("task", "push:block_3/left")`, `("prototype", task, kinds)`, `("instance", number)`."""
+from maeil.mind import PlanView
+from maeil.plans import Plan, PlanStatus, Task
+from maeil.world import TellsOpenTasks, World
 
 _Text = Annotated[str, Field(max_length=1000)]
 
@@ -102,16 +103,6 @@ class WorldModel:
         """All instances, in the order in which they ended."""
         return tuple(self._instances)
 
-    @property
-    def nodes(self) -> frozenset[Node]:
-        """Its vertices."""
-        return frozenset(node for path in self._paths() for node in path)
-
-    @property
-    def edges(self) -> frozenset[tuple[Node, Node]]:
-        """Its edges."""
-        return frozenset(edge for path in self._paths() for edge in pairwise(path))
-
     def add(self, instance: Instance) -> None:
         """Let the graph grow by an instance, with its episode, task and prototype where they are new."""
         self._instances.append(instance)
@@ -138,7 +129,7 @@ class WorldModel:
 
     @staticmethod
     def load(data: object) -> WorldModel:
-        """Make the world model of the episode after those of which `dump` has told.
+        """Make the world model of the episode after those that `dump` has written.
 
         Raises:
             ValueError: the data are not what `dump` returns; the message names the place.
@@ -153,11 +144,6 @@ class WorldModel:
 
     def _for(self, task: str) -> Sequence[Instance]:
         return self._of_task.get(task, [])
-
-    def _paths(self) -> Iterable[tuple[Node, Node, Node, Node]]:
-        for number, instance in enumerate(self._instances):
-            prototype = ("prototype", instance.task, instance.prototype)
-            yield ("episode", instance.episode), ("task", instance.task), prototype, ("instance", number)
 
 
 class _Kept(BaseModel):
@@ -178,3 +164,102 @@ def _groups(keyed: Iterable[tuple[Any, Instance]]) -> dict[Any, list[Instance]]:
 
 def _ranked(found: Iterable[tuple[Any, Experience]]) -> list[Any]:
     return sorted(found, key=lambda entry: entry[1].rank)
+
+
+STILL_OPEN = "the task was not over"
+"""Why a plan whose actions all came off is no success."""
+
+
+@dataclass(slots=True)
+class PlanRecord:
+    """A plan for a task.
+
+    Attributes:
+        agent: index of who carries it out.
+        task: what it is for.
+        plan: the plan.
+        begin: environment step of its commitment.
+        end: environment step of its end; None while it lives.
+    """
+
+    agent: int
+    task: Task
+    plan: Plan
+    begin: int
+    end: int | None = None
+
+
+class DrwellTeam:
+    """Enters what becomes of the plans of a team in its world model.
+
+    Args:
+        world: where they are carried out.
+        model: what the team knows to begin with.
+    """
+
+    def __init__(self, world: World, model: WorldModel) -> None:
+        self.model = model
+        """What the team knows."""
+        self._world = world
+        self._ended: list[PlanRecord] = []
+        self._live: dict[int, PlanRecord] = {}
+
+    def serves(self, agent: int, plan: Plan, task: Task) -> bool:
+        """Return whether the actions of a plan work at an open task, as the world sees it in the state as it is."""
+        assert isinstance(self._world, TellsOpenTasks)
+        plans: list[Plan | None] = [None] * len(self._world.agents)
+        plans[agent] = Plan(plan.actions)
+        return any(found.task == task and agent in found.planned for found in self._world.open_tasks(plans))
+
+    def begin(self, agent: int, task: Task, plan: Plan, t: int) -> None:
+        """Note that an agent commits a plan; one that the loop then refuses is forgotten with the next."""
+        self._live[agent] = PlanRecord(agent, task, plan, t)
+
+    def end(self, agent: int, outcomes: tuple[PlanView, ...], t: int) -> None:
+        """Learn what became of the plan that an agent has committed, when it needs another one.
+
+        Args:
+            agent: its index.
+            outcomes: its last plans that ended, oldest first.
+            t: environment step.
+        """
+        live = self._live.pop(agent, None)
+        if live is None or not outcomes or not _is(outcomes[-1], live):
+            return
+        live.end = t
+        self._ended.append(live)
+        over = not self.serves(agent, live.plan, live.task)
+        self.model.add(self._instance(live, outcomes[-1].status, outcomes[-1].reason, over=over))
+
+    def remember(self) -> dict[str, Any]:
+        """Return the world model with what became of the plans that the end of the episode cut off, JSON-ready."""
+        whole = WorldModel(self.model.instances, self.model.episode)
+        for live in self._live.values():
+            over = not self.serves(live.agent, live.plan, live.task)
+            whole.add(self._instance(live, PlanStatus.SUCCEEDED if over else PlanStatus.CANCELLED, "", over=over))
+        return whole.dump()
+
+    def _instance(self, live: PlanRecord, status: PlanStatus, reason: str, *, over: bool) -> Instance:
+        done = status is PlanStatus.SUCCEEDED
+        return Instance(
+            episode=self.model.episode,
+            task=str(live.task),
+            actions=tuple(action.model_dump(mode="json") for action in live.plan.actions),
+            outcome=status.value,
+            reason=reason or (STILL_OPEN if done and not over else ""),
+            succeeded=done and over,
+            duration=live.end - live.begin if live.end is not None else None,
+            team=len({live.agent, *(other.agent for other in self._concurrent(live))}),
+        )
+
+    def _concurrent(self, own: PlanRecord) -> list[PlanRecord]:
+        """The plans for the same task that lived at the same time as one that ends now."""
+        return [
+            other
+            for other in (*self._ended, *self._live.values())
+            if other.task == own.task and (other.end is None or other.end > own.begin)
+        ]
+
+
+def _is(ended: PlanView, live: PlanRecord) -> bool:
+    return ended.task == live.task and ended.actions == tuple(map(str, live.plan.actions))

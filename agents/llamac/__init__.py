@@ -10,17 +10,15 @@ from collections.abc import Mapping, Sequence
 
 from maeil.component import Beside, Component, TeamContext
 from maeil.mind import COORDINATOR, Mind
+from quorum.agents.coordination.asking import RoleSpeaker
+from quorum.agents.coordination.follower import needs_leader
 from quorum.agents.coordination.prompts import RolePrompts, role_templates
-from quorum.agents.coordination.speaker import RoleSpeaker
-from quorum.agents.coordination.topology_checks import needs_leader
-from quorum.agents.llamac.actor import Actor
-from quorum.agents.llamac.answers import Answers
-from quorum.agents.llamac.critic import TripletCritic
-from quorum.agents.llamac.scrutiny import Scrutiny
-from quorum.agents.llamac.settings import CRITICS, LlamacConfig, LlamacRole
+from quorum.agents.llamac.actor import Actor, seen
+from quorum.agents.llamac.critic import Scrutiny, TripletCritic
+from quorum.agents.llamac.settings import CRITICS, Answers, LlamacConfig, LlamacRole
 from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.templates import Templates
-from quorum.agents.skills import Gates, MissingSkill, check_form, notation_of, prompts_of, required, skills_of
+from quorum.agents.skills import Gates, notation_role, prompts_of, role_of, skills_of
 
 
 def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
@@ -40,11 +38,10 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
     skills = skills_of(world.name)
     if config.rollout and not skills.rolls_out:
         raise ValueError(f"rollout: joint plans cannot be rolled out in the world '{world.name}': set agents.rollout=0")
-    try:
-        gates = skills.gates(world.vocabulary, config.rollout)
-    except MissingSkill as missing:
-        raise required("llamac", missing) from None
+    gates = role_of(world.name, "gates", "agents=llamac")(world.vocabulary, config.rollout)
     templates = _templates(config, world.name)
+    notation = notation_role("llamac", config.prompts, world.name)
+    evidence = role_of(world.name, "evidence", "agents=llamac", default=seen)
     prompts = RolePrompts(
         templates,
         world,
@@ -52,13 +49,13 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
         max_actions=config.max_actions,
         example=skills.example(world),
         tasks=skills.tasks,
-        notation=notation_of(config.prompts, world),
+        notation=notation(world.global_observation) if notation is not None else None,
         checks=checks(config, gates),
     )
     sources = tuple(role.value for role in CRITICS["both"])
     answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions, world.agents, sources, skills.tasks)
     actors: list[Mind] = [
-        Actor(speaker, answers, gates, skills.evidence, world=world, settings=config)
+        Actor(speaker, answers, gates, evidence, world=world, settings=config)
         for speaker in (RoleSpeaker(context.models(name), prompts, gates.rules) for name in world.agents)
     ]
     speaker = RoleSpeaker(context.models(COORDINATOR), prompts, gates.rules)
@@ -67,7 +64,7 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
 
 
 def checks(config: LlamacConfig, gates: Gates) -> dict[str, list[dict[str, str]]]:
-    """Return the rules of the gates that are in force, by gate, as they are told to those who make joint plans."""
+    """Return the rules of the gates that are in force, by gate, as they are shown to those who make joint plans."""
     found: dict[str, list[dict[str, str]]] = {"scrutiny": [], "confirmation": []}
     for code, rule in gates.rules.items():
         found[rule.fault.gate].append({"code": code, "meaning": rule.meaning})
@@ -84,7 +81,7 @@ def inputs(config: LlamacConfig, world: str) -> Mapping[str, str]:
 
 
 def _templates(config: LlamacConfig, world: str) -> Templates:
-    check_form("llamac", config.prompts, world)
+    notation_role("llamac", config.prompts, world)
     return role_templates(world, prompts_of(world), "llamac", roles_of(config), config.prompts)
 
 

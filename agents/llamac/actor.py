@@ -9,13 +9,10 @@ from maeil.messages import MessageKind
 from maeil.mind import Act, Observation, Resume, Thought, View
 from maeil.plans import Plan
 from maeil.world import World
-from quorum.agents.coordination.answers import Misread
+from quorum.agents.coordination.asking import Misread, RoleSpeaker
 from quorum.agents.coordination.follower import carry_out
-from quorum.agents.coordination.joint import Fault, Joint, Rejection
-from quorum.agents.coordination.plan_messages import Objection, feedback, read_directive
-from quorum.agents.coordination.speaker import RoleSpeaker
-from quorum.agents.llamac.answers import Answers
-from quorum.agents.llamac.settings import LlamacConfig, LlamacRole
+from quorum.agents.coordination.joint import Fault, Joint, Objection, Rejection, feedback, read_directive
+from quorum.agents.llamac.settings import Answers, LlamacConfig, LlamacRole
 from quorum.agents.prompting.answers import part_value
 from quorum.agents.skills import Gates
 
@@ -36,7 +33,7 @@ class Actor:
         speaker: asks the agent's own model, for feedback alone.
         answers: the form of its answer.
         gates: the rules of plan confirmation.
-        evidence: gives what they judge by (`quorum.agents.skills.WorldSkills.evidence`).
+        evidence: returns what they judge by: `seen`, or what the role `evidence` of the world returns.
         world: whose actions it can take.
         settings: switches and bounds.
     """
@@ -126,3 +123,8 @@ class Actor:
         if self._settings.on_exhaust == "noop" or not legal:
             return None
         return Plan(plan.actions, plan.task, f"not confirmed ({rejection.code})")
+
+
+def seen(_world: World, view: View) -> Observation:
+    """Return what an agent sees: what its part is judged by, unless its world has the role `evidence`."""
+    return view.observation

@@ -1,25 +1,146 @@
-"""The TripletCritic: explorer, exploiter and assessor in the place of the coordinator."""
+"""The TripletCritic: explorer, exploiter and assessor in the coordinator's place, and the scrutiny of their plans."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from maeil.calls import Call
 from maeil.mind import Thought, View
 from maeil.plans import Plan
 from maeil.together import together
 from maeil.world import World
-from quorum.agents.coordination.answers import Misread
-from quorum.agents.coordination.joint import NoJointPlan, Proposal, Rejection, look, named, told, unreadable
-from quorum.agents.coordination.memory import Epoch, Memory, place, under_way
-from quorum.agents.coordination.plan_messages import Objection, directive, read_objections, show
-from quorum.agents.coordination.speaker import RoleSpeaker, note
-from quorum.agents.llamac.answers import Answers
-from quorum.agents.llamac.decision import Decision
-from quorum.agents.llamac.scrutiny import Scrutiny
-from quorum.agents.llamac.settings import CRITICS, LlamacConfig, LlamacRole
-from quorum.agents.skills import Briefing
+from quorum.agents.coordination.asking import Misread, RoleSpeaker, note
+from quorum.agents.coordination.joint import (
+    GRAMMAR,
+    Epoch,
+    Fault,
+    Joint,
+    Memory,
+    NoJointPlan,
+    Objection,
+    Proposal,
+    Rejection,
+    Rule,
+    Sight,
+    directive,
+    impossible,
+    look,
+    named,
+    place,
+    read_objections,
+    show,
+    show_rejections,
+    under_way,
+    unreadable,
+)
+from quorum.agents.llamac.settings import CRITICS, Answers, LlamacConfig, LlamacRole
+from quorum.agents.skills import Briefing, Gates
+
+
+@dataclass(slots=True)
+class Decision:
+    """A decision in the making.
+
+    Attributes:
+        sight: the state.
+        asked: agents that need a plan, ascending: those who carry out no suggestion, and those whose plan was recalled.
+        running: what is left of the plans of the others.
+        key: distinguishes this conversation from the next.
+        calls: of the thought under way.
+        retries: internal retries left.
+        rounds: external retries left.
+        plans: the suggestion as it stands.
+        critics: what the critics proposed, by role.
+        dialogue: what has been suggested and objected, JSON-ready.
+        recalled: agents whose plans were under way, and conflict without anybody's part in the suggestion.
+    """
+
+    sight: Sight
+    asked: tuple[int, ...]
+    running: dict[int, Plan]
+    key: object
+    retries: int
+    rounds: int
+    calls: list[Call] = field(default_factory=list)
+    plans: dict[int, Plan] = field(default_factory=dict)
+    critics: dict[str, Proposal] = field(default_factory=dict)
+    dialogue: list[dict[str, Any]] = field(default_factory=list)
+    recalled: set[int] = field(default_factory=set)
+
+    def joint(self, plans: Mapping[int, Plan]) -> Joint:
+        """Join plans with those that are under way."""
+        return Joint(plans, self.running)
+
+    def recall(self, agents: Iterable[int]) -> None:
+        """Take plans that are under way for plans that can be changed."""
+        found = self.running.keys() & set(agents)
+        self.recalled |= found
+        self.asked = tuple(sorted({*self.asked, *found}))
+        self.running = {agent: plan for agent, plan in self.running.items() if agent not in found}
+
+    def recall_offenders(self, rejections: Iterable[Rejection]) -> None:
+        """Recall the plans of conflicts that no agent who is asked about takes part in: only they can be changed."""
+        for rejection in rejections:
+            if not set(rejection.agents) & set(self.asked):
+                self.recall(rejection.agents)
+
+
+class Scrutiny:
+    """Judges joint plans (LLaMAC, veracity scrutiny): grammar first, and only what is grammatical for conflicts.
+
+    Args:
+        world: checks each plan alone against its state.
+        gates: the rules of that world.
+        enabled: false judges the grammar alone, without which nothing can be suggested at all (ablation).
+    """
+
+    def __init__(self, world: World, gates: Gates, *, enabled: bool) -> None:
+        self._world = world
+        self._gates = gates
+        self._enabled = enabled
+        self._rules: Mapping[str, Rule] = {**GRAMMAR, **gates.rules}
+
+    def judge(self, sight: Sight, joint: Joint) -> tuple[Rejection, ...]:
+        """Return what is wrong with a joint plan; nothing when it passes."""
+        refused = impossible(self._world, joint.plans)
+        if refused or not self._enabled:
+            return refused
+        return tuple(self._gates.scrutinize(sight, joint))
+
+    def is_grammatical(self, rejections: tuple[Rejection, ...]) -> bool:
+        """Whether only conflicts are wrong, which can be repaired by dropping plans."""
+        return all(self._rules[rejection.code].fault is not Fault.GRAMMAR for rejection in rejections)
+
+    def repair(self, sight: Sight, joint: Joint) -> tuple[dict[int, Plan], tuple[int, ...]]:
+        """Drop plans until the rest passes: each time the one of the lowest index among the first offenders.
+
+        A plan that is under way is dropped only where no other plan offends with it.
+
+        Args:
+            sight: the state.
+            joint: a grammatical joint plan.
+
+        Returns:
+            The suggested plans that are left, and whose were dropped, in order.
+        """
+        plans, running = dict(joint.plans), dict(joint.running)
+        dropped: list[int] = []
+        while rejections := self.judge(sight, Joint(plans, running)):
+            found = (
+                (held, min(mine))
+                for held in (plans, running)
+                for rejection in rejections
+                if (mine := [agent for agent in rejection.agents if agent in held])
+            )
+            held, agent = next(found, (None, -1))
+            if held is None:
+                break
+            del held[agent]
+            dropped.append(agent)
+        return plans, tuple(dropped)
 
 
 class ScrutinyFailed(NoJointPlan):
@@ -31,7 +152,7 @@ class TripletCritic:
 
     A turn that begins a decision asks both critics at the same time, scrutinises what they propose, and has the
     assessor make the suggestion of the two: three calls when all pass. A turn in which actors have objected has the
-    assessor plan anew for those who objected alone. A turn without objections says nothing, which ends the
+    assessor plan again, for those who objected alone. A turn without objections says nothing, which ends the
     conversation.
 
     Args:
@@ -105,7 +226,7 @@ class TripletCritic:
         return self._suggest(view, decision, to)
 
     async def _replan(self, view: View, decision: Decision, objections: Sequence[Objection]) -> Thought:
-        """Make another suggestion for those who object; the others keep theirs, or are told when it is dropped."""
+        """Make another suggestion for those who object; the others keep their plans, or hear when it is dropped."""
         decision.rounds -= 1
         decision.retries = self._settings.internal_retries
         flagged = tuple(objection.agent for objection in objections)
@@ -131,8 +252,8 @@ class TripletCritic:
         """Tell the agents whom it concerns what the suggestion is, for all of them: a recalled one at least to wait."""
         self._suggested |= decision.plans
         waits = dict.fromkeys(decision.recalled - decision.plans.keys(), Plan((self._world.idle,), None, "recalled"))
-        told = sorted({*to, *decision.recalled})
-        messages = (directive(told, {**decision.plans, **waits}, view.names),) if told else ()
+        recipients = sorted({*to, *decision.recalled})
+        messages = (directive(recipients, {**decision.plans, **waits}, view.names),) if recipients else ()
         return Thought(messages=messages, calls=tuple(decision.calls))
 
     async def _ask_critics(self, view: View, decision: Decision) -> dict[str, Proposal]:
@@ -163,7 +284,7 @@ class TripletCritic:
             if not failed:
                 return proposals
             if decision.retries == 0:
-                return {role: self._mended(decision, tries) for role, tries in tried.items()}
+                return {role: self._settled(decision, tries) for role, tries in tried.items()}
             decision.retries -= 1
             for proposal in failed.values():
                 decision.recall_offenders(proposal.rejections)
@@ -171,7 +292,7 @@ class TripletCritic:
             feedback = [
                 entry
                 for role, proposal in failed.items()
-                for entry in told(role, proposal.rejections, self._world.agents)
+                for entry in show_rejections(role, proposal.rejections, self._world.agents)
             ]
             if self._settings.retry == "failed":
                 asked = tuple(role for role in roles if role.value in failed)
@@ -179,7 +300,7 @@ class TripletCritic:
     async def _assess(
         self, view: View, decision: Decision, asked: Sequence[int], blocks: Mapping[str, object]
     ) -> dict[int, Plan]:
-        """Have the assessor make a suggestion for some agents, again until it passes; the others keep theirs."""
+        """Have the assessor make a suggestion for some agents, again until it passes; the others keep their plans."""
         kept = {agent: plan for agent, plan in decision.plans.items() if agent not in asked}
         refused: object = None
         sources = {role: proposal.plans for role, proposal in decision.critics.items()}
@@ -209,13 +330,13 @@ class TripletCritic:
                 return proposal.plans
             tried.append(proposal)
             if decision.retries == 0:
-                return self._mended(decision, tried).plans
+                return self._settled(decision, tried).plans
             decision.retries -= 1
             under_way_before = decision.running
             decision.recall_offenders(proposal.rejections)
             asked = sorted({*asked, *(under_way_before.keys() - decision.running.keys())})
             refused = answer.value
-            feedback = told(LlamacRole.ASSESSOR.value, proposal.rejections, self._world.agents)
+            feedback = show_rejections(LlamacRole.ASSESSOR.value, proposal.rejections, self._world.agents)
 
     def _merged(self, decision: Decision) -> dict[int, Plan]:
         """Make the suggestion without a call: the last critic's plans, and the other's for those whom it leaves out."""
@@ -223,9 +344,9 @@ class TripletCritic:
         rejections = self._scrutiny.judge(decision.sight, decision.joint(plans))
         if not rejections or not self._settings.scrutinize_suggestion:
             return plans
-        return self._mended(decision, [Proposal(plans, "", rejections)]).plans
+        return self._settled(decision, [Proposal(plans, "", rejections)]).plans
 
-    def _mended(self, decision: Decision, tried: Sequence[Proposal]) -> Proposal:
+    def _settled(self, decision: Decision, tried: Sequence[Proposal]) -> Proposal:
         """Make do, when all retries are used up: with a proposal that passed, or with the last that can be repaired.
 
         Args:

@@ -1,13 +1,26 @@
-"""The roles, switches and bounds of LLaMAC."""
+"""The roles, switches and bounds of LLaMAC, and the typed answers of its roles.
+
+| role | answer |
+|---|---|
+| critic | a joint plan: `quorum.agents.coordination.asking` |
+| assessor | `{"thoughts": ..., "choices": [{"agent": ..., "source": "explorer", "plan": null}]}`; `new` has a plan |
+| actor | `{"thoughts": ..., "issue": ..., "proposal": {...} or null}` |
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 
+from maeil.actions import Vocabulary
 from maeil.component import ComponentConfig
+from maeil.plans import Plan
+from quorum.agents.coordination.asking import JointAnswers, Misread, form, read
+from quorum.agents.coordination.joint import FORM, Rejection
+from quorum.agents.prompting.answers import Thoughts, part, read_plan
 from quorum.agents.prompting.sets import PromptSet
 
 
@@ -43,13 +56,13 @@ class LlamacConfig(ComponentConfig):
     rollout: NonNegativeInt
     """Steps that scrutiny rolls a joint plan out for on a copy of the world, where its gates can; 0: it does not."""
     confirmation: bool
-    """Whether actors check their own part; false: they do what they are told (ablation)."""
+    """Whether actors check their own part; false: they do what is suggested (ablation)."""
     internal_retries: NonNegativeInt
     """IF: times in a decision that a rejected joint plan is asked for again; 0: internal feedback is off."""
     retry: Literal["both", "failed"]
     """Who proposes again when a critic's joint plan is rejected: both critics, as in the paper, or that one alone."""
     external_retries: NonNegativeInt
-    """EF: times in a decision that the assessor plans anew on the actors' feedback; 0: external feedback is off."""
+    """EF: times in a decision that the assessor plans again on the actors' feedback; 0: external feedback is off."""
     strict: bool
     """Whether conflicts that are left after all internal retries fail the episode, as unreadable plans always do."""
     on_exhaust: Literal["execute", "noop", "fail"]
@@ -64,3 +77,83 @@ class LlamacConfig(ComponentConfig):
     """Actions of a plan, at most."""
     prompts: PromptSet
     """The set of prompts."""
+
+
+NEW = "new"
+"""The source of a choice that is neither critic's."""
+
+
+class Answers(JointAnswers):
+    """The answers of a team.
+
+    Args:
+        vocabulary: the actions that a plan may have.
+        max_actions: actions of a plan, at most.
+        names: of the agents, by index.
+        sources: the critics that a choice can name.
+        tasks: whether plans name what they are for.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        max_actions: int,
+        names: Sequence[str],
+        sources: Sequence[str],
+        tasks: bool = True,
+    ) -> None:
+        super().__init__(vocabulary, max_actions, names, tasks)
+        source: Any = Literal[(*sources, NEW)]
+        choice = part("ChoiceAnswer", "", agent=str, source=source, plan=self.plan | None)
+        self._assessor = part("AssessorAnswer", "", thoughts=Thoughts, choices=list[choice])  # type: ignore[valid-type]
+        self._actor = part(
+            "FeedbackAnswer",
+            "",
+            thoughts=Thoughts,
+            issue=Annotated[str, Field(min_length=1, max_length=1000, description="what is wrong, as you see it")],
+            proposal=Annotated[
+                self.plan | None, Field(description="the plan that you would have instead; null for none")
+            ],
+        )
+        self.assessor, self.actor = form("suggestion", self._assessor), form("feedback", self._actor)
+        """The forms of the answers of assessor and actor."""
+
+    def read_assessor(
+        self, value: object, asked: Collection[int], sources: Mapping[str, Mapping[int, Plan]]
+    ) -> tuple[str, dict[int, Plan]]:
+        """Read the assessor's thoughts and suggestion.
+
+        Args:
+            value: the answer.
+            asked: agents that it may make a suggestion for.
+            sources: the joint plan of each critic.
+
+        Raises:
+            Misread: it has not the form, names agents that it may not name, or a plan that a critic has not made.
+        """
+        answer = read(self._assessor, value)
+        indices = self.agents([choice.agent for choice in answer.choices], asked)
+        plans: dict[int, Plan] = {}
+        rejections = []
+        for agent, choice in zip(indices, answer.choices, strict=True):
+            if choice.source != NEW:
+                chosen = sources.get(choice.source, {}).get(agent)
+            else:
+                chosen = read_plan(choice.plan) if choice.plan is not None else None
+            if chosen is None:
+                missing = f"{choice.agent}: there is no plan of the source {choice.source!r} for it"
+                rejections.append(Rejection(FORM, (agent,), missing))
+            else:
+                plans[agent] = chosen
+        if rejections:
+            raise Misread(rejections)
+        return answer.thoughts, plans
+
+    def read_actor(self, value: object) -> tuple[str, Plan | None]:
+        """Read an actor's issue and proposal.
+
+        Raises:
+            Misread: it has not the form.
+        """
+        answer = read(self._actor, value)
+        return answer.issue, read_plan(answer.proposal) if answer.proposal is not None else None

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import orjson
 
-from quorum.agents.coordination.prompts import AS_THEY_ARE
-from quorum.agents.coordination.shown_plans import read_plans_shown
+from maeil.names import unfold_names
+from quorum.agents.coordination.prompts import AS_THEY_ARE, read_plans_shown
 from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.prompting.answers import plan_value
-from quorum.agents.prompting.names import unfold_names
-from quorum.agents.skills import Brief, Speaker
+from quorum.agents.skills import JointPlanRequest, Speaker
 
 ROLES = frozenset(LlamacRole)
 """The roles that `play` answers in."""
@@ -68,7 +67,7 @@ def entries(
     running = {index[name]: plan for name, plan in given.get("commitments", {}).items()}
     asked = [index[name] for name in given["asked"]]
     told = frozenset(index[name] for name in _told(given))
-    plans = speaker.propose(Brief(role, given["state"], running, asked, poor, rng, told))
+    plans = speaker.propose(JointPlanRequest(role, given["state"], running, asked, poor, rng, told))
     return [{"agent": names[agent], "plan": plan_value(plan)} for agent, plan in sorted(plans.items())]
 
 

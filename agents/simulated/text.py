@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-from quorum.agents.coordination.notation import Notation
-from quorum.agents.skills import skills_of
+from quorum.agents.coordination.prompts import Notation
+from quorum.agents.skills import role_of
 
 
 def read_text_blocks(blocks: Mapping[str, str]) -> tuple[Mapping[str, str], Notation | None]:
@@ -21,7 +21,7 @@ def read_text_blocks(blocks: Mapping[str, str]) -> tuple[Mapping[str, str], Nota
     if not turn.get("text"):
         return blocks, None
     shown = orjson.loads(blocks["state" if "state" in blocks else "observation"])
-    notation = skills_of(turn["world"]).notation(lambda: shown)
+    notation = role_of(turn["world"], "notation", "this prompt")(lambda: shown)
     return {name: orjson.dumps(notation.read(orjson.loads(text))).decode() for name, text in blocks.items()}, notation
 
 

@@ -14,7 +14,7 @@ from maeil.mind import Thought, View
 from maeil.plans import Plan, Task
 from quorum.agents.prompting.answers import PLAN
 from quorum.agents.simulated.minimal_instance import random_instance
-from quorum.agents.skills import Brief, Speaker, take_turn
+from quorum.agents.skills import JointPlanRequest, Speaker, take_turn
 
 LONGEST = 3
 """Actions of a plan, at most."""
@@ -58,9 +58,9 @@ class UninformedSpeaker(Speaker[UnreadObservation]):
         """Commit a plan that is drawn at random; say nothing of use."""
         return take_turn(view, self._plan(rng, careful=bool(view.problems)), "I know nothing of this world.")
 
-    def propose(self, brief: Brief) -> dict[int, Plan]:
+    def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
         """Draw a plan for each agent that is asked about."""
-        return {agent: self._plan(brief.rng, careful=agent in brief.told) for agent in brief.asked}
+        return {agent: self._plan(request.rng, careful=agent in request.refused) for agent in request.asked}
 
     def drafts(
         self,

@@ -1,21 +1,20 @@
-"""The contract of a world's skills: what minds may ask of one world, a role at a time. Every role is optional."""
+"""The contract of a world's skills: what minds may ask of every world, a role at a time. Every role is optional.
+
+A world may have further roles that only some minds need, such as `planner` or `notation`. They are methods of its
+skills under their own name, and `role_of` finds them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
 from maeil.actions import Vocabulary
-from maeil.mind import Mind, Observation, View
-from maeil.plans import Plan
-from maeil.repair import RepairRules
+from maeil.extensions.repair.rules import RepairRules
+from maeil.mind import Mind, Observation
 from maeil.world import World
 from quorum.agents.coordination.joint import Joint, Rejection, Rule, Sight
-from quorum.agents.coordination.notation import Notation
 from quorum.agents.prompting.examples import Example, plain_example
 from quorum.agents.skills.speaker import Speaker
 
@@ -25,8 +24,6 @@ class MissingSkill(ValueError):
 
     def __init__(self, role: str, world: str) -> None:
         super().__init__(f"the world '{world}' has no skill '{role}'")
-        self.role = role
-        self.world = world
 
 
 class Gates(Protocol):
@@ -43,17 +40,17 @@ class Gates(Protocol):
         """Return what is wrong with a joint plan (veracity scrutiny); cheap rules first."""
 
     def confirm(self, agent: int, observation: Observation, joint: Joint) -> Rejection | None:
-        """Return what is wrong with an agent's own part, by what it sees and was told (plan confirmation).
+        """Return what is wrong with an agent's own part, by what it sees and has heard (plan confirmation).
 
         Args:
             agent: its index, in `joint.plans`.
-            observation: what it sees, or what the rules judge by in its place (`WorldSkills.evidence`).
-            joint: what it was told, as far as it was told it.
+            observation: what it sees, or what the world's role `evidence` returns in its place.
+            joint: the joint plan, as far as the agent has received it.
         """
 
 
 class Briefing:
-    """How a state is told to a coordinator. As it stands: the global observation, and nothing to remember it by."""
+    """How a coordinator is shown a state. The default: the global observation, and nothing to remember it by."""
 
     def state(self, sight: Sight) -> object:
         """Return what planners of joint plans are shown of the world, JSON-ready."""
@@ -62,53 +59,9 @@ class Briefing:
     def digest(self, sight: Sight) -> object:
         """Return the state in a few numbers, JSON-ready, for the memory of past decisions.
 
-        None where the state itself tells all that has been: then no decisions are kept beside it.
+        None where the state itself holds the whole past: then no decisions are remembered.
         """
         return None
-
-
-class Merge(Protocol):
-    """A rule that makes one joint plan of several."""
-
-    def __call__(self, proposals: Sequence[Mapping[int, Plan]], asked: Sequence[int]) -> dict[int, Plan]:
-        """Return the merged plan by agent.
-
-        Args:
-            proposals: one joint plan a debater, in order.
-            asked: the agents that they are for.
-        """
-
-
-def majority(proposals: Sequence[Mapping[int, Plan]], asked: Sequence[int]) -> dict[int, Plan]:
-    """Return for each agent the plan that most have for it; of equally many that of the lowest debater.
-
-    Plans are equal when task and actions are. To have none for an agent is a vote that it waits.
-    """
-    merged = {}
-    for agent in asked:
-        votes = [proposal.get(agent) for proposal in proposals]
-        keys = [(plan.task, plan.actions) if plan is not None else None for plan in votes]
-        winner = votes[keys.index(max(keys, key=keys.count))]
-        if winner is not None:
-            merged[agent] = winner
-    return merged
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """How long a planner searches.
-
-    Attributes:
-        starts: schedules that are annealed from scratch.
-        changes: changes tried on each of them.
-        rollouts: schedules that are rolled out, at most.
-        work: rollouts end when agents times cells of the grid times steps rolled out have come to this.
-    """
-
-    starts: int
-    changes: int
-    rollouts: int
-    work: int
 
 
 class WorldSkills:
@@ -142,43 +95,6 @@ class WorldSkills:
         """
         raise MissingSkill("heuristic", world.name)
 
-    def one_team(self, world: World) -> Sequence[Mind]:
-        """Return the minds of a team that does one thing at a time by a greedy rule, one for each agent.
-
-        Raises:
-            ValueError: there is no such rule.
-        """
-        raise MissingSkill("one_team", world.name)
-
-    def negotiator(
-        self, world: World, noise: float, patience: int, generators: Sequence[np.random.Generator]
-    ) -> Sequence[Mind]:
-        """Return minds that come to terms by messages, without a language model.
-
-        Args:
-            world: that they act in.
-            noise: probability that a choice is made at random.
-            patience: steps to wait for the others of a team.
-            generators: a random stream for each agent by index, and for the coordinator where there is one.
-
-        Raises:
-            ValueError: there are no such rules, or they do not know the vocabulary of the world.
-        """
-        raise MissingSkill("negotiator", world.name)
-
-    def planner(self, world: World, effort: Effort, generator: np.random.Generator) -> Sequence[Mind]:
-        """Return the minds of a team that carries out a plan made with full knowledge, one for each agent.
-
-        Args:
-            world: that they act in.
-            effort: how long to search.
-            generator: what all draws come from.
-
-        Raises:
-            MissingSkill: there is no planner.
-        """
-        raise MissingSkill("planner", world.name)
-
     def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:
         """Return the rules that judge joint plans.
 
@@ -202,37 +118,13 @@ class WorldSkills:
         """
         raise MissingSkill("repair", world.name)
 
-    def evidence(self, world: World, view: View) -> Observation:
-        """Return what plan confirmation judges an agent's part by: what the agent sees.
-
-        Args:
-            world: that it acts in.
-            view: its turn.
-        """
-        return view.observation
-
     def briefing(self) -> Briefing:
-        """Return how a state is told to a coordinator."""
+        """Return how a coordinator is shown a state."""
         return Briefing()
 
     def example(self, world: World) -> Example:
         """Return what prompts show as an example of an answer, made of the actions of the world's vocabulary."""
         return plain_example(world)
-
-    def notation(self, look: Callable[[], Any]) -> Notation:
-        """Return the world's own text format for prompts and answers of planners.
-
-        Args:
-            look: gives the state as it is: the global observation, or what the notation has written of a state.
-
-        Raises:
-            MissingSkill: there is none.
-        """
-        raise MissingSkill("notation", self.world)
-
-    def merge(self) -> Merge:
-        """Return the rule that makes one joint plan of several debaters' ones."""
-        return majority
 
     def speaker(self) -> Speaker[Any]:
         """Return the rules by which the simulated model answers.

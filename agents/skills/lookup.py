@@ -7,25 +7,19 @@ calls `skills.register("name", ...)`.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from maeil.registry import Registry
-from maeil.world import World
-from quorum.agents.coordination.notation import Notation
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.prompting.templates import SHIPPED
-from quorum.agents.skills.contract import MissingSkill, WorldSkills
+from quorum.agents.skills.contract import WorldSkills
 
 skills: Registry[WorldSkills] = Registry(
     "skills package",
     "worlds with skills",
     "env",
     "quorum.skills",
-    {
-        "cube": "quorum.agents.skills.cube:skills",
-        "crafter": "quorum.agents.skills.crafter:skills",
-        "transport": "quorum.agents.skills.transport:skills",
-        "squeeze": "quorum.agents.skills.squeeze:skills",
-    },
+    {name: f"quorum.agents.skills.{name}:skills" for name in ("cube", "crafter", "transport", "squeeze")},
     lambda: WorldSkills,
 )
 
@@ -35,40 +29,27 @@ def skills_of(world: str) -> WorldSkills:
     return skills.get(world) if world in skills.names() else WorldSkills(world)
 
 
-def required(mind: str, missing: MissingSkill) -> ValueError:
-    """Return the error of a mind that cannot do without a role: who needs it, and which worlds have it.
+def role_of(world: str, role: str, needed_by: str, default: Any = None) -> Any:
+    """Return a role of a world's skills by its name: the method, ready to be called.
 
     Args:
-        mind: as the configuration names it.
-        missing: the role and the world.
-    """
-    lacking = f"agents={mind} needs the skill '{missing.role}', which the world '{missing.world}' does not have"
-    return ValueError(f"{lacking}; {having(missing)}")
-
-
-def having(missing: MissingSkill) -> str:
-    """Say which worlds have a role that one does not have."""
-    found = ", ".join(name for name in skills.names() if skills.get(name).has(missing.role)) or "none"
-    return f"worlds that have it: {found}"
-
-
-def check_form(mind: str, prompts: PromptSet, world: str) -> None:
-    """Check that a world has a notation of its own where a set of prompts takes it.
-
-    Args:
-        mind: as the configuration names it.
-        prompts: the set.
         world: name of the world.
+        role: name of the role.
+        needed_by: who asks for it, as the configuration names it: `agents=planner`.
+        default: what stands in for a role that the skills lack; None: the role is required.
 
     Raises:
-        ValueError: it has none; the message says which worlds do.
+        ValueError: the skills lack a required role; the message says which worlds have it.
     """
-    if prompts.form == "text" and not skills_of(world).has("notation"):
-        having = ", ".join(name for name in skills.names() if skills.get(name).has("notation"))
-        raise ValueError(
-            f"these prompts (prompts.form=text) are in the text format of a world, and '{world}' has none "
-            f"(agents={mind}); worlds that have one: {having}. Set prompts=default"
-        )
+    found = skills_of(world)
+    if found.has(role):
+        return getattr(found, role)
+    if default is not None:
+        return default
+    others = ", ".join(name for name in skills.names() if skills.get(name).has(role)) or "none"
+    raise ValueError(
+        f"{needed_by} needs the skill '{role}', which the world '{world}' does not have; worlds that have it: {others}"
+    )
 
 
 def check_typed(mind: str, prompts: PromptSet) -> None:
@@ -99,18 +80,30 @@ def check_predictable(mind: str, world: str) -> None:
         ValueError: there is only one task in it; the message says which worlds have several.
     """
     if not skills_of(world).tasks:
-        having = ", ".join(name for name in skills.names() if skills.get(name).tasks)
+        others = ", ".join(name for name in skills.names() if skills.get(name).tasks)
         raise ValueError(
             f"{mind} predicts the tasks of the others' plans, and in the world '{world}' there is but one; "
-            f"worlds with several: {having}"
+            f"worlds with several: {others}"
         )
 
 
-def notation_of(prompts: PromptSet, world: World) -> Notation | None:
-    """Return the notation that a set of prompts takes; None where it takes typed JSON."""
+def notation_role(mind: str, prompts: PromptSet, world: str) -> Any:
+    """Return the role `notation` of a world where a set of prompts is in the world's text format; else None.
+
+    Args:
+        mind: as the configuration names it.
+        prompts: the set.
+        world: name of the world.
+
+    Raises:
+        ValueError: the set needs a text format, and the world has none; the message says which worlds do.
+    """
     if prompts.form != "text":
         return None
-    return skills_of(world.name).notation(world.global_observation)
+    try:
+        return role_of(world, "notation", f"agents={mind} with the text format of a world (prompts.form=text)")
+    except ValueError as missing:
+        raise ValueError(f"{missing}. Set prompts=default") from None
 
 
 def prompts_of(world: str) -> Path:

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from maeil.actions import Vocabulary
-from maeil.descriptors import Descriptor, Need, Offer
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.messages import Draft, MessageKind
 from maeil.mind import Act, Observation, Resume, Thought, View
 from maeil.plans import Plan, Task
@@ -28,8 +28,8 @@ LEADING = frozenset({LEADER, ROOT, BRANCH_LEADER})
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
-    """What a planner of joint plans is asked.
+class JointPlanRequest:
+    """What a planner of joint plans is asked for.
 
     Attributes:
         role: `explorer` or `exploiter`.
@@ -38,7 +38,7 @@ class Brief:
         asked: agents to plan for, ascending.
         poor: probability, for each agent, that its part is made at random.
         rng: for the choices.
-        told: agents whose parts the rules have found wrong, in the proposal before.
+        refused: agents whose parts the rules have found wrong, in the proposal before.
     """
 
     role: str
@@ -47,7 +47,7 @@ class Brief:
     asked: Sequence[int]
     poor: float
     rng: np.random.Generator
-    told: frozenset[int]
+    refused: frozenset[int]
 
     def drawn_at_random(self) -> list[int]:
         """Draw the agents whose parts are made at random, for this call.
@@ -56,7 +56,7 @@ class Brief:
         random, and what it hears afterwards puts it right.
         """
         drawn = self.rng.random(len(self.asked)) < self.poor
-        return [agent for agent, poor in zip(self.asked, drawn, strict=True) if poor and agent not in self.told]
+        return [agent for agent, poor in zip(self.asked, drawn, strict=True) if poor and agent not in self.refused]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,11 @@ class Speaker(ABC, Generic[Seen]):
         found: Seen = _adapter(self.observation).validate_json(text)
         return found
 
+    def seen(self, view: View) -> Seen:
+        """Return what a view shows, as an observation of this world."""
+        assert isinstance(view.observation, self.observation)
+        return view.observation
+
     def check_vocabulary(self, names: Collection[str]) -> None:
         """Make sure that a vocabulary has the actions that its plans are made of.
 
@@ -108,8 +113,8 @@ class Speaker(ABC, Generic[Seen]):
             ValueError: one is missing; the message names it and the way out.
         """
         if missing := sorted(self.needs - set(names)):
-            told = f"it needs {', '.join(missing)}"
-            raise ValueError(f"{told}; {self.way_out}" if self.way_out else told)
+            text = f"it needs {', '.join(missing)}"
+            raise ValueError(f"{text}; {self.way_out}" if self.way_out else text)
 
     def for_vocabulary(self, names: Collection[str]) -> Speaker[Seen]:
         """Return the speaker that answers in a vocabulary: this one, where it has the actions that its plans need.
@@ -136,7 +141,7 @@ class Speaker(ABC, Generic[Seen]):
         """Say what one offers and needs: to work on what one would plan for, and to know who else does.
 
         Args:
-            view: what the prompt tells; nothing else is known.
+            view: what the prompt shows; nothing else is known.
             poor: probability that a choice is made at random.
             rng: for the choices of this answer.
         """
@@ -152,7 +157,7 @@ class Speaker(ABC, Generic[Seen]):
         """Answer a turn.
 
         Args:
-            view: what the prompt tells; nothing else is known.
+            view: what the prompt shows; nothing else is known.
             poor: probability that a choice is made at random.
             rng: for the choices of this answer.
         """
@@ -174,10 +179,10 @@ class Speaker(ABC, Generic[Seen]):
         )
 
     def prospects(self, view: View, mate: int) -> Sequence[Prospect]:  # noqa: ARG002
-        """Return what another agent may take up next, by what the prompt tells; nothing where nobody knows.
+        """Return what another agent may take up next, by what the prompt shows; nothing where nobody knows.
 
         Args:
-            view: what the prompt tells.
+            view: what the prompt shows.
             mate: index of the other.
         """
         return ()
@@ -192,7 +197,7 @@ class Speaker(ABC, Generic[Seen]):
         """Answer a turn with what is expected of others: as without it, where that does not matter.
 
         Args:
-            view: what the prompt tells.
+            view: what the prompt shows.
             expected: what the next plans of others are for, by their index.
             poor: probability that a choice is made at random.
             rng: for the choices of this answer.
@@ -203,13 +208,13 @@ class Speaker(ABC, Generic[Seen]):
         """Return the plan of one who is to work on a thing: None, where its rules do not know how.
 
         Args:
-            view: what the prompt tells.
+            view: what the prompt shows.
             target: what it is called in the target of a task.
         """
         return None
 
     @abstractmethod
-    def propose(self, brief: Brief) -> Mapping[int, Plan]:
+    def propose(self, request: JointPlanRequest) -> Mapping[int, Plan]:
         """Make a joint plan, by agent."""
 
 

@@ -20,13 +20,13 @@ from typing import Any
 
 from maeil import World
 from maeil.errors import ChangeRefused
+from maeil.extensions.change import WorldChange, change_world
 from maeil.metrics import Value, compute_on_demand
 from maeil.metrics.credit import Differences, LiveDifferences, MessageValues, Utility
 from maeil.trace import Instant, Stamped, Trace
-from maeil.trace.events import EpisodeEnd, MessageSent, ScoreChange, StepTaken, WorldChange
+from maeil.trace.events import EpisodeEnd, MessageSent, ScoreChange, StepTaken
 from maeil.user_errors import UserError, choices_hint
 from maeil.world import DrawsLots
-from maeil.world_change import change_world
 from quorum.experiments.blame.reference import asks_real
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import Parent
@@ -156,7 +156,7 @@ def difference_rewards(episode: RecordedEpisode, start: int = 0) -> list[Utility
     whole = _utility([step.reward for step in steps], world)
     joints = [step.joint for step in steps]
     seed = episode.trace.start.seed
-    changes = [(stamped.t, stamped.event.changes) for stamped in episode.trace.stamped(WorldChange)]  # type: ignore[union-attr]
+    changes = [(stamped.t, stamped.event.changes) for stamped in episode.trace.stamped(WorldChange)]  # type: ignore[attr-defined]
     try:
         return [
             whole - utility_without(agent, world, seed, joints, start, changes=changes)

@@ -21,7 +21,7 @@ from quorum.experiments.blame.reference import Reference
 from quorum.experiments.blame.reruns import Correction
 from quorum.experiments.branch.change import Change
 from quorum.experiments.common.event_loop import run_coroutine
-from quorum.experiments.episode.branch_minds import ScriptedAnswer, predicting
+from quorum.experiments.episode.branch_minds import ScriptedAnswer
 from quorum.experiments.episode.branching import Branching, PrefixRefused
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ModelPool
@@ -184,7 +184,6 @@ class _ShadowedMind:
         self._mind = mind
         self._reference = reference
         self._shadow = shadow
-        self.predicts = predicting(mind)
 
     async def think(self, view: View) -> Thought:
         """Have both think."""

@@ -11,10 +11,10 @@ from typing import Any
 import orjson
 
 from maeil.errors import ChangeRefused
+from maeil.extensions.change import ChangeAt, change_world
 from maeil.trace import Instant, Stamped, Trace
 from maeil.trace.events import MessageSent, ThoughtStart
 from maeil.user_errors import UserError
-from maeil.world_change import ChangeAt, change_world
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.configuration.cell import Branch
 from quorum.experiments.episode.branch_minds import DroppedMessage, ScriptedAnswer

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from maeil.clock import ClockUnit
 from maeil.component import TakesOver
 from maeil.errors import TraceError
 from maeil.trace import Instant, Prefix
+from maeil.trace.events import ThoughtStart
 from maeil.user_errors import UserError
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.branch.change import (
@@ -44,11 +45,21 @@ class PlannedBranch:
         cell: the branch as a cell.
         branching: its recorded prefix and its change; for one episode.
         idle: whether its edits change nothing that has an effect.
+        episode: the record of its run.
+        instant: the branch point.
     """
 
     cell: Cell
     branching: Branching
     idle: bool
+    episode: RecordedEpisode = field(repr=False)
+    instant: Instant
+
+    @property
+    def thoughts_left(self) -> int:
+        """How many thoughts its run has from the instant on."""
+        events = (s for s in self.episode.trace.events if isinstance(s.event, ThoughtStart))
+        return sum(self.instant.has_come(s.t, s.t_hat) for s in events)
 
     @property
     def notice(self) -> str:
@@ -172,7 +183,7 @@ class Parent:
         branch = Branch(self.name, instant.t, instant.t_hat, digest, edits, scripted, draw, copied=copied)
         cell = Cell(after, after.plain(), inputs_of(after), branch)
         idle = bool(edits) and not copied and after.identity() == self.configuration.identity()
-        return PlannedBranch(cell, branching, idle)
+        return PlannedBranch(cell, branching, idle, self.episode, instant)
 
     def branching(
         self, instant: Instant, change: Change, draw: int, after: Configuration, calls: Replay | None

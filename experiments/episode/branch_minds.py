@@ -10,16 +10,11 @@ from dataclasses import dataclass, replace
 
 from maeil import World
 from maeil.messages import Draft
-from maeil.mind import Act, Mind, Predicting, Thought, View
+from maeil.mind import Act, Mind, Thought, View
 from maeil.plans import Plan
 from maeil.trace import Prefix, Stamped
 from maeil.trace.events import MessageSent, ThoughtEnd
 from maeil.user_errors import UserError
-
-
-def predicting(*minds: Mind) -> bool:
-    """Whether one of the minds predicts what others will do."""
-    return any(isinstance(mind, Predicting) and mind.predicts for mind in minds)
 
 
 class Takeover:
@@ -37,7 +32,6 @@ class Takeover:
         self._after = after
         self._prefix = prefix
         self._shadow = shadow
-        self.predicts = predicting(before, after)
 
     async def think(self, view: View) -> Thought:
         """Return the thought of the mind in charge."""
@@ -63,7 +57,6 @@ class Shadowed:
     def __init__(self, mind: Mind, shadow: Mind) -> None:
         self._mind = mind
         self._shadow = shadow
-        self.predicts = predicting(mind)
 
     async def think(self, view: View) -> Thought:
         """Run both minds, and return the thought of the one in charge."""
@@ -109,7 +102,6 @@ class ScriptedMind:
         self._world = world
         self._prefix = prefix
         self._done = False
-        self.predicts = predicting(mind)
 
     @property
     def undone(self) -> Sequence[ScriptedAnswer]:
@@ -178,7 +170,6 @@ class DroppingMind:
         self._held: list[DroppedMessage] = []  # in the thought under way
         self._t = 0
         self._sent = 0  # in step t, including those that were dropped
-        self.predicts = predicting(mind)
 
     @property
     def undone(self) -> Sequence[DroppedMessage]:

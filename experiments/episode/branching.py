@@ -16,15 +16,16 @@ import orjson
 from maeil import Mind, Plan, TeamContext, World
 from maeil.component import ComponentConfig, TakesOver, TopologyContext
 from maeil.errors import InvalidThought
+from maeil.extensions.change import ChangeAt
 from maeil.mind import COORDINATOR
 from maeil.trace import Listener, Prefix
 from maeil.user_errors import UserError, choices_hint
 from maeil.world import Limited
-from maeil.world_change import ChangeAt
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.common.sanitize import sanitize
+from quorum.experiments.configuration.extensions import together
 from quorum.experiments.configuration.registry import minds, topologies
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.branch_minds import (
@@ -176,11 +177,10 @@ class Branching:
                 seats[index], words, _content(words, context.world), context.world, self.prefix
             )
             self.edited.append(scripted)
-        topology, matcher = first.topology, first.matcher
+        topology = first.topology
         if others:
             topology = SwitchingTopology(first.topology or had.topology, context.topology, self.prefix)
-            matcher = matcher or self.configuration.matcher
-        return Team(seats, team.configs, topology, matcher)
+        return Team(seats, team.configs, topology, together([first.extensions, self.configuration.extensions]))
 
     def _switch(self, before: Callable[[], None], after: Callable[[], None]) -> None:
         if not self.switches:
@@ -191,7 +191,7 @@ class Branching:
         """Return the context of the minds up to the branch point.
 
         Raises:
-            UserError: the later topology has other participants or another matcher.
+            UserError: the topology from then on has other participants, or requires an extension with other values.
         """
         c, after = self.configuration, self.after or self.configuration
         if c.topology == after.topology:
@@ -205,10 +205,7 @@ class Branching:
                 f"topology={after.topology.name}: it {has} a coordinator, and the team {had} so far",
                 "Nobody can join or leave during an episode: choose a topology with the same participants.",
             )
-        if c.matcher and after.matcher and c.matcher != after.matcher:
-            raise UserError(
-                f"topology.matcher: {after.matcher}: an episode has one matcher, and this one has {c.matcher}"
-            )
+        together([c.extensions, after.extensions])
         self.prefix.anew = True
         self.prefix.others |= {"topology"}
         return replace(context, topology=topology)

@@ -1,19 +1,26 @@
-"""Compiles the kernels of a cell before any clock starts, so that no figure holds the time that it takes.
+"""Compiles the kernels of a cell before any clock starts, so that no measured time includes compilation.
 
 Numba compiles a kernel when it is first called with arrays of a kind. So short episodes are played in memory which call
-what longer ones call; `tests/experiments/episode/test_rehearsal.py` holds them to that. Where everything is compiled
-already it is loaded, in a fraction of a second, once a process.
+what longer ones call; `tests/experiments/episode/test_rehearsal.py` makes sure of it. A mark next to the compiled
+kernels shows that this has been done, so that later processes need not do it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from quorum.experiments.configuration.cell import Cell
+
+if TYPE_CHECKING:
+    from maeil.compilation.kernels import KernelSet
 
 _EPISODES = {
     "cube": ("n=2 agents=negotiator topology=debate max_steps=12", "n=2 agents=heuristic max_steps=12"),
@@ -22,7 +29,7 @@ _EPISODES = {
 }
 """The episodes that rehearse each world that has kernels."""
 _WITH_MINDS = {("cube", "planner"): ("n=2 agents=planner max_steps=3",)}
-"""Those that rehearse minds with kernels of their own."""
+"""Those that rehearse minds with their own kernels."""
 _log = logging.getLogger(__name__)
 
 Play = Callable[[Cell], None]
@@ -39,8 +46,43 @@ def rehearse(world: str, minds: str, play: Play) -> None:
         minds: by name.
         play: plays a cell.
     """
-    for words in (*_EPISODES.get(world, ()), *_WITH_MINDS.get((world, minds), ())):
-        _once(words, play)
+    for whose, episodes in ((world, _EPISODES.get(world)), ((world, minds), _WITH_MINDS.get((world, minds)))):
+        if episodes is not None:
+            _rehearse(whose, episodes, play)
+
+
+def _rehearse(whose: str | tuple[str, str], episodes: Sequence[str], play: Play) -> None:
+    mark = _mark(whose, episodes)
+    if mark is None or not mark.exists():
+        for words in episodes:
+            _once(words, play)
+        if mark is not None and mark.parent.is_dir():
+            mark.touch()
+
+
+@cache
+def _mark(whose: str | tuple[str, str], episodes: Sequence[str]) -> Path | None:
+    """Return the file that marks kernels as rehearsed by this Python and Numba on such a machine; None for no cache."""
+    from maeil.compilation import numba  # noqa: PLC0415
+
+    folder = _kernels(whose).folder
+    machine = (sys.version, numba.__version__, numba.core.codegen.ll.get_host_cpu_name())
+    digest = hashlib.sha256(repr((episodes, machine)).encode()).hexdigest()
+    return folder / f"rehearsed-{digest[:16]}" if folder is not None else None
+
+
+def _kernels(whose: str | tuple[str, str]) -> KernelSet:
+    """Return the kernels of a world, or of minds in it."""
+    match whose:
+        case "cube":
+            from cube_env.jit import KERNELS  # noqa: PLC0415
+        case "transport":
+            from llamac_env.jit import KERNELS  # noqa: PLC0415
+        case "crafter":
+            from crafter_env.kernels.jit import KERNELS  # noqa: PLC0415
+        case _:
+            from quorum.agents.skills.cube.planner.kernels import KERNELS  # noqa: PLC0415
+    return KERNELS
 
 
 @contextmanager

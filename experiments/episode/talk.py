@@ -32,7 +32,7 @@ class _Plan(msgspec.Struct):
 
 
 class _JointPlan(msgspec.Struct):
-    """A coordinator's suggestions, as `quorum.agents.coordination.plan_messages` writes them."""
+    """A coordinator's suggestions, as `quorum.agents.coordination.joint` writes them."""
 
     suggestions: dict[str, _Plan]
 

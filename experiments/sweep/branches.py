@@ -10,8 +10,7 @@ from itertools import product
 from pathlib import Path
 
 from maeil.errors import TraceError
-from maeil.trace import Instant, Prefix, Trace
-from maeil.trace.events import ThoughtStart
+from maeil.trace import Instant, Prefix
 from maeil.user_errors import UserError
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import Parent
@@ -113,13 +112,14 @@ def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: Path | No
         try:
             parent: Parent = parents.open(run.absolute())
             instant = at if at is not None else parent.instant_of_drop(edit.drops)
-            cell = parent.branch(instant, change, after=edited.get((run, index))).cell
+            branch = parent.branch(instant, change, after=edited.get((run, index)))
         except UserError as error:
             problems.add(place, error, asked.draws)
             continue
+        cell = branch.cell
         edited[run, index] = cell.configuration
         if (run, instant) not in left:
-            left[run, instant] = _thoughts(parent.episode.trace, instant)
+            left[run, instant] = branch.thoughts_left
         for planned in _draws(cell, run, change, asked.draws, left[run, instant]):
             found.setdefault(planned.name, planned)
             places.setdefault(planned.kind, place)
@@ -203,11 +203,6 @@ def _finished(folder: Path) -> Iterator[Path]:
     for run in runs_inside(folder):
         if PARTIAL not in run.name and not run.is_symlink() and RunFolder(run).meta().outcome not in (None, "error"):
             yield run
-
-
-def _thoughts(trace: Trace, instant: Instant) -> int:
-    """Return how many thoughts start at a branch point or later."""
-    return sum(isinstance(s.event, ThoughtStart) and instant.has_come(s.t, s.t_hat) for s in trace.events)
 
 
 def _draws(cell: Cell, run: Path, change: Change, number: int, left: int) -> Iterator[PlannedBranchCell]:

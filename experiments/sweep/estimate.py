@@ -1,14 +1,11 @@
-"""What a sweep is expected to take, before it is run.
+"""What a sweep is expected to take, before it is run. Nothing is played.
 
-For each kind of cell (all that differ in nothing but the seed) the best of these is taken, and it is said how many
+For each kind of cell (all that differ in nothing but the seed) the forecast takes the best of these, and shows how many
 cells rest on each:
 
 - `finished`: the mean of finished cells of the kind, in the sweep's own folder;
 - `scaled`: the mean of finished cells of the same minds and model, of the nearest team size, in proportion to that;
-- `tried`: one episode of the kind, played now; a simulated model stands in for a real one and the real one's price is
-  put on its tokens, and each of its answers is taken to last `SECONDS_PER_CALL`. At most `MOST_TRIALS` kinds are tried,
-  the smallest teams of each; the others are scaled from those. Of branches one is tried at each instant, and what is
-  recorded of their runs costs nothing;
+- `usual`: recorded episodes of such a team (`experiments/episode/expected.py`);
 - `unknown`: none of them was possible; such cells are left out of the sums.
 """
 
@@ -16,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import ceil, fsum
 from pathlib import Path
 from typing import Any
@@ -27,12 +24,12 @@ from rich.table import Table
 
 from quorum.agents.llm.prices import BATCH
 from quorum.agents.llm.spending import dollars
-from quorum.experiments.branch.planned_cell import Parents, PlannedBranchCell
+from quorum.experiments.branch.planned_cell import PlannedBranchCell
 from quorum.experiments.common.consoles import Text
 from quorum.experiments.common.durations import clock_time
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.team_label import team_label
-from quorum.experiments.episode.trial import SECONDS_PER_CALL, SIMULATED, Expected, stands_in, tried
+from quorum.experiments.episode.expected import SIMULATED, Expected, asks_real_model, basis, expected
 from quorum.experiments.sweep.batches import batching_of
 from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.plan import SweepPlan
@@ -41,8 +38,6 @@ from quorum.experiments.sweep.sweep_folder import SweepFolder
 from quorum.experiments.sweep.variation import varied
 
 _TIERS = {"": "in the usual tier", BATCH: "in batches: engine.batch=true"}
-MOST_TRIALS = 8
-"""Kinds of cells that are tried, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +59,7 @@ class Forecast:
         usd: expected money; None when a model's price is not known, or what its cells take.
         seconds: expected wall time with the engine.
         sources: number of cells by what their estimate rests on.
-        tried_with: what stood in for real models in trials; empty where nothing did.
+        stands_in: whether figures of the simulated model stand in for those of a real one.
         simulated: whether simulated models answer in the sweep itself, so that the money is made up.
         by_tier: the money in each tier of service, where that is known of all cells; the usual one has the empty name.
         waves: batches that come one after the other, at least; None where requests do not go out in batches.
@@ -84,7 +79,7 @@ class Forecast:
     usd: float | None
     seconds: float
     sources: Mapping[str, int]
-    tried_with: str
+    stands_in: bool
     simulated: bool
     by_tier: Mapping[str, float] = field(default_factory=dict)
     waves: int | None = None
@@ -106,7 +101,7 @@ class Forecast:
             "usd": None if self.usd is None else round(self.usd, 6),
             "seconds": round(self.seconds, 1),
             "estimated_from": dict(self.sources),
-            "simulated": bool(self.tried_with) or self.simulated,
+            "simulated": self.stands_in or self.simulated,
             "usd_by_tier": {tier or "usual": round(usd, 6) for tier, usd in self.by_tier.items()},
             "waves": self.waves,
         }
@@ -151,7 +146,7 @@ class Forecast:
         words = {
             "finished": "from finished cells of the same kind",
             "scaled": "in proportion to cells of another team size or arm",
-            "tried": f"from one episode of the kind, played now{self.tried_with}",
+            "usual": basis() if self.stands_in else "from recorded episodes of such a team",
             "unknown": "unknown, left out",
         }
         for source, number in self.sources.items():
@@ -200,10 +195,10 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
         usd=by_tier.get(BATCH, usd) if batching else usd,
         seconds=seconds,
         sources=Counter(found[cell.kind].source for cell in cells),
-        tried_with=estimates.tried_with,
+        stands_in=estimates.stands_in,
         simulated=any(cell.uses_models and _raw(cell)["llm"]["name"] == SIMULATED for cell in cells),
         by_tier=by_tier,
-        # Agents think beside each other at best, and each of their thoughts waits for the last.
+        # Agents think at the same time at best, and each of their thoughts waits for the last.
         waves=max((ceil(e.answers / _size(cell)) for cell, e in known), default=0) if batching else None,
     )
 
@@ -215,8 +210,8 @@ class _Estimate:
     Attributes:
         expected: what a cell takes; None where it is not known.
         source: what that rests on.
-        waits: whether its seconds are mostly spent on waiting, beside which others can run.
-        left: of a branch that was tried, the thoughts that its run has from the instant on; 0 for all else.
+        waits: whether its seconds are mostly spent on waiting, during which others can run.
+        left: of a branch, the thoughts that its run has left; 0 for all else.
     """
 
     expected: Expected | None
@@ -228,71 +223,42 @@ class _Estimate:
         """Return what a cell of the kind takes: of a branch, in proportion to what its own run has left."""
         if self.expected is None or not self.left or not isinstance(cell, PlannedBranchCell):
             return self.expected
-        return _times(self.expected, cell.left / self.left)
-
-
-def _times(e: Expected, share: float) -> Expected:
-    """Return what takes so many times as much."""
-    return Expected(
-        e.answers * share,
-        e.tokens * share,
-        e.usd * share,
-        e.seconds * share,
-        priceless=e.priceless,
-        by_tier={tier: usd * share for tier, usd in e.by_tier.items()},
-    )
+        return self.expected.times(cell.left / self.left)
 
 
 class _Estimates:
     def __init__(self, status: SweepStatus) -> None:
-        self._costs = status.costs
-        self._known: list[tuple[PlannedCell, _Estimate]] = []
-        self._trials = 0
-        self._parents = Parents()
-        self.tried_with = ""
+        self._finished: list[tuple[PlannedCell, Expected]] = []
+        self.stands_in = False
         for cell in {cell.kind: cell for cell in status.cells}.values():
-            if (expected := self._costs.expected(cell.kind)) is not None:
-                self._known.append((cell, _Estimate(expected, "finished", cell.uses_models)))
+            if (found := status.costs.expected(cell.kind)) is not None:
+                self._finished.append((cell, found))
 
     def of(self, cell: PlannedCell) -> _Estimate:
-        """Estimate a cell of a kind that was not asked for before."""
-        own = next((estimate for known, estimate in self._known if known.kind == cell.kind), None)
-        if own is not None:
-            return own
-        near = self._nearest(cell, _team(cell))
-        instant = isinstance(cell, PlannedBranchCell) and self._nearest(cell, _team(cell)[:1]) is None
-        if near is None and (self._trials < MOST_TRIALS or instant):
-            self._trials += 1
-            estimate = self._tried(cell)
-            self._known.append((cell, estimate))
-            return estimate
-        return near or self._nearest(cell, _team(cell)[:1]) or _Estimate(None, "unknown", waits=False)
+        """Estimate a cell of a kind."""
+        for known, found in self._finished:
+            if known.kind == cell.kind:
+                return _Estimate(found, "finished", cell.uses_models)
+        for team in (_team(cell), _team(cell)[:1]):
+            if (scaled := self._scaled(cell, team)) is not None:
+                return _Estimate(scaled, "scaled", cell.uses_models)
+        raw = _raw(cell)
+        left = cell.left if isinstance(cell, PlannedBranchCell) else 0
+        usual = expected(raw, uses_models=cell.uses_models, thoughts=left or None)
+        if usual is None:
+            return _Estimate(None, "unknown", waits=False)
+        waits = asks_real_model(raw, uses_models=cell.uses_models)
+        self.stands_in |= waits
+        return _Estimate(usual, "usual", waits, left)
 
-    def _nearest(self, cell: PlannedCell, team: Sequence[object]) -> _Estimate | None:
-        """Scale the estimate of the team that is alike and nearest in size."""
+    def _scaled(self, cell: PlannedCell, team: Sequence[object]) -> Expected | None:
+        """Scale the mean of finished cells of such a team, of the nearest size."""
         size = _size(cell)
-        alike = [
-            (_size(known), estimate, expected)
-            for known, estimate in self._known
-            if (expected := estimate.expected) is not None and tuple(_team(known)[: len(team)]) == tuple(team)
-        ]
+        alike = [(_size(known), found) for known, found in self._finished if _team(known)[: len(team)] == tuple(team)]
         if not alike:
             return None
-        other, estimate, e = min(alike, key=lambda found: abs(found[0] - size))
-        return replace(estimate, expected=_times(e, size / other), source="scaled")
-
-    def _tried(self, cell: PlannedCell) -> _Estimate:
-        """Play an episode of the kind, without a network."""
-        raw = _raw(cell)
-        try:
-            branching = self._parents.branch(cell).branching if isinstance(cell, PlannedBranchCell) else None
-            expected = tried(raw, uses_models=cell.uses_models, branching=branching)
-        except Exception:  # whatever is wrong with the cell, the sweep itself tells it
-            return _Estimate(None, "unknown", waits=False)
-        waits = stands_in(raw, uses_models=cell.uses_models)
-        if waits:
-            self.tried_with = f" with a simulated model; {SECONDS_PER_CALL:g} s an answer are assumed"
-        return _Estimate(expected, "tried", waits, cell.left if isinstance(cell, PlannedBranchCell) else 0)
+        other, found = min(alike, key=lambda one: abs(one[0] - size))
+        return found.times(size / other)
 
 
 def _varied(cells: Sequence[PlannedCell]) -> dict[str, tuple[str, ...]]:

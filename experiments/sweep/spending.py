@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from quorum.agents.llm.spending import Spent
-from quorum.experiments.episode.trial import Expected
+from quorum.experiments.episode.expected import Expected
 from quorum.experiments.results.finished import FinishedCell
 
 

@@ -205,7 +205,7 @@ def _is_single(folders: list[Path], at: list[str], settings: list[str], minds: l
 def _play(request: BranchRequest, out: Path, *, as_json: bool, quiet: bool) -> None:
     """Play a single branch, and print what came of it."""
     from quorum.experiments.branch.request import plan_branch
-    from quorum.experiments.episode.expectation import expectation
+    from quorum.experiments.episode.expected import expectation
     from quorum.experiments.episode.runner import run_cell
     from quorum.experiments.episode.view import shown
 
@@ -216,8 +216,7 @@ def _play(request: BranchRequest, out: Path, *, as_json: bool, quiet: bool) -> N
             echo(f"notice: {', '.join(request.edits)}: this changes nothing that has an effect in this run", err=True)
         if planned.notice:
             echo(f"notice: {planned.notice}", err=True)
-        # planned again: an estimate uses up the recorded answers of a plan
-        if line := expectation(cell, lambda: plan_branch(request).branching):
+        if line := expectation(cell, planned.thoughts_left):
             echo(line, err=True)
     with ending(), shown(cell, live=False, as_json=as_json, quiet=quiet) as (watch, under_way):
         result = run_cell(cell, out, watch, under_way, branching)

@@ -74,7 +74,7 @@ def check(
 
 
 def _verify(folders: list[Path], plugins: list[str], *, as_json: bool) -> None:
-    from quorum.experiments.results.verify_folder import check_folder
+    from quorum.experiments.results.verify import check_folder
 
     found = [check_folder(folder, plugins) for folder in folders]
     if as_json:

@@ -148,7 +148,9 @@ def _check(
     if idle_from and set(kinds) != {"agent"}:
         raise UserError("--idle-from: it belongs to --credit agent", "Add --credit agent, and no other credit.")
     if per is not None and (others := [kind for kind in kinds if kind.per != per]):
-        raise UserError(f"--per {per} --credit {others[0]}: this table has no such column", f"--per {others[0].per}.")
+        raise UserError(
+            f"--per {per} --credit {others[0]}: this table has no such column", f"Give --per {others[0].per}."
+        )
 
 
 def _runs(folders: list[Path]) -> list[Path]:

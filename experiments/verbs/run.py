@@ -59,7 +59,7 @@ def run(
     from quorum.experiments.common.memory_file import MEMORY
     from quorum.experiments.configuration.cell import Cell
     from quorum.experiments.configuration.effects import refuse, without_effect
-    from quorum.experiments.episode.expectation import expectation
+    from quorum.experiments.episode.expected import expectation
     from quorum.experiments.episode.runner import run_cell
     from quorum.experiments.episode.uninformed import uninformed
     from quorum.experiments.episode.view import shown

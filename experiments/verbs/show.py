@@ -131,7 +131,7 @@ def show_failures(
       quorum show failures runs/* --json
     """
     from quorum.experiments.common.consoles import Console
-    from quorum.experiments.results.failures import failures_of, print_failures
+    from quorum.experiments.results.breakdown import failures_of, print_failures
     from quorum.experiments.results.recompute import of_all
 
     prepare_plugins(plugin)

@@ -71,13 +71,17 @@ class KernelSet:
         return hashlib.sha256(b"\0".join(source.read_bytes() for source in self.sources)).hexdigest()
 
     @cached_property
-    def _cache(self) -> type[Any] | None:
+    def folder(self) -> Path | None:
+        """Where the compiled code is kept; None if it cannot be kept."""
         try:
-            folder = cache_folder() / f"{self.name}-{self.digest[:16]}"
+            return cache_folder() / f"{self.name}-{self.digest[:16]}"
         except NoFolder as reason:
             warn_of_no_cache(str(reason))
             return None
-        return kernel_cache(folder, lambda: self.digest)
+
+    @cached_property
+    def _cache(self) -> type[Any] | None:
+        return kernel_cache(self.folder, lambda: self.digest) if self.folder is not None else None
 
     def _kept(self, compiled: Any) -> Any:
         if COMPILES:

@@ -11,8 +11,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.util import find_spec
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -20,6 +22,9 @@ _CONFIG = "numba.core.config"
 _FILE = ".numba_config.yaml"
 _NO_FILE = os.path.join(os.devnull, _FILE)
 """A name that no file can have: the null device is no folder."""
+
+
+_BLAS = ("scipy", "scipy.linalg", "scipy.linalg.cython_blas")
 
 
 class _Finder(MetaPathFinder):
@@ -55,7 +60,22 @@ def _import() -> Any:
     finally:
         sys.meta_path.remove(finder)
     numba.core.config._config_fname = _NO_FILE  # where somebody had imported it before
+    _import_array_functions()
     return numba
+
+
+def _import_array_functions() -> None:
+    """Import what Numba loads before its first kernel, without SciPy.
+
+    There Numba imports SciPy only to see whether it is installed, which takes longer than all of Numba.
+    """
+    missing = [name for name in _BLAS if name not in sys.modules] if find_spec("scipy") is not None else []
+    sys.modules.update({name: ModuleType(name) for name in missing})
+    try:
+        import_module("numba.np.arraymath")
+    finally:
+        for name in missing:
+            del sys.modules[name]
 
 
 numba: Any = _import()

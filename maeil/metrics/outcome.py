@@ -6,7 +6,7 @@ from math import fsum
 
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.shared import shared
-from maeil.trace.events import ScoreChange, StepTaken, WorldChange
+from maeil.trace.events import ChangesWorld, ScoreChange, StepTaken
 from maeil.trace.reader import Trace
 
 
@@ -118,7 +118,9 @@ def steps_over_lower_bound(trace: Trace) -> Value:
     step limit), when the world gives no bound, and when it was changed from outside, after which there is none.
     """
     bound = trace.start.board.get("lower_bound")
-    if trace.stamped(WorldChange) or not success(trace) or not isinstance(bound, int | float) or bound <= 0:
+    if not success(trace) or not isinstance(bound, int | float) or bound <= 0:
+        return None
+    if any(isinstance(stamped.event, ChangesWorld) for stamped in trace.events):
         return None
     return len(trace.stamped(StepTaken)) / bound
 

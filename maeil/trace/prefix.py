@@ -13,22 +13,18 @@ import orjson
 from maeil.errors import ReplayMismatch, TraceError
 from maeil.trace.events import (
     WALL_CALL_FIELDS,
-    ConstraintChange,
+    ChangesWorld,
     EpisodeStart,
     Number,
-    RepairChecked,
     Stamped,
     StepTaken,
     ThoughtEnd,
     ThoughtStart,
-    WorldChange,
 )
 from maeil.trace.reader import Trace
 
 _LIMIT = "max_steps"
 """The step limit in what a world tells of its board."""
-_WITHOUT_THOUGHTS = (RepairChecked, ConstraintChange, StepTaken)
-"""What comes first in a step in which nobody thinks, after what the step before it has brought about."""
 _MOST_SHOWN = 300
 """Characters of an event that a message shows."""
 
@@ -92,7 +88,7 @@ class Prefix:
                     break
                 last = stamped
                 self.opens = False
-            elif changed and stamped.t >= instant.t and isinstance(stamped.event, _WITHOUT_THOUGHTS):
+            elif changed and stamped.t >= instant.t and stamped.event.opens_step:
                 break
             elif isinstance(stamped.event, StepTaken):
                 self.opens = True
@@ -127,7 +123,7 @@ class Prefix:
             return
         expected = next(self._coming)
         self.due = expected.seq + 1 == self._length
-        if expected.seq == self._length and (self.anew or isinstance(stamped.event, WorldChange)):
+        if expected.seq == self._length and (self.anew or isinstance(stamped.event, ChangesWorld)):
             self._begin()
             return
         if self.others and isinstance(stamped.event, EpisodeStart) and isinstance(expected.event, EpisodeStart):

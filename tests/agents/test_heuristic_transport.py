@@ -10,9 +10,8 @@ import pytest
 from llamac_env import Move, Wait, curve, greedy_plan, load_instances, make_game, settings
 from maeil.metrics import compute_metrics
 from maeil.trace import read_trace
-from quorum.agents.skills.squeeze.heuristic import SearchingTeam
-from quorum.agents.skills.squeeze.search import next_try
-from quorum.agents.skills.transport.heuristic import HandingTeam
+from quorum.agents.skills.squeeze.rules import SearchingTeam, next_try
+from quorum.agents.skills.transport.moves import HandingTeam
 from tests.llamac_env.test_squeeze import world as squeeze
 from tests.llamac_env.test_transport_world import RED, world
 from tests.maeil.scripted import play
@@ -46,7 +45,7 @@ def test_the_team_plans_anew_when_the_board_is_not_what_it_foresaw():
     first = team.plan(0, w.env.board)
     assert isinstance(first.actions[0], Move)
     assert isinstance(team.plan(1, w.env.board).actions[0], Wait)
-    w.step([0, 0, 0, 0])  # nobody did as told
+    w.step([0, 0, 0, 0])  # nobody did as planned
     assert team.plan(0, w.env.board) == first
     joint = [
         controller.act()

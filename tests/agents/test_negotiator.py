@@ -16,9 +16,8 @@ from maeil.metrics import compute_metrics
 from maeil.mind import PlanView
 from maeil.plans import PlanStatus, Task
 from maeil.trace import Trace
-from quorum.agents.skills.cube import claims as words
-from quorum.agents.skills.cube.negotiator import Negotiator
-from quorum.agents.skills.cube.teams import Demand, form_teams
+from quorum.agents.skills.cube import knowledge as words
+from quorum.agents.skills.cube.negotiator import Demand, Negotiator, form_teams
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.parts import build as parts_of
 from tests.maeil.scripted import play
@@ -61,11 +60,11 @@ def test_everybody_gets_a_job_and_at_most_one_started_team_is_short(wishes, quor
 
 
 def test_what_is_said_is_understood():
-    assert words.read_claim(words.claim(3, 7)) == 3
-    assert words.read_order(words.order({2: 5, 0: 1})) == {0: 1, 2: 5}
-    assert words.read_objection(words.objection(4, "block_1 is ahead of it")) == 4
+    assert words.read_claim(words.write_claim(3, 7)) == 3
+    assert words.read_order(words.write_order({2: 5, 0: 1})) == {0: 1, 2: 5}
+    assert words.read_objection(words.write_objection(4, "block_1 is ahead of it")) == 4
     assert words.read_claim("nothing of the kind") is None
-    assert words.read_order(words.claim(3, 7)) == {}
+    assert words.read_order(words.write_claim(3, 7)) == {}
 
 
 TWO = Layout(8, [(1, 0), (3, 0), (6, 0)], [(2, (4, 1)), (1, (1, 3))])
@@ -112,7 +111,7 @@ def test_it_claims_what_it_wants_and_joins_the_team_that_lacks_it():
 
 
 def test_agents_that_know_the_same_claims_come_to_the_same_teams():
-    claims = (said(0, words.claim(1, 4)), said(1, words.claim(0, 1)), said(2, words.claim(0, 1)))
+    claims = (said(0, words.write_claim(1, 4)), said(1, words.write_claim(0, 1)), said(2, words.write_claim(0, 1)))
     targets = []
     for agent in range(3):
         one = mind()
@@ -148,7 +147,7 @@ def test_a_follower_objects_to_a_block_without_a_clear_way_and_the_leader_gives_
     leader = mind()
     think(leader, AHEAD, 0, SPEAK, recipients=(1,), role="leader")
     [again] = think(
-        leader, AHEAD, 0, SPEAK, recipients=(1,), unread=(said(1, words.objection(0, "so")),), role="leader"
+        leader, AHEAD, 0, SPEAK, recipients=(1,), unread=(said(1, words.write_objection(0, "so")),), role="leader"
     ).messages
     assert words.read_order(again.content) == {1: 0}
     assert not think(leader, AHEAD, 0, SPEAK, recipients=(1,), role="leader").messages
@@ -159,7 +158,7 @@ def test_a_leader_orders_everybody_at_first_and_then_only_those_who_ask():
     [first] = think(leader, TWO, 0, SPEAK, recipients=(1, 2), role="leader").messages
     assert (first.kind, first.recipients) == (MessageKind.DIRECTIVE, (1, 2))
     assert think(leader, TWO, 0, PLAN, role="leader").decision.task.target == "block_1"
-    asked = (said(2, words.request("My plan failed."), MessageKind.REQUEST),)
+    asked = (said(2, words.write_request("My plan failed."), MessageKind.REQUEST),)
     running = PlanView("P0.1", Task("deliver", "block_1"), (), 0, PlanStatus.RUNNING)
     [second] = think(leader, TWO, 0, SPEAK, recipients=(1, 2), unread=asked, role="leader", plan=running, t=1).messages
     assert second.recipients == (2,)
@@ -176,8 +175,8 @@ def test_interrupted_it_resumes_a_plan_that_still_fits_and_replaces_one_that_doe
     running = PlanView("P0.1", Task("deliver", "block_1"), (), 0, PlanStatus.RUNNING)
     one = mind()
     think(one, TWO, 0, PLAN)
-    assert think(one, TWO, 0, PLAN, plan=running, unread=(said(1, words.claim(0, 1)),)).decision is Resume.RESUME
-    order = (said(2, words.order({0: 0}), MessageKind.DIRECTIVE),)
+    assert think(one, TWO, 0, PLAN, plan=running, unread=(said(1, words.write_claim(0, 1)),)).decision is Resume.RESUME
+    order = (said(2, words.write_order({0: 0}), MessageKind.DIRECTIVE),)
     assert think(one, TWO, 0, PLAN, plan=running, unread=order).decision.task.target == "block_0"
 
 
@@ -218,6 +217,7 @@ def test_a_team_of_four_delivers_everything_under_every_topology_and_every_time_
     assert [(e.t, e.t_hat, e.event.kind) for e in again] == [(e.t, e.t_hat, e.event.kind) for e in events]
 
 
+@pytest.mark.claims
 def test_topologies_differ_measurably():
     found = {
         topology: [compute_metrics(Trace(tuple(episode(topology, 8, seed)))) for seed in range(8)]

@@ -17,8 +17,7 @@ from quorum.agents.coordination.joint import Sight, named
 from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
-from quorum.agents.skills.transport.briefing import TransportBriefing
-from quorum.agents.skills.transport.moves import one_step
+from quorum.agents.skills.transport.moves import TransportBriefing, one_step
 from quorum.agents.skills.transport.paper_text import PaperText
 from quorum.experiments.configuration.cell import Cell
 from tests.agents.baselines.stage import BASELINES, end_of
@@ -97,8 +96,8 @@ def test_values_read_back_as_they_were_written(difficulty):
         text = PaperText(w.global_observation)
         moves = {agent: w.env.board.available(agent) for agent in range(8)}
         plans = named({agent: one_step(grid, agent, found[-1], "") for agent, found in moves.items() if found}, names)
-        told = {"plans": plans, "asked": list(names), "turn": {"you": "agent_3", "step": 0}, "thoughts": "agent_3"}
-        assert text.read(orjson.loads(orjson.dumps(text.write(told)))) == orjson.loads(orjson.dumps(told))
+        given = {"plans": plans, "asked": list(names), "turn": {"you": "agent_3", "step": 0}, "thoughts": "agent_3"}
+        assert text.read(orjson.loads(orjson.dumps(text.write(given)))) == orjson.loads(orjson.dumps(given))
         again = text.read(orjson.loads(orjson.dumps(text.write(state))))
         assert read_shown(again).to_board() == w.env.board
         assert again == orjson.loads(orjson.dumps({k: v for k, v in state.shown().items() if k != "can_do"}))
@@ -180,7 +179,7 @@ def test_reviewers_talkers_and_actors_write_words_and_a_move_where_they_have_one
 @pytest.mark.parametrize("env", ["cube", "crafter", "squeeze"])
 @pytest.mark.parametrize("team", [f"agents=llamac {COORDINATED}", "agents=dmas topology=dialogue"])
 def test_it_is_refused_in_one_line_where_a_world_has_no_such_format(env, team):
-    with pytest.raises(UserError, match=rf"'{env}' has none .*: transport\. Set prompts=default") as error:
+    with pytest.raises(UserError, match=rf"'notation', .*'{env}' .*: transport\. Set prompts=default") as error:
         Cell.compose([f"env={env}", *team.split(), "prompts=paper"])
     assert "\n" not in str(error.value)
 

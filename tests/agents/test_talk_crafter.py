@@ -13,9 +13,9 @@ from maeil.tasks import OpenTask
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build
 from quorum.agents.simulated import SimulatedModel
-from quorum.agents.skills.crafter import words
+from quorum.agents.skills.crafter import hearsay as words
+from quorum.agents.skills.crafter.hearsay import Assignment
 from quorum.agents.skills.crafter.speaker import CrafterSpeaker
-from quorum.agents.skills.crafter.words import Assignment
 from tests.agents.naive_team import config, context, settings, topology, view
 from tests.crafter_env.joined import number, world
 from tests.maeil.scripted import play
@@ -57,8 +57,8 @@ def target(plan: Plan) -> int | None:
 def test_what_is_assigned_can_be_read_back():
     for task, cell in ((Task("collect", "iron_2081"), 2081), (Task("craft", "iron_pickaxe"), 55)):
         one = Assignment(frozenset({0, 2, 11}), task, cell, 20, 7)
-        assert words.read_assignments(f"{words.assign(one)} {words.report(9, {}, [])}", 7) == [one]
-    report = words.report(12, {"wood": 3, "iron_pickaxe": 1}, ["diamond_7", "table_9"])
+        assert words.read_assignments(f"{words.write_assignment(one)} {words.write_report(9, {}, [])}", 7) == [one]
+    report = words.write_report(12, {"wood": 3, "iron_pickaxe": 1}, ["diamond_7", "table_9"])
     assert words.read_cell(report) == 12
     assert words.read_bag(report) == {"wood": 3, "iron_pickaxe": 1}
     assert words.read_places(report) == [("diamond", 7), ("table", 9)]
@@ -85,7 +85,7 @@ PICKS = {agent: {Item.wood_pickaxe: 1} for agent in (0, 1, 2)}
 def test_who_is_called_comes_and_tries_until_the_last_is_there_and_who_is_not_told_waits_for_nobody():
     w = world(ROCK, PICKS, **COOP2)
     stone = number(w, (5, 1))
-    reports = tuple(message(words.report(number(w, (1, a + 1)), {"wood_pickaxe": 1}, []), a, 0) for a in (1, 2))
+    reports = tuple(message(words.write_report(number(w, (1, a + 1)), {"wood_pickaxe": 1}, []), a, 0) for a in (1, 2))
     call = said(view(w, 0, SPEAK, recipients=(1, 2), unread=reports))
     assert "agent_0, agent_1" in call
     assert f"collect stone_{stone}" in call
@@ -119,7 +119,7 @@ def test_a_coordinator_without_a_body_gives_each_a_tree_and_calls_those_who_say_
     assert len({one.cell for one in trees}) == 2
     rock = world(ROCK, PICKS, **COOP2)
     assert think(directed(rock)).messages == ()
-    reports = (message(words.report(number(rock, (1, a + 1)), {"wood_pickaxe": 1}, []), a, 3) for a in (0, 1, 2))
+    reports = (message(words.write_report(number(rock, (1, a + 1)), {"wood_pickaxe": 1}, []), a, 3) for a in (0, 1, 2))
     (call,) = words.read_assignments(said(directed(rock, *reports)), 0)
     assert (call.agents, call.task) == ({0, 1, 2}, Task("collect", f"stone_{number(rock, (5, 1))}"))
 
@@ -129,10 +129,10 @@ def test_who_works_goes_on_unless_it_is_called_to_something_else():
     mine = Assignment(frozenset({1}), Task("collect", "stone_77"), 77, 3, 0)
     under_way = world_plan_view(mine.task)
     call = Assignment(frozenset({0, 1}), Task("collect", f"stone_{number(w, (5, 1))}"), number(w, (5, 1)), 20, 0)
-    assert think(view(w, 1, plan=under_way, unread=(message(words.report(3, {}, [])),))).decision is Resume.RESUME
-    assert plan_of(view(w, 1, plan=under_way, unread=(message(words.assign(call)),))).task == call.task
+    assert think(view(w, 1, plan=under_way, unread=(message(words.write_report(3, {}, [])),))).decision is Resume.RESUME
+    assert plan_of(view(w, 1, plan=under_way, unread=(message(words.write_assignment(call)),))).task == call.task
     came = world_plan_view(call.task)
-    assert think(view(w, 1, plan=came, unread=(message(words.assign(call)),))).decision is Resume.RESUME
+    assert think(view(w, 1, plan=came, unread=(message(words.write_assignment(call)),))).decision is Resume.RESUME
 
 
 def world_plan_view(task: Task):
@@ -144,7 +144,7 @@ def test_a_sighting_is_gone_to_unless_plans_may_name_only_what_was_seen():
     drawing = "0" + "." * 50 + "T\n" + "." * 52 + "\n" + "." * 51 + "1"
     w, strict = world(drawing), world(drawing, known_only=True)
     tree = number(w, (51, 0))
-    sighting = message(words.report(number(w, (51, 2)), {}, [f"tree_{tree}"]), 1, 0)
+    sighting = message(words.write_report(number(w, (51, 2)), {}, [f"tree_{tree}"]), 1, 0)
     assert target(plan_of(view(w, 0, unread=(sighting,)))) == tree
     assert plan_of(view(w, 0)).task.kind == plan_of(view(strict, 0, unread=(sighting,))).task.kind == "explore"
 
@@ -153,16 +153,16 @@ def test_what_one_can_collect_alone_is_worth_no_long_way_whoever_tells_of_it():
     drawing = ".0.1.#" + "." * 50 + "c" + ("\n" + "." * 57) * 2
     w = world(drawing, {0: PICKS[0], 1: PICKS[1]}, max_steps=100)
     coal, stone = number(w, (56, 0)), number(w, (5, 0))
-    sighting = message(words.report(number(w, (56, 1)), {}, [f"coal_{coal}"]), 1, 0)
-    told = OpenTask(Task("collect", f"coal_{coal}"), 1, 1, (), None)
+    sighting = message(words.write_report(number(w, (56, 1)), {}, [f"coal_{coal}"]), 1, 0)
+    given = OpenTask(Task("collect", f"coal_{coal}"), 1, 1, (), None)
     assert target(plan_of(view(w, 0, unread=(sighting,)))) == stone
-    assert target(plan_of(view(w, 0, role="leader", constraints=(told,)))) == stone
+    assert target(plan_of(view(w, 0, role="leader", constraints=(given,)))) == stone
 
 
 def test_a_leader_sends_nobody_for_more_wood_than_the_first_tool_and_its_table_take():
     def orders(wood: int, drawing: str = GROVE) -> str:
         w = world(drawing)
-        report = message(words.report(number(w, (2, 3)), {"wood": wood}, []), 1, 0)
+        report = message(words.write_report(number(w, (2, 3)), {"wood": wood}, []), 1, 0)
         seen = view(w, 0, SPEAK, recipients=(1,), role="leader", unread=(report,))
         return "".join(draft.content for draft in think(seen).messages)
 
@@ -176,10 +176,10 @@ def test_a_directive_is_obeyed_and_what_stands_in_the_way_is_told_so_that_the_le
     w = world(ROCK, bags, **COOP2)
     stone = number(w, (5, 1))
     order = Assignment(frozenset({0, 1}), Task("collect", f"stone_{stone}"), stone, 20, 0)
-    directive = message(words.assign(order), kind=MessageKind.DIRECTIVE)
+    directive = message(words.write_assignment(order), kind=MessageKind.DIRECTIVE)
     refusal = said(view(w, 1, ACK, recipients=(0,), unread=(directive,), role="follower"))
     assert refusal.startswith(f"I cannot collect stone_{stone}: I hold no wood_pickaxe.")
-    willing = message(words.report(number(w, (2, 4)), {"wood_pickaxe": 1}, []), 2, 0)
+    willing = message(words.write_report(number(w, (2, 4)), {"wood_pickaxe": 1}, []), 2, 0)
     objects = message(refusal, 1, 0, MessageKind.ACK)
     again = said(view(w, 0, SPEAK, recipients=(1, 2), memory=(directive,), unread=(objects, willing), role="leader"))
     assert f"agent_0, agent_2: collect stone_{stone}" in again
@@ -192,8 +192,8 @@ def test_feedback_tells_a_leader_who_is_able_and_a_follower_who_needs_help():
     leader = {"acts": SPEAK, "recipients": (1, 2), "role": "leader"}
     blind = think(view(w, 0, **leader)).messages
     assert not any(f"stone_{stone}" in draft.content.partition("I am")[0] for draft in blind)
-    told = said(view(w, 0, **leader, constraints=(OpenTask(task, 2, 2, (), None),)))
-    assert f"agent_0, agent_1, agent_2: collect stone_{stone}" in told
+    given = said(view(w, 0, **leader, constraints=(OpenTask(task, 2, 2, (), None),)))
+    assert f"agent_0, agent_1, agent_2: collect stone_{stone}" in given
     short = OpenTask(task, 2, 1, (), None, planned=(2,))
     assert plan_of(view(w, 1, role="follower", constraints=(short,))).task == task
     enough = OpenTask(task, 2, 1, (), None, planned=(0, 2))
@@ -211,7 +211,7 @@ def test_by_feedback_a_follower_leaves_to_others_what_they_work_on_alone():
 
 
 def gather(seed: int, talk: str) -> float:
-    """Play a board on which two agents with the tool start out of sight, a diamond beside one of them."""
+    """Play a board on which two agents with the tool start out of sight, a diamond next to one of them."""
     rng = np.random.default_rng(seed)
     board = rng.choice([".", "T", "#"], size=(15, FAR + 20), p=[0.9, 0.06, 0.04])
     left, right = int(rng.integers(2, 8)), int(rng.integers(FAR + 4, FAR + 10))
@@ -230,10 +230,10 @@ def gather(seed: int, talk: str) -> float:
     return w.progress().reached
 
 
-def equip(told, w, tools):
+def equip(given, w, tools):
     for item, units in tools.items():
         w.env.crafter_state.inventory[:, item] = units
-    return told
+    return given
 
 
 def test_a_diamond_out_of_sight_is_gathered_after_a_message_with_its_place_and_not_without():

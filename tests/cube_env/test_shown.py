@@ -21,7 +21,7 @@ from cube_env import (
 )
 from cube_env.observation import NOT_SHOWN
 from quorum.agents.prompting.blocks import write_json
-from quorum.agents.skills.cube.gate_board import Board
+from quorum.agents.skills.cube.pushes import Board
 from tests.cube_env.boards import play
 
 ALL = TextLimits(max_agents=None, faces="all")

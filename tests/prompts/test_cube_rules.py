@@ -30,6 +30,6 @@ def names_shown() -> set[str]:
     return {*found, *found["you"]}
 
 
-@pytest.mark.parametrize("prompt_set", ["default", "cube_paper", "v1"])
+@pytest.mark.parametrize("prompt_set", ["default", "cube_paper"])
 def test_every_name_that_a_board_shows_is_explained_and_no_other(prompt_set: str) -> None:
     assert set(re.findall(r'"(\w+)"', legend(prompt_set))) == names_shown() - PLAIN

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from maeil.plans import Plan, Task
 from maeil.testing.sampling import ActionSampler
 from quorum.agents.coordination.joint import named
-from quorum.agents.coordination.shown_plans import read_plans_shown, show_plans
+from quorum.agents.coordination.prompts import read_plans_shown, show_plans
 from quorum.agents.prompting.blocks import write_json
 from tests.prompts.test_frame import WORLDS, made
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from maeil.actions import Vocabulary
+from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind
-from maeil.repair import RepairRules
+from maeil.plans import Task
 from maeil.world import World
-from quorum.agents.prompting.examples import Example
+from quorum.agents.prompting.examples import Example, example_plan
 from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
 from quorum.agents.skills.speaker import Speaker
 
@@ -42,10 +43,18 @@ class CrafterSkills(WorldSkills):
         return CrafterBriefing()
 
     def example(self, world: World) -> Example:
-        """Return an answer in its own actions."""
-        from quorum.agents.skills.crafter.example import crafter_example
-
-        return crafter_example(world)
+        """Return iron that takes two agents."""
+        return Example(
+            "Iron takes two of us with a stone_pickaxe; both of us have one.",
+            "I am at [20, 31] with a stone_pickaxe, and go to iron_2081; come and collect it with me.",
+            example_plan(
+                world,
+                Task("collect", "iron_2081"),
+                "the nearest iron",
+                {"action": "navigate", "target": "iron", "id": 2081},
+                {"action": "collect", "resource": "iron", "target": 2081, "steps": 9},
+            ),
+        )
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that climbs the technology tree."""

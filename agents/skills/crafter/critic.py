@@ -8,16 +8,15 @@ from typing import Any
 from crafter_env import COLLECT, Cell, Collect, CrafterObservation, Direction
 from maeil.plans import Plan
 from quorum.agents.prompting.answers import plan_value
-from quorum.agents.skills.crafter.needs import PATIENCE, explore, fetch, harvest, survive, work
+from quorum.agents.skills.crafter.needs import PATIENCE, explore, fetch, harvest, hide, survive, work
 from quorum.agents.skills.crafter.scene import RESOURCE, Scene, distance
-from quorum.agents.skills.crafter.shelter import hide
-from quorum.agents.skills.speaker import Brief
+from quorum.agents.skills.speaker import JointPlanRequest
 
 _LASTING = frozenset(resource.value for material, resource in RESOURCE.items() if COLLECT[material].leaves is material)
 """What several agents can take from one cell, each for itself."""
 
 
-def joint_plan(seen: Sequence[CrafterObservation], brief: Brief) -> dict[int, Plan]:
+def joint_plan(seen: Sequence[CrafterObservation], request: JointPlanRequest) -> dict[int, Plan]:
     """Make a joint plan: `quorum.agents.skills.Speaker.propose`.
 
     Each agent looks after its life, then works on its next tool. What takes several is collected by the nearest who can
@@ -26,11 +25,11 @@ def joint_plan(seen: Sequence[CrafterObservation], brief: Brief) -> dict[int, Pl
 
     Args:
         seen: what each agent of the team sees.
-        brief: what is asked.
+        request: what is asked.
     """
-    scenes = {agent: Scene(seen[agent]) for agent in brief.asked if seen[agent].alive}
+    scenes = {agent: Scene(seen[agent]) for agent in request.asked if seen[agent].alive}
     plans: dict[int, Plan] = {}
-    taken = {one for plan in brief.running.values() for one in _claims(plan["actions"])}
+    taken = {one for plan in request.running.values() for one in _claims(plan["actions"])}
     for agent, scene in scenes.items():
         if agent in plans:
             continue
@@ -38,13 +37,13 @@ def joint_plan(seen: Sequence[CrafterObservation], brief: Brief) -> dict[int, Pl
         free = {other: scenes[other] for other in scenes if other not in plans}
         found = _team(agent, first, free)
         if found is None:
-            ahead = 1 + seen[agent].step // 50 if brief.role == "explorer" else 0
+            ahead = 1 + seen[agent].step // 50 if request.role == "explorer" else 0
             alone = _alone(scene, first, taken, list(Direction)[(agent + ahead) % len(Direction)])
             found = {agent: alone} if alone is not None else {}
         plans |= found
         taken |= {one for plan in found.values() for one in _claims(plan_value(plan)["actions"])}
-    for agent in brief.drawn_at_random():
-        heading = list(Direction)[brief.rng.integers(len(Direction))]
+    for agent in request.drawn_at_random():
+        heading = list(Direction)[request.rng.integers(len(Direction))]
         if agent in scenes and (anywhere := _anywhere(scenes[agent], heading)) is not None:
             plans[agent] = anywhere
     return plans
@@ -87,12 +86,12 @@ def _team(agent: int, plan: Plan | None, free: Mapping[int, Scene]) -> dict[int,
     material, identity = scene.material(cell), scene.id_of(cell)
     team: dict[int, Plan] = {}
     nearest = sorted(free.items(), key=lambda entry: (entry[0] != agent, distance(entry[1].cell, cell), entry[0]))
-    for other, theirs in nearest:
+    for other, its_scene in nearest:
         if len(team) == scene.needed(material):
             break
-        if theirs.material(cell) is material and theirs.can_collect(material):
-            avoid = frozenset(theirs.id_of(known) for known in theirs.known(material) if known != cell)
-            found = fetch(theirs, material, avoid=avoid, patience=PATIENCE)
+        if its_scene.material(cell) is material and its_scene.can_collect(material):
+            avoid = frozenset(its_scene.id_of(known) for known in its_scene.known(material) if known != cell)
+            found = fetch(its_scene, material, avoid=avoid, patience=PATIENCE)
             if found is not None and (identity in _targets(found) or other == agent):
                 team[other] = found
     return team if len(team) == scene.needed(material) else None

@@ -1,20 +1,114 @@
-"""What a simulated speaker of the open world knows of others: what it was told, in messages and by feedback."""
+"""What simulated speakers of the open world say to each other, and what one of them knows of the others by it."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from crafter_env import COLLECT, Cell, CrafterObservation, Material
 from maeil.messages import Message, MessageKind
 from maeil.mind import View
 from maeil.plans import PlanStatus, Task
-from quorum.agents.skills.crafter import words
-from quorum.agents.skills.crafter.words import Assignment
+
+_HERE = re.compile(r"\bI am at cell (\d+)\b")
+_BAG = re.compile(r"\bI hold ([^.]*)\.")
+_UNITS = re.compile(r"\b(\d+) ([a-z_]+)")
+_SEEN = re.compile(r"\bI have seen ([^.]*)\.")
+_PLACE = re.compile(r"\b([a-z]+)_(\d+)\b")
+_AGENT = re.compile(r"\bagent_(\d+)\b")
+_COLLECT = re.compile(r"((?:agent_\d+, )*agent_\d+): collect ([a-z]+)_(\d+), try (\d+) times")
+_CRAFT = re.compile(r"((?:agent_\d+, )*agent_\d+): craft ([a-z_]+) at [a-z]+_(\d+), try (\d+) times")
+_REFUSAL = re.compile(r"\bI cannot (collect|craft) (\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Who does what where: a call to others, an order, or the claim of one agent.
+
+    Attributes:
+        agents: by index.
+        task: `collect` of a cell (`iron_2081`), or `craft` of a tool.
+        cell: id of the cell, or of the station at which the tool is made.
+        steps: times to try.
+        t: environment step in which it was said.
+    """
+
+    agents: frozenset[int]
+    task: Task
+    cell: int
+    steps: int
+    t: int
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether it takes more than one agent."""
+        return len(self.agents) > 1
+
+
+def write_report(cell: int, bag: Mapping[str, int], seen: Iterable[str]) -> str:
+    """Say where one is, what one holds, and which places one has seen."""
+    held = ", ".join(f"{units} {item}" for item, units in bag.items()) or "nothing"
+    places = ", ".join(seen)
+    return f"I am at cell {cell}. I hold {held}." + (f" I have seen {places}." if places else "")
+
+
+def write_assignment(assignment: Assignment, station: str = "table") -> str:
+    """Say who does what."""
+    agents = ", ".join(f"agent_{agent}" for agent in sorted(assignment.agents))
+    what = f"{assignment.task.kind} {assignment.task.target}"
+    where = f" at {station}_{assignment.cell}" if assignment.task.kind == "craft" else ""
+    return f"{agents}: {what}{where}, try {assignment.steps} times."
+
+
+def write_refusal(task: Task, reason: str) -> str:
+    """Say that one cannot do what one was ordered to do."""
+    return f"I cannot {task.kind} {task.target}: {reason}."
+
+
+def read_cell(text: str) -> int | None:
+    """Find where the speaker is."""
+    found = _HERE.search(text)
+    return int(found[1]) if found else None
+
+
+def read_bag(text: str) -> dict[str, int] | None:
+    """Find what the speaker holds."""
+    found = _BAG.search(text)
+    return {item: int(units) for units, item in _UNITS.findall(found[1])} if found else None
+
+
+def read_places(text: str) -> list[tuple[str, int]]:
+    """Find the places that the speaker has seen: material and id."""
+    found = _SEEN.search(text)
+    return [(kind, int(cell)) for kind, cell in _PLACE.findall(found[1])] if found else []
+
+
+def read_assignments(text: str, t: int) -> list[Assignment]:
+    """Find who is to do what."""
+    found = [
+        Assignment(_agents(agents), Task("collect", f"{kind}_{cell}"), int(cell), int(steps), t)
+        for agents, kind, cell, steps in _COLLECT.findall(text)
+    ]
+    return found + [
+        Assignment(_agents(agents), Task("craft", tool), int(cell), int(steps), t)
+        for agents, tool, cell, steps in _CRAFT.findall(text)
+    ]
+
+
+def read_refusals(text: str) -> list[Task]:
+    """Find what the speaker refuses."""
+    return [Task(kind, target) for kind, target in _REFUSAL.findall(text)]
+
+
+def _agents(text: str) -> frozenset[int]:
+    return frozenset(int(agent) for agent in _AGENT.findall(text))
+
 
 LIFETIME = 60
 """Steps after which what was agreed on is forgotten."""
 WAIT = 20
-"""Times to try where the feedback tells of others who need help."""
+"""Times to try where the feedback names others who need help."""
 _IN_VAIN = (PlanStatus.FAILED, PlanStatus.TIMED_OUT)
 
 
@@ -64,11 +158,11 @@ def listen(view: View) -> Hearsay:
     assert isinstance(seen, CrafterObservation)
     known = Hearsay()
     index = {name: agent for agent, name in enumerate(view.names)}
-    told_at = {index[missed.agent]: missed.step for missed in seen.last_seen}
+    seen_at = {index[missed.agent]: missed.step for missed in seen.last_seen}
     known.cells = {index[missed.agent]: missed.cell for missed in seen.last_seen}
     messages = sorted((*view.memory, *view.unread), key=lambda message: message.t)
     for message in messages:
-        _hear(known, message, view, told_at)
+        _hear(known, message, view, seen_at)
     known.cells |= {index[mate.agent]: mate.cell for mate in seen.teammates}
     for assignment in _in_order(messages, view.t):
         known.add(assignment)
@@ -77,19 +171,19 @@ def listen(view: View) -> Hearsay:
     return known
 
 
-def _hear(known: Hearsay, message: Message, view: View, told_at: dict[int, int]) -> None:
+def _hear(known: Hearsay, message: Message, view: View, seen_at: dict[int, int]) -> None:
     """Note where a speaker is, what it holds, what it has seen and what it refuses."""
     rows = view.observation.size[1]  # type: ignore[attr-defined]
-    known.refused |= {(message.sender, task) for task in words.read_refusals(message.content)}
+    known.refused |= {(message.sender, task) for task in read_refusals(message.content)}
     if message.sender == view.agent:
         return
     known.spoke = True
-    cell, bag = words.read_cell(message.content), words.read_bag(message.content)
-    if cell is not None and message.t >= told_at.get(message.sender, 0):
+    cell, bag = read_cell(message.content), read_bag(message.content)
+    if cell is not None and message.t >= seen_at.get(message.sender, 0):
         known.cells[message.sender] = divmod(cell - 1, rows)
     if bag is not None:
         known.bags[message.sender] = bag
-    for kind, identity in words.read_places(message.content):
+    for kind, identity in read_places(message.content):
         if kind in Material.__members__:
             known.places[divmod(identity - 1, rows)] = Material[kind]
 
@@ -102,7 +196,7 @@ def _in_order(messages: list[Message], t: int) -> list[Assignment]:
     found = [
         ((said.t, said.is_joint, -message.sender, number), said)
         for number, message in enumerate(messages)
-        for said in words.read_assignments(message.content, message.t)
+        for said in read_assignments(message.content, message.t)
         if t - said.t <= LIFETIME
     ]
     return [said for _, said in sorted(found, key=lambda entry: entry[0])]

@@ -1,7 +1,7 @@
 """The greedy rule for the open world: climb the technology tree, gather where it takes several, look after the needs.
 
 As CUBE's, it commands the team: its minds share what it knows, and send no messages. What it knows is what the agents'
-typed observations have told: each agent's own map, bag and needs.
+typed observations have shown: each agent's own map, bag and needs.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from quorum.agents.skills.crafter.needs import (
     explore,
     fetch,
     harvest,
+    hide,
     make,
     missing_inputs,
     rest,
     survive,
 )
 from quorum.agents.skills.crafter.scene import STEPS, Scene, distance
-from quorum.agents.skills.crafter.shelter import hide
 
 TABLE_DISTANCE = 40
 """Cells to a table within which the team comes together at it."""
@@ -150,7 +150,7 @@ class ClimbingTeam:
         return sorted(free, key=lambda other: (distance(self._scenes[other].cell, cell), other))
 
     def _explore(self, agent: int, scene: Scene) -> Plan:
-        """Look for unseen land: each in a direction of its own, or all in one where the level asks for cooperation."""
+        """Look for unseen land: each in its own direction, or all in one where the level asks for cooperation."""
         if self._gatherings:
             return approach(scene, self._gatherings[0].cell, Task("explore", "team"))
         together = scene.seen.cooperation.agents[Item.iron.name] > 2

@@ -1,4 +1,4 @@
-"""What an agent of the open world needs next, and the plans that see to it: life, food, tools, unseen land."""
+"""What an agent of the open world needs next, and the plans for it: life, food, tools, unseen land, shelter."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from crafter_env import (
     Item,
     Material,
     Move,
+    Navigate,
     Noop,
     Place,
     Placeable,
     Resource,
     Sleep,
+    Target,
     Tool,
 )
 from maeil.plans import Plan, Task
-from quorum.agents.skills.crafter.scene import DAY, DIGGABLE, DUSK, RESOURCE, STEPS, Scene, Trip, is_sheltered
+from quorum.agents.skills.crafter.scene import DAY, DIGGABLE, DUSK, RESOURCE, STEPS, WALKABLE, Scene, Trip, is_sheltered
 
 SOURCE = {Item[resource.value]: material for material, resource in RESOURCE.items()}
 PATIENCE = 12
@@ -109,21 +111,21 @@ def fetch(
         patience: times to try while too few agents are there.
     """
 
-    def neighbour(cell: Cell) -> Cell | None:
-        for beside in scene.beside(cell):
-            if scene.material(beside) is material and scene.id_of(beside) not in avoid:
-                return beside
+    def adjacent(cell: Cell) -> Cell | None:
+        for neighbour in scene.neighbours(cell):
+            if scene.material(neighbour) is material and scene.id_of(neighbour) not in avoid:
+                return neighbour
         return None
 
-    trip = scene.search(lambda cell: 0 if neighbour(cell) else None)
+    trip = scene.search(lambda cell: 0 if adjacent(cell) else None)
     if trip is None and scene.heard(material):
-        trip = scene.search(lambda cell: 0 if neighbour(cell) else None, FARTHEST, hopeful=True)
+        trip = scene.search(lambda cell: 0 if adjacent(cell) else None, FARTHEST, hopeful=True)
     if trip is None:
         return None
     task = Task("collect", material.name)
     if (start := scene.advance(trip)) is not None:
         return Plan(tuple(start), task, f"I am on my way to {material.name}")
-    target = neighbour(trip.cell)
+    target = adjacent(trip.cell)
     assert target is not None
     identity = scene.id_of(target)
     collect = Collect(resource=RESOURCE[material], target=identity, steps=patience)
@@ -139,7 +141,10 @@ def explore(scene: Scene, heading: Direction) -> Plan | None:
     dx, dy = STEPS[heading]
 
     def handicap(cell: Cell) -> float | None:
-        if not any(scene.on_map(beside) and scene.material(beside) is Material.none for beside in scene.beside(cell)):
+        if not any(
+            scene.on_map(neighbour) and scene.material(neighbour) is Material.none
+            for neighbour in scene.neighbours(cell)
+        ):
             return None
         ahead = (cell[0] - scene.cell[0]) * dx + (cell[1] - scene.cell[1]) * dy
         return max(0.0, 20 - 2.0 * ahead)
@@ -159,7 +164,7 @@ def crafting_trip(scene: Scene, stations: tuple[Material, ...], limit: int = FAR
 
     def wanted(cell: Cell) -> float | None:
         around = [(cell[0] + dx, cell[1] + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
-        near = {scene.material(beside) for beside in around}
+        near = {scene.material(neighbour) for neighbour in around}
         return 0 if min(cell) > 0 and near.issuperset(stations) else None
 
     trip = scene.search(wanted, limit)
@@ -229,11 +234,11 @@ def harvest(scene: Scene, avoid: frozenset[int] = frozenset()) -> Plan | None:
 
     def gains(cell: Cell) -> list[tuple[float, Cell]]:
         found = []
-        for beside in scene.beside(cell):
-            material = scene.material(beside)
+        for neighbour in scene.neighbours(cell):
+            material = scene.material(neighbour)
             alone = material in DIGGABLE and scene.needed(material) == 1 and scene.can_collect(material)
-            if alone and scene.id_of(beside) not in avoid:
-                found.append((points.get(material.name, 1.0), beside))
+            if alone and scene.id_of(neighbour) not in avoid:
+                found.append((points.get(material.name, 1.0), neighbour))
         return sorted(found, reverse=True)
 
     def handicap(cell: Cell) -> float | None:
@@ -281,3 +286,70 @@ def _worth(scene: Scene) -> list[Material]:
     company = range(2, len(scene.seen.teammates) + 2)
     wanted = (Material.diamond, Material.iron, Material.coal)
     return [material for material in wanted if scene.can_collect(material) and scene.needed(material) in company]
+
+
+DARK = 0.6
+"""Daylight below which an agent stays in its shelter."""
+FAINT = 3
+"""Health at which it hides from monsters at any time."""
+WELL = 6
+"""Health with which it comes out again."""
+WAY = 30
+"""Cost of the longest way to a shelter."""
+TASK = Task("hide", "shelter")
+
+
+def hide(scene: Scene) -> Plan | None:
+    """A plan that goes into a shelter, or stays in one, in the dark or with little health; None without need."""
+    seen = scene.seen
+    needs_shelter = seen.daylight < DARK or seen.needs["health"] <= FAINT
+    if not seen.cooperation.mobs:
+        return None
+    if is_sheltered(scene):
+        starves = min(seen.needs["food"], seen.needs["drink"]) == 0
+        if needs_shelter or (seen.needs["health"] < WELL and not starves):
+            action = Sleep() if seen.needs["energy"] < 9 else Noop(steps=5)
+            return Plan((action,), TASK, "I am safe here until it is light")
+        return None
+    return _dig_in(scene) if needs_shelter else None
+
+
+def _dig_in(scene: Scene) -> Plan | None:
+    """Dig two cells into rock, come back by one, which turns to the entrance, and close it."""
+    if not scene.held(Item.wood_pickaxe) or scene.needed(Material.stone) > 1:
+        return None
+
+    def shelter(cell: Cell) -> tuple[Cell, Cell] | None:
+        for dx, dy in STEPS.values():
+            first, second = (cell[0] + dx, cell[1] + dy), (cell[0] + 2 * dx, cell[1] + 2 * dy)
+            walls = {*scene.neighbours(first), *scene.neighbours(second)} - {cell, first, second}
+            if scene.material(first) is scene.material(second) is Material.stone and all(
+                _is_wall(scene, w) for w in walls
+            ):
+                return first, second
+        return None
+
+    trip = scene.search(lambda cell: 0 if scene.material(cell) in WALKABLE and shelter(cell) else None, WAY)
+    if trip is None:
+        return None
+    if (start := scene.advance(trip)) is not None:
+        return Plan(tuple(start), TASK, "I look for shelter")
+    found = shelter(trip.cell)
+    assert found is not None
+    first, second = map(scene.id_of, found)
+    actions = (
+        *scene.go(trip.cell),
+        Collect(resource=Resource.stone, target=first),
+        Navigate(target=Target.cell, id=first),
+        Collect(resource=Resource.stone, target=second),
+        Navigate(target=Target.cell, id=second),
+        Navigate(target=Target.cell, id=first),
+        Place(object=Placeable.stone),
+    )
+    return Plan(actions, TASK, "I dig in for the night")
+
+
+def _is_wall(scene: Scene, cell: Cell) -> bool:
+    return scene.material(cell) not in WALKABLE and (
+        scene.material(cell) is not Material.none or not scene.on_map(cell)
+    )

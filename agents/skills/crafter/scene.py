@@ -73,7 +73,7 @@ class Scene:
 
     Args:
         observation: of an agent with a body.
-        heard: what it was told of cells; it counts where the agent has seen nothing.
+        heard: what it has heard of cells; it counts where the agent has seen nothing.
     """
 
     def __init__(self, observation: CrafterObservation, heard: Mapping[Cell, Material] | None = None) -> None:
@@ -163,7 +163,7 @@ class Scene:
         return tool is None or self.held(tool) > 0
 
     def would_collect(self, place: Cell, cell: Cell) -> bool:
-        """Whether an agent at a place can act on a cell: beside it, or by a `do` that takes it as the nearest."""
+        """Whether an agent at a place can act on a cell: next to it, or by a `do` that takes it as the nearest."""
         apart = distance(place, cell)
         if apart == 1 or self.seen.cooperation.area:
             return True
@@ -202,19 +202,19 @@ class Scene:
             if handicap is not None and (best is None or spent + handicap < best[0]):
                 best = spent + handicap, cell
             for dx, dy in STEPS.values():
-                beside = cell[0] + dx, cell[1] + dy
-                material = self.material(beside)
-                is_free = material in WALKABLE or (hopeful and material is Material.none and self.on_map(beside))
-                if is_free and beside not in self._taken:
+                neighbour = cell[0] + dx, cell[1] + dy
+                material = self.material(neighbour)
+                is_free = material in WALKABLE or (hopeful and material is Material.none and self.on_map(neighbour))
+                if is_free and neighbour not in self._taken:
                     price = spent + 1
                 elif self._digs(material):
                     price = spent + DIG
                 else:
                     continue
-                if price <= limit and price < cost.get(beside, limit + 1):
-                    cost[beside] = price
-                    previous[beside] = cell
-                    heapq.heappush(queue, (price, beside))
+                if price <= limit and price < cost.get(neighbour, limit + 1):
+                    cost[neighbour] = price
+                    previous[neighbour] = cell
+                    heapq.heappush(queue, (price, neighbour))
         return self._trip(best[1], cost[best[1]], previous) if best is not None else None
 
     def _trip(self, end: Cell, cost: int, previous: dict[Cell, Cell]) -> Trip:
@@ -228,7 +228,7 @@ class Scene:
                 return Trip(end, cost, before, cell, tuple(way))
         return Trip(end, cost, stage[-1], None, tuple(way), is_stage=len(stage) < len(way))
 
-    def beside(self, cell: Cell) -> list[Cell]:
+    def neighbours(self, cell: Cell) -> list[Cell]:
         """The four neighbours of a cell."""
         return [(cell[0] + dx, cell[1] + dy) for dx, dy in STEPS.values()]
 
@@ -237,7 +237,7 @@ class Scene:
         return [] if cell == self.cell else [Navigate(target=Target.cell, id=self.id_of(cell))]
 
     def comes_to(self, entity: SeenEntity, steps: int) -> bool:
-        """Whether an agent can walk beside a creature in so many steps."""
+        """Whether an agent can walk up to a creature in so many steps."""
         trip = self.search(lambda cell: 0 if distance(cell, entity.cell) == 1 else None, steps)
         return trip is not None and all(self.material(cell) in WALKABLE for cell in trip.way)
 
@@ -257,10 +257,10 @@ def is_sheltered(scene: Scene) -> bool:
     found, edge = {scene.cell}, [scene.cell]
     while edge and len(found) <= 3:
         cell = edge.pop()
-        for beside in scene.beside(cell):
-            if scene.material(beside) is Material.none and scene.on_map(beside):
+        for neighbour in scene.neighbours(cell):
+            if scene.material(neighbour) is Material.none and scene.on_map(neighbour):
                 return False
-            if scene.material(beside) in WALKABLE and beside not in found:
-                found.add(beside)
-                edge.append(beside)
+            if scene.material(neighbour) in WALKABLE and neighbour not in found:
+                found.add(neighbour)
+                edge.append(neighbour)
     return len(found) <= 3

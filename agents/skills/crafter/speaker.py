@@ -2,7 +2,7 @@
 
 Alone it waits for nobody. In talk it says where it is, what it holds and has seen, and what it works on; it leaves to
 others what they work on, calls as many as a cell or a tool takes, comes when it is called, and obeys its leader or
-tells it what stands in the way. It remembers what its prompt tells. As a critic of LLaMAC it plans for all agents that
+reports what stands in the way. It remembers what its prompt shows. As a critic of LLaMAC it plans for all agents that
 it is asked about, by what each of them knows: `critic.py`.
 """
 
@@ -34,21 +34,54 @@ from crafter_env import (
     read_shown,
 )
 from maeil.actions import Vocabulary
-from maeil.descriptors import Descriptor
+from maeil.extensions.describe.describing import needs_of
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan, Task
-from quorum.agents.skills.crafter import words
+from quorum.agents.skills.crafter.briefing import read_team
 from quorum.agents.skills.crafter.critic import joint_plan
-from quorum.agents.skills.crafter.describing import asked, describe
-from quorum.agents.skills.crafter.hearsay import Hearsay, listen
-from quorum.agents.skills.crafter.meeting import Caller, follow, hindrance
-from quorum.agents.skills.crafter.needs import TABLE_WOOD, explore, rest, survive, work
+from quorum.agents.skills.crafter.gathering import Caller, follow, hindrance
+from quorum.agents.skills.crafter.hearsay import (
+    Assignment,
+    Hearsay,
+    listen,
+    write_assignment,
+    write_refusal,
+    write_report,
+)
+from quorum.agents.skills.crafter.needs import TABLE_WOOD, explore, hide, rest, survive, work
 from quorum.agents.skills.crafter.scene import Scene, distance
-from quorum.agents.skills.crafter.shelter import hide
-from quorum.agents.skills.crafter.team_sight import read_team
-from quorum.agents.skills.crafter.words import Assignment
-from quorum.agents.skills.speaker import LEADING, ROOT, TREE, Brief, Prospect, Speaker
+from quorum.agents.skills.speaker import LEADING, ROOT, TREE, JointPlanRequest, Prospect, Speaker
+
+SOUGHT = (Material.tree, Material.water, Material.coal, Material.iron, Material.diamond)
+"""What the land has, in the order in which an agent needs it."""
+LOOKED_FOR = 2
+"""Materials that a need names, at most: the first of which no place is known."""
+
+
+def describe(view: View, scene: Scene, sights: list[str]) -> Descriptor:
+    """Offer to tell the places that it has seen; ask for those of which it has neither seen nor heard.
+
+    Args:
+        view: the turn.
+        scene: what it knows.
+        sights: the places that its report names.
+    """
+    seen = tuple(m.name for m in SOUGHT if set(scene.known(m)) - set(scene.heard(m)))
+    wanted = tuple(material.name for material in SOUGHT if not scene.known(material))[:LOOKED_FOR]
+    report = write_report(scene.id_of(scene.cell), scene.seen.inventory, sights)
+    return Descriptor(
+        Offer(report, seen, free=view.plan is None and scene.seen.alive),
+        Need(f"I look for {' and '.join(wanted)}." if wanted else "", wanted),
+    )
+
+
+def asked(view: View) -> list[Material]:
+    """Return the materials that those look for whom the agent writes to."""
+    names = dict.fromkeys(name for _, need in needs_of(view) for name in need.tasks)
+    return [Material[name] for name in names if name in Material.__members__]
+
 
 REPORTED = {
     Material.diamond: 3,
@@ -85,21 +118,19 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
         """Read the observation of a prompt.
 
         Raises:
-            ValueError: the rules of the prompt have not told the facts that it leaves out.
+            ValueError: the rules of the prompt lack the facts that it leaves out.
         """
-        return read_shown(orjson.loads(text), self._told(), self._agents)
+        return read_shown(orjson.loads(text), self._given_facts(), self._agents)
 
     def describe(self, view: View, poor: float, rng: np.random.Generator) -> Descriptor:  # noqa: ARG002 (of others)
         """Offer what it has seen; ask for what it knows no place of."""
-        observation = view.observation
-        assert isinstance(observation, CrafterObservation)
+        observation = self.seen(view)
         scene = Scene(observation, listen(view).places)
         return describe(view, scene, _sights(scene))
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer a turn; a coordinator without a body gives orders to all."""
-        observation = view.observation
-        assert isinstance(observation, CrafterObservation)
+        observation = self.seen(view)
         heard = listen(view)
         if observation.cell is None:
             return Thought(messages=_direct(view, _orders_of_coordinator(view, observation, heard), ""))
@@ -111,8 +142,7 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
 
     def prospects(self, view: View, mate: int) -> list[Prospect]:
         """Return what another has said that it does, and the nearest known cells of each material around it."""
-        observation = view.observation
-        assert isinstance(observation, CrafterObservation)
+        observation = self.seen(view)
         if observation.cell is None:
             return []
         heard = listen(view)
@@ -132,16 +162,15 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
         """Take cells that others are expected to collect for claimed, where these have said nothing else."""
         heard = listen(view)
         claims = tuple(
-            Message(0, mate, (view.agent,), words.assign(claim), MessageKind.PROPOSE, view.t, 0, 0)
+            Message(0, mate, (view.agent,), write_assignment(claim), MessageKind.PROPOSE, view.t, 0, 0)
             for mate, task in sorted(expected.items())
             if heard.of(mate) is None and (claim := _expected_claim(mate, task, view.t)) is not None
         )
         return self.answer(replace(view, unread=(*view.unread, *claims)), poor, rng)
 
     def toward(self, view: View, target: str) -> Plan | None:
-        """Go and collect a cell that is told by its name, `tree_3543`."""
-        observation = view.observation
-        assert isinstance(observation, CrafterObservation)
+        """Go and collect a cell that is given by its name, `tree_3543`."""
+        observation = self.seen(view)
         place = target.rpartition("_")[2]
         if observation.cell is None or not observation.alive or not place.isdecimal():
             return None
@@ -149,11 +178,11 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
         asked = Assignment(frozenset({view.agent}), task, int(place), HOPE, view.t)
         return follow(Scene(observation, listen(view).places), asked)
 
-    def propose(self, brief: Brief) -> dict[int, Plan]:
+    def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
         """Make a joint plan."""
-        return joint_plan(read_team(brief.state, self._told()), brief)
+        return joint_plan(read_team(request.state, self._given_facts()), request)
 
-    def _told(self) -> Mapping[str, Any]:
+    def _given_facts(self) -> Mapping[str, Any]:
         if not self._facts:
             raise ValueError('the rules have no block <facts>; {% include "facts.jinja" %} writes it')
         return self._facts
@@ -172,13 +201,13 @@ def _expected_claim(mate: int, task: Task | None, t: int) -> Assignment | None:
 def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:
     """Report, and say who is to do what; what is said counts for the speaker, too."""
     sights = _sights(scene, asked(view), heard_of=view.turn.role in TREE)
-    report = words.report(scene.id_of(scene.cell), scene.seen.inventory, sights)
+    report = write_report(scene.id_of(scene.cell), scene.seen.inventory, sights)
     recipients = view.turn.recipients
     if Act.SPEAK not in view.turn.acts:
         said = heard.of(view.agent)
         objection = hindrance(scene, said) if said is not None else ""
-        told = f"{words.refuse(said.task, objection)} {report}" if said is not None and objection else report
-        return (Draft(recipients, told, MessageKind.ACK),) if view.unread else ()
+        text = f"{write_refusal(said.task, objection)} {report}" if said is not None and objection else report
+        return (Draft(recipients, text, MessageKind.ACK),) if view.unread else ()
     if view.turn.role in LEADING:
         passed = _passed(view, heard) if view.turn.role in TREE else []
         return _direct(view, [*passed, *_orders(view, scene, heard)], report)
@@ -187,29 +216,29 @@ def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:
     if view.turn.role:
         return (Draft(recipients, report, MessageKind.REQUEST),)
     new = _claim(view, scene, heard)
-    told = f"{words.assign(new)} {report}" if new is not None else report
-    return (Draft(recipients, told, MessageKind.PROPOSE),)
+    text = f"{write_assignment(new)} {report}" if new is not None else report
+    return (Draft(recipients, text, MessageKind.PROPOSE),)
 
 
 def _direct(view: View, orders: Sequence[Assignment], report: str) -> tuple[Draft, ...]:
     """Give orders to all whom the turn lets its holder write to, with a report behind them."""
-    told = " ".join([*map(words.assign, orders), *([report] if report else [])])
-    tells = orders or view.turn.role == ROOT or any(m.kind is MessageKind.DIRECTIVE for m in view.unread)
-    return (Draft(view.turn.recipients, told, MessageKind.DIRECTIVE),) if tells else ()
+    text = " ".join([*map(write_assignment, orders), *([report] if report else [])])
+    speaks = orders or view.turn.role == ROOT or any(m.kind is MessageKind.DIRECTIVE for m in view.unread)
+    return (Draft(view.turn.recipients, text, MessageKind.DIRECTIVE),) if speaks else ()
 
 
 def _passed(view: View, heard: Hearsay) -> list[Assignment]:
-    """What the leader's own leader has just told that is for others, too."""
+    """What the leader's own leader has just said that is for others, too."""
     return [found for found in heard.assignments if found.t == view.t and found.agents - {view.agent}]
 
 
 def _sights(scene: Scene, wanted: Sequence[Material] = (), *, heard_of: bool = False) -> list[str]:
-    """Return the places worth telling, the nearest of each kind.
+    """Return the places worth naming, the nearest of each kind.
 
     Args:
         scene: what the agent has seen itself.
-        wanted: kinds that are asked for, beside the usual ones.
-        heard_of: whether those that it has heard of are told as well.
+        wanted: kinds that are asked for, as well as the usual ones.
+        heard_of: whether those that it has heard of are named as well.
     """
     return [
         f"{material.name}_{scene.id_of(cell)}"
@@ -243,7 +272,7 @@ def _own_part(view: View, scene: Scene, heard: Hearsay) -> Assignment | None:
 
 
 def _orders(view: View, scene: Scene, heard: Hearsay) -> list[Assignment]:
-    """What the leader tells: a call, and a tree of its own for everybody else who lacks wood for the first tool."""
+    """What the leader orders: a call, and another tree for everybody else who lacks wood for the first tool."""
     orders = []
     mine = heard.of(view.agent)
     if mine is None or not mine.is_joint:
@@ -266,7 +295,7 @@ def _orders(view: View, scene: Scene, heard: Hearsay) -> list[Assignment]:
 
 
 def _orders_of_coordinator(view: View, observation: CrafterObservation, heard: Hearsay) -> list[Assignment]:
-    """What one without a body tells all: what each of them would, knowing the map and what all have said they hold."""
+    """What one without a body orders: what each of them would, knowing the map and what all have said they hold."""
     orders: list[Assignment] = []
     for mate in observation.teammates:
         agent = view.names.index(mate.agent)
@@ -276,7 +305,7 @@ def _orders_of_coordinator(view: View, observation: CrafterObservation, heard: H
 
 
 def _lacks_wood(agent: int, scene: Scene, heard: Hearsay) -> bool:
-    """Whether an agent, by what it has told, holds too little wood for the first tool and the table that this takes."""
+    """Whether an agent, by what it has said, holds too little wood for the first tool and the table that this takes."""
     table = 0 if scene.known(Material.table) else TABLE_WOOD
     wood = dict(MAKE[Tool.wood_pickaxe.primitive].uses)[Item.wood] + table
     held = heard.bags.get(agent, {})

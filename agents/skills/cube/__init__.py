@@ -7,13 +7,40 @@ from typing import Any
 
 import numpy as np
 
+from cube_env import SymbolicObservation
 from maeil.actions import Vocabulary
+from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind
-from maeil.repair import RepairRules
+from maeil.plans import Task
 from maeil.world import World
-from quorum.agents.prompting.examples import Example
-from quorum.agents.skills.contract import Briefing, Effort, Gates, WorldSkills
+from quorum.agents.coordination.joint import Sight
+from quorum.agents.prompting.examples import Example, example_plan, plain_example
+from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
+from quorum.agents.skills.cube.plans import Wording
 from quorum.agents.skills.speaker import Speaker
+
+_EXAMPLES: tuple[tuple[dict[str, Any], ...], ...] = (
+    (
+        {"action": "move_to_block", "block": 7, "face": "left", "timeout": None},
+        {"action": "rendezvous", "block": 7, "face": "left", "count": 2, "timeout": 20},
+        {"action": "push_block", "block": 7, "steps": 5, "timeout": None},
+    ),
+    (
+        {"action": "navigate", "entity": "block", "id": 7, "cell": None, "timeout": None},
+        {"action": "push", "block": 7, "steps": 12},
+    ),
+)
+"""Plans of an example, in CUBE's vocabulary and in EmCoop's."""
+
+
+class CubeBriefing(Briefing):
+    """The board, which all see alike; of past decisions how many blocks were left, and how far they had to go."""
+
+    def digest(self, sight: Sight) -> object:
+        """Return the number of blocks and the sum of their distances to the goal, in cells."""
+        board = sight.global_observation
+        assert isinstance(board, SymbolicObservation)
+        return {"blocks": len(board.blocks), "distance": sum(block.distance for block in board.blocks)}
 
 
 class CubeSkills(WorldSkills):
@@ -24,32 +51,43 @@ class CubeSkills(WorldSkills):
     def heuristic(self, world: World) -> Sequence[Mind]:
         """Return the greedy team."""
         from quorum.agents.skills.cube.heuristic import GreedyTeam
-        from quorum.agents.skills.cube.wording import Wording
 
         return GreedyTeam(len(world.agents), Wording.of(world.vocabulary.names)).minds
 
     def one_team(self, world: World) -> Sequence[Mind]:
         """Return the team of the CUBE page, which delivers one block after the other."""
-        from quorum.agents.skills.cube.one_team import OneTeamMind
-        from quorum.agents.skills.cube.wording import Wording
+        from quorum.agents.skills.cube.heuristic import OneTeamMind
 
         return [OneTeamMind(Wording.of(world.vocabulary.names)) for _ in world.agents]
 
     def negotiator(
         self, world: World, noise: float, patience: int, generators: Sequence[np.random.Generator]
     ) -> Sequence[Mind]:
-        """Return a negotiator for each random stream."""
+        """Return a negotiator for each random stream: minds that agree by messages, without a language model.
+
+        Args:
+            world: that they act in.
+            noise: probability that a choice is made at random.
+            patience: steps to wait for the others of a team.
+            generators: a random stream for each agent by index, and for the coordinator where there is one.
+        """
         from quorum.agents.skills.cube.negotiator import Negotiator
-        from quorum.agents.skills.cube.wording import Wording
 
         wording = Wording.of(world.vocabulary.names)
         return [Negotiator(noise, patience, generator, wording=wording) for generator in generators]
 
-    def planner(self, world: World, effort: Effort, generator: np.random.Generator) -> Sequence[Mind]:
-        """Return the team that carries out a schedule of all deliveries."""
+    def planner(self, world: World, generator: np.random.Generator, **effort: int) -> Sequence[Mind]:
+        """Return the team that carries out a schedule of all deliveries.
+
+        Args:
+            world: that it acts in.
+            generator: what all draws come from.
+            effort: how long to search: the fields of `Effort`.
+        """
+        from quorum.agents.skills.cube.planner.schedule import Effort
         from quorum.agents.skills.cube.planner.team import PlannedTeam
 
-        return PlannedTeam(len(world.agents), world.vocabulary, effort, generator).minds
+        return PlannedTeam(len(world.agents), world.vocabulary, Effort(**effort), generator).minds
 
     def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:  # noqa: ARG002 - they read both
         """Return the rules of teams that can move their blocks."""
@@ -60,21 +98,25 @@ class CubeSkills(WorldSkills):
     def repair(self, world: World) -> RepairRules:
         """Return the published rules of thumb for pushes that meet at a left face."""
         from quorum.agents.skills.cube.repair import CubeRepair
-        from quorum.agents.skills.cube.wording import Wording
 
         return CubeRepair(Wording.of(world.vocabulary.names))
 
     def briefing(self) -> Briefing:
         """Return the board, and the blocks that are left with their distances."""
-        from quorum.agents.skills.cube.briefing import CubeBriefing
-
         return CubeBriefing()
 
     def example(self, world: World) -> Example:
-        """Return an answer in its own actions."""
-        from quorum.agents.skills.cube.example import cube_example
-
-        return cube_example(world)
+        """Return a block of weight 2 that takes two agents, in the vocabulary of the world."""
+        plan = next(
+            (plan for plan in _EXAMPLES if {each["action"] for each in plan} <= set(world.vocabulary.names)), None
+        )
+        if plan is None:
+            return plain_example(world)
+        return Example(
+            "Block 7 is free and nearest to the goal; it takes two of us.",
+            "I take block_7 from the left; one more is needed there.",
+            example_plan(world, Task("deliver", "block_7"), "nearest to the goal", *plan),
+        )
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that does what a negotiator would do."""

@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from cube_env import Cell, Direction, Move, SymbolicBlock, SymbolicObservation
 from maeil.plans import Plan, Task
 from quorum.agents.skills.cube.knowledge import block_of, clear
-from quorum.agents.skills.cube.routes import way
-from quorum.agents.skills.cube.wording import Wording
-from quorum.agents.skills.speaker import Brief
+from quorum.agents.skills.cube.plans import Wording, way
+from quorum.agents.skills.speaker import JointPlanRequest
 
 PATIENCE = 20
 """Steps that it waits for the others of a team, as the negotiator does by default."""
@@ -19,7 +18,7 @@ DELIVER, STAND_BY = "deliver", "stand_by"
 """Kinds of tasks: to push a block to the goal, and to be at one before its turn comes."""
 
 
-def joint_plan(board: SymbolicObservation, brief: Brief, wording: Wording) -> dict[int, Plan]:
+def joint_plan(board: SymbolicObservation, request: JointPlanRequest, wording: Wording) -> dict[int, Plan]:
     """Make a joint plan: `quorum.agents.skills.Speaker.propose`.
 
     Each block with a clear way gets its nearest agents, as many as it lacks, or none: the exploiter begins with the
@@ -29,18 +28,18 @@ def joint_plan(board: SymbolicObservation, brief: Brief, wording: Wording) -> di
 
     Args:
         board: the state.
-        brief: what is asked.
+        request: what is asked.
         wording: of the plans.
     """
-    staffing = _Staffing(board, brief, wording)
+    staffing = _Staffing(board, request, wording)
     staffing.open_faces()
     staffing.form_teams()
     staffing.make_way()
     staffing.stand_by()
     staffing.join()
     blocks = clear(board)
-    for agent in brief.drawn_at_random():
-        staffing.plans[agent] = wording.delivery(blocks[brief.rng.integers(len(blocks))], "at random", PATIENCE)
+    for agent in request.drawn_at_random():
+        staffing.plans[agent] = wording.delivery(blocks[request.rng.integers(len(blocks))], "at random", PATIENCE)
     return staffing.plans
 
 
@@ -49,16 +48,16 @@ class _Staffing:
 
     Args:
         board: the state.
-        brief: what is asked.
+        request: what is asked.
         wording: of the plans.
     """
 
-    def __init__(self, board: SymbolicObservation, brief: Brief, wording: Wording) -> None:
+    def __init__(self, board: SymbolicObservation, request: JointPlanRequest, wording: Wording) -> None:
         self.plans: dict[int, Plan] = {}
         self._wording = wording
         self._board = board
-        self._role = brief.role
-        self._told = brief.told
+        self._role = request.role
+        self._refused = request.refused
         self._shut: set[int] = set()
         self._covered = {
             (block.row + down, block.col + right)
@@ -66,8 +65,8 @@ class _Staffing:
             for down in range(block.weight)
             for right in range(block.weight)
         }
-        self._free = list(brief.asked)
-        tasks = {agent: Task(**plan["task"]) for agent, plan in brief.running.items() if "task" in plan}
+        self._free = list(request.asked)
+        tasks = {agent: Task(**plan["task"]) for agent, plan in request.running.items() if "task" in plan}
         self._pushing: dict[int | None, list[int]] = defaultdict(list)
         for agent, task in tasks.items():
             if task.kind == DELIVER:
@@ -132,9 +131,9 @@ class _Staffing:
         self._take(team)
         self._pushing[block.id] += team
         # So patient that the first to come is still there when the last one comes, who may be under way already. Blocks
-        # can make ways longer than they look: those who are told that something is wrong wait as long as they may.
-        told = self._told.intersection(self._pushing[block.id])
-        patience = None if told else PATIENCE + self._way(self._pushing[block.id], block)
+        # can make ways longer than they look: those whose plan was refused wait as long as they may.
+        refused = self._refused.intersection(self._pushing[block.id])
+        patience = None if refused else PATIENCE + self._way(self._pushing[block.id], block)
         self.plans |= {agent: self._wording.delivery(block, rationale, patience) for agent in team}
 
     def _leave(self, agent: int, block: SymbolicBlock) -> None:

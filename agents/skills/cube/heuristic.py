@@ -1,7 +1,10 @@
-"""The greedy rule for CUBE: always the blocks nearest to the goal, with just enough agents each.
+"""The greedy rules for CUBE: many teams at once, or one block at a time.
 
-The CUBE page's own heuristic delivers one block after the other: `one_team.py`. This rule works on as many blocks at
-once as there are agents for. It is as simple otherwise: no path optimisation, no plan for congestion.
+`GreedyTeam` works on as many blocks at once as there are agents for, the blocks nearest to the goal first, with just
+enough agents each. `OneTeamMind` is the heuristic of the CUBE page: agents are assigned to the block closest to the
+goal and carry out `move_to_block`, `rendezvous` and `push_block` until it is delivered. How many are assigned the page
+leaves open. Here all are: those over and above the weight line up behind the others and push too, so that nobody is
+left to stand in the way. Neither rule optimises paths or plans for congestion.
 """
 
 from __future__ import annotations
@@ -9,11 +12,10 @@ from __future__ import annotations
 from collections import Counter
 
 from cube_env import SymbolicObservation
-from maeil.mind import View
+from maeil.mind import Thought, View
 from maeil.plans import Plan, PlanStatus
 from quorum.agents.skills.commanded import CommandedMind
-from quorum.agents.skills.cube.routes import way
-from quorum.agents.skills.cube.wording import CUBE, Wording
+from quorum.agents.skills.cube.plans import CUBE, Wording, way
 
 
 class GreedyTeam:
@@ -42,7 +44,7 @@ class GreedyTeam:
         Args:
             agent: its index.
             observation: what it sees; all agents see the same board.
-            stuck: whether its last plan ran out of time: then its whole team is formed anew.
+            stuck: whether its last plan ran out of time: then its whole team is formed again.
         """
         self._release(agent, observation, stuck=stuck)
         if agent not in self._block_of:
@@ -78,3 +80,20 @@ class GreedyTeam:
         for agent in free:
             nearest = min(clear, key=lambda block: (way(observation.agents[agent], block), block.id))
             self._block_of[agent] = nearest.id
+
+
+class OneTeamMind:
+    """The mind of one agent. It keeps nothing: the block that is being pushed stays the closest until it is delivered.
+
+    Args:
+        wording: of its plans.
+    """
+
+    def __init__(self, wording: Wording) -> None:
+        self._wording = wording
+
+    async def think(self, view: View) -> Thought:
+        """Work on the block that is closest to the goal; of several, on the one with the lowest id."""
+        assert isinstance(view.observation, SymbolicObservation)
+        block = min(view.observation.blocks, key=lambda block: (block.distance, block.id))
+        return Thought(self._wording.delivery(block, f"of all blocks, block {block.id} is the closest to the goal"))

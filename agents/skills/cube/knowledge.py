@@ -1,17 +1,77 @@
-"""What a negotiator knows of CUBE's team: who wants which block, and what came of its own plans."""
+"""What a negotiator knows of CUBE's team: what others say, who wants which block, and what came of its plans."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from cube_env import Face, SymbolicBlock, SymbolicObservation
+from maeil.extensions.describe.describing import needs_of
 from maeil.messages import Message, MessageKind
 from maeil.mind import View
+from maeil.names import fold_names
 from maeil.plans import PlanStatus, Task
 from maeil.tasks import OpenTask
-from quorum.agents.skills.cube import claims as words
+
+_CLAIM = re.compile(r"\bI take block_(\d{1,9})\b")
+_ORDER = re.compile(r"\bagent_(\d{1,9}): block_(\d{1,9})\b")
+_OBJECTION = re.compile(r"\bI cannot take block_(\d{1,9})\b")
+_BRANCH = re.compile(r"\bI speak for ([\w., ]+)\.")
+_RUN = re.compile(r"\bagent_(\d{1,9})(?:\.\.agent_(\d{1,9}))?\b")
+_LONGEST_RUN = 10_000
+"""Agents of a run of names, at most: a longer one is no team's."""
+
+
+def write_claim(block: int, steps: int) -> str:
+    """Say what one wants to work on."""
+    return f"I take block_{block}, {steps} steps away."
+
+
+def write_order(blocks: Mapping[int, int]) -> str:
+    """Order others to work on blocks."""
+    return "; ".join(f"agent_{agent}: block_{block}" for agent, block in sorted(blocks.items())) + "."
+
+
+def write_objection(block: int, reason: str) -> str:
+    """Refuse a block."""
+    return f"I cannot take block_{block}: {reason}."
+
+
+def write_request(reason: str) -> str:
+    """Ask for something to do."""
+    return f"What shall I do? {reason}"
+
+
+def write_branch(agents: Iterable[int]) -> str:
+    """Say for whom one reports as well as for oneself."""
+    return f"I speak for {', '.join(fold_names([f'agent_{agent}' for agent in sorted(agents)]))}."
+
+
+def read_claim(text: str) -> int | None:
+    """Find the block that a message claims."""
+    found = _CLAIM.search(text)
+    return int(found[1]) if found else None
+
+
+def read_order(text: str) -> dict[int, int]:
+    """Find who is ordered to work on what."""
+    return {int(agent): int(block) for agent, block in _ORDER.findall(text)}
+
+
+def read_branch(text: str) -> frozenset[int]:
+    """Find for whom a message reports, apart from its sender."""
+    found = _BRANCH.search(text)
+    runs = [(int(first), int(last or first)) for first, last in _RUN.findall(found[1])] if found else []
+    return frozenset(agent for first, last in runs if last - first < _LONGEST_RUN for agent in range(first, last + 1))
+
+
+def read_objection(text: str) -> int | None:
+    """Find the block that a message refuses."""
+    found = _OBJECTION.search(text)
+    return int(found[1]) if found else None
+
 
 _BLOCK = re.compile(r"block_(\d+)\b")
 _IN_VAIN = (PlanStatus.FAILED, PlanStatus.TIMED_OUT)
@@ -23,11 +83,11 @@ class Knowledge:
 
     Attributes:
         wishes: the block that each agent, itself among them, is known to work on or to want.
-        order: the block that the leader has told it to work on.
+        order: the block that the leader has ordered it to work on.
         failures: how often its plans for a block have failed.
         refused: the block that each agent has objected to since the last orders.
         failed_at: environment step of the last failure that was counted.
-        branches: who has asked for something to do in this environment step, and for whom each has reported beside.
+        branches: who has asked for something to do in this environment step, and for whom else each has reported.
         passed: orders that were heard of others in this environment step, by agent.
         heard_at: the environment step of these two.
     """
@@ -47,14 +107,14 @@ class Knowledge:
             self.heard_at = message.t
             self.branches.clear()
             self.passed.clear()
-        orders = words.read_order(message.content)
-        claimed, refused = words.read_claim(message.content), words.read_objection(message.content)
+        orders = read_order(message.content)
+        claimed, refused = read_claim(message.content), read_objection(message.content)
         if claimed is not None:
             self.wishes[message.sender] = claimed
         if refused is not None:
             self.refused[message.sender] = refused
         if message.kind is MessageKind.REQUEST:
-            self.branches[message.sender] = words.read_branch(message.content)
+            self.branches[message.sender] = read_branch(message.content)
             for agent in (message.sender, *self.branches[message.sender]):
                 self.wishes.pop(agent, None)
         self.wishes.update(orders)
@@ -91,8 +151,8 @@ def recall(view: View, observation: SymbolicObservation) -> Knowledge:
     """Return what a view alone lets one know, for a speaker that keeps nothing from turn to turn.
 
     Messages that have left the memory are lost, and so are failures older than the last plans. Where an agent that
-    nobody speaks of stands tells what it works on. Feedback says whose plan serves what: that counts more than what was
-    said in earlier steps. What others need of this one tells what they want; what they say themselves counts more.
+    nobody speaks of stands shows what it works on. Feedback says whose plan serves what: that counts more than what was
+    said in earlier steps. What others need of this one shows what they want; what they say themselves counts more.
     """
     known = Knowledge(wishes=seen(observation))
     failed = [block_of(plan.task) for plan in view.outcomes if plan.status in _IN_VAIN]
@@ -108,7 +168,7 @@ def recall(view: View, observation: SymbolicObservation) -> Knowledge:
         known.order = block if known.order is not None else None
     elif view.outcomes:
         known.give_up(view.agent)
-    for agent, need in view.needs:
+    for agent, need in needs_of(view):
         for found in filter(None, map(_BLOCK.match, need.tasks)):
             known.wishes[agent] = int(found[1])
     for message in (*view.memory, *view.unread):
@@ -118,8 +178,8 @@ def recall(view: View, observation: SymbolicObservation) -> Knowledge:
     return known
 
 
-def told(view: View) -> dict[int, int]:
-    """Return the block that each agent has said last that it takes, as far as the prompt still tells."""
+def claimed_blocks(view: View) -> dict[int, int]:
+    """Return the block that each agent has said last that it takes, as far as the prompt still shows."""
     known = Knowledge()
     for message in (*view.memory, *view.unread):
         known.hear(message, view.agent)
@@ -127,7 +187,7 @@ def told(view: View) -> dict[int, int]:
 
 
 def deliveries(view: View) -> dict[int, OpenTask]:
-    """Return the open tasks of left faces, by the block, where feedback tells who is there."""
+    """Return the open tasks of left faces, by the block, where feedback says who is there."""
     found: dict[int, OpenTask] = {}
     for task in view.constraints:
         block = block_of(task.task)

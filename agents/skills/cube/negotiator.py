@@ -1,6 +1,9 @@
-"""A rule-based negotiator for CUBE: claims the block that it can reach soonest, and comes to terms with the others."""
+"""A rule-based negotiator for CUBE: claims the block that it can reach soonest, and agrees on teams with the others."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,19 +11,79 @@ from cube_env import SymbolicBlock, SymbolicObservation
 from maeil.messages import Draft, MessageKind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan
-from quorum.agents.skills.cube import claims as words
-from quorum.agents.skills.cube.knowledge import Knowledge, block_of, clear, seen
-from quorum.agents.skills.cube.routes import way
-from quorum.agents.skills.cube.teams import Demand, form_teams
-from quorum.agents.skills.cube.wording import CUBE, Wording
+from quorum.agents.skills.cube.knowledge import (
+    Knowledge,
+    block_of,
+    clear,
+    seen,
+    write_branch,
+    write_claim,
+    write_objection,
+    write_order,
+    write_request,
+)
+from quorum.agents.skills.cube.plans import CUBE, Wording, way
 from quorum.agents.skills.speaker import LEADING, MEMBER
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """Something that takes several agents.
+
+    Attributes:
+        id: what it is called.
+        quorum: how many agents it takes.
+        urgency: jobs with a smaller one come first.
+        ways: how far each agent, by index, is from it.
+    """
+
+    id: int
+    quorum: int
+    urgency: int
+    ways: Sequence[int]
+
+
+def form_teams(wishes: Mapping[int, int], jobs: Sequence[Demand]) -> dict[int, int]:
+    """Form teams from wishes.
+
+    Complete teams stand: of those who wish for a job its nearest, up to the quorum. Everybody else is a pool: the job
+    that lacks fewest of them is filled first, with those who wish for it and then with the nearest; so at most one
+    team stays short. Who is left over goes to the nearest job.
+
+    Args:
+        wishes: the job that each agent wishes for; agents that are not in it take no part.
+        jobs: the jobs.
+
+    Returns:
+        The job of each agent of `wishes`; empty when there are no jobs. Equal arguments give equal teams, so all who
+        know the same wishes agree.
+    """
+    if not jobs:
+        return {}
+    teams: dict[int, int] = {}
+    open_jobs = []
+    for job in sorted(jobs, key=lambda job: (job.urgency, job.id)):
+        wishing = sorted((agent for agent in wishes if wishes[agent] == job.id), key=lambda a: (job.ways[a], a))
+        if len(wishing) >= job.quorum:
+            teams.update(dict.fromkeys(wishing[: job.quorum], job.id))
+        else:
+            open_jobs.append((job.quorum - len(wishing), job))
+    pool = [agent for agent in sorted(wishes) if agent not in teams]
+    for _, job in sorted(open_jobs, key=lambda entry: (entry[0], entry[1].urgency, entry[1].id)):
+        pool.sort(key=lambda agent: (wishes[agent] != job.id, job.ways[agent], agent))
+        teams.update(dict.fromkeys(pool[: job.quorum], job.id))
+        pool = pool[job.quorum :]
+    for agent in pool:
+        teams[agent] = min(jobs, key=lambda job: (job.ways[agent], job.id)).id
+    return teams
+
 
 ORDERS = 64
 """Orders of one message, at most."""
 
 
 class Negotiator:
-    """The mind of one agent. It knows of the others what it sees and what it has been told, and nothing else.
+    """The mind of one agent. It knows of the others what it sees and hears, and nothing else.
 
     - It wishes for the block with a clear way that it can reach soonest, after those on which its plans have failed.
     - What it has heard of others, and who stands at a block's left face, are wishes too; from all the wishes that it
@@ -97,7 +160,7 @@ class Negotiator:
         if view.plan is not None and before == block.id:
             return ()
         self._known.wishes[view.agent] = block.id
-        return (Draft(view.turn.recipients, words.claim(block.id, _steps(observation, block)), MessageKind.PROPOSE),)
+        return (Draft(view.turn.recipients, write_claim(block.id, _steps(observation, block)), MessageKind.PROPOSE),)
 
     def _lead(self, view: View, observation: SymbolicObservation) -> tuple[Draft, ...]:
         """Order those who have no block, or one that they refuse, to where the teams need them."""
@@ -123,7 +186,7 @@ class Negotiator:
         return self._directives({**passed, **orders}, view)
 
     def _branch(self, member: int) -> frozenset[int]:
-        """For whom a member has reported beside itself."""
+        """For whom else a member has reported."""
         return self._known.branches.get(member, frozenset())
 
     def _directives(self, orders: dict[int, int], view: View) -> tuple[Draft, ...]:
@@ -134,11 +197,11 @@ class Negotiator:
         found = []
         direct = {agent: block for agent, block in orders.items() if agent not in below}
         if direct:
-            found.append(Draft(tuple(direct), words.order(direct), MessageKind.DIRECTIVE))
+            found.append(Draft(tuple(direct), write_order(direct), MessageKind.DIRECTIVE))
         for member in leaders:
             own = [(a, orders[a]) for a in sorted((member, *self._branch(member))) if a in orders]
             for start in range(0, len(own), ORDERS):
-                text = words.order(dict(own[start : start + ORDERS]))
+                text = write_order(dict(own[start : start + ORDERS]))
                 found.append(Draft((member,), text, MessageKind.DIRECTIVE))
         return tuple(found)
 
@@ -146,20 +209,20 @@ class Negotiator:
         """Ask for a block; or acknowledge the one that was ordered, or object to it."""
         if Act.SPEAK in view.turn.acts:
             last = view.outcomes[-1] if view.outcomes else None
-            told = f"My plan for {last.task} {last.status.value} {last.reason}".strip() if last else "I have no plan"
-            asked = words.request(f"{told}.")
+            news = f"My plan for {last.task} {last.status.value} {last.reason}".strip() if last else "I have no plan"
+            asked = write_request(f"{news}.")
             below = self._known.branches.items() if view.turn.role == MEMBER else ()
             if branch := {agent for member, others in below for agent in (member, *others)} - {view.agent}:
-                asked = f"{asked} {words.speaks_for(branch)}"
+                asked = f"{asked} {write_branch(branch)}"
             return (Draft(view.turn.recipients, asked, MessageKind.REQUEST),)
         if Act.ACKNOWLEDGE not in view.turn.acts or self._known.order is None:
             return ()
         block = next(block for block in observation.blocks if block.id == self._known.order)
         if block.ahead:
             self._known.order = None
-            text = words.objection(block.id, f"block_{block.ahead[0]} is ahead of it")
+            text = write_objection(block.id, f"block_{block.ahead[0]} is ahead of it")
         else:
-            text = words.claim(block.id, _steps(observation, block))
+            text = write_claim(block.id, _steps(observation, block))
         return (Draft(view.turn.recipients, text, MessageKind.ACK),)
 
     def _decide(self, view: View, observation: SymbolicObservation) -> Plan | Resume:

@@ -31,16 +31,14 @@ from cube_env import (
     YieldBlock,
 )
 from maeil.actions import SymbolicAction
-from maeil.notices import Advice, Violation
+from maeil.extensions.repair.rules import Advice, Moment, RepairRules, Violation
 from maeil.plans import Plan, Task
-from maeil.repair import Moment, RepairRules
 from maeil.tasks import Constraint
 from maeil.world import World
 from quorum.agents.skills.cube.critic import PATIENCE
-from quorum.agents.skills.cube.gate_board import PUSHED, Board
-from quorum.agents.skills.cube.gate_jobs import Key, jobs
 from quorum.agents.skills.cube.knowledge import clear
-from quorum.agents.skills.cube.wording import SIDES, Wording
+from quorum.agents.skills.cube.plans import SIDES, Wording
+from quorum.agents.skills.cube.pushes import PUSHED, Board, Key, jobs
 
 TOLERANCE = 1
 """Steps by which pushes may miss each other and still count as one (published; the spatial tolerance is 0)."""

@@ -1,15 +1,14 @@
 """The simulated speaker in CUBE: it uses what it hears, and knows only what it sees.
 
-As long as it has heard nobody and told nobody, it takes what is nearest and waits for nobody (`lone.py`), so that a
-team without talk double-books. With what it hears it does what a negotiator would do: it forms teams, meets, and
-follows orders. Where its turn has feedback, that says where agents are lacking, and how many a push takes
-(`advice.py`).
-
-As a planner of joint plans it forms the teams of all agents that it is asked about: `critic.py`.
+As long as it has heard nothing and said nothing, it takes what is nearest and waits for nobody, so that a team
+without talk double-books. With what it hears it does what a negotiator would do: it forms teams, meets, and follows
+orders. Where its turn has feedback, that says where agents are lacking, and how many a push takes. As a planner of
+joint plans it forms the teams of all agents that it is asked about: `critic.py`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -32,20 +31,85 @@ from cube_env import (
     read_shown,
 )
 from maeil.actions import Vocabulary
-from maeil.descriptors import Descriptor
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.messages import Message, MessageKind
 from maeil.mind import Act, Resume, Thought, View
-from maeil.plans import Plan, Task
-from quorum.agents.skills.cube.advice import redirected
-from quorum.agents.skills.cube.claims import claim
+from maeil.plans import Plan, PlanStatus, Task
+from maeil.tasks import OpenTask
 from quorum.agents.skills.cube.critic import PATIENCE, joint_plan
-from quorum.agents.skills.cube.describing import describe
-from quorum.agents.skills.cube.knowledge import block_of, clear, deliveries, recall, seen, told
-from quorum.agents.skills.cube.lone import lone_choice
+from quorum.agents.skills.cube.knowledge import (
+    Knowledge,
+    block_of,
+    claimed_blocks,
+    clear,
+    deliveries,
+    recall,
+    seen,
+    write_claim,
+)
 from quorum.agents.skills.cube.negotiator import Negotiator
-from quorum.agents.skills.cube.routes import way
-from quorum.agents.skills.cube.wording import CUBE, Wording, delivery_of
-from quorum.agents.skills.speaker import Brief, Prospect, Speaker
+from quorum.agents.skills.cube.plans import CUBE, Wording, delivery_of, way
+from quorum.agents.skills.speaker import JointPlanRequest, Prospect, Speaker
+
+
+def redirected(block: SymbolicBlock, view: View, observation: SymbolicObservation) -> SymbolicBlock:
+    """Return the block to work on: another one where feedback says that the team of `block` is whole already.
+
+    That is the block with a clear way that lacks fewest agents, then the nearest; the block itself when none lacks any.
+    """
+    tasks = deliveries(view)
+    lacking = {identity: _lacking(task, view.agent) for identity, task in tasks.items()}
+    if lacking.get(block.id, 1) > 0:
+        return block
+    short = [other for other in clear(observation) if lacking.get(other.id, 0) > 0]
+    cell = observation.agents[view.agent]
+    return min(short, key=lambda other: (lacking[other.id], way(cell, other), other.id), default=block)
+
+
+def _lacking(task: OpenTask, agent: int) -> int:
+    """How many more agents a task needs than those in place and those whose plans serve it, not counting one agent."""
+    return task.needs - len({*(task.in_place or ()), *task.planned} - {agent})
+
+
+_IN_VAIN = (PlanStatus.FAILED, PlanStatus.TIMED_OUT)
+
+
+def lone_choice(view: View, observation: SymbolicObservation) -> SymbolicBlock:
+    """Return the block that one takes who knows nothing of what the others are going to do.
+
+    That is the nearest of those with a clear way at which fewer agents stand than it weighs. Two who are near the same
+    block both take it. After a plan that came to nothing it is the block at which most stand, itself among them, and of
+    several the nearest to the goal: all who give up choose alike, so that they meet in the end.
+    """
+    stand = seen(observation)
+    there = Counter(stand.values())
+    others = Counter(block for agent, block in stand.items() if agent != view.agent)
+    short = [block for block in clear(observation) if others[block.id] < block.weight] or clear(observation)
+    if view.outcomes and view.outcomes[-1].status in _IN_VAIN:
+        return min(short, key=lambda block: (-there[block.id], block.distance, block.id))
+    cell = observation.agents[view.agent]
+    return min(short, key=lambda block: (way(cell, block), block.id))
+
+
+OFFERED = 2
+"""Blocks that an agent offers to push, the nearest."""
+
+
+def describe(view: View, observation: SymbolicObservation, known: Knowledge) -> Descriptor:
+    """Offer to push the nearest blocks; need hands for the one that is wanted, and to know who else comes to it."""
+    cell = observation.cell
+    assert cell is not None
+    ranked = sorted(clear(observation), key=lambda block: (known.failures[block.id], way(cell, block), block.id))
+    wished = known.wishes.get(view.agent)
+    wanted = next((block for block in ranked if block.id == wished), ranked[0])
+    offered = [wanted, *(block for block in ranked if block is not wanted)][:OFFERED]
+    names = tuple(f"block_{block.id}" for block in offered)
+    text = f"I can push {' or '.join(names)}; {names[0]} is {way(cell, wanted)} steps away."
+    hands = f"{names[0]} takes {wanted.weight - 1} more to push. " if wanted.weight > 1 else ""
+    return Descriptor(
+        Offer(text, names, free=view.plan is None), Need(f"{hands}Who else can push {names[0]}?", names[:1])
+    )
+
 
 PATIENCES = (3, PATIENCE)
 """Steps that drafts of plans wait for the others of a team."""
@@ -55,7 +119,7 @@ LATER = 5
 
 
 class CubeSpeaker(Speaker[SymbolicObservation]):
-    """A negotiator that remembers what its prompt tells, and a loner as long as that tells of nobody.
+    """A negotiator that remembers what its prompt shows, and a loner as long as that mentions nobody.
 
     Args:
         wording: of its plans.
@@ -83,14 +147,12 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
 
     def describe(self, view: View, poor: float, rng: np.random.Generator) -> Descriptor:  # noqa: ARG002 (of others)
         """Offer to push the nearest blocks, and ask for hands."""
-        observation = view.observation
-        assert isinstance(observation, SymbolicObservation)
+        observation = self.seen(view)
         return describe(view, observation, recall(view, observation))
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer as a negotiator would where there is talk, and follow feedback; alone, try what is nearest."""
-        observation = view.observation
-        assert isinstance(observation, SymbolicObservation)
+        observation = self.seen(view)
         mind = Negotiator(poor, PATIENCE, rng, recall(view, observation), self._wording)
         thought = mind.answer(view, observation)
         if Act.PLAN not in view.turn.acts:
@@ -116,9 +178,8 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
 
     def prospects(self, view: View, mate: int) -> list[Prospect]:
         """Return the blocks with a clear way."""
-        observation = view.observation
-        assert isinstance(observation, SymbolicObservation)
-        at, said = seen(observation).get(mate), told(view).get(mate)
+        observation = self.seen(view)
+        at, said = seen(observation).get(mate), claimed_blocks(view).get(mate)
         return [
             Prospect(
                 delivery_of(block),
@@ -135,8 +196,7 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         self, view: View, expected: Mapping[int, Task | None], poor: float, rng: np.random.Generator
     ) -> Thought:
         """Take what is expected of others for what they have said, where they have said nothing in this step."""
-        observation = view.observation
-        assert isinstance(observation, SymbolicObservation)
+        observation = self.seen(view)
         spoken = {message.sender for message in (*view.memory, *view.unread) if message.t == view.t}
         blocks: dict[int | None, SymbolicBlock] = {block.id: block for block in clear(observation)}
         claims = tuple(
@@ -144,7 +204,7 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
                 0,
                 mate,
                 (view.agent,),
-                claim(block.id, way(observation.agents[mate], block)),
+                write_claim(block.id, way(observation.agents[mate], block)),
                 MessageKind.PROPOSE,
                 view.t,
                 0,
@@ -157,15 +217,14 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
 
     def toward(self, view: View, target: str) -> Plan | None:
         """Count on others at the left face of a block with a clear way."""
-        observation = view.observation
-        assert isinstance(observation, SymbolicObservation)
+        observation = self.seen(view)
         wanted = block_of(Task("deliver", target))
         block = next((block for block in clear(observation) if block.id == wanted), None)
         return self._wording.delivery(block, "I was told to", PATIENCE) if block is not None else None
 
-    def propose(self, brief: Brief) -> dict[int, Plan]:
+    def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
         """Form whole teams."""
-        return joint_plan(read_shown(brief.state), brief, self._wording)
+        return joint_plan(read_shown(request.state), request, self._wording)
 
     def _join(self, view: View, observation: SymbolicObservation, decision: Plan | Resume | None) -> Plan | Resume:
         """Make the plan of one who counts on others: with a meeting, of as many as feedback says that it takes."""
@@ -182,7 +241,7 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         return plan if alone else Resume.RESUME
 
     def _try(self, view: View, observation: SymbolicObservation, poor: float, rng: np.random.Generator) -> Plan:
-        """Make the plan of one who has heard nobody and told nobody."""
+        """Make the plan of one who has heard nothing and said nothing."""
         if rng.random() < poor:
             blocks = clear(observation)
             return self._wording.attempt(blocks[rng.integers(len(blocks))], "at random")

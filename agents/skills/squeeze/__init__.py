@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from llamac_env import SqueezeObservation
 from maeil.actions import Vocabulary
 from maeil.mind import Mind
+from maeil.plans import Plan, Task
 from maeil.world import World
-from quorum.agents.prompting.examples import Example
-from quorum.agents.skills.contract import Briefing, Gates, Merge, WorldSkills
+from quorum.agents.coordination.joint import Sight
+from quorum.agents.prompting.examples import Example, example_plan
+from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
 from quorum.agents.skills.speaker import Speaker
+
+
+class SqueezeBriefing(Briefing):
+    """All rounds: the reward and the sum of each; the picks by agent where the world shows them. There is no digest."""
+
+    def state(self, sight: Sight) -> object:
+        """Return the rounds."""
+        seen = sight.global_observation
+        assert isinstance(seen, SqueezeObservation)
+        return seen.shown()
 
 
 class SqueezeSkills(WorldSkills):
@@ -20,33 +33,33 @@ class SqueezeSkills(WorldSkills):
 
     def heuristic(self, world: World) -> Sequence[Mind]:
         """Return the team that searches the best sum."""
-        from quorum.agents.skills.squeeze.heuristic import SearchingTeam
+        from quorum.agents.skills.squeeze.rules import SearchingTeam
 
         return SearchingTeam(len(world.agents)).minds
 
     def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:  # noqa: ARG002
         """Return the rule that everybody picks."""
-        from quorum.agents.skills.squeeze.gates import SqueezeGates
+        from quorum.agents.skills.squeeze.rules import SqueezeGates
 
         return SqueezeGates()
 
     def briefing(self) -> Briefing:
         """Return all rounds."""
-        from quorum.agents.skills.squeeze.briefing import SqueezeBriefing
-
         return SqueezeBriefing()
 
-    def merge(self) -> Merge:
+    def merge(self) -> Callable[[Sequence[Mapping[int, Plan]], Sequence[int]], dict[int, Plan]]:
         """Return the median of the picks."""
-        from quorum.agents.skills.squeeze.merge import median
+        from quorum.agents.skills.squeeze.rules import median
 
         return median
 
     def example(self, world: World) -> Example:
-        """Return an answer in its own actions."""
-        from quorum.agents.skills.squeeze.example import squeeze_example
-
-        return squeeze_example(world)
+        """Return a pick that is as far from every peak as can be, since the sum 0 pays nothing anywhere."""
+        return Example(
+            "I compare what the last rounds have paid.",
+            "I pick 0 in this round.",
+            example_plan(world, Task("allocate", "system"), "to see what it pays", {"action": "pick", "units": 0}),
+        )
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that searches the peak by its own picks."""

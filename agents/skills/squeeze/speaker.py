@@ -14,8 +14,8 @@ from llamac_env import Pick, SqueezeObservation, read_rounds
 from maeil.actions import Vocabulary
 from maeil.mind import Thought, View
 from maeil.plans import Plan, Task
-from quorum.agents.skills.speaker import Brief, Speaker, take_turn
-from quorum.agents.skills.squeeze.search import next_try, share, widest_gap
+from quorum.agents.skills.speaker import JointPlanRequest, Speaker, take_turn
+from quorum.agents.skills.squeeze.rules import next_try, share, widest_gap
 
 
 class SqueezeSpeaker(Speaker[SqueezeObservation]):
@@ -35,8 +35,7 @@ class SqueezeSpeaker(Speaker[SqueezeObservation]):
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer a turn: pick by golden-section search over the own picks, say so, and resume when interrupted."""
-        observation = view.observation
-        assert isinstance(observation, SqueezeObservation)
+        observation = self.seen(view)
         if view.agent >= observation.agents:
             return Thought()  # a coordinator without a body has nothing to say
         if rng.random() < poor:
@@ -46,26 +45,26 @@ class SqueezeSpeaker(Speaker[SqueezeObservation]):
         plan = _picks(units, f"I pick {units}, {reason}")
         return take_turn(view, plan, "I wait.")
 
-    def propose(self, brief: Brief) -> dict[int, Plan]:
+    def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
         """Make a joint plan.
 
         The exploiter searches the peak by golden sections over the sums that have been tried. The explorer tries the
         middle of the widest gap between them, and follows the exploiter when there is none. What other agents pick is
         taken off.
         """
-        seen = read_rounds(brief.state)
+        seen = read_rounds(request.state)
         paid = {past.sum: past.reward for past in seen.history if past.sum is not None}
         highest = seen.agents * seen.highest_pick
-        explores = brief.role == "explorer" and len(paid) <= highest
+        explores = request.role == "explorer" and len(paid) <= highest
         total = widest_gap(paid, highest) if explores else next_try(paid, highest)
-        others = sum(plan["actions"][0]["units"] for plan in brief.running.values())
-        picks = share(total - others, len(brief.asked), seen.highest_pick)
+        others = sum(plan["actions"][0]["units"] for plan in request.running.values())
+        picks = share(total - others, len(request.asked), seen.highest_pick)
         plans = {
-            agent: _picks(units, f"the {brief.role} tries {total} in all")
-            for agent, units in zip(brief.asked, picks, strict=True)
+            agent: _picks(units, f"the {request.role} tries {total} in all")
+            for agent, units in zip(request.asked, picks, strict=True)
         }
-        for agent in brief.drawn_at_random():
-            plans[agent] = _picks(int(brief.rng.integers(seen.highest_pick + 1)), "at random")
+        for agent in request.drawn_at_random():
+            plans[agent] = _picks(int(request.rng.integers(seen.highest_pick + 1)), "at random")
         return plans
 
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from maeil.actions import Vocabulary
+from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind, Observation, View
-from maeil.repair import RepairRules
+from maeil.plans import Task
 from maeil.world import World
-from quorum.agents.coordination.notation import Notation
-from quorum.agents.prompting.examples import Example
+from quorum.agents.coordination.prompts import Notation
+from quorum.agents.prompting.examples import Example, example_plan
 from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
 from quorum.agents.skills.speaker import Speaker
 
@@ -20,7 +21,7 @@ class TransportSkills(WorldSkills):
 
     def heuristic(self, world: World) -> Sequence[Mind]:
         """Return the team that carries out the greedy plan of the board."""
-        from quorum.agents.skills.transport.heuristic import HandingTeam
+        from quorum.agents.skills.transport.moves import HandingTeam
 
         return HandingTeam(world).minds
 
@@ -42,15 +43,22 @@ class TransportSkills(WorldSkills):
 
     def briefing(self) -> Briefing:
         """Return the board, and how far its boxes have to go."""
-        from quorum.agents.skills.transport.briefing import TransportBriefing
+        from quorum.agents.skills.transport.moves import TransportBriefing
 
         return TransportBriefing()
 
     def example(self, world: World) -> Example:
-        """Return an answer in its own actions."""
-        from quorum.agents.skills.transport.example import transport_example
-
-        return transport_example(world)
+        """Return a box that goes one cell nearer to its target."""
+        return Example(
+            "The agent on my right has the green target.",
+            "I bring box_green to square[0.5, 1.5]: place it then. In square[0.5, 0.5] is target_red.",
+            example_plan(
+                world,
+                Task("place", "box_green"),
+                "one cell nearer to its target",
+                {"action": "move", "box": "box_green", "to": "square[0.5, 1.5]"},
+            ),
+        )
 
     def notation(self, look: Callable[[], Any]) -> Notation:
         """Return the text format of LLaMAC's appendix."""

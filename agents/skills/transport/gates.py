@@ -13,8 +13,7 @@ from maeil.actions import SymbolicAction
 from maeil.mind import Observation
 from maeil.tasks import Constraint
 from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight, called
-from quorum.agents.skills.transport.briefing import observed
-from quorum.agents.skills.transport.moves import Tick, carry_out, distance_left, gain, moves_of
+from quorum.agents.skills.transport.moves import Tick, carry_out, distance_left, gain, moves_of, observed
 
 _CONFLICT, _DEPENDENCY, _SPATIAL = Fault.CONFLICT, Constraint.DEPENDENCY, Constraint.SPATIAL
 
@@ -25,7 +24,7 @@ class TransportGates:
     Scrutiny carries the joint plan out on the board, plans under way among it, as though nobody else did anything, up
     to the first step in which a rule is broken. So the first step is judged exactly: all agents that act in it are
     known. Later steps are judged as the joint plan stands; agents that are asked again before may still change them.
-    A conflict of plans under way alone is told as well: who carries them out is asked about then.
+    A conflict of plans under way alone is reported as well: who carries them out is asked about then.
     That a later move will find its box is not judged, since others may bring it: a move that does not find it ends its
     plan, and costs no step. Where a plan under way begins with a wait of several steps, nobody knows how much of it is
     over, and the first step alone is judged. On easy boards nothing conflicts: a box is in reach of one agent alone,
@@ -57,7 +56,7 @@ class TransportGates:
     def confirm(self, agent: int, observation: Observation, joint: Joint) -> Rejection | None:
         """Judge the move that an agent is to make now: whether it can, and whether it brings the box nearer.
 
-        By an observation without a board only the first can be told.
+        By an observation without a board only the first can be judged.
         """
         action = joint.plans[agent].actions[0]
         if not isinstance(action, Move):

@@ -1,9 +1,10 @@
-"""What the minds for grid transportation share: plans of one step, what a move is worth, what plans come to."""
+"""What the minds for grid transportation share: plans, what moves are worth, the greedy team, what planners see."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from llamac_env import (
     Board,
@@ -23,10 +24,16 @@ from llamac_env import (
     box_move,
     greedy_plan,
     manhattan,
+    moves_by_box,
     write_destination,
 )
 from maeil.actions import SymbolicAction
+from maeil.mind import Observation, View
 from maeil.plans import Plan, Task
+from maeil.world import World
+from quorum.agents.coordination.joint import Sight
+from quorum.agents.skills.commanded import CommandedMind
+from quorum.agents.skills.contract import Briefing
 
 
 def one_step(grid: Grid, agent: int, move: BoxMove | None, rationale: str) -> Plan:
@@ -164,3 +171,76 @@ def fitting(board: Board, wanted: Iterable[tuple[int, BoxMove]], others: JointMo
                     joint[agent] = move
                     grows = True
     return {agent: move for agent, move in joint.items() if agent not in others}
+
+
+@dataclass(frozen=True, slots=True)
+class TransportState:
+    """The board, and what the agents can do.
+
+    Attributes:
+        seen: the board, from outside.
+        agents: what each agent sees.
+    """
+
+    seen: TransportObservation
+    agents: tuple[TransportObservation, ...]
+
+    def shown(self) -> dict[str, Any]:
+        """What a prompt shows: the board, and the moves of each agent that has any. Fulfils `maeil.mind.Shown`."""
+        moves = {own.agent: moves_by_box(own.can_do) for own in self.agents if own.can_do}
+        return {**self.seen.shown(), "can_do": moves}
+
+
+class TransportBriefing(Briefing):
+    """The board with what each agent can do; of past decisions the boxes that were left, and how far they had to go."""
+
+    def state(self, sight: Sight) -> TransportState:
+        """Return the board, and the moves that each agent can make."""
+        return TransportState(observed(sight.global_observation), tuple(map(observed, sight.agents)))
+
+    def digest(self, sight: Sight) -> object:
+        """Return the number of boxes and the sum of their distances to the nearest target of their colour, in cells."""
+        board = observed(sight.global_observation).to_board()
+        distances = (distance_left(board, box.colour, box.place) for box in board.boxes)
+        return {"boxes": len(board.boxes), "distance": sum(distances)}
+
+
+def observed(observation: Observation) -> TransportObservation:
+    """Return an observation as one of this world."""
+    assert isinstance(observation, TransportObservation)
+    return observation
+
+
+class HandingTeam:
+    """Gives orders to all agents of a team; its minds share the plan, and send no messages.
+
+    Args:
+        world: whose board it sees as a whole, whatever its agents see.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.minds = tuple(CommandedMind(self._decide) for _ in world.agents)
+        self._plan: tuple[JointMove, ...] = ()
+        self._board: Board | None = None
+        """The board on which the next step of the plan is to be made."""
+
+    def _decide(self, view: View) -> Plan:
+        return self.plan(view.agent, observed(self._world.global_observation()).to_board())
+
+    def plan(self, agent: int, board: Board) -> Plan:
+        """Return the next step of an agent on a board."""
+        if board != self._board:
+            self._go_on(board)
+        move = self._plan[0].get(agent) if self._plan else None
+        return one_step(
+            board.grid, agent, move, "the team's plan" if move is not None else "no box is mine to move now"
+        )
+
+    def _go_on(self, board: Board) -> None:
+        """Take the next step of the plan where the board is what it foresaw; else plan again."""
+        if self._board is not None and self._plan and self._board.after(self._plan[0]).board == board:
+            self._plan = self._plan[1:]
+        else:
+            self._plan = greedy(board)
+        self._board = board

@@ -1,8 +1,8 @@
 """The simulated speaker in grid transportation: it reads the observation in the prompt, and plans greedily.
 
 Where all agents see the same board they plan by the same rules, so that their moves fit together without a word. Those
-who see their own cell alone play by what they have heard (`local.py`). As a critic of LLaMAC it plans for all agents
-that it is asked about (`propose`).
+who see their own cell alone say which targets are in it; a box goes nearer to a target that somebody has reported,
+and where nobody has, it goes anywhere. As a critic of LLaMAC the speaker plans for all agents that it is asked about.
 """
 
 from __future__ import annotations
@@ -21,20 +21,23 @@ from llamac_env import (
     BoxMove,
     Colour,
     Grid,
+    Item,
     JointMove,
     Move,
     TransportObservation,
     Wait,
     box_move,
+    read_place,
     read_shown,
+    write_place,
 )
 from maeil.actions import Vocabulary
-from maeil.descriptors import Descriptor
-from maeil.messages import Draft, MessageKind
+from maeil.extensions.describe.describing import needs_of
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
+from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, Thought, View
 from maeil.plans import Plan, Task
-from quorum.agents.skills.speaker import LEADING, TREE, Brief, Prospect, Speaker, take_turn
-from quorum.agents.skills.transport.local import choose, describe, known_board, report, reported, telling
+from quorum.agents.skills.speaker import LEADING, TREE, JointPlanRequest, Prospect, Speaker, take_turn
 from quorum.agents.skills.transport.moves import (
     box_task,
     distance_left,
@@ -46,12 +49,129 @@ from quorum.agents.skills.transport.moves import (
     plan_of,
 )
 
+_REPORT = re.compile(r"In (square\[[\d., ]+\]) there (?:is|are) (no target|target_[a-z]+(?:, target_[a-z]+)*)\.")
+
+
+def report(board: Board, cells: Iterable[int]) -> str:
+    """Say which targets are in the cells of some agents; `hear` reads it."""
+    texts = []
+    for agent in cells:
+        place = board.grid.cells[agent]
+        names = [f"target_{target.colour}" for target in board.targets if target.place == place]
+        texts.append(f"In {write_place(place)} there {'are' if names[1:] else 'is'} {', '.join(names) or 'no target'}.")
+    return " ".join(texts)
+
+
+def describe(board: Board, view: View) -> Descriptor:
+    """Offer to tell the targets that are known, and need to know those of the boxes in reach that are not."""
+    known = {target.colour for target in board.targets}
+    lost = {move.colour for move in board.available(view.agent)} - known
+    offered, needed = (tuple(sorted(f"target_{colour}" for colour in colours)) for colours in (known, lost))
+    return Descriptor(
+        Offer(f"I know the places of {', '.join(offered) or 'nothing'}.", offered, free=view.plan is None),
+        Need(f"Where is {' or '.join(needed)}?" if needed else "", needed),
+    )
+
+
+def telling(board: Board, view: View) -> list[int]:
+    """Return the agents whose cells one reports on: its own, and those with a target that others need to know."""
+    needed = {name for _, need in needs_of(view) for name in need.tasks}
+    cells = {target.place for target in board.targets if f"target_{target.colour}" in needed}
+    return [
+        view.agent,
+        *(agent for agent, cell in enumerate(board.grid.cells) if cell in cells and agent != view.agent),
+    ]
+
+
+def reported(board: Board, messages: Iterable[Message]) -> set[int]:
+    """Return the agents whose cells some messages tell of."""
+    places = {where for message in messages for where, _ in _REPORT.findall(message.content)}
+    return {agent for agent, cell in enumerate(board.grid.cells) if write_place(cell) in places}
+
+
+def known_board(observation: TransportObservation, messages: Iterable[Message]) -> Board:
+    """Return what an agent knows of the board: what it sees, and the targets that others have reported.
+
+    Args:
+        observation: what it sees: its own cell.
+        messages: oldest first; a later report on a cell replaces an earlier one, and what it sees replaces both.
+    """
+    grid = observation.grid
+    targets: dict[str, list[str]] = {}
+    for message in messages:
+        for where, what in _REPORT.findall(message.content):
+            targets[where] = what.split(", ") if what != "no target" else []
+    targets[observation.square] = []
+    boxes: list[Item] = []
+    for where, items in observation.sees.items():
+        targets.setdefault(where, []).extend(item for item in items if item.startswith("target_"))
+        boxes += [_item(item, where) for item in items if item.startswith("box_")]
+    targets_known = [_item(item, where) for where, items in targets.items() for item in items if _is_item(item)]
+    return Board(grid, tuple(boxes), tuple(item for item in targets_known if item.place in grid.agent_of))
+
+
+def choose(board: Board, agent: int, rng: np.random.Generator) -> tuple[BoxMove | None, str]:
+    """Choose a move, and say why: place a box; bring one nearer to a known target; send one of unknown way anywhere.
+
+    A box on a corner is in reach of several agents, and two that act on it both fail. Where its target is known the one
+    acts who brings it nearest. Where it is not, each acts as often as one in so many would.
+
+    Args:
+        board: what the agent knows of it.
+        agent: its index.
+        rng: for the choices among boxes of which nothing is known.
+    """
+    taken = {box.place for box in board.boxes} if board.grid.is_hard else set()
+    moves = [move for move in board.available(agent) if move.to not in taken]
+    if placing := next((move for move in moves if places(board, agent, move)), None):
+        return placing, "it can be placed"
+    known = {target.colour for target in board.targets}
+    gains = {move: gain(board, agent, move) for move in moves if move.colour in known}
+    best = max(gains, key=lambda move: gains[move], default=None)
+    if best is not None and gains[best] > 0 and _is_mine(board, agent, best):
+        return best, "somebody has told of its target"
+    lost: dict[Colour, list[BoxMove]] = {}
+    for move in moves:
+        if move.colour not in known:
+            lost.setdefault(move.colour, []).append(move)
+    for ways in lost.values():
+        if rng.random() * len(_sharers(board, agent, ways[0])) < 1:
+            return ways[rng.integers(len(ways))], "nobody has told of its target"
+    return None, "no box is mine now"
+
+
+def _sharers(board: Board, agent: int, move: BoxMove) -> list[int]:
+    """All who have a move's box in reach, ascending."""
+    source = board.box_at(agent, move.colour)
+    assert source is not None
+    return sorted(board.grid.handlers[source])
+
+
+def _is_mine(board: Board, agent: int, move: BoxMove) -> bool:
+    """Whether of all who have a box in reach the agent is the first of those who bring it nearest."""
+
+    def most(other: int) -> float:
+        return max((gain(board, other, m) for m in board.available(other) if m.colour == move.colour), default=-1)
+
+    return max(_sharers(board, agent, move), key=most) == agent
+
+
+def _is_item(name: str) -> bool:
+    return name.partition("_")[2] in map(str, Colour)
+
+
+def _item(name: str, where: str) -> Item:
+    place = read_place(where)
+    assert place is not None, "an observation and a report name places"
+    return Item(Colour(name.partition("_")[2]), place)
+
+
 _WORK = re.compile(r"\bI work on box_([a-z]+):")
 
 AHEAD = 3
 """Steps that the explorer plans ahead."""
 SENTENCES = 30
-"""Cells of which one message tells, at most."""
+"""Cells on which one message reports, at most."""
 
 
 class TransportSpeaker(Speaker[TransportObservation]):
@@ -71,16 +191,14 @@ class TransportSpeaker(Speaker[TransportObservation]):
 
     def describe(self, view: View, poor: float, rng: np.random.Generator) -> Descriptor:
         """Offer the targets that are known, and ask for those of the boxes in reach; as all do with the whole board."""
-        observation = view.observation
-        assert isinstance(observation, TransportObservation)
+        observation = self.seen(view)
         if observation.board is not None:
             return super().describe(view, poor, rng)
         return describe(known_board(observation, (*view.memory, *view.unread)), view)
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer a turn: make the greedy plan's next move, say so, and resume when interrupted."""
-        observation = view.observation
-        assert isinstance(observation, TransportObservation)
+        observation = self.seen(view)
         if not observation.agent:
             return _tell_all(view, observation.to_board())
         if observation.board is None:
@@ -96,8 +214,8 @@ class TransportSpeaker(Speaker[TransportObservation]):
         if observation.board is not None:
             return thought
         cells = sorted({*telling(board, view)[:SENTENCES], *_passed(view, board)})
-        told = [report(board, cells[start : start + SENTENCES]) for start in range(0, len(cells), SENTENCES)]
-        messages = (replace(m, content=f"{m.content} {part}") for m in thought.messages for part in told)
+        texts = [report(board, cells[start : start + SENTENCES]) for start in range(0, len(cells), SENTENCES)]
+        messages = (replace(m, content=f"{m.content} {part}") for m in thought.messages for part in texts)
         return replace(thought, messages=tuple(messages))
 
     def prospects(self, view: View, mate: int) -> list[Prospect]:
@@ -135,7 +253,7 @@ class TransportSpeaker(Speaker[TransportObservation]):
         left = one_step(board.grid, view.agent, None, "I expect that another moves this box")
         return replace(thought, decision=left)
 
-    def propose(self, brief: Brief) -> dict[int, Plan]:
+    def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
         """Make a joint plan.
 
         The explorer follows the greedy plan of the whole board, which spreads the load and takes detours, some steps
@@ -143,28 +261,28 @@ class TransportSpeaker(Speaker[TransportObservation]):
         step that bring boxes nearest to a target, placing first. Where there is no such move, it follows the greedy
         plan for a step.
         """
-        state = brief.state
+        state = request.state
         board = read_shown(state).to_board()
         grid = board.grid
-        others = _next_moves(grid, brief.running)
-        if brief.role == "explorer":
-            steps = _whole(board, brief, others)
+        others = _next_moves(grid, request.running)
+        if request.role == "explorer":
+            steps = _whole(board, request, others)
         else:
-            nearest = _nearest(board, brief.asked, others)
-            steps = (nearest,) if nearest or others else _whole(board, brief, others)[:1]
-        moves = {agent: [joint.get(agent) for joint in steps] for agent in brief.asked}
+            nearest = _nearest(board, request.asked, others)
+            steps = (nearest,) if nearest or others else _whole(board, request, others)[:1]
+        moves = {agent: [joint.get(agent) for joint in steps] for agent in request.asked}
         plans = {
-            agent: plan_of(grid, agent, own, f"the {brief.role}'s next moves")
+            agent: plan_of(grid, agent, own, f"the {request.role}'s next moves")
             for agent, own in moves.items()
             if any(own)
         }
-        for agent in brief.drawn_at_random():
-            plans[agent] = one_step(grid, agent, _any(board, agent, brief.rng), "at random")
+        for agent in request.drawn_at_random():
+            plans[agent] = one_step(grid, agent, _any(board, agent, request.rng), "at random")
         return plans
 
 
 def _known(view: View) -> Board:
-    """What an agent knows of the board: all of it, or what is in its cell and what others have told."""
+    """What an agent knows of the board: all of it, or what is in its cell and what others have reported."""
     observation = view.observation
     assert isinstance(observation, TransportObservation)
     if observation.board is None:
@@ -189,8 +307,8 @@ def _tell_all(view: View, board: Board) -> Thought:
     """Tell those who see less where all targets are."""
     if Act.SPEAK not in view.turn.acts or not view.turn.recipients:
         return Thought()
-    told = report(board, sorted(_with_targets(board)))
-    return Thought(messages=(Draft(view.turn.recipients, told, MessageKind.DIRECTIVE),))
+    text = report(board, sorted(_with_targets(board)))
+    return Thought(messages=(Draft(view.turn.recipients, text, MessageKind.DIRECTIVE),))
 
 
 def _passed(view: View, board: Board) -> set[int]:
@@ -219,10 +337,10 @@ def _next_moves(grid: Grid, running: Mapping[int, Mapping[str, Any]]) -> dict[in
     }
 
 
-def _whole(board: Board, brief: Brief, others: JointMove) -> tuple[JointMove, ...]:
+def _whole(board: Board, request: JointPlanRequest, others: JointMove) -> tuple[JointMove, ...]:
     """The next steps of the greedy plan of the whole board, those who are asked alone."""
-    own = [{agent: move for agent, move in joint.items() if agent in brief.asked} for joint in greedy(board)[:AHEAD]]
-    return (fitting(board, own[0].items(), others),) if own and brief.running else tuple(own)
+    own = [{agent: move for agent, move in joint.items() if agent in request.asked} for joint in greedy(board)[:AHEAD]]
+    return (fitting(board, own[0].items(), others),) if own and request.running else tuple(own)
 
 
 def _nearest(board: Board, asked: Iterable[int], others: JointMove) -> JointMove:

@@ -10,7 +10,7 @@ from corridor.actions import VOCABULARY, Rest, Walk
 from corridor.skills.walking import END, walk
 from corridor.world import Sight
 from maeil import Plan, Thought, View
-from quorum.agents.skills import Brief, Speaker, take_turn
+from quorum.agents.skills import JointPlanRequest, Speaker, take_turn
 
 TIRED = Plan((Rest(),), END, "I am tired")
 """A poor choice."""
@@ -31,8 +31,8 @@ class CorridorSpeaker(Speaker[Sight]):
         plan = TIRED if rng.random() < poor else walk(view.observation)
         return take_turn(view, plan, "I am there.")
 
-    def propose(self, brief: Brief) -> Mapping[int, Plan]:
+    def propose(self, request: JointPlanRequest) -> Mapping[int, Plan]:
         """Return a joint plan: everybody who is asked walks to the end."""
-        left = brief.state["left"]
-        plans = {agent: Plan((Walk(cells=left[agent]),), END, "to the end") for agent in brief.asked if left[agent]}
-        return plans | dict.fromkeys(brief.drawn_at_random(), TIRED)
+        left = request.state["left"]
+        plans = {agent: Plan((Walk(cells=left[agent]),), END, "to the end") for agent in request.asked if left[agent]}
+        return plans | dict.fromkeys(request.drawn_at_random(), TIRED)

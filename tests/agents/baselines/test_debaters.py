@@ -6,10 +6,11 @@ import pytest
 
 from llamac_env import Pick
 from maeil import Plan, Task
+from quorum.agents.baselines.coordinator import majority
 from quorum.agents.llm.recording import unfolded
 from quorum.agents.prompting.blocks import read_blocks
-from quorum.agents.skills import majority, skills_of
-from quorum.agents.skills.squeeze.merge import median
+from quorum.agents.skills import role_of
+from quorum.agents.skills.squeeze.rules import median
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from tests.agents.baselines.stage import end_of, run
@@ -100,7 +101,7 @@ def test_without_any_joint_plan_the_episode_ends_unfinished(tmp_path):
         ([None, go(1), go(2)], None),
         ([None, go(1), go(1)], go(1)),
         ([go(1), None, None], None),  # most let it wait
-        ([go(1, "a"), go(1, "b"), go(1, "b")], go(1, "b")),  # another task is another plan
+        ([go(1, "a"), go(1, "b"), go(1, "b")], go(1, "b")),  # a different task makes a different plan
     ],
 )
 def test_the_majority_of_each_agent_wins_and_the_lowest_debater_breaks_ties(votes, winner):
@@ -114,7 +115,9 @@ def test_plans_with_other_reasons_are_equal_votes_and_agents_are_merged_apart():
 
 
 def test_in_the_squeeze_the_median_of_the_picks_is_taken():
-    assert (skills_of("squeeze").merge(), skills_of("transport").merge()) == (median, majority)
+    default = lambda: majority  # noqa: E731
+    assert role_of("squeeze", "merge", "agents=debaters", default)() is median
+    assert role_of("transport", "merge", "agents=debaters", default)() is majority
     proposals = [{0: picks(2), 1: picks(9)}, {0: picks(7), 1: picks(0)}, {0: picks(3)}]
     merged = median(proposals, [0, 1, 2])
     assert {agent: plan.actions for agent, plan in merged.items()} == {0: (Pick(units=3),), 1: (Pick(units=0),)}

@@ -10,7 +10,7 @@ import pytest
 
 from maeil.errors import EpisodeStop
 from quorum.agents.baselines.asking import AskingResult
-from quorum.agents.baselines.panel import Panel
+from quorum.agents.baselines.coordinator import Panel
 from quorum.agents.coordination.joint import Proposal
 from quorum.agents.llm.errors import BudgetReached, InfrastructureFailed
 

@@ -1,4 +1,4 @@
-"""A corridor world with gates of its own, and a model that plays each role as a test has written it down."""
+"""A corridor world with its own gates, and a model that plays each role as a test has written it down."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ import orjson
 from maeil import LoopSettings
 from maeil.tasks import Constraint
 from maeil.trace import Stamped
+from quorum.agents.coordination.asking import RoleSpeaker
 from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight
 from quorum.agents.coordination.prompts import RolePrompts, role_templates
-from quorum.agents.coordination.speaker import RoleSpeaker
-from quorum.agents.llamac.actor import Actor
-from quorum.agents.llamac.answers import Answers
-from quorum.agents.llamac.critic import TripletCritic
-from quorum.agents.llamac.scrutiny import Scrutiny
-from quorum.agents.llamac.settings import LlamacRole
+from quorum.agents.llamac.actor import Actor, seen
+from quorum.agents.llamac.critic import Scrutiny, TripletCritic
+from quorum.agents.llamac.settings import Answers, LlamacRole
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.examples import plain_example
 from quorum.agents.simulated.llamac import read_given
-from quorum.agents.skills import Briefing, WorldSkills
+from quorum.agents.skills import Briefing
 from tests.agents.llamac.teams import config, coordinated
 from tests.maeil.corridor import Corridor, Rest
 from tests.maeil.scripted import play
@@ -140,9 +138,8 @@ def run(
     prompts = RolePrompts(templates, world, prompts=settings.prompts, max_actions=8, example=plain_example(world))
     answers = Answers(world.vocabulary, 8, world.agents, ("explorer", "exploiter"))
     model = Structuring(cast, repairs)
-    evidence = WorldSkills("hallway").evidence
     actors = [
-        Actor(RoleSpeaker(model, prompts, gates.rules), answers, gates, evidence, world=world, settings=settings)
+        Actor(RoleSpeaker(model, prompts, gates.rules), answers, gates, seen, world=world, settings=settings)
         for _ in range(len(world.agents))
     ]
     speaker = RoleSpeaker(model, prompts, gates.rules)

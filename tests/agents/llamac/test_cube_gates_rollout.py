@@ -1,4 +1,4 @@
-"""The gates of CUBE beside what really comes of joint plans: roll-outs of them in the middle of games."""
+"""The gates of CUBE against what really comes of joint plans: roll-outs of them in the middle of games."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quorum.agents.coordination.joint import Joint, Sight
 from quorum.agents.skills.cube.gates import CubeGates
 from quorum.agents.skills.cube.heuristic import GreedyTeam
 from quorum.agents.skills.cube.knowledge import clear
-from quorum.agents.skills.cube.wording import CUBE, EMCOOP, Wording
+from quorum.agents.skills.cube.plans import CUBE, EMCOOP, Wording
 from tests.agents.naive_team import cube
 from tests.maeil.scripted import play
 

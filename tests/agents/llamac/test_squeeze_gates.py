@@ -8,8 +8,8 @@ from llamac_env import Pick, read_rounds
 from llamac_env.squeeze.env import LISTED
 from maeil import Plan
 from quorum.agents.coordination.joint import Fault, Joint, Sight
-from quorum.agents.skills.squeeze.briefing import SqueezeBriefing
-from quorum.agents.skills.squeeze.gates import SqueezeGates
+from quorum.agents.skills.squeeze import SqueezeBriefing
+from quorum.agents.skills.squeeze.rules import SqueezeGates
 from tests.llamac_env.test_squeeze import world
 
 GATES = SqueezeGates()

@@ -14,7 +14,7 @@ from maeil.messages import Message, MessageKind
 from maeil.mind import Act, Turn, View
 from maeil.plans import Plan, Task
 from quorum.agents.skills import Prospect, Speaker, skills_of
-from quorum.agents.skills.crafter import words
+from quorum.agents.skills.crafter import hearsay as words
 from quorum.agents.skills.crafter.scene import Scene
 from tests.agents.naive_team import view
 from tests.crafter_env.joined import world as crafter_world
@@ -135,7 +135,7 @@ def test_in_the_open_world_prospects_are_the_nearest_cells_of_a_mate_in_sight_an
     prospects = speaker.prospects(seen, 1)
     assert [one.task.target in trees for one in prospects if one.task.target.startswith("tree_")] == [True]
     claim = words.Assignment(frozenset({1}), Task("collect", "iron_7"), 7, 3, seen.t)
-    heard = replace(seen, unread=(said(1, words.assign(claim)),))
+    heard = replace(seen, unread=(said(1, words.write_assignment(claim)),))
     assert speaker.prospects(heard, 1)[0] == Prospect(claim.task, 0, 1, said=True)
 
 

@@ -47,7 +47,7 @@ def question(by: str = "heuristic", **values: object) -> Question:
 
 def test_without_a_budget_nothing_is_asked(paid: tuple[Path, Counting]) -> None:
     run, brain = paid
-    with pytest.raises(UserError, match=r"paid for(.|\n)*--budget-calls"):
+    with pytest.raises(UserError, match=r"paid language models(.|\n)*--budget-calls"):
         blame(run, question())
     assert brain.requests == 0
 
@@ -65,7 +65,7 @@ def test_what_reaches_the_server_is_within_the_budget_and_is_what_is_told(paid: 
     assert found.calls == brain.requests <= 20
     assert found.calls > 0
     assert not found.exact
-    told = [note for note in found.notes if "calls are asked" in note]
+    told = [note for note in found.notes if "calls are used" in note]
     assert told
 
 
@@ -87,7 +87,7 @@ def test_a_reference_that_is_paid_for_is_asked_once_a_turn_and_within_the_budget
     run, brain = paid
     found = blame(run, question("self", budget=Budget(calls=5)))
     assert brain.requests == found.calls == 5
-    assert any("before self was asked of all turns" in note for note in found.notes)
+    assert any("before self was asked about all turns" in note for note in found.notes)
     whole = STEPS * AGENTS
     brain.requests = 0
     blame(run, question("self", budget=Budget(calls=whole)))

@@ -6,7 +6,7 @@ import pytest
 
 from maeil.user_errors import UserError
 from quorum.agents.llm.errors import ConnectionLost
-from quorum.agents.skills.cube.wording import Wording
+from quorum.agents.skills.cube.plans import Wording
 from quorum.experiments.common.packages import Needed
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode import checks

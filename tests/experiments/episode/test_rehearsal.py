@@ -11,7 +11,7 @@ import pytest
 from crafter_env.kernels.jit import KERNELS as crafter  # noqa: N811 (it is a set among others here)
 from cube_env.jit import KERNELS as cube  # noqa: N811
 from llamac_env.jit import KERNELS as transport  # noqa: N811
-from quorum.agents.skills.cube.planner.jit import KERNELS as planner  # noqa: N811
+from quorum.agents.skills.cube.planner.kernels import KERNELS as planner  # noqa: N811
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import prepare, run_cell
 from tests.conftest import Quorum, command, environment
@@ -27,6 +27,12 @@ def compiled() -> set[tuple[str, str]]:
 
 
 KINDS = [words for words in CELLS if not words.startswith("env=squeeze")]
+
+
+@pytest.fixture(autouse=True)
+def unmarked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every process rehearse, also where another one has."""
+    monkeypatch.setattr("quorum.experiments.episode.rehearsal._mark", lambda *_: None)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cube_env.symbolic.actions import Wait
 from maeil.plans import Plan, Task
 from maeil.trace.events import MessageSent
-from quorum.agents.coordination.plan_messages import Objection, directive, feedback
+from quorum.agents.coordination.joint import Objection, directive, feedback
 from quorum.experiments.episode.talk import Talk, folded, in_words
 
 NAMES = [f"agent_{k}" for k in range(5)]

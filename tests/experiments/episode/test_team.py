@@ -39,12 +39,12 @@ FOUR = {
     ],
     "transport": [
         "env=transport",
-        "agents.members={agent_0: heuristic, agent_1: {prompts: v1}, agent_2: {prompts: terse}}",
+        "agents.members={agent_0: heuristic, agent_1: {prompts: terse}, agent_2: {prompts: terse}}",
     ],
     "squeeze": [
         "env=squeeze",
         "max_steps=6",
-        "agents.members={agent_0: heuristic, agent_1: {prompts: v1}, agent_2: {prompts: terse}}",
+        "agents.members={agent_0: heuristic, agent_1: {prompts: terse}, agent_2: {prompts: terse}}",
     ],
 }
 """A team of four different minds in each world; the last one has the prompts of all, and a model that errs."""

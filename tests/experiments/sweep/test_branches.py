@@ -24,7 +24,7 @@ from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results import read_results
 from quorum.experiments.results.finished import finished_cell
 from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.results.verify_folder import check_folder
+from quorum.experiments.results.verify import check_folder
 from quorum.experiments.sweep.branches import BranchGrid, plan_branches
 from quorum.experiments.sweep.command import SweepReport, run_sweep_command, show_plan
 from quorum.experiments.sweep.engines.choose import choose_engine
@@ -309,9 +309,7 @@ def test_only_what_is_live_reaches_the_server(tmp_path: Path) -> None:
 def test_a_sweep_of_branches_that_was_killed_is_the_same_when_it_was_resumed(first: Path, tmp_path: Path) -> None:
     words = ("llm.poor=0.2,0.4,0.6,0.8", "llm.latency=0.05")
     at = [word for step in "0123" for word in ("--at", step)]
-    line = command(
-        "branch", str(first), *at, *words, *LOCAL, "--out", str(tmp_path), "--name", "s", "--quiet"
-    )
+    line = command("branch", str(first), *at, *words, *LOCAL, "--out", str(tmp_path), "--name", "s", "--quiet")
     process = subprocess.Popen(line, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE)
     deadline = time.monotonic() + 120
     while len(branches(tmp_path / "s")) < 2 and time.monotonic() < deadline and process.poll() is None:

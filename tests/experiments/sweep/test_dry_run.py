@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from quorum.agents.llm.prices import find_price
-from quorum.experiments.episode.trial import SECONDS_PER_CALL
+from quorum.experiments.episode.expected import SECONDS_PER_CALL
 from quorum.experiments.sweep.command import show_plan
 from quorum.experiments.sweep.estimate import Forecast
 from quorum.experiments.sweep.run import SweepRequest
@@ -34,7 +34,7 @@ def test_it_sums_up_the_cells_and_writes_nothing(asked: Callable[..., SweepReque
     text = shown(forecast)
     assert not any(cell.name in text for cell in forecast.cells)
     assert "4 (2 more points repeat them): 0 done, 4 to run now" in text
-    assert "from one episode of the kind, played now" in text
+    assert "4 episodes unknown, left out" in text
 
 
 def test_what_it_comes_to_stands_first_and_fits_eighty_columns(asked: Callable[..., SweepRequest]) -> None:
@@ -68,11 +68,11 @@ def test_a_real_model_is_stood_in_for_by_a_simulated_one_and_that_is_said(asked:
     forecast = show_plan(asked(*words))
     price = find_price("openai", "gpt-5-mini")
     assert price is not None
-    assert forecast.answers >= 2
+    assert forecast.answers >= 1
     assert 0 < forecast.usd < forecast.tokens * 2e-6
     assert forecast.seconds >= SECONDS_PER_CALL * forecast.answers / 2
     assert forecast.plain()["simulated"] is True
-    assert "played now with a simulated model; 3 s an answer are assumed" in shown(forecast)
+    assert "from recorded episodes with the simulated model, at 3 s an answer" in shown(forecast)
     unknown = show_plan(asked(*words[:3], "llm.model=no-such-model", *words[4:]))
     assert unknown.usd is None
     assert "unknown: the model's price is not known" in shown(unknown)
@@ -83,7 +83,7 @@ def test_given_prices_are_reckoned_with_and_a_replay_has_none(
 ) -> None:
     words = ("env=cube", "agents=naive", "llm=vllm", "llm.model=m", "n=1", "max_steps=3", "seed=0")
     priced = show_plan(asked(*words, "llm.prices={input: 1, output: 1}"))
-    assert priced.usd == pytest.approx(priced.tokens / 1e6)
+    assert priced.usd == pytest.approx(priced.tokens / 1e6, rel=1e-2)
     assert priced.usd > 0
     sweep(*PARROT, "n=2", limit=1)
     (run,) = (path.parent for path in tmp_path.glob("s/*/calls.jsonl"))

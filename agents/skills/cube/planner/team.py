@@ -5,28 +5,249 @@ conditions. It sees the whole board at once, as every agent does, and plans in t
 
 1. `schedule`: which agents push which block, in which order. Blocks are pushed to the right only, and only when all
    blocks ahead in their rows are delivered, on their way, or pushed on with them. So no push ever seals a block in.
-2. `staging`, `ways`, `motion`: how the agents walk, wait, make way and push, step by step and free of collisions.
-3. `search`: schedules are changed, rolled out on a copy of the board, and the best rollout is the joint plan.
+2. `kernels`: how the agents walk, wait, make way and push, step by step and free of collisions.
+3. Schedules are changed, rolled out on a copy of the board, and the best rollout is the joint plan.
 
 Each agent gets its part delivery by delivery. The joint plan holds as long as the board is as foreseen; when it is not,
-or the plan ends with blocks left because the team would be stuck, the team plans anew, with fresh draws.
+or the plan ends with blocks left because the team would be stuck, the team plans again, with fresh draws.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import groupby
+
 import numpy as np
 
-from cube_env import CubeState, Layout, SymbolicObservation
-from maeil.actions import Vocabulary
+from cube_env import Action, CubeState, Face, Layout, SymbolicObservation
+from maeil.actions import SymbolicAction, Vocabulary
 from maeil.mind import Act, Mind, View
-from maeil.plans import Plan
+from maeil.plans import Plan, Task
 from quorum.agents.skills.commanded import CommandedMind
-from quorum.agents.skills.contract import Effort
-from quorum.agents.skills.cube.planner.plans import Writer
-from quorum.agents.skills.cube.planner.rollout import Rollout, roll_out
-from quorum.agents.skills.cube.planner.schedule import Project, blocks_ahead
-from quorum.agents.skills.cube.planner.search import search
-from quorum.agents.skills.cube.planner.staging import staging_cells
+from quorum.agents.skills.cube.planner.kernels import (
+    PUSHING,
+    STAY,
+    Integers,
+    Team,
+    begin_step,
+    measure_ways,
+    move,
+    staging_cells,
+)
+from quorum.agents.skills.cube.planner.schedule import Effort, Project, Schedule, blocks_ahead, search
+
+PATIENCE = 3
+"""Steps without any block moving after which a team counts as stuck, in sides of the grid."""
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """What became of a schedule in T steps."""
+
+    actions: Integers
+    """(T, n): the joint actions."""
+    pushes: Integers
+    """(T, n): the block that an agent pushes in a step, -1 when it walks or stays."""
+    agents: Integers
+    """(T + 1, n, 2): the cells of the agents before each step and at the end."""
+    blocks: Integers
+    """(T + 1, B, 4): row, col, weight of the blocks, and 1 while they are there, likewise."""
+
+    @property
+    def steps(self) -> int:
+        """Number of steps, T."""
+        return len(self.actions)
+
+    @property
+    def value(self) -> tuple[int, int, int]:
+        """What a team wants little of: weight left undelivered, steps, and the sum of blocks left over all steps."""
+        weight, alive = self.blocks[-1, :, 2], self.blocks[:, :, 3]
+        return int((weight * alive[-1]).sum()), self.steps, int(alive.sum())
+
+    def until_last_push(self) -> Rollout:
+        """Return the steps up to the last one that moves a block; all of them when none does."""
+        working = np.flatnonzero((self.pushes >= 0).any(axis=1))
+        if working.size == 0:
+            return self
+        end = int(working[-1]) + 1
+        return Rollout(self.actions[:end], self.pushes[:end], self.agents[: end + 1], self.blocks[: end + 1])
+
+
+def roll_out(schedule: Schedule, state: CubeState, limit: int) -> Rollout:
+    """Let a team carry out a schedule.
+
+    Args:
+        schedule: who does what.
+        state: where it begins; it is left as it is.
+        limit: steps to take at most.
+
+    Returns:
+        The steps until all that is scheduled is delivered; or until the team is stuck, or the limit.
+    """
+    state = state.copy()
+    team = _team(schedule, state)
+    block_of = np.append(schedule.order, -1)
+    phase_of = np.append(team.phase, 0)
+    actions: list[Integers] = []
+    pushes: list[Integers] = []
+    agents, blocks = [state.agents.copy()], [state.block_table.copy()]
+    left_over = int((schedule.carrier < 0).sum())
+    stuck_at = PATIENCE * state.side
+    while state.live > left_over and len(actions) < min(limit, stuck_at):
+        begin_step(team)
+        move(team, measure_ways(team))
+        phase_of[:-1] = team.phase
+        pushed = np.where(phase_of[team.current] == PUSHING, block_of[team.current], -1)
+        state.advance(team.actions)
+        moved = (state.block_table != blocks[-1]).any(axis=1)
+        if moved.any():
+            stuck_at = len(actions) + 1 + PATIENCE * state.side
+        # A push that moves nothing is the same as staying, and reads better.
+        in_vain = (pushed >= 0) & ~moved[pushed]
+        actions.append(np.where(in_vain, 0, team.actions))
+        pushes.append(np.where(in_vain | (team.actions == 0), -1, pushed))
+        agents.append(state.agents.copy())
+        blocks.append(state.block_table.copy())
+    shape = (len(actions), len(state.agents))
+    return Rollout(
+        np.array(actions, dtype=np.int64).reshape(shape),
+        np.array(pushes, dtype=np.int64).reshape(shape),
+        np.array(agents),
+        np.array(blocks),
+    )
+
+
+def _team(schedule: Schedule, state: CubeState) -> Team:
+    side, n = state.side, len(state.agents)
+    return Team(
+        agents=state.agents,
+        blocks=state.block_table,
+        grid=state.grid,
+        order=schedule.order,
+        members=schedule.members,
+        carrier=schedule.carrier,
+        phase=np.zeros(len(schedule.order), dtype=np.int64),
+        current=np.full(n, -1, dtype=np.int64),
+        target=np.full((n, 2), -1, dtype=np.int64),
+        ground=np.zeros((side, side), dtype=np.int64),
+        field=np.full((n, side, side), -1, dtype=np.int32),
+        claimed=np.zeros((side, side), dtype=np.bool_),
+        settled=np.zeros(n, dtype=np.bool_),
+        waited=np.zeros(n, dtype=np.int64),
+        decided=np.zeros(n, dtype=np.bool_),
+        queue=np.zeros(side * side, dtype=np.int64),
+        seen=np.zeros((side, side), dtype=np.bool_),
+        actions=np.zeros(n, dtype=np.int64),
+    )
+
+
+DELAY = 10
+"""Steps that a mate may be late at a meeting before those who wait for it ask for another plan."""
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """How a team comes together at a block, in steps of its rollout.
+
+    Attributes:
+        count: agents that meet.
+        aligned: when the agent in question stands in a gap-free line at the block.
+        complete: when all of them do.
+        push: when they begin to push.
+    """
+
+    count: int
+    aligned: int
+    complete: int
+    push: int
+
+
+class Writer:
+    """Writes plans in the words of a vocabulary: a place to meet is named only where there is a word for it.
+
+    Args:
+        vocabulary: CUBE's or EmCoop's.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._full = "rendezvous" in vocabulary.names
+
+    def plan(self, rollout: Rollout, ids: tuple[int, ...], agent: int, begin: int) -> Plan:
+        """Write what an agent does up to the end of its next delivery, or of the rollout when it has none.
+
+        Args:
+            rollout: the joint plan.
+            ids: the blocks' ids by their index in it.
+            agent: whose part.
+            begin: step of the rollout at which it begins.
+        """
+        pushes = rollout.pushes[:, agent].tolist()
+        push = next((t for t in range(begin, rollout.steps) if pushes[t] >= 0), None)
+        if push is None:
+            return Plan(self._steps(rollout, agent, begin, rollout.steps), None, "no block needs me any more")
+        block = pushes[push]
+        end = next((t for t in range(push, rollout.steps) if pushes[t] not in (block, -1)), rollout.steps)
+        end = 1 + max(t for t in range(push, end) if pushes[t] == block)
+        meeting = _meeting(rollout, agent, push)
+        actions: tuple[SymbolicAction, ...]
+        if self._full and begin <= meeting.complete:
+            aligned = max(meeting.aligned, begin)
+            actions = (
+                *self._steps(rollout, agent, begin, aligned),
+                self._rendezvous(ids[block], meeting.count, meeting.complete - aligned + DELAY),
+                *self._idle(push - meeting.complete),
+            )
+        else:
+            actions = self._steps(rollout, agent, begin, push)
+        for is_push, run in groupby(pushes[push:end], lambda pushed: pushed == block):
+            length = len(list(run))
+            actions += (self._push(ids[block], length),) if is_push else self._idle(length)
+        rationale = f"{meeting.count} of us push block {ids[block]} from step {push - begin} from now on"
+        return Plan(actions, Task("deliver", f"block_{ids[block]}"), rationale)
+
+    def idle(self, steps: int) -> Plan:
+        """Write a plan to do nothing."""
+        return Plan(self._idle(steps), None, "no block can be delivered")
+
+    def _steps(self, rollout: Rollout, agent: int, begin: int, end: int) -> tuple[SymbolicAction, ...]:
+        actions: list[SymbolicAction] = []
+        for primitive, run in groupby(rollout.actions[begin:end, agent].tolist()):
+            length = len(list(run))
+            if primitive == STAY:
+                actions.extend(self._idle(length))
+            else:
+                direction = Action(primitive).name.lower()
+                actions.append(self._vocabulary.parse({"action": "move", "direction": direction, "steps": length}))
+        return tuple(actions)
+
+    def _idle(self, steps: int) -> tuple[SymbolicAction, ...]:
+        if steps == 0:
+            return ()
+        return (self._vocabulary.parse({"action": "idle" if self._full else "wait", "steps": steps}),)
+
+    def _push(self, block: int, steps: int) -> SymbolicAction:
+        action = "push_block" if self._full else "push"
+        return self._vocabulary.parse({"action": action, "block": block, "steps": steps})
+
+    def _rendezvous(self, block: int, count: int, timeout: int) -> SymbolicAction:
+        data = {"action": "rendezvous", "block": block, "face": Face.left, "count": count, "timeout": timeout}
+        return self._vocabulary.parse(data)
+
+
+def _meeting(rollout: Rollout, agent: int, push: int) -> Meeting:
+    team = [i for i, block in enumerate(rollout.pushes[push].tolist()) if block == rollout.pushes[push, agent]]
+    arrivals = {i: _arrival(rollout, i, push) for i in team}
+    row = rollout.agents[push, agent, 0]
+    aligned = max(arrivals[i] for i in team if rollout.agents[push, i, 0] == row)
+    return Meeting(len(team), aligned, max(arrivals.values()), push)
+
+
+def _arrival(rollout: Rollout, agent: int, push: int) -> int:
+    """Step from which on an agent stands where it begins to push."""
+    while push > 0 and rollout.actions[push - 1, agent] == STAY:
+        push -= 1
+    return push
 
 
 class PlannedTeam:

@@ -1,0 +1,380 @@
+"""What plans push in CUBE: ways to a face, the lines behind it, what a push sweeps, and when each agent is there."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from cube_env import (
+    Cell,
+    Entity,
+    Face,
+    Idle,
+    Move,
+    MoveToBlock,
+    Navigate,
+    PushBlock,
+    PushTowards,
+    Rendezvous,
+    SymbolicBlock,
+    SymbolicObservation,
+    Wait,
+    WaitAgents,
+    YieldBlock,
+)
+from maeil.actions import SymbolicAction
+from maeil.plans import Plan
+from quorum.agents.skills.cube.plans import SIDES
+
+PUSHED: Mapping[Face, Cell] = {Face.left: (0, 1), Face.right: (0, -1), Face.up: (1, 0), Face.down: (-1, 0)}
+"""Rows and columns that a block moves by when it is pushed from a face."""
+
+Square = tuple[int, int, int]
+"""Row and column of the top-left cell of a block, and its weight."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What a push does.
+
+    Attributes:
+        squares: where the blocks that moved and are not delivered end up, by id.
+        entered: cells that blocks move into.
+        obstacle: what stops it before it is through; empty when nothing does.
+        others: the blocks that stop it.
+    """
+
+    squares: Mapping[int, Square]
+    entered: frozenset[Cell]
+    obstacle: str = ""
+    others: tuple[int, ...] = ()
+
+
+class Board:
+    """A board as an observation shows it.
+
+    Args:
+        observation: of anybody; all see the same board.
+    """
+
+    def __init__(self, observation: SymbolicObservation) -> None:
+        self.side = observation.side
+        self.agents = observation.agents
+        self.blocks: dict[int, SymbolicBlock] = {block.id: block for block in observation.blocks}
+        self._squares: dict[int, Square] = {b.id: (b.row, b.col, b.weight) for b in observation.blocks}
+        self._covered = {cell for square in self._squares.values() for cell in _cells(square)}
+        self._taken = set(observation.agents)
+        self._lanes: dict[tuple[int, Face], list[list[Cell]]] = {}
+        self._ways: dict[tuple[int, Face, frozenset[Cell]], dict[Cell, int]] = {}
+
+    def is_free(self, cell: Cell) -> bool:
+        """Whether a cell is on the grid, and in no block."""
+        return 0 <= cell[0] < self.side and 0 <= cell[1] < self.side and cell not in self._covered
+
+    def lanes(self, block: int, face: Face) -> list[list[Cell]]:
+        """The cells from which a block can be pushed, line by line: a face cell and those straight behind it."""
+        if (block, face) not in self._lanes:
+            self._lanes[block, face] = self._find_lanes(block, face)
+        return self._lanes[block, face]
+
+    def _find_lanes(self, block: int, face: Face) -> list[list[Cell]]:
+        row_step, col_step = PUSHED[face]
+        found = []
+        for row, col in _strip(self._squares[block], (-row_step, -col_step)):
+            lane, cell = [], (row, col)
+            while self.is_free(cell):
+                lane.append(cell)
+                cell = cell[0] - row_step, cell[1] - col_step
+            if lane:
+                found.append(lane)
+        return found
+
+    def is_aligned(self, cell: Cell, block: int, face: Face) -> bool:
+        """Whether an agent in a cell is on a face cell, or in a gap-free line of agents behind one."""
+        for lane in self.lanes(block, face):
+            if cell in lane:
+                return all(before in self._taken for before in lane[: lane.index(cell)])
+        return False
+
+    def faces_at(self, cell: Cell, block: int) -> list[Face]:
+        """The faces of a block that an agent in a cell is aligned with."""
+        return [face for face in Face if self.is_aligned(cell, block, face)]
+
+    def ways(self, block: int, face: Face, standing: Collection[Cell] = ()) -> dict[Cell, int]:
+        """Steps from every cell to the nearest place at a face: behind those who stand there.
+
+        Args:
+            block: id.
+            face: of the block.
+            standing: cells of agents that do not move away.
+        """
+        key = block, face, frozenset(standing)
+        if key not in self._ways:
+            self._ways[key] = self._find_ways(block, face, key[-1])
+        return self._ways[key]
+
+    def _find_ways(self, block: int, face: Face, standing: frozenset[Cell]) -> dict[Cell, int]:
+        places = (next((cell for cell in lane if cell not in standing), None) for lane in self.lanes(block, face))
+        steps = {cell: 0 for cell in places if cell is not None}
+        edge = deque(steps)
+        while edge:
+            row, col = edge.popleft()
+            for cell in ((row - 1, col), (row + 1, col), (row, col - 1), (row, col + 1)):
+                if cell not in steps and self.is_free(cell):
+                    steps[cell] = steps[row, col] + 1
+                    if cell not in standing:
+                        edge.append(cell)
+        return steps
+
+    def chain(self, block: int, face: Face, squares: Mapping[int, Square] | None = None) -> list[int]:
+        """A block and all that a push from a face moves along with it."""
+        squares = self._squares if squares is None else squares
+        found = [block]
+        for member in found:
+            front = set(_strip(squares[member], PUSHED[face]))
+            rest = (other for other in squares if other not in found)
+            found.extend(other for other in rest if not front.isdisjoint(_cells(squares[other])))
+        return found
+
+    def force(self, block: int, face: Face) -> int:
+        """Agents that it takes to move a block from a face: the weight of its chain."""
+        return sum(self.blocks[member].weight for member in self.chain(block, face))
+
+    def sweep(self, block: int, face: Face, steps: int, force: int, moving: Iterable[int] = ()) -> Sweep:
+        """Push a block, cell by cell.
+
+        Args:
+            block: id.
+            face: from which it is pushed.
+            steps: cells to push it.
+            force: agents that push.
+            moving: other blocks that are pushed at the same time, and are not there any more when this one comes.
+        """
+        gone = set(moving)
+        squares = {other: square for other, square in self._squares.items() if other not in gone}
+        moved: set[int] = set()
+        entered: set[Cell] = set()
+        for _ in range(steps):
+            members = self.chain(block, face, squares)
+            needed = sum(squares[member][2] for member in members)
+            front = {cell for member in members for cell in _strip(squares[member], PUSHED[face])}
+            obstacle, others = "", tuple(members[1:])
+            if needed > force:
+                obstacle = f"with what is in front it takes {needed} agents"
+            elif not all(0 <= row < self.side and 0 <= col < self.side for row, col in front):
+                obstacle = "a wall is in front"
+            if obstacle:
+                return Sweep({m: squares[m] for m in moved if m in squares}, frozenset(entered), obstacle, others)
+            entered |= front
+            moved.update(members)
+            for member in members:
+                row, col, weight = squares[member]
+                squares[member] = row + PUSHED[face][0], col + PUSHED[face][1], weight
+                if squares[member][1] + weight == self.side:
+                    del squares[member]
+            if block not in squares:
+                break
+        return Sweep({member: squares[member] for member in sorted(moved) if member in squares}, frozenset(entered))
+
+
+def overlap(one: Square, other: Square) -> bool:
+    """Whether two squares share a cell."""
+    return not set(_cells(one)).isdisjoint(_cells(other))
+
+
+def _cells(square: Square) -> list[Cell]:
+    row, col, weight = square
+    return [(r, c) for r in range(row, row + weight) for c in range(col, col + weight)]
+
+
+def _strip(square: Square, step: Cell) -> list[Cell]:
+    """The cells just outside a square on the side where a step leads."""
+    row, col, weight = square
+    if step[0]:
+        line = row - 1 if step[0] < 0 else row + weight
+        return [(line, c) for c in range(col, col + weight)]
+    line = col - 1 if step[1] < 0 else col + weight
+    return [(r, line) for r in range(row, row + weight)]
+
+
+Key = tuple[int, Face]
+"""What is done together: a block, and the face from which it is pushed."""
+
+
+@dataclass(frozen=True, slots=True)
+class PushTask:
+    """A push that an agent takes part in.
+
+    Attributes:
+        agent: its index.
+        block: what is pushed.
+        face: from where; None when the plan pushes from where the agent stands, and that is at no face.
+        steps: cells to push; or steps to push for, when it pushes in vain too.
+        arrival: steps until it is at the face; None when no way leads there.
+        patience: steps that it waits there for the others.
+        count: agents that it waits for, itself among them; 0 when it does not wait.
+        in_vain: whether steps in which the block does not move count too (EmCoop's push).
+    """
+
+    agent: int
+    block: int
+    face: Face | None
+    steps: int
+    arrival: int | None
+    patience: int
+    count: int
+    in_vain: bool = False
+
+    def cells(self, begin: int) -> int:
+        """Return how far the block moves at most.
+
+        Args:
+            begin: steps until enough agents push it.
+        """
+        return max(1, self.steps - (begin - (self.arrival or 0))) if self.in_vain else self.steps
+
+
+def place_of(key: Key) -> str:
+    """Name a face in words."""
+    return f"the {key[1]} face of block {key[0]}"
+
+
+def jobs(board: Board, agent: int, plan: Plan) -> list[PushTask]:
+    """Return the pushes of a plan, in order. Blocks that are not there any more make none."""
+    return _read(_Reader(board, agent, {}), plan)
+
+
+def groups(board: Board, plans: Mapping[int, Plan]) -> dict[Key, list[PushTask]]:
+    """Return who pushes together, by block and face; pushes from nowhere are left out.
+
+    Who stands at a face, and is to go to another one first, makes room at it.
+    """
+    aims = {agent: aim for agent, plan in plans.items() if (aim := _aim(plan)) is not None}
+    found: dict[Key, list[PushTask]] = {}
+    for agent, plan in sorted(plans.items()):
+        for job in _read(_Reader(board, agent, aims), plan):
+            if job.face is not None:
+                found.setdefault((job.block, job.face), []).append(job)
+    return found
+
+
+def aim_of(action: SymbolicAction) -> Key | None:
+    """Return the face that an action goes to; None for one that goes to none."""
+    match action:
+        case MoveToBlock(block=block, face=face):
+            return block, face
+        case Navigate(entity=Entity.block, id=int(block)):
+            return block, Face.left
+        case _:
+            return None
+
+
+def moves(plan: Plan) -> bool:
+    """Whether a plan lets its agent leave its cell."""
+    return any(not isinstance(action, Idle | Wait | WaitAgents | Rendezvous) for action in plan.actions)
+
+
+def _aim(plan: Plan) -> Key | None:
+    """The face that a plan goes to first."""
+    return next((aim for action in plan.actions if (aim := aim_of(action)) is not None), None)
+
+
+def _read(reader: _Reader, plan: Plan) -> list[PushTask]:
+    return [job for action in plan.actions if (job := reader.read(action)) is not None]
+
+
+class _Reader:
+    """Reads the actions of a plan in order, and keeps where they lead and how long they take.
+
+    Args:
+        board: as it is now.
+        agent: whose plan it is.
+        aims: the face that each agent goes to first, as far as it goes to one.
+    """
+
+    def __init__(self, board: Board, agent: int, aims: Mapping[int, Key]) -> None:
+        self._board = board
+        self._agent = agent
+        self._aims = aims
+        self._cell: Cell = board.agents[agent]
+        self._time: int | None = 0
+        self._at: Key | None = None
+        self._count = 0
+        self._patience: int | None = None
+
+    def read(self, action: SymbolicAction) -> PushTask | None:
+        """Take in an action; give the job when it is a push."""
+        match action:
+            case Idle(steps=steps) | Wait(steps=steps) | YieldBlock(steps=steps):
+                self._spend(steps)
+            case Move(direction=direction, steps=steps):
+                self._walk(direction.action, steps)
+            case MoveToBlock() | Navigate():
+                self._go(action)
+            case Rendezvous(block=block, face=face, count=count, timeout=timeout):
+                self._at = block, face
+                self._count, self._patience = count, self._or_default(timeout)
+            case PushBlock(block=block) if block in self._board.blocks:
+                patience = self._patience if self._patience is not None else self._or_default(action.timeout)
+                return PushTask(self._agent, block, self._face(block), action.steps, self._time, patience, self._count)
+            case PushTowards(block=block, steps=steps) if block in self._board.blocks:
+                at = self._face(block)
+                force = self._board.force(block, at) if at is not None else 0
+                return PushTask(self._agent, block, at, steps, self._time, steps - 1, force, in_vain=True)
+        return None
+
+    def _face(self, block: int) -> Face | None:
+        """The face at which the agent is by now."""
+        if self._at is not None and self._at[0] == block:
+            return self._at[1]
+        return next(iter(self._board.faces_at(self._cell, block)), None)
+
+    def _go(self, action: MoveToBlock | Navigate) -> None:
+        """Walk to a face; or to a place that is none, as the crow flies."""
+        aim = aim_of(action)
+        if aim is None:
+            assert isinstance(action, Navigate)
+            place = self._place(action)
+            self._spend(abs(place[0] - self._cell[0]) + abs(place[1] - self._cell[1]))
+            self._cell, self._at = place, None
+        elif aim[0] in self._board.blocks:
+            # Where all places are taken it waits for the block to move on, behind those who push it.
+            ways = self._board.ways(*aim, self._standing(*aim)) or self._board.ways(*aim)
+            way = 0 if self._board.is_aligned(self._cell, *aim) else ways.get(self._cell)
+            self._time = None if way is None or self._time is None else self._time + way
+            self._at, self._count, self._patience = aim, 0, None
+
+    def _place(self, action: Navigate) -> Cell:
+        match action:
+            case Navigate(entity=Entity.cell, cell=(row, col)):
+                return row, col
+            case Navigate(entity=Entity.agent, id=int(agent)) if agent < len(self._board.agents):
+                return self._board.agents[agent]
+            case _:
+                return self._cell[0], self._board.side - 1
+
+    def _standing(self, block: int, face: Face) -> list[Cell]:
+        """Cells of the agents that are at a face already, and do not leave for another one."""
+        return [
+            cell
+            for agent, cell in enumerate(self._board.agents)
+            if cell != self._cell
+            and self._aims.get(agent, (block, face)) == (block, face)
+            and self._board.is_aligned(cell, block, face)
+        ]
+
+    def _walk(self, direction: int, steps: int) -> None:
+        row_step, col_step = {1: (-1, 0), 2: (1, 0), 3: (0, -1), 4: (0, 1)}[int(direction)]
+        for _ in range(steps):
+            ahead = self._cell[0] + row_step, self._cell[1] + col_step
+            if self._board.is_free(ahead):
+                self._cell = ahead
+        self._spend(steps)
+
+    def _spend(self, steps: int) -> None:
+        if self._time is not None:
+            self._time += steps
+
+    def _or_default(self, timeout: int | None) -> int:
+        return timeout if timeout is not None else SIDES * self._board.side

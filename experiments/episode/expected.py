@@ -1,0 +1,196 @@
+"""What an episode is expected to take. Nothing is played.
+
+`usual_costs.json` holds what episodes with the simulated model took, for each team of the named experiments;
+`python benchmarks/usual_costs.py` writes it. An estimate takes the entry whose world, minds and topology are alike, in
+proportion to agents and steps. For a real model, its own price is put on these tokens, and each answer is assumed to
+last `SECONDS_PER_CALL`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+
+from quorum.agents.llm.prices import BATCH, OFFER_BATCHES, read_tier
+from quorum.agents.llm.protocol import Usage
+from quorum.agents.llm.spending import dollars
+from quorum.experiments.common.durations import clock_time
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.providers.config import ProviderConfig
+from quorum.experiments.configuration.registry import providers
+from quorum.experiments.configuration.team_label import team_label
+
+SIMULATED = "simulated"
+"""Name of the provider whose episodes the figures come from."""
+SECONDS_PER_CALL = 3.0
+"""Assumed for an answer of a real model; the answers of an episode are assumed to come one after the other."""
+FIGURES = Path(__file__).with_name("usual_costs.json")
+
+
+@dataclass(frozen=True, slots=True)
+class UsualCosts:
+    """What recorded episodes of a team took, on average.
+
+    Attributes:
+        world: name of the world.
+        minds: label of the team.
+        topology: name of the topology.
+        n: agents.
+        steps: environment steps.
+        completed: whether they ended before the step limit.
+        thoughts: thoughts of all agents.
+        answers: answers of the simulated model.
+        prompt: tokens read.
+        completion: tokens written.
+        seconds: wall time.
+    """
+
+    world: str
+    minds: str
+    topology: str
+    n: int
+    steps: float
+    completed: bool
+    thoughts: float
+    answers: float
+    prompt: float
+    completion: float
+    seconds: float
+
+    def share(self, raw: Mapping[str, Any], thoughts: int | None) -> float:
+        """Return how much of it an episode takes, in proportion to its thoughts, or to its agents and steps."""
+        if thoughts is not None:
+            return thoughts / max(self.thoughts, 1.0)
+        steps = min(self.steps, raw["max_steps"]) if self.completed else raw["max_steps"]
+        n: int = raw["n"]
+        share: float = n / self.n * steps / max(self.steps, 1.0)
+        return max(share, n / max(self.thoughts, n))  # every agent thinks before the first step
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a cell is expected to take.
+
+    Attributes:
+        answers: of language models.
+        tokens: read and written.
+        usd: money in US dollars, as far as prices are known.
+        seconds: wall time.
+        priceless: whether the price of an answer is not known.
+        by_tier: the money in each tier of service whose price is known, batches among them; the usual one has the
+            empty name. Empty for means of finished cells: these had the price of the tier that answered.
+    """
+
+    answers: float
+    tokens: float
+    usd: float
+    seconds: float
+    priceless: bool = False
+    by_tier: Mapping[str, float] = field(default_factory=dict)
+
+    def times(self, share: float) -> Expected:
+        """Return what takes so many times as much."""
+        return Expected(
+            self.answers * share,
+            self.tokens * share,
+            self.usd * share,
+            self.seconds * share,
+            self.priceless,
+            {tier: usd * share for tier, usd in self.by_tier.items()},
+        )
+
+
+def asks_real_model(raw: Mapping[str, Any], *, uses_models: bool) -> bool:
+    """Whether the minds of a resolved configuration ask a model that is not simulated."""
+    return uses_models and raw["llm"]["name"] != SIMULATED
+
+
+def expected(raw: Mapping[str, Any], *, uses_models: bool, thoughts: int | None = None) -> Expected | None:
+    """Estimate an episode of a resolved configuration; None where no recorded episode is of such minds.
+
+    Args:
+        raw: the configuration.
+        uses_models: whether its minds think with language models.
+        thoughts: of an episode that goes on from a recorded one: the thoughts that are left; None: all of it.
+    """
+    usual = _usual(raw)
+    if usual is None or (uses_models and not usual.answers):
+        return None
+    share = usual.share(raw, thoughts)
+    if not uses_models:
+        return Expected(0.0, 0.0, 0.0, usual.seconds * share)
+    answers, read, written = (value * share for value in (usual.answers, usual.prompt, usual.completion))
+    if not asks_real_model(raw, uses_models=uses_models):
+        prices = [raw["llm"].get(f"usd_per_million_{kind}") or 0.0 for kind in ("prompt", "completion")]
+        usd = (read * prices[0] + written * prices[1]) / 1e6
+        return Expected(answers, read + written, usd, usual.seconds * share)
+    by_tier = _by_tier(raw["llm"], Usage(prompt=round(read), completion=round(written)))
+    money = by_tier.get(read_tier(raw["llm"].get("service_tier")))
+    seconds = usual.seconds * share + answers * SECONDS_PER_CALL
+    return Expected(answers, read + written, money or 0.0, seconds, priceless=money is None, by_tier=by_tier)
+
+
+def expectation(cell: Cell, thoughts: int | None = None) -> str:
+    """Say what an episode is expected to take; empty where no model is asked but a simulated one or a recording.
+
+    Args:
+        cell: the episode.
+        thoughts: of a branch: the thoughts that its run has left; None: the episode is no branch.
+    """
+    c = cell.configuration
+    if not (asks_real_model(cell.plain, uses_models=c.uses_models) and isinstance(c.llm, ProviderConfig)):
+        return ""
+    found = expected(cell.plain, uses_models=True, thoughts=thoughts)
+    if found is None:
+        return f"cost unknown: there are no figures of agents={c.team_label}"
+    money = "unknown money (no price)" if found.priceless else dollars(found.usd)
+    amounts = f"{found.answers:,.0f} answers, {found.tokens:,.0f} tokens, {money}, {clock_time(found.seconds)}"
+    return f"expected: about {amounts} ({basis()})"
+
+
+def basis() -> str:
+    """Say what the figures of a real model rest on."""
+    return f"from recorded episodes with the simulated model, at {SECONDS_PER_CALL:g} s an answer"
+
+
+@cache
+def _figures() -> tuple[UsualCosts, ...]:
+    return tuple(UsualCosts(**entry) for entry in orjson.loads(FIGURES.read_bytes()))
+
+
+def _usual(raw: Mapping[str, Any]) -> UsualCosts | None:
+    """Return the figures of the team that is most alike: same minds, then world, then topology, then size."""
+    wanted = (team_label(raw["agents"]), raw["agents"]["name"], raw["env"]["name"], raw["topology"]["name"])
+    alike = [entry for entry in _figures() if entry.minds in wanted[:2]]
+
+    def likeness(entry: UsualCosts) -> tuple[bool, bool, bool, int]:
+        same = (entry.world == wanted[2], entry.minds == wanted[0], entry.topology == wanted[3])
+        return (*same, -abs(entry.n - raw["n"]))
+
+    return max(alike, key=likeness, default=None)
+
+
+def _by_tier(values: Mapping[str, Any], usage: Usage) -> Mapping[str, float]:
+    """Return what tokens of a model cost in each tier whose price is known.
+
+    Args:
+        values: of the model.
+        usage: the tokens.
+    """
+    config = providers.get(values["name"]).config.model_validate(values)
+    if not isinstance(config, ProviderConfig) or (price := config.price) is None:
+        return {}
+    known = {"", read_tier(values.get("service_tier")), *price.tiers}
+    own_address = urlsplit(config.address or "").hostname == getattr(config, "official", None)
+    if values["name"] in OFFER_BATCHES and own_address:
+        known.add(BATCH)
+    else:  # other servers that speak the format mostly have no batches
+        known.discard(BATCH)
+    prices = {tier: price.of_tier(tier) for tier in sorted(known)}
+    return {tier: found.usd(usage) for tier, found in prices.items() if found is not None}
