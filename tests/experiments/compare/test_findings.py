@@ -48,7 +48,7 @@ def test_where_nothing_can_be_told_the_sentence_says_how_many_boards_would(tmp_p
     assert steps.startswith("Steps: no significant difference from alone. The largest is -0.38 [")
     needed = boards_needed(found.differences[0])
     assert needed is not None
-    assert f"To tell one of this size, about {needed} boards are needed; there are 8." in steps
+    assert f"To find one of this size, about {needed} boards are needed; there are 8." in steps
 
 
 def test_a_difference_that_only_the_correction_takes_away_is_told_with_both_p_values(tmp_path: Path) -> None:
