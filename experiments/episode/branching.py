@@ -206,7 +206,7 @@ class Branching:
                 "Nobody can join or leave during an episode: choose a topology with the same participants.",
             )
         together([c.extensions, after.extensions])
-        self.prefix.anew = True
+        self.prefix.changes_first = True
         self.prefix.others |= {"topology"}
         return replace(context, topology=topology)
 
