@@ -8,7 +8,6 @@ from io import StringIO
 import typer
 from typer.exceptions import TyperException
 
-from quorum.experiments.common.mistakes import print_mistake
 from quorum.experiments.common.terminal import echo, show_bugs, show_in_any_encoding, show_warnings
 from quorum.experiments.verbs.app import app
 
@@ -23,11 +22,13 @@ def main() -> None:
         echo("Aborted!", err=True)
         sys.exit(1)
     except Exception as error:
-        if isinstance(error, TyperException):  # of the words of the command
+        if isinstance(error, TyperException):  # the command line is wrong
             usage = StringIO()
-            error.show(usage)  # type: ignore[attr-defined] # which all have that Typer raises
+            error.show(usage)  # type: ignore[attr-defined] # every exception of Typer has it
             echo(usage.getvalue(), err=True, nl=False)
             sys.exit(error.exit_code)
+        from quorum.experiments.common.mistakes import print_mistake  # noqa: PLC0415 (it loads what --help can do without)
+
         exit_code = print_mistake(error)
         if exit_code is None:
             show_bugs()

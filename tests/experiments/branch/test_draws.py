@@ -123,7 +123,7 @@ def test_no_answer_of_another_draw_comes_from_the_cache_and_the_beginning_sends_
 
 
 def test_more_than_one_draw_is_a_sweep_with_a_control(run: Path, quorum: Quorum) -> None:
-    words = ("branch", str(run), "--at", "4", "llm.poor=0.5", "--dry-run", "--json")
+    words = ("branch", str(run), "--at", "4", "llm.poor=0.9", "--dry-run", "--json")
     assert [json.loads(quorum(*words, "--draws", draws).stdout)["cells"] for draws in ("1", "2")] == [1, 4]
     assert json.loads(quorum(*words, "--draws", "2", "--no-control").stdout)["cells"] == 2
     assert quorum(*words, "--draws", "0").returncode == 2
