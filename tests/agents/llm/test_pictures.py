@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from dataclasses import replace
+from functools import partial
 from io import BytesIO
 from typing import Any
 
 import pytest
 from PIL import Image
 
-from quorum.agents.llm.cache import Cache
+from quorum.agents.llm.cache import Cache, Cached
 from quorum.agents.llm.errors import BadRequest, ServerFailed
 from quorum.agents.llm.limits import estimate_prompt
 from quorum.agents.llm.pictures import NoPicture, Picture, picture_tokens, read_png
@@ -19,7 +20,6 @@ from quorum.agents.llm.providers.chat import chat_arguments
 from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.recording import Folding, Recording, unfolded
 from quorum.agents.llm.records import describe_request, request_key
-from quorum.agents.llm.stack import Caching
 from quorum.experiments.serving.formats import read_content
 from tests.agents.llm.raw import answer, completion, raw_server
 from tests.agents.llm.wire import TEXT, WIRES, Brain, client, provider, request, stack
@@ -190,7 +190,7 @@ def test_a_folded_record_keeps_its_own_pictures() -> None:
 
 async def test_the_cache_tells_pictures_apart(tmp_path: Any) -> None:
     brain, cache = Brain(), Cache(tmp_path / "cache.sqlite")
-    model = stack(brain, caching=Caching(cache, {"provider": "x"}, sampled=True))
+    model = stack(brain, caching=partial(Cached, cache=cache, identity={"provider": "x"}, sampled=True))
     hits = [(await model.complete(shown(content))).cache_hit for content in (png(), png(40), png())]
     cache.close()
     assert hits == [False, False, True]

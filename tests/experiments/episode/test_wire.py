@@ -145,7 +145,8 @@ def test_a_key_is_found_nowhere(wire: str, quorum: Quorum, tmp_path: Path, monke
     variable = "QUORUM_TEST_KEY"
     faults = {1: Fault(FaultKind.ANSWER, text=f"Your key is {CANARY}."), 3: Fault(FaultKind.SERVER_ERROR)}
     shown = []
-    verbs = (["run", "--json", "--debug"], ["check"], ["show"]), (["run", "--debug"], ["check", "--json"])
+    others = ([["check"], ["show"]], [["check", "--json"]]) if wire == "openai" else ([], [])
+    verbs = [["run", "--json", "--debug"], *others[0]], [["run", "--debug"], *others[1]]
     for plan, tried in zip((faults.get, lambda _: Fault(FaultKind.UNAUTHORIZED)), verbs, strict=True):
         with served(_brain(), faults=plan) as addresses:
             llm = _llm(wire, addresses, api_key_env=variable, cache="true")
