@@ -129,7 +129,7 @@ def test_a_snapshot_has_the_price_of_its_model_unless_it_has_its_own() -> None:
         assert found is not None
         assert same is not None
         assert (found.input, found.output) == pytest.approx((same.input, same.output))
-        assert found == same or HAS_LITELLM  # whose map has a price of its own for the snapshot
+        assert found == same or HAS_LITELLM  # whose map has a separate price for the snapshot
     old = find_price("openai", "gpt-4o-2024-05-13")
     assert old is not None
     assert (old.input, old.output) == (5.0, 15.0)

@@ -43,9 +43,9 @@ async def test_the_picture_reaches_the_brain_before_its_words(wire: str) -> None
     brain = Brain()
     async with provider(wire, brain) as model:
         await model.complete(shown(png(), png(colour="#ffffff")))
-    told = brain.asked[0].messages[-1]
-    assert told.content == "What do you see?"
-    assert [picture.png for picture in told.pictures] == [png(), png(colour="#ffffff")]
+    seen = brain.asked[0].messages[-1]
+    assert seen.content == "What do you see?"
+    assert [picture.png for picture in seen.pictures] == [png(), png(colour="#ffffff")]
 
 
 async def test_the_exact_fields_of_openai_s_format() -> None:
@@ -103,7 +103,7 @@ async def test_a_prompt_without_pictures_is_sent_as_a_text(wire: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "expected"),
     [
         (png()[:-4], "damaged or cut off"),
         (png()[:60] + b"?" + png()[61:], "cannot be read"),
@@ -111,12 +111,12 @@ async def test_a_prompt_without_pictures_is_sent_as_a_text(wire: str) -> None:
         (png(8001, 1), "8001 x 1 pixels: at most 8000"),
     ],
 )
-async def test_the_server_refuses_what_is_no_whole_png(content: bytes, told: str) -> None:
+async def test_the_server_refuses_what_is_no_whole_png(content: bytes, expected: str) -> None:
     broken = Picture("0" * 64, 30, 20, lambda: content)
     asked = request()
     asked = replace(asked, messages=(replace(asked.messages[1], pictures=(broken,)),))
     async with provider("openai") as model:
-        with pytest.raises(BadRequest, match=told):
+        with pytest.raises(BadRequest, match=expected):
             await model.complete(asked)
 
 

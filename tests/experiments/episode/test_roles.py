@@ -113,7 +113,7 @@ def test_an_agents_model_is_never_asked_at_the_address_of_its_role() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (
             LLAMAC,
@@ -127,8 +127,8 @@ def test_an_agents_model_is_never_asked_at_the_address_of_its_role() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else value[0],
 )
-def test_an_unknown_role_is_told_with_those_of_the_team(words: tuple[str, ...], told: str) -> None:
-    with pytest.raises(UserError, match=f"(?s){told}"):
+def test_an_unknown_role_is_told_with_those_of_the_team(words: tuple[str, ...], expected: str) -> None:
+    with pytest.raises(UserError, match=f"(?s){expected}"):
         Cell.compose([*words, "llm.roles.assesor.poor=0.5"])
 
 

@@ -77,7 +77,7 @@ def _decisions(result: Result) -> list[dict]:
 @pytest.mark.parametrize("wire", ["anthropic", pytest.param("litellm", marks=NEEDS_LITELLM)])
 @pytest.mark.parametrize("team", ["llamac", "hmas2"])
 def test_a_joint_plan_is_of_its_form_by_every_wire(wire, team, addresses, tmp_path, monkeypatch) -> None:
-    """Anthropic's format has no bounds of lists, by which a plan was told from other objects."""
+    """Anthropic's format has no bounds of lists, by which a plan was distinguished from other objects."""
     monkeypatch.setenv("QUORUM_TEST_KEY", CANARY)
     first = _run(tmp_path, *_coordinated(team), *_llm("openai", addresses))
     other = _run(tmp_path, *_coordinated(team), *_llm(wire, addresses))

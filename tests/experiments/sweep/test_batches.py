@@ -188,7 +188,7 @@ def test_open_batches_are_named_can_be_ended_and_are_asked_for_again(
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "expected"),
     [
         (("llm=simulated",), "llm=simulated has no batches"),
         (("llm=openai", "llm.model=gpt-5", "llm.service_tier=flex"), "llm.service_tier=flex"),
@@ -196,8 +196,8 @@ def test_open_batches_are_named_can_be_ended_and_are_asked_for_again(
     ],
     ids=range(3),
 )
-def test_what_cannot_go_by_batches_is_refused(more: tuple[str, ...], told: str, tmp_path: Path) -> None:
+def test_what_cannot_go_by_batches_is_refused(more: tuple[str, ...], expected: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"engine\.batch=true") as caught:
         show_plan(SweepRequest((*TEAM, ALONE, *more, *BY_BATCH), out=tmp_path, name="s"))
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
     assert not (tmp_path / "s").exists()
