@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from maeil.actions import Vocabulary
-from maeil.descriptors import Descriptor, Need, Offer
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.messages import Draft, MessageKind
 from maeil.mind import Act, Observation, Resume, Thought, View
 from maeil.plans import Plan, Task
@@ -100,6 +100,11 @@ class Speaker(ABC, Generic[Seen]):
         """
         found: Seen = _adapter(self.observation).validate_json(text)
         return found
+
+    def seen(self, view: View) -> Seen:
+        """Return what a view shows, as an observation of this world."""
+        assert isinstance(view.observation, self.observation)
+        return view.observation
 
     def check_vocabulary(self, names: Collection[str]) -> None:
         """Make sure that a vocabulary has the actions that its plans are made of.

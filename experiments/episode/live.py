@@ -16,6 +16,7 @@ from rich.table import Table
 
 from maeil import PlanStatus, World
 from maeil.drawing import Canvas, Drawable, Drawing
+from maeil.extensions.change import WorldChange
 from maeil.trace.events import (
     ActionChange,
     EpisodeStart,
@@ -27,7 +28,6 @@ from maeil.trace.events import (
     StepTaken,
     ThoughtEnd,
     ThoughtStart,
-    WorldChange,
 )
 from quorum.experiments.common.characters import as_characters
 from quorum.experiments.common.consoles import Console, Text

@@ -34,7 +34,8 @@ from crafter_env import (
     read_shown,
 )
 from maeil.actions import Vocabulary
-from maeil.descriptors import Descriptor, Need, Offer
+from maeil.extensions.describe.describing import needs_of
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan, Task
@@ -78,7 +79,7 @@ def describe(view: View, scene: Scene, sights: list[str]) -> Descriptor:
 
 def asked(view: View) -> list[Material]:
     """Return the materials that those look for whom the agent writes to."""
-    names = dict.fromkeys(name for _, need in view.needs for name in need.tasks)
+    names = dict.fromkeys(name for _, need in needs_of(view) for name in need.tasks)
     return [Material[name] for name in names if name in Material.__members__]
 
 
@@ -123,15 +124,13 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
 
     def describe(self, view: View, poor: float, rng: np.random.Generator) -> Descriptor:  # noqa: ARG002 (of others)
         """Offer what it has seen; ask for what it knows no place of."""
-        observation = view.observation
-        assert isinstance(observation, CrafterObservation)
+        observation = self.seen(view)
         scene = Scene(observation, listen(view).places)
         return describe(view, scene, _sights(scene))
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer a turn; a coordinator without a body gives orders to all."""
-        observation = view.observation
-        assert isinstance(observation, CrafterObservation)
+        observation = self.seen(view)
         heard = listen(view)
         if observation.cell is None:
             return Thought(messages=_direct(view, _orders_of_coordinator(view, observation, heard), ""))
@@ -143,8 +142,7 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
 
     def prospects(self, view: View, mate: int) -> list[Prospect]:
         """Return what another has said that it does, and the nearest known cells of each material around it."""
-        observation = view.observation
-        assert isinstance(observation, CrafterObservation)
+        observation = self.seen(view)
         if observation.cell is None:
             return []
         heard = listen(view)
@@ -172,8 +170,7 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
 
     def toward(self, view: View, target: str) -> Plan | None:
         """Go and collect a cell that is given by its name, `tree_3543`."""
-        observation = view.observation
-        assert isinstance(observation, CrafterObservation)
+        observation = self.seen(view)
         place = target.rpartition("_")[2]
         if observation.cell is None or not observation.alive or not place.isdecimal():
             return None

@@ -32,7 +32,8 @@ from llamac_env import (
     write_place,
 )
 from maeil.actions import Vocabulary
-from maeil.descriptors import Descriptor, Need, Offer
+from maeil.extensions.describe.describing import needs_of
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, Thought, View
 from maeil.plans import Plan, Task
@@ -74,7 +75,7 @@ def describe(board: Board, view: View) -> Descriptor:
 
 def telling(board: Board, view: View) -> list[int]:
     """Return the agents whose cells one reports on: its own, and those with a target that others need to know."""
-    needed = {name for _, need in view.needs for name in need.tasks}
+    needed = {name for _, need in needs_of(view) for name in need.tasks}
     cells = {target.place for target in board.targets if f"target_{target.colour}" in needed}
     return [
         view.agent,
@@ -190,16 +191,14 @@ class TransportSpeaker(Speaker[TransportObservation]):
 
     def describe(self, view: View, poor: float, rng: np.random.Generator) -> Descriptor:
         """Offer the targets that are known, and ask for those of the boxes in reach; as all do with the whole board."""
-        observation = view.observation
-        assert isinstance(observation, TransportObservation)
+        observation = self.seen(view)
         if observation.board is not None:
             return super().describe(view, poor, rng)
         return describe(known_board(observation, (*view.memory, *view.unread)), view)
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer a turn: make the greedy plan's next move, say so, and resume when interrupted."""
-        observation = view.observation
-        assert isinstance(observation, TransportObservation)
+        observation = self.seen(view)
         if not observation.agent:
             return _tell_all(view, observation.to_board())
         if observation.board is None:
