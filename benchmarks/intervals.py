@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from quorum.experiments.compare.statistics import estimate, sign_flip_interval, sign_flip_test
 from quorum.experiments.compare.statistics.aggregates import STATISTICS, Name
-from quorum.experiments.compare.statistics.student import t_quantile
+from quorum.experiments.compare.statistics.intervals import t_quantile
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]

@@ -9,18 +9,16 @@ from pathlib import Path
 from maeil.metrics import METRICS
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.compare import factors, metrics
-from quorum.experiments.compare.curves import Curve, curve
 from quorum.experiments.compare.design import Design, Unit, find_design
 from quorum.experiments.compare.differences import Difference, Pairing, differences
 from quorum.experiments.compare.families import Family, is_family, refuse_unpaired, with_stand_ins
-from quorum.experiments.compare.groups import Group
+from quorum.experiments.compare.groups import Curve, Group, curve
 from quorum.experiments.compare.pooling import Pool, pool, refuse_mixed_inputs, refuse_mixed_versions
 from quorum.experiments.compare.statistics import Estimate
 from quorum.experiments.compare.statistics.aggregates import STATISTICS, Name
 from quorum.experiments.results import Results, Row
-from quorum.experiments.results.branch_factors import CHANGE, NO_CHANGE
-from quorum.experiments.results.published import Published
-from quorum.experiments.results.rows import Scalar
+from quorum.experiments.results.rows import CHANGE, NO_CHANGE, Scalar
+from quorum.experiments.results.sweep_file import Published
 
 _ACROSS = ("n", "episode")
 """What a comparison is across when nothing is said: the first of these that varies."""

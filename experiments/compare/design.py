@@ -22,8 +22,7 @@ from maeil.metrics import reproducible
 from quorum.experiments.compare.factors import in_order, value_of, written
 from quorum.experiments.compare.families import beginning
 from quorum.experiments.results import Row
-from quorum.experiments.results.branch_factors import BRANCH_FACTORS
-from quorum.experiments.results.rows import Scalar
+from quorum.experiments.results.rows import BRANCH_FACTORS, Scalar
 
 Unit = Literal["boards", "runs", "draws"]
 """What varies in an interval. Boards of branches are called runs where each has one run that branches come off."""

@@ -14,8 +14,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.compare.factors import written
 from quorum.experiments.configuration.cell import Branch
 from quorum.experiments.results import Results, Row
-from quorum.experiments.results.branch_factors import CHANGE, NO_CHANGE, branch_factors
-from quorum.experiments.results.rows import Scalar
+from quorum.experiments.results.rows import CHANGE, NO_CHANGE, Scalar, branch_factors
 
 Beginning = tuple[Scalar, ...]
 """Digest of a prefix, with the instant on both clocks."""

@@ -11,7 +11,7 @@ from quorum.experiments.compare.families import Beginning, beginning
 from quorum.experiments.compare.statistics import smallest_p
 from quorum.experiments.compare.tables import SIMULATED, baseline_label, failure_rate, heading
 from quorum.experiments.results import Row
-from quorum.experiments.results.branch_factors import NO_CHANGE
+from quorum.experiments.results.rows import NO_CHANGE
 
 _FEW = 5
 _LEVEL = 0.05

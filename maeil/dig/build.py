@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from maeil.dig.graph import Activation, InteractionGraph, Reaction, Root, SentMessage
-from maeil.dig.subjects import Subjects, subject_of
+from maeil.dig.graph import Activation, InteractionGraph, Reaction, Root, SentMessage, Subjects, subject_of
 from maeil.messages import MessageKind
 from maeil.plans import PlanStatus
 from maeil.stages import Stage, Trigger

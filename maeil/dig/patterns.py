@@ -25,6 +25,7 @@ from maeil.trace.events import (
     StepOutcome,
     StepTaken,
 )
+from maeil.trace.reader import Trace
 
 _Origin = tuple[int, frozenset[str]]
 """Of what waits for a plan: how many thoughts back its work has come into the graph, and what it is about."""
@@ -344,3 +345,28 @@ def _found(
 ) -> Finding:
     ids = tuple(message.id for message in proof)
     return Finding(pattern, stamped.t, stamped.t_hat, agents, ids, subject, count, needed)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """A graph, and the failures in it.
+
+    Attributes:
+        graph: the interaction graph.
+        findings: in the order in which they came about.
+    """
+
+    graph: InteractionGraph
+    findings: tuple[Finding, ...]
+
+
+def analyse(trace: Trace, thresholds: Thresholds = PUBLISHED) -> Analysis:
+    """Build the graph of a trace and find the failures in it: one pass over its events.
+
+    Args:
+        trace: the trace.
+        thresholds: the numbers in the rules.
+    """
+    finder = PatternFinder(trace.start, thresholds)
+    findings = [found for stamped in trace.events for found in finder.take(stamped)]
+    return Analysis(finder.graph, tuple(findings))

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from maeil.dig.analysis import Analysis, analyse
 from maeil.dig.graph import Reaction, reaction_counts
-from maeil.dig.patterns import Pattern
+from maeil.dig.patterns import Analysis, Pattern, analyse
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.shared import shared
 from maeil.metrics.statistics import ratio

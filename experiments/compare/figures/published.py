@@ -16,8 +16,8 @@ from quorum.experiments.compare.figures.registry import Drawing, figure
 from quorum.experiments.compare.figures.values import draw_lines, places_of
 from quorum.experiments.compare.metrics import arrow
 from quorum.experiments.compare.tables import STATISTIC_NAMES
-from quorum.experiments.results.published import Published, Value
 from quorum.experiments.results.rows import Scalar
+from quorum.experiments.results.sweep_file import Published, Value
 
 Points = list[tuple[float, float]]
 

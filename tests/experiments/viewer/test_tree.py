@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quorum.experiments.viewer import library
-from quorum.experiments.viewer.family import family, parting, relatives
 from quorum.experiments.viewer.library import Library
-from quorum.experiments.viewer.sweep_table import sweep_table
+from quorum.experiments.viewer.runs import family, parting, relatives, sweep_table
 from tests.experiments.viewer.conftest import Open, served
 from tests.experiments.viewer.families import copied_branch, off, write_branch, write_family
 

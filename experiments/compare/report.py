@@ -27,7 +27,7 @@ from quorum.experiments.compare.findings import constant, findings
 from quorum.experiments.compare.notes import notes
 from quorum.experiments.compare.tables import SIMULATED, heading, level_label, tables
 from quorum.experiments.results import Results, Row
-from quorum.experiments.results.results_csv import factor_columns
+from quorum.experiments.results.results_folder import factor_columns
 from quorum.experiments.results.run_folder import TRACES, RunFolder
 from quorum.experiments.results.show import COLUMNS
 from quorum.experiments.results.summary import shown
@@ -99,7 +99,7 @@ def write_report(results: Results, comparison: Comparison, output: Output, optio
 def page(results: Results, comparison: Comparison, target: Path, options: Options) -> str:
     """Return the page as text, the same for the same results; `target` is where it will stand."""
     environment = Environment(
-        loader=PackageLoader("quorum.experiments.compare.report", "."),
+        loader=PackageLoader("quorum.experiments.compare", "."),
         autoescape=True,
         finalize=_harmless,
         undefined=StrictUndefined,
@@ -110,7 +110,7 @@ def page(results: Results, comparison: Comparison, target: Path, options: Option
     values = _written_values(results.rows)
     single = [(key, found[0]) for key, found in values.items() if len(found) == 1]
     everywhere = {key for key in values if all(key in row.factors for row in results.rows)}
-    return environment.get_template("page.html.jinja").render(
+    return environment.get_template("report.html.jinja").render(
         title=sweep.name if sweep is not None else results.folder.resolve().name,
         heading=heading(comparison),
         sweep=sweep,
