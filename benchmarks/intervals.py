@@ -149,7 +149,7 @@ def crossed(draws: int) -> Iterator[list[str]]:
 
 
 def _coverage(ends: Sequence[tuple[float, float]], truth: float) -> float:
-    """Return how many of the intervals that there are hold the truth."""
+    """Return how many of the intervals hold the truth."""
     there = np.array([pair for pair in ends if not math.isnan(pair[0])])
     return float(np.mean((there[:, 0] <= truth + 1e-9) & (truth - 1e-9 <= there[:, 1]))) if len(there) else float("nan")
 

@@ -1,4 +1,4 @@
-"""Scenarios: what is on a board before anything is placed, and the one-integer curriculum of them."""
+"""What a board holds: the curriculum, and the named levels. Nothing here needs arrays."""
 
 from __future__ import annotations
 
@@ -90,3 +90,15 @@ def curriculum(n: int, weights: Weights = "halving") -> Scenario:
         blocks[weight] = count
         weight, count = weight // 2 if weights == "halving" else weight - 1, count + 1
     return Scenario(side=max(SMALLEST_SIDE, n), agents=n, blocks=blocks)
+
+
+LevelName = Literal["easy", "medium", "hard"]
+
+LEVELS: Mapping[str, Mapping[int, int]] = MappingProxyType(
+    {
+        "easy": {1: 6, 2: 2, 3: 1},
+        "medium": {1: 3, 2: 3, 3: 3},
+        "hard": {1: 1, 2: 2, 3: 6},
+    }
+)
+"""Number of blocks by weight, by the name of the level; `medium` is the board of COOP2's runs."""
