@@ -1,4 +1,4 @@
-"""The command `quorum`. Its verbs are in `experiments/verbs/`; this module decides how they may end."""
+"""The command `quorum` of quorum-harness. Its verbs are in `experiments/verbs/`; this module decides how they end."""
 
 from __future__ import annotations
 

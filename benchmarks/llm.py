@@ -34,11 +34,11 @@ from rich.console import Console
 from rich.table import Table
 
 from maeil.trace import Recorder
-from quorum.agents.llm.limits import Limits, RetryRules
-from quorum.agents.llm.protocol import Finish, Model, Origin, Reply, Request, Sampling, Usage
+from quorum.agents.llm.limits import CallLimits, RetryRules
+from quorum.agents.llm.protocol import Finish, MaxTokensKey, Model, Origin, Reply, Request, Sampling, Structured, Usage
 from quorum.agents.llm.providers.chat import chat_arguments
 from quorum.agents.llm.providers.openai import PATH
-from quorum.agents.llm.providers.refusals import MaxTokensKey, Offer, Structured
+from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.recording import Folding
 from quorum.agents.llm.spending import Budget, Spending, UnderWay
 from quorum.agents.llm.stack import build_stack
@@ -137,7 +137,7 @@ def wrappers(folder: Path) -> Model:
         name="constant",
         rng=random.Random(0),
         retry=RetryRules(5, 5, 60.0, 1.0, 30.0),
-        limits=Limits(AGENTS, None, None),
+        limits=CallLimits(AGENTS, None, None),
         spending=Spending(Budget()),
         max_repairs=1,
         sink=write,

@@ -2,7 +2,7 @@
 
 Sixty-four agents ask one after the other, as those of a sweep do, or all calls wait for their places from the
 beginning. The server runs in a process of its own; an answer takes two seconds there, a 429 none, and no 429 says when
-to come back. Limits and waits are those of `llm=openai`.
+to come back. CallLimits and waits are those of `llm=openai`.
 
 python benchmarks/rate_limits.py
 """
@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection
 from rich.console import Console
 from rich.table import Table
 
-from quorum.agents.llm.limits import Limits, RetryRules
+from quorum.agents.llm.limits import CallLimits, RetryRules
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Sampling, Usage
 from quorum.agents.llm.providers.openai import OpenAIModel
 from quorum.agents.llm.stack import build_stack
@@ -63,9 +63,9 @@ def server(share: float) -> Iterator[str]:
         process.join()
 
 
-async def campaign(address: str, agents: int) -> tuple[float, Limits]:
+async def campaign(address: str, agents: int) -> tuple[float, CallLimits]:
     """Return the seconds that agents take for all calls, and the limits as they are left."""
-    limits, left = Limits(PLACES), iter(range(CALLS))
+    limits, left = CallLimits(PLACES), iter(range(CALLS))
     async with OpenAIModel("simulated", base_url=address, key_variable=None) as provider:
 
         async def agent(number: int) -> None:

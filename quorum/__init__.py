@@ -1,4 +1,4 @@
-"""Quorum from Python: run an episode, run a sweep, read the results as a table, compare them.
+"""Quorum (quorum-harness) from Python: run an episode, run a sweep, read the results as a table, compare them.
 
 The functions take the words that follow the verbs of the command, and do the same. The guide is `docs/python.md`.
 Nothing heavy is imported before a name is used.

@@ -1,5 +1,5 @@
-"""`python -m quorum` is the command `quorum`."""
+"""`python -m quorum` is the command `quorum` of quorum-harness."""
 
-from quorum.cli import main
+from quorum_harness import main
 
 main()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,7 @@ HEAVY = {
 }  # fmt: skip
 PROBE = """
 import sys
+from pathlib import Path
 from quorum.cli import main
 try:
     main()
@@ -48,3 +50,22 @@ def test_the_help_does_without_pydantic() -> None:
 
 def test_the_probe_sees_what_is_loaded() -> None:
     assert {"hydra", "numpy", "maeil.world"} <= _modules("show")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "absent"),
+    [
+        (
+            ["agents=heuristic"],
+            ("quorum.agents.llm.providers", "quorum.agents.llm.batches", "quorum.agents.simulated.model"),
+        ),
+        (["agents=naive"], ("quorum.agents.llm.providers", "quorum.agents.llm.batches", "quorum.experiments.serving")),
+    ],
+    ids=["without models", "with the simulated model"],
+)
+def test_a_run_loads_no_provider_and_no_http_that_it_does_not_use(
+    arguments: list[str], absent: tuple[str, ...], tmp_path: Path
+) -> None:
+    loaded = _modules("run", "n=2", "max_steps=1", "--json", "--out", str(tmp_path / "run"), *arguments)
+    assert {name for name in loaded if name.startswith(absent)} == set()
+    assert loaded & {"openai", "anthropic", "aiohttp", "httpx", "httpx2", "starlette", "uvicorn"} == set()

@@ -43,5 +43,7 @@ def test_the_wheel_has_every_package_under_a_name_of_its_own() -> None:
     inside = {path.name for path in (ROOT / "quorum").iterdir() if path.is_symlink()}
     assert all((ROOT / "quorum" / name).samefile(ROOT / name) for name in inside)
     packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
-    assert packages | {"cli.py", "configs", "prompts"} == inside | {*targets["wheel"]["only-include"]}
+    assert packages | {"cli.py", "configs", "prompts", "quorum_harness.py"} == inside | {
+        *targets["wheel"]["only-include"]
+    }
     assert set(targets["wheel"]["only-include"]) <= set(targets["sdist"]["only-include"])

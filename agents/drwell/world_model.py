@@ -8,9 +8,8 @@ team share it, and what each of them is carrying out just now.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
@@ -18,9 +17,6 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, 
 from maeil.mind import PlanView
 from maeil.plans import Plan, PlanStatus, Task
 from maeil.world import TellsOpenTasks, World
-
-Node = tuple[Hashable, ...]
-"""`("episode", 0)`, `("task", "push:block_3/left")`, `("prototype", task, kinds)`, `("instance", number)`."""
 
 _Text = Annotated[str, Field(max_length=1000)]
 
@@ -107,16 +103,6 @@ class WorldModel:
         """All instances, in the order in which they ended."""
         return tuple(self._instances)
 
-    @property
-    def nodes(self) -> frozenset[Node]:
-        """Its vertices."""
-        return frozenset(node for path in self._paths() for node in path)
-
-    @property
-    def edges(self) -> frozenset[tuple[Node, Node]]:
-        """Its edges."""
-        return frozenset(edge for path in self._paths() for edge in pairwise(path))
-
     def add(self, instance: Instance) -> None:
         """Let the graph grow by an instance, with its episode, task and prototype where they are new."""
         self._instances.append(instance)
@@ -158,11 +144,6 @@ class WorldModel:
 
     def _for(self, task: str) -> Sequence[Instance]:
         return self._of_task.get(task, [])
-
-    def _paths(self) -> Iterable[tuple[Node, Node, Node, Node]]:
-        for number, instance in enumerate(self._instances):
-            prototype = ("prototype", instance.task, instance.prototype)
-            yield ("episode", instance.episode), ("task", instance.task), prototype, ("instance", number)
 
 
 class _Kept(BaseModel):

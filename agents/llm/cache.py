@@ -60,14 +60,14 @@ def check_tables(connection: sqlite3.Connection) -> None:
         sqlite3.Error: it cannot be read.
     """
     names = {name for (name,) in connection.execute("select name from sqlite_master where name not like 'sqlite_%'")}
-    if strangers := sorted(names - {"answers"}):
-        raise NotOurs(f"it is a database that holds {', '.join(strangers[:3])}")
+    if others := sorted(names - {"answers"}):
+        raise NotOurs(f"it is a database that holds {', '.join(others[:3])}")
 
 
 def make(path: Path) -> None:
     """Make an empty file, and its folders, that only its user may read; one that is there is left as it is.
 
-    SQLite gives the files that it puts beside it the same rights.
+    SQLite gives the files that it creates next to it the same rights.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with suppress(FileExistsError):
@@ -82,7 +82,7 @@ def make_private(path: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Delete a cache, with the files that SQLite keeps beside it."""
+    """Delete a cache, with the files that SQLite keeps next to it."""
     for suffix in ("", "-wal", "-shm", "-journal"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
@@ -120,7 +120,7 @@ class Cache:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._damage_told = False
+        self._damage_logged = False
         marked = path.exists() and is_marked(path)
         make(path)
         self._file = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
@@ -158,7 +158,7 @@ class Cache:
             row = self._file.execute("select reply from answers where key = ?", (key,)).fetchone()
             return None if row is None else read_reply(load(row[0]))
         except (sqlite3.Error, KeyError, TypeError, ValueError) as error:
-            self._tell_damage(error)
+            self._log_damage(error)
             return None
 
     def put(self, key: str, reply: Reply) -> Reply:
@@ -171,14 +171,14 @@ class Cache:
             if kept is None:
                 self._file.execute("insert or replace into answers values (?, ?)", (key, content))
         except sqlite3.Error as error:
-            self._tell_damage(error)
+            self._log_damage(error)
             return reply
         return kept or reply
 
-    def _tell_damage(self, error: Exception) -> None:
-        """Say once that not everything can be read or kept."""
-        if not self._damage_told:
-            self._damage_told = True
+    def _log_damage(self, error: Exception) -> None:
+        """Log once that not everything can be read or kept."""
+        if not self._damage_logged:
+            self._damage_logged = True
             _log.warning(
                 "the cache %s is damaged or cannot be written (%s: %s); what it cannot give is asked for again",
                 self.path, type(error).__name__, error,

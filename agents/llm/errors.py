@@ -63,7 +63,7 @@ class ContextOverflow(RequestRefused):
     """The prompt does not fit into the model's context, or leaves no room there for the answer.
 
     Attributes:
-        room: tokens that the context leaves for an answer, where the provider tells; None where it does not.
+        room: tokens that the context leaves for an answer, where the provider reports it; None where it does not.
     """
 
     def __init__(self, message: str, room: int | None = None) -> None:

@@ -18,7 +18,7 @@ from quorum.agents.llm.protocol import Model, Reply, Request
 
 WINDOW = 60.0
 MOST_ROUNDS = 8
-"""Rounds of rate limits that are told apart: after so many, waits are at their longest, and few answers end it."""
+"""Rounds of rate limits that are counted: after so many, waits are at their longest, and few answers end it."""
 CHARACTERS_PER_TOKEN = 4
 
 
@@ -29,8 +29,8 @@ class AdaptiveConcurrency:
     limit, and are all there again within seconds after: each round of answers doubles them. Rate limits that come at
     random, up to nearly one in two, take none for good.
 
-    Rounds of rate limits tell bad luck from a provider that answers nobody. A round begins with a rate limit of a call
-    that began after the last round did, so that the calls of one moment are one round; an answer takes one back.
+    Rounds of rate limits distinguish bad luck from a provider that answers nobody. A round begins with a rate limit of
+    a call that began after the last round did, so the calls of one moment are one round; an answer takes one back.
 
     Args:
         most: places at most, and at the beginning.
@@ -43,14 +43,14 @@ class AdaptiveConcurrency:
         """Number of calls that may be under way now."""
         self.rounds = 0
         """Rounds of rate limits without an answer between them."""
-        self._begun_rounds = 0
+        self._started_rounds = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def enter(self) -> int:
         """Take a place, first come first served; give a ticket for `rate_limited`."""
         if self.active < self.places and not self._waiting:
             self.active += 1
-            return self._begun_rounds
+            return self._started_rounds
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(place)
         try:
@@ -59,7 +59,7 @@ class AdaptiveConcurrency:
             if place.done() and not place.cancelled():
                 self.leave()
             raise
-        return self._begun_rounds
+        return self._started_rounds
 
     def answered(self) -> None:
         """Note that a call was answered."""
@@ -73,8 +73,8 @@ class AdaptiveConcurrency:
             ticket: from `enter`.
         """
         self.places = max(1, self.places - 1)
-        if ticket == self._begun_rounds:
-            self._begun_rounds += 1
+        if ticket == self._started_rounds:
+            self._started_rounds += 1
             self.rounds = min(MOST_ROUNDS, self.rounds + 1)
         return max(1, self.rounds)
 
@@ -130,13 +130,13 @@ class _PerMinute:
         return self._entries[0].begin + WINDOW - now
 
 
-class Limits:
+class CallLimits:
     """The limits that all calls of a process share; for one event loop.
 
     Args:
         max_concurrency: calls under way at once, at most.
         requests_per_minute: requests in any window of a minute; None for any number.
-        tokens_per_minute: tokens read and written in any window of a minute, as far as they can be foretold; None for
+        tokens_per_minute: tokens read and written in any window of a minute, as far as they can be predicted; None for
             any number.
         clock: monotonic seconds.
         sleep: how to wait.
@@ -171,13 +171,13 @@ class Limits:
         """Ask a model when the limits allow it.
 
         Raises:
-            quorum.agents.llm.errors.LanguageModelError: as the model does; a rate limit tells its `rounds`.
+            quorum.agents.llm.errors.LanguageModelError: as the model does; a rate limit has its `rounds`.
         """
         ticket = await self.concurrency.enter()
         try:
             if self._requests is not None:
                 await self._requests.enter(1)
-            entry = None if self._tokens is None else await self._tokens.enter(self._foretell(request))
+            entry = None if self._tokens is None else await self._tokens.enter(self._predict(request))
             try:
                 complete = model.complete
                 reply = await check_awaitable(complete(request), complete)
@@ -195,7 +195,7 @@ class Limits:
         finally:
             self.concurrency.leave()
 
-    def _foretell(self, request: Request) -> float:
+    def _predict(self, request: Request) -> float:
         written = self._written / self.answers if self.answers else 0.0
         return estimate_prompt(request) + written
 
@@ -219,7 +219,7 @@ class Limited:
         limits: the limits, shared by everything that asks this provider.
     """
 
-    def __init__(self, model: Model, limits: Limits) -> None:
+    def __init__(self, model: Model, limits: CallLimits) -> None:
         self._model = model
         self._limits = limits
 
@@ -254,7 +254,7 @@ class Retrying:
     """A model that is asked again when a failure may pass.
 
     Waits grow exponentially, shortened by up to a half at random so that agents do not come back together. After a rate
-    limit they grow no further than the rounds in which the provider answered nobody, where the failure tells them: a
+    limit they grow no further than the rounds in which the provider answered nobody, where the failure has them: a
     call that has bad luck among others that are answered comes back soon. A provider's wish to wait longer
     (Retry-After) is granted in full, and one that goes beyond `max_wait` ends the call at once; a wish to come back
     sooner is not.

@@ -20,7 +20,7 @@ from typing import Any
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _HEAD = 33
-"""Bytes of the signature and of the first chunk, which tells the size (PNG 3rd edition, 5.3 and 11.2.1)."""
+"""Bytes of the signature and of the first chunk, which holds the size (PNG 3rd edition, 5.3 and 11.2.1)."""
 _END = b"\0\0\0\0IEND\xaeB`\x82"
 _TILE, _BASE_TOKENS, _TILE_TOKENS = 512, 85, 170
 _OPENAI_EDGES = 2048, 768

@@ -21,7 +21,7 @@ import orjson
 from quorum.agents.llm.protocol import Model, Reply, Request, Usage
 
 BATCH = "batch"
-"""Answers of a batch, within 24 hours. Anthropic names it in `usage.service_tier`; OpenAI's responses do not tell."""
+"""Answers of a batch, within 24 hours. Anthropic names it in `usage.service_tier`; OpenAI does not."""
 OFFER_BATCHES = ("openai", "anthropic")
 """Providers whose batches can be sent."""
 FLEX = "flex"
@@ -42,7 +42,7 @@ def read_tier(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Discount:
-    """What the tokens of a tier cost beside those of the usual one.
+    """What the tokens of a tier cost, relative to the usual one.
 
     Attributes:
         factor: of all prices; more than 1 for a tier that costs more.
@@ -129,7 +129,7 @@ class Price:
         cache_write: tokens read and written into that cache, for the usual time of its provider.
         source: where the price stands.
         date: when it stood there.
-        given: whether the user has said it, so that it goes before what an answer says of its own cost.
+        given: whether the user has set it, so that it takes precedence over the cost that an answer reports.
         tiers: what differs in other tiers of service than the usual one, by tier.
     """
 
@@ -146,7 +146,7 @@ class Price:
         """Return the price in a tier of service; None where it is not known. The usual tier is the empty text.
 
         A price that the user has given is that of the tier that the user asks for, whichever it is; in a batch it is
-        halved, as OpenAI and Anthropic halve theirs.
+        halved, as at OpenAI and Anthropic.
         """
         discount = self.tiers.get(tier)
         if discount is None and self.given:
@@ -215,7 +215,7 @@ _SNAPSHOT = re.compile(r"(?P<name>.+)-(\d{4}-\d{2}-\d{2}|\d{8})")
 def find_price(provider: str, model: str) -> Price | None:
     """Look a price up; None when it is not known, which is not the same as nothing to pay.
 
-    A snapshot without a price of its own has that of its model.
+    A snapshot without a separate price has that of its model.
 
     Args:
         provider: `openai`, `anthropic`, or `litellm`, whose models carry their provider as a prefix (`openai/gpt-5`).

@@ -53,9 +53,9 @@ _OF_CLAUDE = (
     (re.compile(r"claude-(3|sonnet-4|sonnet-5\b(?![-.]\d\b)|opus-4)"), 1024),
 )
 _HIGHEST_OF_CLAUDE = 4096
-"""The minimum of a model that the table does not know: the highest that there is, so that nothing false is promised.
+"""The minimum of a model that the table does not know: the highest known, so that the estimate is never too good.
 
-Of Opus 4.7 sources tell 2,048 and 4,096.
+Sources give 2,048 and 4,096 for Opus 4.7.
 """
 _LEAST_OF_OPENAI = 1024
 _STEP_OF_OPENAI = 128
@@ -63,7 +63,7 @@ _GPT = re.compile(r"gpt-(\d+)(?:\.(\d+))?\b")
 _FIRST_WITH_BREAKPOINTS = (5, 6)
 """GPT-5.6 and later keep exactly what ends at a breakpoint, and charge 1.25 of the price for it.
 
-By default they put one at the end of the newest message, which is another in each of our prompts: all would be charged
+By default they put one at the end of the newest message, which differs in each of our prompts: all would be charged
 for, and nothing read again. Their option `explicit` keeps what is marked alone.
 """
 
@@ -97,7 +97,7 @@ class Prompt:
     """A prompt as a cache sees it.
 
     Attributes:
-        owner: what must be equal beside the texts: the model, the form of the answer, the key.
+        owner: what must be equal as well as the texts: the model, the form of the answer, the key.
         text: all texts, in order.
         ends: where each block of it ends, in characters.
         breakpoints: which of the ends are breakpoints, by their numbers.
@@ -128,7 +128,7 @@ class Looked:
     kept: frozenset[bytes]
 
     def usage(self, usage: Usage) -> Usage:
-        """Return the tokens of an answer with those of the cache told."""
+        """Return the tokens of an answer, including those of the cache."""
         return replace(usage, cached=self.read, cache_written=self.written)
 
 
@@ -171,7 +171,7 @@ def _digest_of(value: Any) -> bytes:
 
 
 def read_prompt(provider: str, body: Mapping[str, Any]) -> Prompt | None:
-    """Return the prompt of a request's body, which was found to be of the provider's format; None for a strange one.
+    """Return the prompt of a request's body, which must be of the provider's format; None without known rules.
 
     Args:
         provider: `openai` or `anthropic`: whose format it is.

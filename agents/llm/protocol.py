@@ -36,7 +36,7 @@ class ChatMessage:
     pictures: tuple[Picture, ...] = ()
 
 
-class Effort(StrEnum):
+class ThinkingEffort(StrEnum):
     """How much a model thinks before it answers, from not at all to all that it can; few models take every level."""
 
     NONE = "none"
@@ -48,11 +48,57 @@ class Effort(StrEnum):
     MAX = "max"
 
 
+class Structured(StrEnum):
+    """How the form of an answer is asked for.
+
+    `AUTO` begins with `SCHEMA` and remembers what the server refuses.
+    """
+
+    AUTO = "auto"
+    SCHEMA = "schema"
+    TOOLS = "tools"
+    PROMPT = "prompt"
+
+
+class MaxTokensKey(StrEnum):
+    """What the longest answer is called in OpenAI's format. `AUTO` takes the other name where one is refused."""
+
+    AUTO = "auto"
+    MAX_TOKENS = "max_tokens"
+    MAX_COMPLETION_TOKENS = "max_completion_tokens"
+
+
+class ThinkingFormat(StrEnum):
+    """What the switch of thinking is called in a server's dialect of OpenAI's format.
+
+    Sources, read on 2026-11-23: openai 3.52 (`reasoning_effort`); docs.vllm.ai and vllm-project/vllm#43401;
+    docs.ollama.com/openai; ggml-org/llama.cpp, tools/server; openrouter.ai/docs, reasoning tokens;
+    api-docs.deepseek.com/guides/thinking_mode; docs.litellm.ai, reasoning content.
+    """
+
+    AUTO = "auto"
+    """By the address: DeepSeek's and OpenRouter's own, else OpenAI's."""
+    OPENAI = "openai"
+    """`reasoning_effort`."""
+    VLLM = "vllm"
+    """`reasoning_effort`, the same for the template of the chat, and `thinking_token_budget`."""
+    OLLAMA = "ollama"
+    """`reasoning_effort`."""
+    LLAMACPP = "llamacpp"
+    """`chat_template_kwargs`, and the budget under both names that its versions know."""
+    DEEPSEEK = "deepseek"
+    """`thinking` and `reasoning_effort`."""
+    OPENROUTER = "openrouter"
+    """`reasoning`, with an effort or a number of tokens."""
+    LITELLM = "litellm"
+    """`reasoning_effort` or `thinking`, which LiteLLM translates for its providers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sampling:
     """How the answer is drawn.
 
-    What is None is left to the provider. A provider that takes a field not at all records it as not sent.
+    What is None is left to the provider. A field that a provider does not take is recorded as not sent.
 
     Attributes:
         temperature: of the draw.
@@ -60,7 +106,7 @@ class Sampling:
         seed: for providers that take one.
         effort: how much the model thinks.
         thinking_tokens: that the model may spend on thinking, for those that take a budget.
-        times_the_room: how many times the usual room there is for thoughts and answer, where it is asked again because
+        room_factor: how many times the usual room there is for thoughts and answer, where it is asked again because
             its answer was empty; None: once.
         top_p: share of the probability from which tokens are drawn.
         stop: texts at which an answer ends.
@@ -70,9 +116,9 @@ class Sampling:
     temperature: float | None
     max_tokens: int
     seed: int | None = None
-    effort: Effort | None = None
+    effort: ThinkingEffort | None = None
     thinking_tokens: int | None = None
-    times_the_room: int | None = None
+    room_factor: int | None = None
     top_p: float | None = None
     stop: tuple[str, ...] | None = None
     extra_body: Mapping[str, Any] | None = None
@@ -85,7 +131,7 @@ class AnswerFormat:
     Attributes:
         name: short identifier of the schema.
         schema: JSON schema, an object at its top.
-        in_words: whether the prompt tells the form; then a provider that takes no schema gets none in words either.
+        in_words: whether the prompt states the form; then a provider that takes no schema gets none in words either.
         grounded: makes the schema of this very turn, which names what exists; None where there is none. It stands in
             the place of the other where the configuration says so (`llm.grounded_schema`).
     """
@@ -125,7 +171,7 @@ class Request:
         messages: the prompt, in order; system messages first.
         answer: the JSON that is wanted; None for free text.
         sampling: how the answer is drawn.
-        sample: number of this draw among repeated draws of the same prompt, so that a repeated sample is another entry.
+        sample: number of this draw among repeated draws of the same prompt; each has its own cache entry.
         agents: for how many agents the answer has a plan, at most; the longest answer grows with them. No part of the
             request's identity, to which the sampling belongs.
         origin: who asks, and when; no part of the request's identity.
@@ -174,7 +220,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """An answer that was not of the wanted form, and that the model was asked to mend.
+    """An answer that was not of the wanted form, and that the model was asked to fix.
 
     Attributes:
         text: the answer as written.
@@ -202,7 +248,7 @@ class Reply:
         widened: times the same was asked again with more room because the answer was empty.
         cache_hit: whether our cache answered.
         not_sent: sampling parameters that the provider does not take.
-        simulated: whether no real model stands behind it.
+        simulated: whether a simulated model gave it.
         fallback: the model that answered in the place of the one that was chosen, which could not be reached; empty
             where that one answered itself.
         rejected: the answers before this one that were not of the wanted form, in order.

@@ -1,11 +1,11 @@
 """Records of calls as lines of `calls.jsonl`, in which what repeats itself stands once.
 
-Most of a prompt is what the same participant was told before: the rules, the form of its answer, the beginning of what
+Most of a prompt is what the same participant was shown before: the rules, the form of its answer, the beginning of what
 it sees. So a long text that begins like an earlier one of its place says only how many characters it shares with it,
 and an answer's form says only where it stands. Both name the line that holds the whole by its first byte, so that a
 reader needs two lines for a call, wherever it is in the file.
 
-A message then has `like: [byte, message, characters]` beside the `content` that follows; an answer is `{"like": byte}`.
+A message then has `like: [byte, message, characters]` and the `content` that follows; an answer is `{"like": byte}`.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class Folding:
     def _form(self, answer: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
         if answer is None:
             return None
-        told = orjson.dumps(answer)
-        byte = self._forms.setdefault(told, self._byte)
+        content = orjson.dumps(answer)
+        byte = self._forms.setdefault(content, self._byte)
         return answer if byte == self._byte else {"like": byte}
 
 

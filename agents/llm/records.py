@@ -15,7 +15,17 @@ import orjson
 from maeil.calls import Call, current_ledger
 from maeil.errors import EpisodeStop
 from quorum.agents.llm.errors import AnswerInvalid, BudgetReached, EmptyAnswer, LanguageModelError, UnknownPrice
-from quorum.agents.llm.protocol import ChatMessage, Effort, Finish, Model, Rejected, Reply, Request, Sampling, Usage
+from quorum.agents.llm.protocol import (
+    ChatMessage,
+    Finish,
+    Model,
+    Rejected,
+    Reply,
+    Request,
+    Sampling,
+    ThinkingEffort,
+    Usage,
+)
 
 WALL = "wall"
 """Field of a record that holds what may differ between equal runs: times, tries, hits of the cache."""
@@ -60,7 +70,10 @@ def read_sampling(record: Mapping[str, Any]) -> Sampling:
         TypeError, ValueError: it is no record of that.
     """
     effort, stop = record.get("effort"), record.get("stop")
-    typed = {"effort": None if effort is None else Effort(effort), "stop": None if stop is None else tuple(stop)}
+    typed = {
+        "effort": None if effort is None else ThinkingEffort(effort),
+        "stop": None if stop is None else tuple(stop),
+    }
     return Sampling(**{**record, **typed})
 
 
@@ -206,7 +219,7 @@ def invalid(error: AnswerInvalid) -> Call:
     return answered(reply, empty=error.cause) if isinstance(error, EmptyAnswer) else answered(reply, parse_failure=True)
 
 
-def together(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rejected] = (), widened: int = 0) -> Reply:
+def combined(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rejected] = (), widened: int = 0) -> Reply:
     """Return the answers of one call as one: tokens, money, time and tries are those of all of them.
 
     Args:
@@ -240,7 +253,7 @@ def together(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rej
     )
 
 
-class Booking:
+class CallEntry:
     """One call in the ledger of its thought, up to date from answer to answer.
 
     So what was answered is known although asking again fails or is cancelled.
@@ -265,8 +278,8 @@ class Booking:
         return replace(known, record={**known.record, "unanswered": self._unanswered})
 
     def whole(self, value: Any = None, rejected: Sequence[Rejected] = ()) -> Reply:
-        """Return the answers so far as one; see `together`."""
-        return together(self.replies, value, rejected, self._widened)
+        """Return the answers so far as one; see `combined`."""
+        return combined(self.replies, value, rejected, self._widened)
 
     async def ask(self, model: Model, request: Request, *, wider: bool = False) -> Reply:
         """Ask once, and book what comes of it, whatever that is.

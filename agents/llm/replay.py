@@ -82,8 +82,8 @@ class Replay(ProvidedModel):
         try:
             return await self._recorded(request, origin)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            told = f"what was recorded is damaged ({type(error).__name__}: {error})"
-            raise errors.NotRecorded(f"{_who(origin)}: {told}") from error
+            damage = f"what was recorded is damaged ({type(error).__name__}: {error})"
+            raise errors.NotRecorded(f"{_who(origin)}: {damage}") from error
 
     async def _recorded(self, request: Request, origin: Origin) -> Reply:
         left = self._recorded_as(request, origin.agent)

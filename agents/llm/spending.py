@@ -131,7 +131,7 @@ def _of(reply: Reply) -> Spent:
 
 
 class Watched:
-    """A model whose calls can be seen while they are under way. An answer that is asked for again is another call.
+    """A model whose calls can be seen while they are under way. Asking for an answer again is a separate call.
 
     Args:
         model: the model.

@@ -2,7 +2,7 @@
 
 From the outside in:
 
-1. `Structuring`: asks again when an answer is empty or of a wrong form; every repair is a call of its own below.
+1. `Structuring`: asks again when an answer is empty or of a wrong form; every repair is a separate call below.
 2. `Watched`: shows the call to those who watch, while it is under way.
 3. `Recording`: one record for each call, written when its answer comes, so that no later failure can lose it.
 4. `Budgeted`: refuses the call that would go beyond the budget; counts what the cache answers, too, so that an episode
@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 
 from quorum.agents.llm.cache import Cache, Cached
 from quorum.agents.llm.errors import ContextOverflow, InfrastructureFailed
-from quorum.agents.llm.limits import Limited, Limits, Retrying, RetryRules
+from quorum.agents.llm.limits import CallLimits, Limited, Retrying, RetryRules
 from quorum.agents.llm.prices import Price, Priced
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.recording import Keep, Recording, Sink
@@ -67,7 +67,7 @@ class FallingBack:
     def __init__(self, model: Model, fallbacks: Sequence[Fallback]) -> None:
         self._model = model
         self._fallbacks = tuple(fallbacks)
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request; the answer of a fallback names it.
@@ -81,8 +81,8 @@ class FallingBack:
         except InfrastructureFailed as error:
             failures = [error]
         for fallback in self._fallbacks:
-            level = logging.INFO if fallback.name in self._told else logging.WARNING
-            self._told.add(fallback.name)
+            level = logging.INFO if fallback.name in self._logged else logging.WARNING
+            self._logged.add(fallback.name)
             _log.log(
                 level, "%s is asked in the place of a model that cannot be reached: %s", fallback.name, failures[-1]
             )
@@ -115,12 +115,12 @@ class Caching:
     sampled: bool
 
 
-def reached(
+def with_access(
     model: Model,
     *,
     rng: random.Random,
     retry: RetryRules | None = None,
-    limits: Limits | None = None,
+    limits: CallLimits | None = None,
     caching: Caching | None = None,
     price: Price | None = None,
 ) -> Model:
@@ -150,7 +150,7 @@ def build_stack(
     name: str,
     rng: random.Random,
     retry: RetryRules | None = None,
-    limits: Limits | None = None,
+    limits: CallLimits | None = None,
     caching: Caching | None = None,
     spending: Spending | None = None,
     price: Price | None = None,
@@ -186,7 +186,7 @@ def build_stack(
     Raises:
         quorum.agents.llm.errors.UnknownPrice: a budget of money, and no price.
     """
-    stack = reached(model, rng=rng, retry=retry, limits=limits, caching=caching, price=price)
+    stack = with_access(model, rng=rng, retry=retry, limits=limits, caching=caching, price=price)
     if fallbacks:
         stack = FallingBack(stack, fallbacks)
     if spending is not None:

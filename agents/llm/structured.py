@@ -13,7 +13,7 @@ import orjson
 
 from quorum.agents.llm.errors import AnswerInvalid, EmptyAnswer
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Model, Rejected, Reply, Request, Sampling
-from quorum.agents.llm.records import Booking, describe_reply
+from quorum.agents.llm.records import CallEntry, describe_reply
 from quorum.agents.llm.validation import Validator, validator_of, whole_number
 
 _FENCE = re.compile(r"```[A-Za-z]*[ \t]*\n(.*?)```", re.DOTALL)
@@ -106,7 +106,7 @@ def _end_of_braces(text: str, place: int) -> int:
     """Return where the braces end that open at a place, so that no part of a broken object is taken for a whole one.
 
     Braces in strings do not count. A quotation mark that nothing closes begins no string, and no later one can: all of
-    them stand behind backslashes inside of what it would begin.
+    them follow backslashes within the string that it would start.
     """
     depth = 0
     for token in _braces(text, place):
@@ -145,7 +145,7 @@ _LONGEST_QUOTED = 4000
 _NOTHING = "(nothing)"
 EMPTY = "the answer is empty"
 """Reason for which an answer without anything is asked for again."""
-TIMES_THE_ROOM = 2
+ROOM_FACTOR = 2
 
 
 class Structuring:
@@ -177,33 +177,33 @@ class Structuring:
             AnswerInvalid: no answer of the wanted form came.
             quorum.agents.llm.validation.UnsupportedSchema: the schema has a keyword that cannot be checked.
         """
-        booking = Booking()
+        entry = CallEntry()
         validator = None if request.answer is None else validator_of(request.answer.schema)
         rejected: list[Rejected] = []
         left = self._max_repairs
         widened = wider_now = False
         asked = request
         while True:
-            reply = await booking.ask(self._model, asked, wider=wider_now)
+            reply = await entry.ask(self._model, asked, wider=wider_now)
             wider_now = False
             if is_empty(reply):
                 if widened:
-                    raise _failed(booking, rejected, reply.finish)
+                    raise _failed(entry, rejected, reply.finish)
                 if self._widens(wider := _with_more_room(asked)):
                     rejected.append(Rejected(reply.text, (f"{EMPTY} ({reply.finish})",)))
                     asked, request, widened = wider, _with_more_room(request), True
                     wider_now = True
                     continue
             if validator is None:
-                return booking.whole(None, rejected)
+                return entry.whole(None, rejected)
             try:
                 value = _value(reply, validator, request.sampling)
             except NoAnswer as error:
                 rejected.append(Rejected(reply.text, error.reasons))
             else:
-                return booking.whole(value, rejected)
+                return entry.whole(value, rejected)
             if not left:
-                raise _failed(booking, rejected)
+                raise _failed(entry, rejected)
             left -= 1
             asked = replace(request, messages=(*request.messages, *_ask_again(rejected[-1])))
 
@@ -214,24 +214,24 @@ def is_empty(reply: Reply) -> bool:
 
 
 def _with_more_room(request: Request) -> Request:
-    return replace(request, sampling=replace(request.sampling, times_the_room=TIMES_THE_ROOM))
+    return replace(request, sampling=replace(request.sampling, room_factor=ROOM_FACTOR))
 
 
-def _failed(booking: Booking, rejected: Sequence[Rejected], empty: Finish | None = None) -> AnswerInvalid:
+def _failed(entry: CallEntry, rejected: Sequence[Rejected], empty: Finish | None = None) -> AnswerInvalid:
     """Book that a call has failed, and return the failure."""
-    whole = booking.whole(None, rejected if empty is not None else rejected[:-1])
+    whole = entry.whole(None, rejected if empty is not None else rejected[:-1])
     failure: AnswerInvalid
     if empty is not None:
         failure = EmptyAnswer(empty.value, whole.usage.completion, describe_reply(whole))
     else:
         failure = AnswerInvalid(rejected[-1].reasons, whole.usage.completion, describe_reply(whole))
-    booking.fail(failure)
+    entry.fail(failure)
     return failure
 
 
 def _value(reply: Reply, validator: Validator, sampling: Sampling) -> Any:
     if reply.finish is Finish.LENGTH:
-        max_tokens = sampling.max_tokens * (sampling.times_the_room or 1)
+        max_tokens = sampling.max_tokens * (sampling.room_factor or 1)
         raise NoAnswer(f"the answer was cut off: it may have {max_tokens} tokens at most; be shorter")
     if reply.finish is Finish.REFUSAL:
         raise NoAnswer("the answer is a refusal")

@@ -59,7 +59,7 @@ _BOUNDS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
 
 
 class UnsupportedSchema(ValueError):
-    """A schema uses a keyword that is not checked here, so that nothing could be promised about an answer."""
+    """A schema uses a keyword that is not checked here, so that an answer could not be checked."""
 
 
 @lru_cache(maxsize=256)

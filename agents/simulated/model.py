@@ -8,11 +8,10 @@ import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import orjson
-from pydantic import BaseModel, ConfigDict, Field
 
 from maeil.mind import Act, Thought
 from quorum.agents.llm.embeddings import reply_with, wants_embeddings
@@ -28,15 +27,10 @@ from quorum.agents.simulated.healing import answer_healed
 from quorum.agents.simulated.minimal_instance import minimal_instance
 from quorum.agents.simulated.reading import find_actions, find_blocks, read_view
 from quorum.agents.simulated.repair import answer_repair
+from quorum.agents.simulated.settings import NAME, SimulatedSettings
 from quorum.agents.simulated.text import read_text_blocks, resolve_choices
 from quorum.agents.simulated.uninformed import UninformedSpeaker
 from quorum.agents.skills import Speaker, skills_of
-
-Rate = Annotated[float, Field(ge=0, le=1)]
-Money = Annotated[float, Field(ge=0)]
-
-NAME = "simulated"
-"""What it calls itself; everything that is made of its answers says so."""
 
 UNINFORMED = "simulated (uninformed)"
 """What it calls itself in a world that it has no rules for, or whose state it is shown in a picture alone."""
@@ -45,31 +39,6 @@ _SHOWN = frozenset({"observation", "state"})
 """The blocks that show the world; a prompt for a role has one of them."""
 
 CHARACTERS_PER_TOKEN = 4
-
-
-class SimulatedSettings(BaseModel):
-    """How a simulated model behaves. The rates are independent draws of each request."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    seed: int
-    """Of all its draws."""
-    malformed: Rate
-    """Probability that an answer is no valid JSON."""
-    invalid: Rate
-    """Probability that a plan is invalid: half of them name something that is not there, half have a wrong argument."""
-    poor: Rate
-    """Probability that a choice is made at random instead of by the rules."""
-    refusal: Rate
-    """Probability that it refuses to answer."""
-    prose: Rate
-    """Probability that there is prose or a code fence around the JSON."""
-    usd_per_million_prompt: Money
-    """Price of a million tokens read."""
-    usd_per_million_completion: Money
-    """Price of a million tokens written."""
-    latency: Annotated[float, Field(ge=0)]
-    """Seconds that each answer takes."""
 
 
 class SimulatedModel(ProvidedModel):
@@ -284,7 +253,7 @@ def _without_world(request: Request) -> str:
 
 def _draw(request: Request) -> str:
     """Name a draw among those of the same prompt: its sample, and whether it is asked again as it was empty."""
-    again = request.sampling.times_the_room
+    again = request.sampling.room_factor
     return str(request.sample) if again is None else f"{request.sample} with {again} times the room"
 
 

@@ -101,6 +101,11 @@ class Speaker(ABC, Generic[Seen]):
         found: Seen = _adapter(self.observation).validate_json(text)
         return found
 
+    def seen(self, view: View) -> Seen:
+        """Return what a view shows, as an observation of this world."""
+        assert isinstance(view.observation, self.observation)
+        return view.observation
+
     def check_vocabulary(self, names: Collection[str]) -> None:
         """Make sure that a vocabulary has the actions that its plans are made of.
 

@@ -60,7 +60,7 @@ class CallBooks:
 
     Args:
         configuration: of the episode, which has its budget.
-        folder: where `calls.jsonl` is written when a model is first asked, and the pictures of prompts beside it;
+        folder: where `calls.jsonl` is written when a model is first asked, as are the pictures of prompts;
             None: nothing is recorded.
     """
 

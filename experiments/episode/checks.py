@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import quorum_harness
 from maeil.descriptors import EMBEDDING
 from maeil.user_errors import UserError
 from quorum.experiments.common.packages import DISTRIBUTION, Needed, requirements
@@ -51,6 +52,7 @@ def check(arguments: Sequence[str], out: Path, config_dir: Path | None, *, compi
     """
     yield Finding("python", sys.version_info >= (3, 11), True, platform.python_version())
     yield from _packages(requirements())
+    yield from _other_owners()
     yield _writable(out)
     if compiled:
         yield _kernels()
@@ -78,6 +80,14 @@ def _packages(needed: Sequence[Needed]) -> Iterator[Finding]:
             yield _extra(extra, list(members))
         else:
             yield from (_package(requirement) for requirement in members)
+
+
+def _other_owners() -> Iterator[Finding]:
+    if others := quorum_harness.other_owners():
+        folder = Path(quorum_harness.__file__).with_name("quorum")
+        yield Finding(
+            "module quorum", False, True, quorum_harness.message(folder, [f"files ({name})" for name in others])
+        )
 
 
 def _package(requirement: Needed) -> Finding:

@@ -14,7 +14,6 @@ from maeil.trace.events import StepTaken
 from maeil.user_errors import UserError
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.spending import Budget, check_price
-from quorum.agents.simulated import SimulatedModel
 from quorum.experiments.common.extension_errors import as_extension_error, extension_errors
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
@@ -51,6 +50,8 @@ class _Listening:
 
     async def complete(self, request: Request) -> Reply:
         if isinstance(self._config, SimulatedConfig):
+            from quorum.agents.simulated import SimulatedModel  # noqa: PLC0415 (only where it is asked)
+
             rules = SimulatedModel(self._config.model_copy(update={"latency": 0}))
             with as_user_errors(self._config):
                 await rules.complete(replace(request, sampling=sampling_of(self._config)))

@@ -28,7 +28,7 @@ PROMPT = 'Answer with this JSON object and nothing else: {"ok": true}'
 
 
 def try_model(config: ModelConfig, *, embeds: bool = False) -> tuple[bool, str]:
-    """Ask once, without retries; say whether it works, and what was found or how to mend it.
+    """Ask once, without retries; say whether it works, and what was found or how to fix it.
 
     Args:
         config: of the model.

@@ -12,20 +12,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from maeil.contracts import described, name_of
 from maeil.errors import ContractError
 from maeil.user_errors import UserError
 from quorum.agents.llm import errors
-from quorum.agents.llm.batches.waves import Batched, Waves
 from quorum.agents.llm.cache import Cache, NotOurs
 from quorum.agents.llm.errors import LanguageModelError
-from quorum.agents.llm.limits import Limits
+from quorum.agents.llm.limits import CallLimits
 from quorum.agents.llm.prices import service_at
 from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.provided import ProvidedModel
-from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.spending import UnderWay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.registry import providers
@@ -76,7 +75,7 @@ def model_hint(error: BaseException, config: ModelConfig) -> str:
                 "Try another way of asking for JSON, llm.structured=tools or llm.structured=prompt, or another model."
             )
         case errors.ServerFailed():
-            return "The provider has a fault of its own: try again later."
+            return "The provider has a fault: try again later."
         case errors.NotRecorded():
             return "A replay answers only what its run asked: same configuration, same version, same prompts."
         case errors.UnknownPrice():
@@ -121,6 +120,9 @@ def _is_lost(error: BaseException) -> bool:
     return isinstance(error, errors.ConnectionLost) or "connect_timeout" in str(error)
 
 
+if TYPE_CHECKING:
+    from quorum.agents.llm.batches.waves import Waves
+
 _log = logging.getLogger(__name__)
 
 _PER_REQUEST = {
@@ -145,7 +147,7 @@ class Client:
 
     config: ProviderConfig
     model: ProvidedModel
-    limits: Limits
+    limits: CallLimits
     identity: Mapping[str, str]
 
 
@@ -161,7 +163,7 @@ class ModelPool:
     def __init__(self, processes: int = 1, under_way: UnderWay | None = None, waves: Waves | None = None) -> None:
         self.waves = waves
         """By which all calls go out in batches."""
-        self._of_batches = Limits(_NO_LIMIT)
+        self._of_batches = CallLimits(_NO_LIMIT)
         self.under_way = under_way if under_way is not None else UnderWay()
         """The calls of all episodes that are under way."""
         self._processes = processes
@@ -182,7 +184,7 @@ class ModelPool:
             if not isinstance(model, ProvidedModel):
                 wanted = f"{ProvidedModel.__module__}.{ProvidedModel.__qualname__}"
                 raise ContractError(f"{name_of(build)}() returned {described(model)}; it must return a {wanted}", build)
-            limits = Limits(*self._shares(config))
+            limits = CallLimits(*self._shares(config))
             identity = model.identity or {"provider": config.name, "settings": key}
             _log.info("made a client of the provider %s for %s", config.name, config.label)
             self._clients[key] = Client(config, model, limits, identity)
@@ -197,12 +199,15 @@ class ModelPool:
         """
         if self.waves is None:
             return client.model
+        from quorum.agents.llm.batches.waves import Batched  # noqa: PLC0415 (only where batches are sent)
+        from quorum.agents.llm.providers.base import Provider  # noqa: PLC0415 (the same)
+
         if not isinstance(client.model, Provider):
             raise TypeError(f"llm={client.config.name} has no batches")
         line = self.waves.line(line_key(client.identity), client.model)
         return Batched(client.model, line, cell, client.config.price or client.model.price)
 
-    def limits(self, client: Client) -> Limits:
+    def limits(self, client: Client) -> CallLimits:
         """Return the limits of what `model` gives: batches are bounded by those who send them."""
         return client.limits if self.waves is None else self._of_batches
 
@@ -251,7 +256,7 @@ class ModelPool:
 
 
 def line_key(identity: Mapping[str, str]) -> str:
-    """Return what names the batches of a model in the journal, whatever else its client is told."""
+    """Return what names the batches of a model in the journal, whatever other values its client has."""
     return hashlib.sha256(json.dumps(dict(identity), sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -16,7 +16,7 @@ from quorum.agents.llm.limits import RetryRules
 from quorum.agents.llm.prices import Price, provider_name
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
 from quorum.agents.llm.replay import Replay
-from quorum.agents.llm.stack import Caching, Fallback, build_stack, reached
+from quorum.agents.llm.stack import Caching, Fallback, build_stack, with_access
 from quorum.experiments.configuration.providers import replay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.schema import Configuration
@@ -73,14 +73,14 @@ def first_sample(episode: int, draw: int) -> int:
     """Return the number of the first sample of a prompt.
 
     Args:
-        episode: number in a line of episodes: a prompt of a later one is another sample of it.
+        episode: number in a line of episodes: the same prompt in a later one is a new sample.
         draw: of an episode that is drawn more than once (`quorum.experiments.episode.draws.sample_number`).
     """
     return episode * _SAMPLES + draw * _DRAWS
 
 
 def sampling_of(config: ProviderConfig, draw: int = 0) -> Sampling:
-    """Return how answers are drawn; where the provider is told a seed, by another one in each draw."""
+    """Return how answers are drawn; where a seed is sent to the provider, each draw has its own."""
     seed = config.sampling_seed
     if seed is not None and draw:
         seed = Seeds(seed, f"draw/{draw}").integer() % _SEEDS
@@ -101,8 +101,8 @@ def drawn_for(config: ProviderConfig, request: Request, draw: int = 0) -> Reques
     longest = config.max_tokens + config.max_tokens_per_agent * (request.agents - 1)
     origin = request.origin or Origin("", 0)
     deadline = deadline_of(config.deadlines, config.deadline, origin)
-    room = request.sampling.times_the_room
-    sampling = replace(sampling_of(config, draw), max_tokens=longest, times_the_room=room)
+    room = request.sampling.room_factor
+    sampling = replace(sampling_of(config, draw), max_tokens=longest, room_factor=room)
     return replace(request, sampling=sampling, deadline=deadline)
 
 
@@ -207,7 +207,7 @@ class EpisodeModels:
         books: what its calls are entered in.
         cell: name of the cell that is played, by which batches know its requests.
         recorded: answers in the place of all models, on the budget of the episode; None: they answer themselves.
-        sample: which of several draws of one episode its answers are for; each has answers of its own.
+        sample: which of several draws of one episode its answers are for; each has its own answers.
     """
 
     def __init__(
@@ -304,7 +304,7 @@ class EpisodeModels:
         if not isinstance(config, ProviderConfig):
             raise UserError(f"llm.fallback: {config.name} cannot stand in the place of a model")
         way = self._way(config, rng)
-        model = reached(
+        model = with_access(
             self._pool.model(way.client, self._cell),
             rng=way.rng,
             retry=way.retry,

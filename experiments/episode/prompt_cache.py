@@ -51,7 +51,7 @@ class Breakpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class LaterPrompt:
     """A later prompt, and what of it should be read from the cache.
 
     Attributes:
@@ -83,7 +83,7 @@ class CacheView:
     step: int | None
     tokens: int
     breakpoints: Sequence[Breakpoint]
-    again: Sequence[Again]
+    again: Sequence[LaterPrompt]
 
     def text(self) -> str:
         """Return it for a reader."""
@@ -165,7 +165,7 @@ async def _view(prompt: Prompt, client: Provider) -> CacheView:
         step=first.rules.step,
         tokens=len(first.text) // CHARACTERS_PER_TOKEN,
         breakpoints=[_breakpoint(first.text[: first.ends[number]], first.rules.minimum) for number in marked],
-        again=[Again(question, share) for question, share in again.items()],
+        again=[LaterPrompt(question, share) for question, share in again.items()],
     )
 
 

@@ -25,7 +25,7 @@ from quorum.experiments.common.http import HOST, Connections, listen, server_con
 from quorum.experiments.serving.formats import AnthropicFormat, BadBody, Format, OpenAIFormat, WireRequest
 
 KEEP_ALIVE = 75
-"""Seconds that an unused connection stays open: longer than clients keep theirs."""
+"""Seconds that an unused connection stays open: longer than clients do."""
 MOST_BYTES = 16 * 2**20
 """Longest body of a request."""
 BODY_SECONDS = 30.0

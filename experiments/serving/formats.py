@@ -1,4 +1,4 @@
-"""The formats of OpenAI and Anthropic on the server's side: their requests become ours, our replies become theirs."""
+"""The server's side of the formats of OpenAI and Anthropic: it reads requests and writes replies."""
 
 from __future__ import annotations
 

@@ -217,6 +217,7 @@ def test_a_team_of_four_delivers_everything_under_every_topology_and_every_time_
     assert [(e.t, e.t_hat, e.event.kind) for e in again] == [(e.t, e.t_hat, e.event.kind) for e in events]
 
 
+@pytest.mark.claims
 def test_topologies_differ_measurably():
     found = {
         topology: [compute_metrics(Trace(tuple(episode(topology, 8, seed)))) for seed in range(8)]

@@ -363,6 +363,11 @@ def test_an_episode_replays_from_its_trace(tmp_path):
     assert again.env.snapshot() == world.env.snapshot()
 
 
+def test_a_team_of_four_delivers_every_block():
+    assert all(end.finished for end in ends(4, seeds=2))
+
+
+@pytest.mark.claims
 @pytest.mark.parametrize(("n", "steps"), [(1, 29), (2, 60), (4, 45), (8, 52), (16, 60)])
 def test_every_block_is_delivered_in_half_the_published_steps(n, steps):
     """Published are 29, 100, 105 and 165 at n = 1, 2, 4 and 8; our greedy team takes 110 at 16."""
@@ -371,12 +376,14 @@ def test_every_block_is_delivered_in_half_the_published_steps(n, steps):
     assert statistics.mean(end.steps for end in found) <= steps
 
 
+@pytest.mark.claims
 def test_thirty_two_agents_finish():
     found = ends(32, seeds=3, max_steps=1000, rollouts=8)
     assert all(end.finished for end in found)
     assert max(end.steps for end in found) <= 140
 
 
+@pytest.mark.claims
 def test_a_crowd_of_sixty_four_finishes():
     assert ends(64, seeds=1, max_steps=1000, rollouts=4)[0].finished
 

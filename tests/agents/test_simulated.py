@@ -313,11 +313,17 @@ def test_without_faults_a_team_delivers_everything(name, n):
 
 
 def test_faults_degrade_a_team_and_are_counted_as_what_they_are():
+    sound = [compute_metrics(Trace(tuple(episode("individual", 4, seed)))) for seed in range(6)]
+
     def total(key, **rates):
-        runs = [compute_metrics(Trace(tuple(episode("individual", 4, seed, **rates)))) for seed in range(6)]
+        runs = (
+            sound
+            if not rates
+            else [compute_metrics(Trace(tuple(episode("individual", 4, seed, **rates)))) for seed in range(6)]
+        )
         return sum(run[key] for run in runs)
 
-    steps, faulty = total("outcome.steps"), {"malformed": 0.5, "invalid": 0.7}
+    steps, faulty = sum(run["outcome.steps"] for run in sound), {"malformed": 0.5, "invalid": 0.7}
     assert total("outcome.steps", poor=0.8) > steps
     assert total("outcome.steps", **faulty) > steps
     assert total("plans.invalid") == total("model.parse_failures") == 0

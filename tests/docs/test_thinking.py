@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from quorum.agents.llm.protocol import Effort
-from quorum.agents.llm.providers.thinking import DATE, ROOM, ThinkingFormat
+from quorum.agents.llm.protocol import ThinkingEffort as Effort
+from quorum.agents.llm.protocol import ThinkingFormat
+from quorum.agents.llm.providers.thinking import DATE, ROOM
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "providers.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
-MESSAGES = re.findall(r"^\*\*`([^`]+)`", PAGE, re.MULTILINE)
+MESSAGES = re.findall(r"^\| `([^`]+)` \|", PAGE, re.MULTILINE)
 NOT_OURS = {"quorum: command not found"}
 
 
@@ -17,7 +17,8 @@ NOT_OURS = {"quorum: command not found"}
 def sources() -> str:
     files = [
         ROOT / "Makefile",
-        *(file for folder in ("agents", "experiments") for file in (ROOT / folder).rglob("*.py")),
+        ROOT / "quorum_harness.py",
+        *(file for folder in ("agents", "experiments", "maeil") for file in (ROOT / folder).rglob("*.py")),
     ]
     return "\n".join(file.read_text(encoding="utf-8") for file in files)
 

@@ -9,7 +9,8 @@ from typing import Any
 import orjson
 
 from quorum.agents.llm.embeddings import EMBEDDINGS, texts_to_embed
-from quorum.agents.llm.protocol import Effort, Reply, Request, Sampling, Usage
+from quorum.agents.llm.protocol import Reply, Request, Sampling, Usage
+from quorum.agents.llm.protocol import ThinkingEffort as Effort
 from quorum.experiments.serving import formats
 from quorum.experiments.serving.formats import BadBody, WireRequest, integer, part
 

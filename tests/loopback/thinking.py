@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from quorum.agents.llm.limits import CHARACTERS_PER_TOKEN
-from quorum.agents.llm.protocol import Effort, Finish, Model, Reply, Request
+from quorum.agents.llm.protocol import Finish, Model, Reply, Request
+from quorum.agents.llm.protocol import ThinkingEffort as Effort
 
 _WORDS = "Simulated thoughts. "
 _LONGEST_TEXT = 2000

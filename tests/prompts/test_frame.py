@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from tests.crafter_env.joined import world as crafter
 from tests.llamac_env.test_squeeze import world as squeeze
 from tests.llamac_env.test_transport_world import world as transport
 
-SIZES = (2, 4, 8)
+SIZES = (2, 8)
 SETS = ("default", "terse")
 RUNNING = PlanView("P0.1", Task("deliver", "block_0"), ("idle(steps=1)",), 0, PlanStatus.RUNNING)
 TURNS: tuple[dict[str, Any], ...] = (
@@ -86,14 +86,14 @@ DATA: dict[str, Any] = {
 }  # fmt: skip
 
 
-def turn_prompts(world: Any, prompt_set: str) -> Iterator[tuple[str, str]]:
+def turn_prompts(world: Any, prompt_set: str, turns: Sequence[dict[str, Any]] = TURNS) -> Iterator[tuple[str, str]]:
     """The prompts of all agents in all turns under all topologies."""
     n = len(world.agents)
     for name in TOPOLOGIES:
         where = context(world, topology(name, n))
         names = (*world.agents, "coordinator") if name == "coordinator" else world.agents
         for agent in {0, n - 1, len(names) - 1}:
-            for turn in TURNS:
+            for turn in turns:
                 system, user = render_prompt(config(prompt_set), where, view(world, agent=agent, names=names, **turn))
                 yield system.content, user.content
 
@@ -117,7 +117,7 @@ def role_prompts(world: Any, prompt_set: str, family: str) -> Iterator[tuple[str
 @pytest.mark.parametrize("prompt_set", SETS)
 @pytest.mark.parametrize("name", WORLDS)
 def test_one_system_message_for_all_agents_turns_topologies_and_sizes_of_a_team(name: str, prompt_set: str) -> None:
-    found = {system for n in SIZES for system, _ in turn_prompts(made(name, n), prompt_set)}
+    found = {system for n in SIZES for system, _ in turn_prompts(made(name, n), prompt_set, TURNS[2:4])}
     assert len(found) == 1
 
 

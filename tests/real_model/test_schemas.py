@@ -9,9 +9,8 @@ import orjson
 import pytest
 
 from quorum.agents.llm.errors import BadRequest
-from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Request, Sampling
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Request, Sampling, Structured
 from quorum.agents.llm.providers.openai import OpenAIModel
-from quorum.agents.llm.providers.refusals import Structured
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.prompting.compact import compact
 from quorum.agents.prompting.grounding import ground, ids_of

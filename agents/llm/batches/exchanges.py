@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 EXCHANGE = 600.0
 """Seconds that one exchange may take: up to 256 MB go up or down."""
 OUTAGE = 3600.0
-"""Seconds in which no exchange succeeds, after which those who wait for a batch are told."""
+"""Seconds in which no exchange succeeds, after which those who wait for a batch get the error."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 """Seconds between two tries: at first, and at most."""
 
@@ -75,7 +75,7 @@ class Exchanges:
             if ours is None:
                 raise
             failure = ours
-        raise failure  # outside of the handler: what the SDK says may hold a key
+        raise failure  # outside of the handler: the SDK's message may hold a key
 
 
 LOOKING = 60.0

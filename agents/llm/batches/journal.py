@@ -47,7 +47,7 @@ class BatchRules:
 
 @dataclass(frozen=True, slots=True)
 class BatchStatus:
-    """What there is of batches in this process.
+    """The state of the batches in this process.
 
     Attributes:
         waves: that have gone out.
@@ -186,7 +186,7 @@ class BatchJournal:
         self._write([{"created": intent.mark, "batch": batch}])
 
     def dropped(self, intent: Intent) -> None:
-        """Write down that there is no such batch."""
+        """Write down that a batch does not exist."""
         self._write([{"dropped": intent.mark}])
         del self.open[intent.mark]
 

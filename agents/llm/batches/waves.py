@@ -1,8 +1,8 @@
 """Waves: what many episodes ask at the same time goes out as one batch, and each gets its answer.
 
 A wave is all that waits. It goes out when every episode under way waits for an answer, or when the first of it has
-waited long enough. An episode that is played again after its process was killed begins anew: what it asks then is
-answered from the journal, or by the batches that are still open.
+waited long enough. An episode that is played again after its process was killed starts from the beginning: the journal
+answers its requests, or the batches that are still open.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import orjson
 
 from quorum.agents.llm.batches.exchanges import FIRST_PAUSE, LONGEST_PAUSE, OUTAGE, Exchanges
 from quorum.agents.llm.batches.journal import BatchJournal, BatchRules, BatchStatus, Intent, Place
-from quorum.agents.llm.batches.service import BatchRefused, BatchRow, Fate, RowResult
+from quorum.agents.llm.batches.services import BatchRefused, BatchRow, RowResult, RowStatus
 from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.errors import BadRequest, LanguageModelError, RateLimited, ServerFailed, TimedOut, Transient
 from quorum.agents.llm.prices import BATCH, Price
@@ -97,7 +97,7 @@ class Waves:
 
     @contextmanager
     def waits(self, cell: str) -> Iterator[None]:
-        """Know that an episode waits for an answer."""
+        """Mark an episode as waiting for an answer."""
         self._waiting[cell] += 1
         try:
             yield
@@ -107,7 +107,7 @@ class Waves:
                 del self._waiting[cell]
 
     def gather(self) -> None:
-        """Have the next wave go out, once it is whole."""
+        """Send the next wave, once it is whole."""
         self._changed = time.monotonic()
         if self._gathering is None or self._gathering.done():
             self._first = self._changed
@@ -124,7 +124,7 @@ class Waves:
         self._waves += any(sent)
 
     def status(self) -> BatchStatus:
-        """Return what there is of batches."""
+        """Return the state of all batches."""
         lines = self._lines.values()
         opened = [batch for line in lines for batch in line.open]
         seconds = [took for line in lines for took in line.took]
@@ -198,7 +198,7 @@ class Line:
         kept = self._waves.journal.take(place)
         if kept is not None:
             self.replayed += 1
-            return RowResult("", Fate.ANSWERED, kept)
+            return RowResult("", RowStatus.ANSWERED, kept)
         answer: asyncio.Future[RowResult] = asyncio.get_running_loop().create_future()
         if not self._claim(place, answer):
             self._queue.append(_Asked(place, body, answer))
@@ -225,7 +225,7 @@ class Line:
         self.usd = None if usd is None or self.usd is None else self.usd + usd
 
     def send(self) -> bool:
-        """Send all that waits, in as few batches as the bounds allow; tell whether there was something."""
+        """Send all that waits, in as few batches as the bounds allow; return whether anything was sent."""
         asked, self._queue = [one for one in self._queue if not one.answer.done()], []
         rules, service = self._waves.rules, self._service
         most = min(rules.size or service.most_requests, service.most_requests)
@@ -233,7 +233,7 @@ class Line:
         part: list[_Asked] = []
         length = 0
         for one in asked:
-            size = service.size(BatchRow("x" * 32, one.body))
+            size = len(service.line(BatchRow("x" * 32, one.body)))
             if size > room:
                 one.answer.set_exception(BadRequest(f"a request of {size} bytes does not fit into a batch of {room}"))
                 continue
@@ -263,7 +263,7 @@ class Line:
         task.add_done_callback(self._tasks.discard)
 
     async def _bring(self, batch: _Open) -> None:
-        """See a batch through to its answers; whatever goes wrong is told to those who wait."""
+        """Wait for the answers of a batch and hand them out; those who wait get the error of whatever goes wrong."""
         intent, journal = batch.intent, self._waves.journal
         try:
             if intent.batch is None and not await self._create(batch):
@@ -288,12 +288,12 @@ class Line:
             self.open.remove(batch)
 
     async def _create(self, batch: _Open) -> bool:
-        """Create a batch, or find it where it may be created already; tell whether there is one.
+        """Create a batch, or find it where it may be created already; return whether it exists.
 
-        A batch of an earlier process that was never created has no requests here: those who ask again ask anew.
+        A batch of an earlier process that was never created has no requests here: its episodes ask again.
         """
         intent, journal = batch.intent, self._waves.journal
-        known = bool(batch.rows)  # whether it is certain that there is none yet
+        known = bool(batch.rows)  # whether it is certain that none exists yet
         begin, pause = time.monotonic(), FIRST_PAUSE
         while True:
             if not known:
@@ -328,7 +328,7 @@ class Line:
                 return True
 
     def _again(self, batch: _Open) -> None:
-        """Let those who waited for a batch that was never created ask anew, by failing as what passes."""
+        """Let those who waited for a batch that was never created ask again, by a transient failure."""
         for answer in batch.waiting.values():
             if not answer.done():
                 answer.set_exception(TimedOut("the batch of an earlier process was never created"))
@@ -350,14 +350,14 @@ class Line:
         answered = {
             row: self._provider.redacted(one.body)
             for row, one in found.items()
-            if one.fate is Fate.ANSWERED and one.body is not None
+            if one.status is RowStatus.ANSWERED and one.body is not None
         }
         fresh = journal.read(intent, answered)
         self.took.append(time.monotonic() - batch.begin)
         for row, place in enumerate(intent.rows):
             answer = batch.waiting.get(row)
             if answer is not None and not answer.done():
-                answer.set_result(found.get(row) or RowResult(intent.name(row), Fate.EXPIRED))
+                answer.set_result(found.get(row) or RowResult(intent.name(row), RowStatus.EXPIRED))
             elif row in fresh:
                 journal.keep(place, fresh[row])
 
@@ -377,7 +377,7 @@ def _refusal(refused: BatchRefused) -> LanguageModelError:
 class Batched:
     """A provider whose requests go out in batches. It tries once, like the provider itself.
 
-    Requests are built, and answers read, by the provider; what a server refuses is left out as by a call of its own.
+    Requests are built, and answers read, by the provider; what a server refuses is left out as in a single call.
 
     Args:
         provider: the provider.
@@ -414,18 +414,18 @@ class Batched:
 
     def _response(self, result: RowResult) -> Any:
         """Return the response as the SDK would, or raise what it would."""
-        match result.fate:
-            case Fate.ANSWERED:
+        match result.status:
+            case RowStatus.ANSWERED:
                 return self._line.response(result.body or {})
-            case Fate.FAILED:
-                raise self._provider.failure(result.status, result.body)
-            case Fate.EXPIRED:
+            case RowStatus.FAILED:
+                raise self._provider.failure(result.http_status, result.body)
+            case RowStatus.EXPIRED:
                 raise TimedOut("the batch was over before this request was answered")
-            case Fate.CANCELLED:
+            case RowStatus.CANCELLED:
                 raise ServerFailed("the batch was cancelled before this request was answered")
 
 
 def _key(who: str, sample: int, body: Mapping[str, Any]) -> str:
-    """Return what tells the requests of an episode apart: who asks, and what is sent."""
+    """Return what identifies a request in its episode: who asks, and what is sent."""
     content = orjson.dumps([who, sample, body], option=orjson.OPT_SORT_KEYS)
     return hashlib.sha256(content).hexdigest()[:32]

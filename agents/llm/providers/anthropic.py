@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import Any, ClassVar
 
-from quorum.agents.llm.batches.anthropic import AnthropicBatches
-from quorum.agents.llm.batches.service import MOST_BYTES, BatchService
+from quorum.agents.llm.batches.services import AnthropicBatches, BatchService
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
 from quorum.agents.llm.prices import read_tier
-from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
+from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Structured, Usage
 from quorum.agents.llm.providers.base import Provider, printable_unicode, schema_message
-from quorum.agents.llm.providers.bounded import Bounds, bounded_client
 from quorum.agents.llm.providers.chat import counted_usage
 from quorum.agents.llm.providers.content import (
     PromptCaching,
@@ -23,7 +21,7 @@ from quorum.agents.llm.providers.content import (
     with_extra,
     with_pictures,
 )
-from quorum.agents.llm.providers.refusals import Offer, Structured
+from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.providers.thinking import message_thinking
 
 _FINISHES = {
@@ -41,6 +39,8 @@ class AnthropicModel(Provider):
     """
 
     name: ClassVar[str] = "anthropic"
+    _client_name: ClassVar[str] = "AsyncAnthropic"
+    _batch_service: ClassVar[type[BatchService] | None] = AnthropicBatches
     usual_key: ClassVar[str | None] = "ANTHROPIC_API_KEY"
     _never_taken: ClassVar[tuple[str, ...]] = ("temperature", "top_p", "seed")
 
@@ -50,25 +50,9 @@ class AnthropicModel(Provider):
         return anthropic
 
     def _connect(self, base_url: str | None) -> str:
-        self._client = self._client_within(base_url, self._bounds)
+        address = super()._connect(base_url)
         self._known = signature(self._client.messages.create).parameters.keys()
-        return str(self._client.base_url)
-
-    def _client_within(self, base_url: str | None, bounds: Bounds) -> Any:
-        return self._sdk.AsyncAnthropic(
-            api_key=self._key.reveal(),
-            base_url=base_url,
-            default_headers=self._headers,
-            max_retries=0,
-            timeout=self._timeout(self._deadline),
-            # aiohttp: a third of the CPU of the usual client at 256 calls at once
-            http_client=bounded_client(self._sdk.DefaultAioHttpClient, bounds),
-        )
-
-    def batches(self) -> BatchService:
-        """Return the provider's batches, over connections of their own: their files are longer than any reply."""
-        client = self._client_within(self.base_url, Bounds(self._bounds.connect, max_bytes=MOST_BYTES))
-        return AnthropicBatches(client, self._sdk)
+        return address
 
     async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
         known = {key: value for key, value in body.items() if key in self._known}

@@ -15,12 +15,21 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from quorum.agents.llm.batches.service import BatchService
+from quorum.agents.llm.batches.services import MOST_BYTES, BatchService
 from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, ContextOverflow, LanguageModelError, TimedOut
-from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
+from quorum.agents.llm.protocol import (
+    AnswerFormat,
+    ChatMessage,
+    ChatRole,
+    MaxTokensKey,
+    Reply,
+    Request,
+    Structured,
+    ThinkingFormat,
+)
 from quorum.agents.llm.provided import ProvidedModel
-from quorum.agents.llm.providers.bounded import Bounds
+from quorum.agents.llm.providers.bounded import Bounds, bounded_client
 from quorum.agents.llm.providers.content import PromptCaching
 from quorum.agents.llm.providers.failures import (
     Key,
@@ -35,8 +44,8 @@ from quorum.agents.llm.providers.failures import (
     retry_after,
     status_failure,
 )
-from quorum.agents.llm.providers.refusals import MaxTokensKey, Offer, Refusals, Structured, left_out
-from quorum.agents.llm.providers.thinking import ThinkingFormat, find_family, reconcile, room_for_thinking
+from quorum.agents.llm.providers.refusals import Offer, Refusals, left_out
+from quorum.agents.llm.providers.thinking import find_family, reconcile, room_for_thinking
 
 Send = Callable[[Mapping[str, Any]], Awaitable[Any]]
 """Brings the body of a request to a provider and returns the response, as its SDK has it."""
@@ -53,7 +62,7 @@ class Provider(ProvidedModel):
 
     What a server refuses (a field of the sampling, the name of the longest answer, a JSON schema under `AUTO`) is left
     out from then on; for fields of the sampling `Reply.not_sent` says so. Where the prompt fits into the model's
-    context and the longest answer behind it does not, the answer gets the room that there is.
+    context and the longest answer does not, the answer gets the room that is left.
 
     Args:
         model: name of the model, as the provider knows it.
@@ -67,9 +76,8 @@ class Provider(ProvidedModel):
         thinking_format: what the switch of thinking is called, where a format has several dialects.
         keep_thinking: whether the text of thoughts is kept, where the server returns it.
         service_tier: how soon the provider is to answer, in its own words; None for its usual tier. One that it
-            refuses is never left out: the money would be another than the one that was asked for.
-
-        headers: sent with every request, beside those of the SDK; they hold no key.
+            refuses is never left out: the price would not be the one that was asked for.
+        headers: sent with every request, as well as those of the SDK; they hold no key.
 
     Raises:
         AuthenticationFailed: the variable holds no key.
@@ -78,6 +86,10 @@ class Provider(ProvidedModel):
 
     name: ClassVar[str]
     _client: Any
+    _client_name: ClassVar[str] = ""
+    """The SDK's class of clients; empty for one that has none."""
+    _batch_service: ClassVar[type[BatchService] | None] = None
+    """The provider's batches; None where it has none."""
     _never_taken: ClassVar[tuple[str, ...]] = ()
     """Sampling parameters that the SDK itself does not take."""
     embeds: ClassVar[bool] = False
@@ -138,9 +150,21 @@ class Provider(ProvidedModel):
     def _import(self) -> Any:
         """Import the SDK, which takes long: only where it is used."""
 
-    @abstractmethod
     def _connect(self, base_url: str | None) -> str:
-        """Make ready to ask, and return the address that is asked."""
+        """Make the client, and return the address that is asked."""
+        self._client = self._make_client(base_url, self._bounds)
+        return str(self._client.base_url)
+
+    def _make_client(self, base_url: str | None, bounds: Bounds) -> Any:
+        return getattr(self._sdk, self._client_name)(
+            api_key=self._key.reveal(),
+            base_url=base_url,
+            default_headers=self._headers,
+            max_retries=0,
+            timeout=self._timeout(self._deadline),
+            # aiohttp: a third of the CPU of the usual client at 256 calls at once
+            http_client=bounded_client(self._sdk.DefaultAioHttpClient, bounds),
+        )
 
     @abstractmethod
     def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
@@ -155,15 +179,18 @@ class Provider(ProvidedModel):
         """Read a response. Raises `BrokenResponse`."""
 
     def batches(self) -> BatchService:
-        """Return the provider's batches, over connections of their own.
+        """Return the provider's batches, over separate connections: their files are longer than any reply.
 
         Raises:
             BadRequest: it has none.
         """
-        raise BadRequest(f"{self.name} has no batches")
+        if self._batch_service is None:
+            raise BadRequest(f"{self.name} has no batches")
+        client = self._make_client(self.base_url, Bounds(self._bounds.connect, max_bytes=MOST_BYTES))
+        return self._batch_service(client, self._sdk)
 
     def failure(self, status: int, body: Mapping[str, Any] | None) -> LanguageModelError:
-        """Return what the failure of a batch's request means."""
+        """Return our error for the failure of a request in a batch."""
         return self._translate_status(status, body, f"HTTP {status}", None)
 
     def redacted(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -174,7 +201,7 @@ class Provider(ProvidedModel):
         return found
 
     def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
-        """Return what the switch of thinking is called here, and note what cannot be said."""
+        """Return what the switch of thinking is called here, and note what cannot be expressed."""
         return chosen
 
     def _table(self) -> str:
@@ -204,7 +231,7 @@ class Provider(ProvidedModel):
         return await self.answer(request, partial(self._send, deadline=deadline), deadline)
 
     async def answer(self, request: Request, send: Send, deadline: float | None) -> Reply:
-        """Answer a request by another way to the provider than a call of its own.
+        """Answer a request that is sent in another way than by a single call.
 
         Args:
             request: what is asked.
@@ -261,7 +288,7 @@ class Provider(ProvidedModel):
             if not scope.expired():
                 raise
             failure = TimedOut(f"no whole answer within {deadline:g} s")
-        raise failure  # outside of the handler: what the SDK says may hold a key, and must not hang on as a context
+        raise failure  # outside of the handler: the SDK's message may hold a key, and must not stay as a context
 
     def _offer(self, request: Request, suspected: frozenset[str], most: int | None) -> Offer:
         """Return what is sent: what is wanted, less what is refused, with room for thoughts.
@@ -269,13 +296,13 @@ class Provider(ProvidedModel):
         Args:
             request: what is asked.
             suspected: what is left out this once.
-            most: tokens that the server has told to have room for.
+            most: tokens for which the server has said it has room.
         """
         wanted, family = request.sampling, self._family
         offer = self._refusals.offer(wanted, form=request.answer is not None, suspected=suspected)
         offer = reconcile(offer, family, auto=self._structured is Structured.AUTO)
         longest = wanted.max_tokens + room_for_thinking(wanted, offer.sampling, family)
-        longest *= wanted.times_the_room or 1
+        longest *= wanted.room_factor or 1
         bounds = (longest, *([] if family is None else [family.longest]), *([] if most is None else [most]))
         return replace(offer, longest=min(bounds))
 
@@ -335,17 +362,17 @@ class Provider(ProvidedModel):
 
 
 def _longest(request: Request, offer: Offer, failure: LanguageModelError) -> int | None:
-    """Return the longest answer that there is room for after a refusal; None where a shorter one would be of no use.
+    """Return the longest answer that fits after a refusal; None where a shorter one would not help.
 
-    Where the server does not tell it, the room for thoughts goes: the prompt and the answer may fit without.
+    Where the server does not report it, the room for thoughts goes: the prompt and the answer may fit without.
     """
     usual = request.sampling.max_tokens
-    told = None
+    bound = None
     if isinstance(failure, ContextOverflow):
-        told = usual if failure.room is None else failure.room
+        bound = usual if failure.room is None else failure.room
     elif isinstance(failure, BadRequest) and offer.longest > usual:
-        told = longest_answer(str(failure))
-    return told if told is not None and 0 < told < offer.longest else None
+        bound = longest_answer(str(failure))
+    return bound if bound is not None and 0 < bound < offer.longest else None
 
 
 def check_address(base_url: str | None) -> str | None:
@@ -362,7 +389,7 @@ def check_address(base_url: str | None) -> str | None:
 def without_folders(model: str) -> str:
     """Return the name of a model; of a file or folder on the server's disk its last part alone.
 
-    llama.cpp and vLLM tell the path that they were started with where they were given no other name. Where a model lies
+    llama.cpp and vLLM report the path that they were started with unless they were given a name. Where a model lies
     on somebody's machine belongs in no record.
     """
     for path in (PurePosixPath(model), PureWindowsPath(model)):

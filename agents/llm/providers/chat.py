@@ -14,7 +14,7 @@ from quorum.agents.llm.embeddings import reply_with
 from quorum.agents.llm.errors import BrokenResponse
 from quorum.agents.llm.limits import estimate_prompt, estimate_tokens
 from quorum.agents.llm.prices import read_tier
-from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Reply, Request, Usage
+from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Reply, Request, Structured, ThinkingFormat, Usage
 from quorum.agents.llm.providers.base import printable_unicode, schema_message
 from quorum.agents.llm.providers.content import (
     PromptCaching,
@@ -24,20 +24,20 @@ from quorum.agents.llm.providers.content import (
     openai_part,
     with_pictures,
 )
-from quorum.agents.llm.providers.refusals import Offer, Structured
-from quorum.agents.llm.providers.thinking import ThinkingFormat, chat_thinking
+from quorum.agents.llm.providers.refusals import Offer
+from quorum.agents.llm.providers.thinking import chat_thinking
 
 _FIELDS = ("reasoning_content", "reasoning")
 """Fields of a message in OpenAI's format: DeepSeek and llama.cpp have the one, vLLM and OpenRouter the other."""
 _MARKED = re.compile(r"\s*<think>(?P<thoughts>.*?)(?:</think>(?P<answer>.*))?", re.DOTALL)
 
 
-def beside(message: Any) -> str:
-    """Return the thoughts that stand beside the answer of a chat completion; empty where there are none."""
+def separate_thoughts(message: Any) -> str:
+    """Return the thoughts that a chat completion has in a separate field; empty where it has none."""
     for name in _FIELDS:
-        told = getattr(message, name, None)
-        if isinstance(told, str) and told:
-            return told
+        thoughts = getattr(message, name, None)
+        if isinstance(thoughts, str) and thoughts:
+            return thoughts
     content = getattr(message, "content", None)
     return _of_parts(content) if isinstance(content, list) else ""
 
@@ -215,7 +215,7 @@ def read_chat(response: Any, request: Request, model: str) -> Reply:
         refusal = _refusal(message)
         calls = getattr(message, "tool_calls", None)
         text = _arguments(calls[0]) if calls else refusal or _text_of(message.content)
-        thinking = beside(message)
+        thinking = separate_thoughts(message)
         if isinstance(text, str) and not calls and not refusal and not thinking:
             thinking, text = split(text)
         name = response.model
@@ -237,9 +237,9 @@ def read_chat(response: Any, request: Request, model: str) -> Reply:
 
 def _refusal(message: Any) -> Any:
     """Return the refusal of a message, which LiteLLM keeps among the fields of a provider."""
-    told = getattr(message, "refusal", None)
-    beside = getattr(message, "provider_specific_fields", None)
-    return told or (beside.get("refusal") if isinstance(beside, Mapping) else None)
+    refusal = getattr(message, "refusal", None)
+    fields = getattr(message, "provider_specific_fields", None)
+    return refusal or (fields.get("refusal") if isinstance(fields, Mapping) else None)
 
 
 def _text_of(content: Any) -> Any:
@@ -263,7 +263,7 @@ def _read_usage(usage: Any, request: Request, text: str, thinking: str) -> Usage
     total = _count(getattr(usage, "total_tokens", None))
     read, written, thoughts = _count(prompt), _count(completion), _count(reasoning)
     if read and written is not None and thoughts and read + written + thoughts == total:
-        completion = written + thoughts  # xAI counts thoughts beside the answer
+        completion = written + thoughts  # xAI counts thoughts separately from the answer
     return counted_usage(
         prompt,
         completion,
@@ -280,7 +280,7 @@ def charged(usage: Any) -> float | None:
     """Return what a server says that an answer has cost, in US dollars; None where it does not say.
 
     That is `usage.cost` of OpenRouter (openrouter.ai/docs, Usage Accounting). With a key of one's own (`is_byok`) it is
-    the share of OpenRouter, and what the provider behind it charges stands beside it.
+    the share of OpenRouter, and what the provider behind it charges is a separate field.
     """
     cost = _amount(getattr(usage, "cost", None))
     if cost is None or getattr(usage, "is_byok", None) is not True:
@@ -319,13 +319,13 @@ def counted_usage(
         text: what was answered.
         reasoning: tokens of thoughts among those written, as the response says; anything. Where it does not say, they
             are estimated from their text alone, and marked.
-        thinking: the text of the thoughts, as far as it is told.
+        thinking: the text of the thoughts, as far as it is known.
     """
-    told_prompt, told_completion, told_reasoning = _count(prompt), _count(completion), _count(reasoning)
-    estimated = not told_prompt or told_completion is None or (told_completion == 0 and text != "")
-    written = told_completion or estimate_tokens(thinking, text)
-    thoughts = estimate_tokens(thinking) if told_reasoning is None else told_reasoning
-    read = told_prompt or ceil(estimate_prompt(request))
+    read_tokens, written_tokens, thought_tokens = _count(prompt), _count(completion), _count(reasoning)
+    estimated = not read_tokens or written_tokens is None or (written_tokens == 0 and text != "")
+    written = written_tokens or estimate_tokens(thinking, text)
+    thoughts = estimate_tokens(thinking) if thought_tokens is None else thought_tokens
+    read = read_tokens or ceil(estimate_prompt(request))
     of_cache = min(_count(cached) or 0, read)
     return Usage(
         prompt=read,
@@ -334,7 +334,7 @@ def counted_usage(
         cache_written=min(_count(cache_written) or 0, read - of_cache),
         estimated=estimated,
         reasoning=min(thoughts, written),
-        reasoning_estimated=told_reasoning is None and thoughts > 0,
+        reasoning_estimated=thought_tokens is None and thoughts > 0,
     )
 
 

@@ -57,7 +57,7 @@ def _base64(picture: Picture) -> str:
 OFFERED = "prompt_cache"
 """What stands for all of it among what a server may refuse."""
 MOST_OF_MESSAGES = MOST_BREAKPOINTS - 1
-"""Breakpoints of the messages behind the system message, which has one of its own."""
+"""Breakpoints of the messages behind the system message, which has its own."""
 
 
 class PromptCaching(StrEnum):

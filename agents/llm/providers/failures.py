@@ -63,7 +63,7 @@ _ROOM = (
 def is_overflow(text: str, code: str) -> bool:
     """Return whether a refusal says that the prompt, or it and the longest answer, exceed the model's context.
 
-    Servers say it with 400, 413, 422 or 500, in words and codes of their own; limits on tokens a minute are 429.
+    Servers say it with 400, 413, 422 or 500, in their own words and codes; limits on tokens a minute are 429.
 
     Args:
         text: what the server says.
@@ -73,16 +73,16 @@ def is_overflow(text: str, code: str) -> bool:
 
 
 def room_for_answer(text: str) -> int | None:
-    """Return how many tokens the context leaves for the answer, where a refusal tells; 0 or less is none.
+    """Return how many tokens the context leaves for the answer, where a refusal reports it; 0 or less is none.
 
     Args:
         text: what the server says.
     """
     for pattern in _ROOM:
         if found := pattern.search(text):
-            told = {name: int(number) for name, number in found.groupdict().items()}
-            prompt = told["prompt"] if "prompt" in told else told["all"] - told["answer"]
-            return told["context"] - prompt
+            counts = {name: int(number) for name, number in found.groupdict().items()}
+            prompt = counts["prompt"] if "prompt" in counts else counts["all"] - counts["answer"]
+            return counts["context"] - prompt
     return None
 
 
@@ -96,7 +96,7 @@ _LONGEST = re.compile(
 
 
 def longest_answer(text: str) -> int | None:
-    """Return how many tokens the longest answer of a model has, where a refusal of a longer one tells.
+    """Return how many tokens the longest answer of a model has, where a refusal of a longer one reports it.
 
     Args:
         text: what the server says.
@@ -161,7 +161,7 @@ _NO_SUCH_MODEL = re.compile(r"model.*(not found|does not exist|not a valid model
 
 
 def readable(text: str) -> str:
-    """Return text of a stranger as one short line of printable characters."""
+    """Return untrusted text as one short line of printable characters."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * LONGEST_TEXT]).split())
     return line if len(line) <= LONGEST_TEXT else line[:LONGEST_TEXT] + " [...]"
 
@@ -256,7 +256,7 @@ def is_transport_failure(error: BaseException) -> bool:
 
 
 def own_failure(error: BaseException) -> LanguageModelError | None:
-    """Return the failure of ours that an SDK has wrapped in one of its own, if there is one."""
+    """Return the failure of ours that an SDK has wrapped in its own, if there is one."""
     return next((cause for cause in _causes(error) if isinstance(cause, LanguageModelError)), None)
 
 

@@ -12,14 +12,13 @@ from inspect import signature
 from typing import Any, ClassVar
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, LanguageModelError, TimedOut
-from quorum.agents.llm.protocol import Reply, Request
+from quorum.agents.llm.protocol import Reply, Request, ThinkingFormat
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds, exchange
 from quorum.agents.llm.providers.chat import chat_arguments, read_chat
 from quorum.agents.llm.providers.content import with_extra
 from quorum.agents.llm.providers.failures import connection_failure, is_transport_failure
 from quorum.agents.llm.providers.refusals import Offer
-from quorum.agents.llm.providers.thinking import ThinkingFormat
 
 _MISSING_PACKAGE = re.compile(r"No module named '([\w.]+)'")
 _LOST = "OpenAIException - Connection error"
@@ -29,7 +28,7 @@ INSTALL = "pip install 'quorum-harness[litellm]'"
 
 @dataclass(slots=True)
 class _Exchange:
-    """The exchange of one call: its bounds, and how it failed, which litellm tells in words of its own."""
+    """The exchange of one call: its bounds, and how it failed, which litellm reports in its own words."""
 
     bounds: Bounds
     failure: LanguageModelError | None = None
@@ -81,7 +80,7 @@ class LiteLLMModel(Provider):
         return with_extra(body, self._free(request.sampling.extra_body))
 
     def _free(self, extra: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-        """Return the extra fields, which litellm passes on among its arguments; none of its own may be among them."""
+        """Return the extra fields, which litellm passes on among its arguments; its own arguments are refused."""
         own = self._own & (extra or {}).keys()
         if own:
             raise BadRequest(f"llm.extra_body: litellm keeps {', '.join(sorted(own))} for itself")

@@ -6,17 +6,15 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from quorum.agents.llm.batches.openai import OpenAIBatches
-from quorum.agents.llm.batches.service import MOST_BYTES, BatchService
+from quorum.agents.llm.batches.services import BatchService, OpenAIBatches
 from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.prompt_caches import prompt_cache
-from quorum.agents.llm.protocol import Reply, Request
+from quorum.agents.llm.protocol import MaxTokensKey, Reply, Request, ThinkingFormat
 from quorum.agents.llm.providers.base import Provider
-from quorum.agents.llm.providers.bounded import Bounds, bounded_client
 from quorum.agents.llm.providers.chat import chat_arguments, embedding_body, read_chat, read_embeddings
 from quorum.agents.llm.providers.content import PromptCaching, with_extra
-from quorum.agents.llm.providers.refusals import MaxTokensKey, Offer
-from quorum.agents.llm.providers.thinking import BUDGETS, ThinkingFormat, family_table, format_at
+from quorum.agents.llm.providers.refusals import Offer
+from quorum.agents.llm.providers.thinking import BUDGETS, family_table, format_at
 
 OFFICIAL_HOST = "api.openai.com"
 AZURE_HOSTS = (".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com")
@@ -29,6 +27,8 @@ class OpenAIModel(Provider):
     """A model behind OpenAI's format: OpenAI itself, vLLM, Ollama, LM Studio, OpenRouter. Addresses end in `/v1`."""
 
     name: ClassVar[str] = "openai"
+    _client_name: ClassVar[str] = "AsyncOpenAI"
+    _batch_service: ClassVar[type[BatchService] | None] = OpenAIBatches
     embeds: ClassVar[bool] = True
     usual_key: ClassVar[str | None] = "OPENAI_API_KEY"
 
@@ -36,27 +36,6 @@ class OpenAIModel(Provider):
         import openai  # noqa: PLC0415 (costs 0.4 s: only where it is used)
 
         return openai
-
-    def _connect(self, base_url: str | None) -> str:
-        self._completion = self._sdk.types.chat.ChatCompletion
-        self._client = self._client_within(base_url, self._bounds)
-        return str(self._client.base_url)
-
-    def _client_within(self, base_url: str | None, bounds: Bounds) -> Any:
-        return self._sdk.AsyncOpenAI(
-            api_key=self._key.reveal(),
-            base_url=base_url,
-            default_headers=self._headers,
-            max_retries=0,
-            timeout=self._timeout(self._deadline),
-            # aiohttp: a third of the CPU of the usual client at 256 calls at once
-            http_client=bounded_client(self._sdk.DefaultAioHttpClient, bounds),
-        )
-
-    def batches(self) -> BatchService:
-        """Return the provider's batches, over connections of their own: their files are longer than any reply."""
-        client = self._client_within(self.base_url, Bounds(self._bounds.connect, max_bytes=MOST_BYTES))
-        return OpenAIBatches(client, self._completion)
 
     def _usual_max_tokens_key(self) -> MaxTokensKey:
         # OpenAI's own newer models refuse the old name; other servers often do not know the new one.
@@ -94,7 +73,7 @@ class OpenAIModel(Provider):
         if "input" in body:
             cast_to = self._sdk.types.CreateEmbeddingResponse
             return await self._client.post(EMBEDDINGS_PATH, cast_to=cast_to, body=body, options=options)
-        return await self._client.post(PATH, cast_to=self._completion, body=body, options=options)
+        return await self._client.post(PATH, cast_to=self._sdk.types.chat.ChatCompletion, body=body, options=options)
 
     def _read(self, response: Any, request: Request) -> Reply:
         if wants_embeddings(request):

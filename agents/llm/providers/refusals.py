@@ -5,32 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from enum import StrEnum
 from typing import Any
 
 from quorum.agents.llm.errors import BadRequest, LanguageModelError, ServerFailed
-from quorum.agents.llm.protocol import Sampling
+from quorum.agents.llm.protocol import MaxTokensKey, Sampling, Structured
 from quorum.agents.llm.providers.content import OFFERED, PromptCaching
-
-
-class Structured(StrEnum):
-    """How the form of an answer is asked for.
-
-    `AUTO` begins with `SCHEMA` and remembers what the server refuses.
-    """
-
-    AUTO = "auto"
-    SCHEMA = "schema"
-    TOOLS = "tools"
-    PROMPT = "prompt"
-
-
-class MaxTokensKey(StrEnum):
-    """What the longest answer is called in OpenAI's format. `AUTO` takes the other name where one is refused."""
-
-    AUTO = "auto"
-    MAX_TOKENS = "max_tokens"
-    MAX_COMPLETION_TOKENS = "max_completion_tokens"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +125,9 @@ class Refusals:
         return Offer(structured, sent, key, sampling.max_tokens, forced=forced, prompt_cache=prompt_cache)
 
     def learn(self, failure: LanguageModelError, offer: Offer) -> bool:
-        """Remember what a failure names as refused; tell whether asking again without it makes sense.
+        """Remember what a failure names as refused; return whether asking again without it makes sense.
 
-        A server that cannot make a grammar of a schema says so with 400, 422 or 500, in words of its own.
+        A server that cannot make a grammar of a schema says so with 400, 422 or 500, in its own words.
         """
         said = str(failure)
         if isinstance(failure, BadRequest):

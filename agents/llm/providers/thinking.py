@@ -15,14 +15,14 @@ from enum import StrEnum
 from typing import Any
 
 from maeil.user_errors import WrongKey
-from quorum.agents.llm.protocol import Effort, Sampling
-from quorum.agents.llm.providers.refusals import Offer, Structured
+from quorum.agents.llm.protocol import Sampling, Structured, ThinkingEffort, ThinkingFormat
+from quorum.agents.llm.providers.refusals import Offer
 
 DATE = "2026-11-23"
 
-NONE, MINIMAL, LOW, MEDIUM, HIGH, XHIGH, MAX = Effort
+NONE, MINIMAL, LOW, MEDIUM, HIGH, XHIGH, MAX = ThinkingEffort
 
-ROOM: Mapping[Effort, int] = {
+ROOM: Mapping[ThinkingEffort, int] = {
     NONE: 0, MINIMAL: 1024, LOW: 4096, MEDIUM: 8192, HIGH: 16384, XHIGH: 32768, MAX: 65536,
 }  # fmt: skip
 """Tokens of room for thoughts by level, on top of the room for the answer. The figures are ours."""
@@ -43,10 +43,10 @@ class ToolsThinking(StrEnum):
 
 
 class Off(StrEnum):
-    """How a model of Anthropic is told not to think."""
+    """How Anthropic's models are asked not to think."""
 
     SILENCE = "silence"
-    """It does not think unless it is told to."""
+    """It does not think unless it is asked to."""
     DISABLED = "disabled"
     BETWEEN_TOOLS = "between_tools"
 
@@ -63,13 +63,13 @@ class Family:
         both: whether a budget and an effort go together.
         adaptive: whether they decide by themselves how much to think (Anthropic).
         display: whether the text of their thoughts comes only if it is asked for (Anthropic).
-        off: how they are told not to think (Anthropic).
+        off: how they are asked not to think (Anthropic).
         sampling: whether temperature and the like are taken while they think.
         tools: how tools go with thinking.
     """
 
-    levels: tuple[Effort, ...] = ()
-    usual: Effort = NONE
+    levels: tuple[ThinkingEffort, ...] = ()
+    usual: ThinkingEffort = NONE
     longest: int = 128_000
     budget: bool = False
     both: bool = False
@@ -160,7 +160,9 @@ def find_family(provider: str, model: str) -> Family | None:
     return next((family for names, family in rows if re.fullmatch(f"({names}){_SNAPSHOT}", model)), None)
 
 
-def complaint(model: str, family: Family, effort: Effort | None, thinking_tokens: int | None) -> WrongKey | None:
+def complaint(
+    model: str, family: Family, effort: ThinkingEffort | None, thinking_tokens: int | None
+) -> WrongKey | None:
     """Return what is wrong with the wanted thinking, and the way out; None where nothing is.
 
     Args:
@@ -178,45 +180,19 @@ def complaint(model: str, family: Family, effort: Effort | None, thinking_tokens
         return None
     if not family.budget:
         levels = f"; it takes an effort instead: {', '.join(family.levels)}" if family.levels else ""
-        told = f"{model} takes no budget of thinking tokens: llm.thinking_tokens=null{levels}"
+        problem = f"{model} takes no budget of thinking tokens: llm.thinking_tokens=null{levels}"
     elif not LEAST_BUDGET <= thinking_tokens < family.longest:
-        told = f"{model} takes a budget of {LEAST_BUDGET} to {family.longest - 1} thinking tokens"
+        problem = f"{model} takes a budget of {LEAST_BUDGET} to {family.longest - 1} thinking tokens"
     elif effort is not None and not family.both:
-        told = exclusive(model)
+        problem = exclusive(model)
     else:
         return None
-    return WrongKey("thinking_tokens", told)
+    return WrongKey("thinking_tokens", problem)
 
 
 def exclusive(model: str) -> str:
     """Say that a model takes an effort or a budget."""
     return f"effort and thinking_tokens exclude each other for {model}: set one of them to null"
-
-
-class ThinkingFormat(StrEnum):
-    """What the switch of thinking is called in a server's dialect of OpenAI's format.
-
-    Sources, read on 2026-11-23: openai 3.52 (`reasoning_effort`); docs.vllm.ai and vllm-project/vllm#43401;
-    docs.ollama.com/openai; ggml-org/llama.cpp, tools/server; openrouter.ai/docs, reasoning tokens;
-    api-docs.deepseek.com/guides/thinking_mode; docs.litellm.ai, reasoning content.
-    """
-
-    AUTO = "auto"
-    """By the address: DeepSeek's and OpenRouter's own, else OpenAI's."""
-    OPENAI = "openai"
-    """`reasoning_effort`."""
-    VLLM = "vllm"
-    """`reasoning_effort`, the same for the template of the chat, and `thinking_token_budget`."""
-    OLLAMA = "ollama"
-    """`reasoning_effort`."""
-    LLAMACPP = "llamacpp"
-    """`chat_template_kwargs`, and the budget under both names that its versions know."""
-    DEEPSEEK = "deepseek"
-    """`thinking` and `reasoning_effort`."""
-    OPENROUTER = "openrouter"
-    """`reasoning`, with an effort or a number of tokens."""
-    LITELLM = "litellm"
-    """`reasoning_effort` or `thinking`, which LiteLLM translates for its providers."""
 
 
 BUDGETS = frozenset({ThinkingFormat.VLLM, ThinkingFormat.LLAMACPP, ThinkingFormat.OPENROUTER, ThinkingFormat.LITELLM})
@@ -227,7 +203,7 @@ BOTH = frozenset({ThinkingFormat.VLLM, ThinkingFormat.LLAMACPP})
 _HOSTS = {"api.deepseek.com": ThinkingFormat.DEEPSEEK, "openrouter.ai": ThinkingFormat.OPENROUTER}
 _SAMPLED = ("temperature", "top_p")
 """Fields that models do not take while they think."""
-_UNKNOWN_ROOM = ROOM[Effort.MEDIUM]
+_UNKNOWN_ROOM = ROOM[ThinkingEffort.MEDIUM]
 
 
 def format_at(host: str | None, chosen: ThinkingFormat) -> ThinkingFormat:
@@ -269,7 +245,7 @@ def thinks(sent: Sampling, family: Family) -> bool:
     """Whether a model thinks when it is asked in this way."""
     if sent.thinking_tokens is not None:
         return True
-    return family.thinks and (family.usual if sent.effort is None else sent.effort) is not Effort.NONE
+    return family.thinks and (family.usual if sent.effort is None else sent.effort) is not ThinkingEffort.NONE
 
 
 def room_for_thinking(wanted: Sampling, sent: Sampling, family: Family | None) -> int:
@@ -288,27 +264,28 @@ def room_for_thinking(wanted: Sampling, sent: Sampling, family: Family | None) -
         return ROOM[sent.effort]
     if family is not None:
         return ROOM[family.usual]
-    if wanted.thinking_tokens is not None or wanted.effort not in (None, Effort.NONE):
+    if wanted.thinking_tokens is not None or wanted.effort not in (None, ThinkingEffort.NONE):
         return max(wanted.thinking_tokens or 0, _UNKNOWN_ROOM)
     return 0
 
 
-def chat_thinking(dialect: ThinkingFormat, sent: Sampling) -> Mapping[str, Any]:
-    """Return the fields of a chat completion that tell a model how much to think."""
-    effort, budget = sent.effort, sent.thinking_tokens
+def chat_thinking(dialect: ThinkingFormat, sampling: Sampling) -> Mapping[str, Any]:
+    """Return the fields of a chat completion that say how much a model thinks."""
+    effort, budget = sampling.effort, sampling.thinking_tokens
     if effort is None and budget is None:
         return {}
-    on = effort is not Effort.NONE
+    on = effort is not ThinkingEffort.NONE
     match dialect:
         case ThinkingFormat.VLLM:
             # Templates call the switch by one name or the other, and vLLM passes on what a template knows.
-            told = {} if effort is None else {"reasoning_effort": effort, **_template(enable_thinking=on, thinking=on)}
-            return told if budget is None else {**told, "thinking_token_budget": budget}
+            both = _template(enable_thinking=on, thinking=on)
+            said = {} if effort is None else {"reasoning_effort": effort, **both}
+            return said if budget is None else {**said, "thinking_token_budget": budget}
         case ThinkingFormat.LLAMACPP:
             graded = {"reasoning_effort": effort} if effort is not None and on else {}
-            told = {} if effort is None else _template(enable_thinking=on, **graded)
+            said = {} if effort is None else _template(enable_thinking=on, **graded)
             names = () if budget is None else ("reasoning_budget_tokens", "thinking_budget_tokens")
-            return {**told, **dict.fromkeys(names, budget)}
+            return {**said, **dict.fromkeys(names, budget)}
         case ThinkingFormat.DEEPSEEK:
             return {"thinking": {"type": "enabled"}, "reasoning_effort": effort} if on else {"thinking": _DISABLED}
         case ThinkingFormat.OPENROUTER:
@@ -327,18 +304,18 @@ def _template(**values: Any) -> dict[str, Any]:
 
 
 def message_thinking(sent: Sampling, family: Family | None, *, show: bool) -> Mapping[str, Any]:
-    """Return the fields of a message to Anthropic that tell a model how much to think, `output_config` among them.
+    """Return the fields of a message to Anthropic that say how much a model thinks, `output_config` among them.
 
     Args:
         sent: as it is sent.
-        family: what the model takes; None where that is not known: an effort is told alone.
+        family: what the model takes; None where that is not known: an effort is sent alone.
         show: whether the text of the thoughts is wanted, which the newer models leave out by themselves.
     """
     effort, budget = sent.effort, sent.thinking_tokens
-    level = {} if effort in (None, Effort.NONE) else {"output_config": {"effort": effort}}
+    level = {} if effort in (None, ThinkingEffort.NONE) else {"output_config": {"effort": effort}}
     if budget is not None:
         return {**level, "thinking": {"type": "enabled", "budget_tokens": budget}}
-    if effort is Effort.NONE:
+    if effort is ThinkingEffort.NONE:
         off = Off.DISABLED if family is None else family.off
         return {} if off is Off.SILENCE else {"thinking": {"type": off.value}}
     display = {"display": "summarized"} if show and family is not None and family.display else {}

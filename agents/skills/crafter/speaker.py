@@ -123,15 +123,13 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
 
     def describe(self, view: View, poor: float, rng: np.random.Generator) -> Descriptor:  # noqa: ARG002 (of others)
         """Offer what it has seen; ask for what it knows no place of."""
-        observation = view.observation
-        assert isinstance(observation, CrafterObservation)
+        observation = self.seen(view)
         scene = Scene(observation, listen(view).places)
         return describe(view, scene, _sights(scene))
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer a turn; a coordinator without a body gives orders to all."""
-        observation = view.observation
-        assert isinstance(observation, CrafterObservation)
+        observation = self.seen(view)
         heard = listen(view)
         if observation.cell is None:
             return Thought(messages=_direct(view, _orders_of_coordinator(view, observation, heard), ""))
@@ -143,8 +141,7 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
 
     def prospects(self, view: View, mate: int) -> list[Prospect]:
         """Return what another has said that it does, and the nearest known cells of each material around it."""
-        observation = view.observation
-        assert isinstance(observation, CrafterObservation)
+        observation = self.seen(view)
         if observation.cell is None:
             return []
         heard = listen(view)
@@ -172,8 +169,7 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
 
     def toward(self, view: View, target: str) -> Plan | None:
         """Go and collect a cell that is given by its name, `tree_3543`."""
-        observation = view.observation
-        assert isinstance(observation, CrafterObservation)
+        observation = self.seen(view)
         place = target.rpartition("_")[2]
         if observation.cell is None or not observation.alive or not place.isdecimal():
             return None

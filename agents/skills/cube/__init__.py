@@ -16,6 +16,7 @@ from maeil.world import World
 from quorum.agents.coordination.joint import Sight
 from quorum.agents.prompting.examples import Example, example_plan, plain_example
 from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
+from quorum.agents.skills.cube.plans import Wording
 from quorum.agents.skills.speaker import Speaker
 
 _EXAMPLES: tuple[tuple[dict[str, Any], ...], ...] = (
@@ -50,14 +51,12 @@ class CubeSkills(WorldSkills):
     def heuristic(self, world: World) -> Sequence[Mind]:
         """Return the greedy team."""
         from quorum.agents.skills.cube.heuristic import GreedyTeam
-        from quorum.agents.skills.cube.plans import Wording
 
         return GreedyTeam(len(world.agents), Wording.of(world.vocabulary.names)).minds
 
     def one_team(self, world: World) -> Sequence[Mind]:
         """Return the team of the CUBE page, which delivers one block after the other."""
         from quorum.agents.skills.cube.heuristic import OneTeamMind
-        from quorum.agents.skills.cube.plans import Wording
 
         return [OneTeamMind(Wording.of(world.vocabulary.names)) for _ in world.agents]
 
@@ -73,7 +72,6 @@ class CubeSkills(WorldSkills):
             generators: a random stream for each agent by index, and for the coordinator where there is one.
         """
         from quorum.agents.skills.cube.negotiator import Negotiator
-        from quorum.agents.skills.cube.plans import Wording
 
         wording = Wording.of(world.vocabulary.names)
         return [Negotiator(noise, patience, generator, wording=wording) for generator in generators]
@@ -99,7 +97,6 @@ class CubeSkills(WorldSkills):
 
     def repair(self, world: World) -> RepairRules:
         """Return the published rules of thumb for pushes that meet at a left face."""
-        from quorum.agents.skills.cube.plans import Wording
         from quorum.agents.skills.cube.repair import CubeRepair
 
         return CubeRepair(Wording.of(world.vocabulary.names))

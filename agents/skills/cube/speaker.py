@@ -147,14 +147,12 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
 
     def describe(self, view: View, poor: float, rng: np.random.Generator) -> Descriptor:  # noqa: ARG002 (of others)
         """Offer to push the nearest blocks, and ask for hands."""
-        observation = view.observation
-        assert isinstance(observation, SymbolicObservation)
+        observation = self.seen(view)
         return describe(view, observation, recall(view, observation))
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer as a negotiator would where there is talk, and follow feedback; alone, try what is nearest."""
-        observation = view.observation
-        assert isinstance(observation, SymbolicObservation)
+        observation = self.seen(view)
         mind = Negotiator(poor, PATIENCE, rng, recall(view, observation), self._wording)
         thought = mind.answer(view, observation)
         if Act.PLAN not in view.turn.acts:
@@ -180,8 +178,7 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
 
     def prospects(self, view: View, mate: int) -> list[Prospect]:
         """Return the blocks with a clear way."""
-        observation = view.observation
-        assert isinstance(observation, SymbolicObservation)
+        observation = self.seen(view)
         at, said = seen(observation).get(mate), claimed_blocks(view).get(mate)
         return [
             Prospect(
@@ -199,8 +196,7 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         self, view: View, expected: Mapping[int, Task | None], poor: float, rng: np.random.Generator
     ) -> Thought:
         """Take what is expected of others for what they have said, where they have said nothing in this step."""
-        observation = view.observation
-        assert isinstance(observation, SymbolicObservation)
+        observation = self.seen(view)
         spoken = {message.sender for message in (*view.memory, *view.unread) if message.t == view.t}
         blocks: dict[int | None, SymbolicBlock] = {block.id: block for block in clear(observation)}
         claims = tuple(
@@ -221,8 +217,7 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
 
     def toward(self, view: View, target: str) -> Plan | None:
         """Count on others at the left face of a block with a clear way."""
-        observation = view.observation
-        assert isinstance(observation, SymbolicObservation)
+        observation = self.seen(view)
         wanted = block_of(Task("deliver", target))
         block = next((block for block in clear(observation) if block.id == wanted), None)
         return self._wording.delivery(block, "I was told to", PATIENCE) if block is not None else None

@@ -35,8 +35,7 @@ class SqueezeSpeaker(Speaker[SqueezeObservation]):
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer a turn: pick by golden-section search over the own picks, say so, and resume when interrupted."""
-        observation = view.observation
-        assert isinstance(observation, SqueezeObservation)
+        observation = self.seen(view)
         if view.agent >= observation.agents:
             return Thought()  # a coordinator without a body has nothing to say
         if rng.random() < poor:

@@ -190,16 +190,14 @@ class TransportSpeaker(Speaker[TransportObservation]):
 
     def describe(self, view: View, poor: float, rng: np.random.Generator) -> Descriptor:
         """Offer the targets that are known, and ask for those of the boxes in reach; as all do with the whole board."""
-        observation = view.observation
-        assert isinstance(observation, TransportObservation)
+        observation = self.seen(view)
         if observation.board is not None:
             return super().describe(view, poor, rng)
         return describe(known_board(observation, (*view.memory, *view.unread)), view)
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer a turn: make the greedy plan's next move, say so, and resume when interrupted."""
-        observation = view.observation
-        assert isinstance(observation, TransportObservation)
+        observation = self.seen(view)
         if not observation.agent:
             return _tell_all(view, observation.to_board())
         if observation.board is None:

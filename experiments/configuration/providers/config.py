@@ -11,9 +11,7 @@ from pydantic import AfterValidator, Field
 from maeil.component import ComponentConfig, Usual
 from maeil.user_errors import Withheld
 from quorum.agents.llm.prices import Price
-from quorum.agents.llm.protocol import Effort
-from quorum.agents.llm.providers.refusals import MaxTokensKey, Structured
-from quorum.agents.llm.providers.thinking import ThinkingFormat
+from quorum.agents.llm.protocol import MaxTokensKey, Structured, ThinkingEffort, ThinkingFormat
 from quorum.experiments.configuration.secrets import looks_like_a_key
 
 _THINKING = "llm.effort, llm.thinking_tokens"
@@ -225,7 +223,7 @@ class ProviderConfig(ModelConfig):
 
     temperature: Annotated[float, Field(ge=0)] | None
     """Sampling temperature; null leaves it to the provider."""
-    effort: Annotated[Effort | None, Usual(None)] = None
+    effort: Annotated[ThinkingEffort | None, Usual(None)] = None
     """How much the model thinks; null leaves it to the provider."""
     thinking_tokens: Annotated[Positive | None, Usual(None)] = None
     """Tokens that it may spend on thinking, for models that take a budget; null sets none."""
@@ -286,7 +284,7 @@ class ProviderConfig(ModelConfig):
     agents: Mapping[str, Mapping[str, Any]]
     """What differs for single participants, by name."""
     roles: Annotated[Mapping[str, Mapping[str, Any]], Usual({})] = {}
-    """What differs for the calls of a role, by its name; what an agent has of its own goes before it."""
+    """What differs for the calls of a role, by its name; the values of an agent take precedence."""
 
     @property
     def caches(self) -> bool:

@@ -12,13 +12,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 from maeil.component import Component
 from maeil.user_errors import Withheld, WrongKey
 from quorum.agents.llm.prices import Price, find_price, service_at
-from quorum.agents.llm.protocol import Sampling
+from quorum.agents.llm.protocol import Sampling, Structured
 from quorum.agents.llm.providers.anthropic import AnthropicModel
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds
 from quorum.agents.llm.providers.litellm import LiteLLMModel
 from quorum.agents.llm.providers.openai import OpenAIModel
-from quorum.agents.llm.providers.refusals import Structured
 from quorum.agents.llm.providers.thinking import (
     BOTH,
     ToolsThinking,
@@ -51,7 +50,7 @@ def _variable(name: str) -> str:
 
 
 OPENAI_TIERS = ("auto", "default", "flex", "priority", "fast", "scale")
-"""What OpenAI takes as `service_tier`: the type in openai 3.52 (2026-11-16). Other hosts have theirs."""
+"""What OpenAI takes as `service_tier`: the type in openai 3.52 (2026-11-16). Other hosts have other tiers."""
 CHARGES = "openrouter.ai"
 """A host whose answers say what they have cost."""
 Money = Annotated[float, Field(ge=0)]
@@ -91,9 +90,9 @@ class RemoteConfig(ProviderConfig):
 
     @model_validator(mode="after")
     def _can_think_so(self) -> Self:
-        told = thinking_complaint(self)
-        if told is not None:
-            raise told
+        problem = thinking_complaint(self)
+        if problem is not None:
+            raise problem
         return self
 
     @property

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from maeil.component import Component
-from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.simulated import SimulatedSettings
 from quorum.experiments.configuration.providers.config import ProviderConfig
+
+if TYPE_CHECKING:
+    from quorum.agents.simulated import SimulatedModel
 
 
 class SimulatedConfig(ProviderConfig, SimulatedSettings):
@@ -20,4 +23,11 @@ class SimulatedConfig(ProviderConfig, SimulatedSettings):
         return True
 
 
-component = Component(SimulatedConfig, SimulatedModel)
+def build(config: SimulatedConfig, _context: None) -> SimulatedModel:
+    """Make the simulated model."""
+    from quorum.agents.simulated import SimulatedModel  # noqa: PLC0415 (only where it is asked)
+
+    return SimulatedModel(config)
+
+
+component = Component(SimulatedConfig, build)

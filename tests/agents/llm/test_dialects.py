@@ -10,8 +10,7 @@ import pytest
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, ContextOverflow, RequestRefused, ServerFailed
 from quorum.agents.llm.prices import Price
-from quorum.agents.llm.protocol import Finish, Reply, Usage
-from quorum.agents.llm.providers.refusals import MaxTokensKey, Structured
+from quorum.agents.llm.protocol import Finish, MaxTokensKey, Reply, Structured, Usage
 from quorum.agents.llm.records import answered
 from tests.agents.llm.raw import Answer, RawServer, answer, completion, raw_server
 from tests.agents.llm.wire import ANSWER, TEXT, WIRES, Brain, client, provider, request, stack

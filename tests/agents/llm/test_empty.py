@@ -9,7 +9,8 @@ import pytest
 
 from maeil.calls import Ledger, entered_in
 from quorum.agents.llm.errors import AnswerInvalid, EmptyAnswer
-from quorum.agents.llm.protocol import Effort, Finish, Reply, Request, Usage
+from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
+from quorum.agents.llm.protocol import ThinkingEffort as Effort
 from quorum.agents.llm.providers.thinking import ROOM
 from quorum.agents.llm.recording import Recording
 from quorum.agents.llm.records import invalid
@@ -64,7 +65,7 @@ async def test_repairs_are_left_for_what_is_wrong_and_keep_the_room() -> None:
     brain = Brain(["first", NOTHING, "second", TEXT])
     answered = await Structuring(brain, 2).complete(request())
     assert answered.value == ANSWER
-    assert [asked.sampling.times_the_room for asked in brain.asked] == [None, None, 2, 2]
+    assert [asked.sampling.room_factor for asked in brain.asked] == [None, None, 2, 2]
     assert brain.asked[2].messages == brain.asked[1].messages
     with pytest.raises(AnswerInvalid) as caught:
         await Structuring(Brain([NOTHING, "first", "second"]), 1).complete(request())
@@ -97,7 +98,7 @@ async def _replayed(records: list[dict[str, Any]], asked: Request) -> Reply:
 async def test_an_empty_answer_replays_as_it_was_met() -> None:
     records: list[dict[str, Any]] = []
     answered = await Structuring(Recording(Brain([NOTHING, TEXT]), records.append), 2).complete(request())
-    assert [record["request"]["sampling"].get("times_the_room") for record in records] == [None, 2]
+    assert [record["request"]["sampling"].get("room_factor") for record in records] == [None, 2]
     again = await _replayed(records, request())
     assert (again.value, again.usage, again.rejected) == (answered.value, answered.usage, answered.rejected)
 

@@ -9,7 +9,7 @@ import random
 import pytest
 
 from quorum.agents.llm.errors import InfrastructureFailed, RateLimited
-from quorum.agents.llm.limits import MOST_ROUNDS, AdaptiveConcurrency, Limited, Limits, Retrying, RetryRules
+from quorum.agents.llm.limits import MOST_ROUNDS, AdaptiveConcurrency, CallLimits, Limited, Retrying, RetryRules
 from quorum.agents.llm.protocol import Reply, Request
 from tests.agents.llm.wire import TEXT, Brain, Sleeper, reply, request
 from tests.virtual_time import in_virtual_time
@@ -31,13 +31,13 @@ class Crowd:
 
 async def test_no_more_calls_are_under_way_than_allowed() -> None:
     crowd = Crowd()
-    limited = Limited(crowd, Limits(max_concurrency=5))
+    limited = Limited(crowd, CallLimits(max_concurrency=5))
     await asyncio.gather(*(limited.complete(request()) for _ in range(50)))
     assert crowd.most == 5
 
 
 async def test_one_object_bounds_all_models_that_share_it() -> None:
-    crowd, limits = Crowd(), Limits(max_concurrency=3)
+    crowd, limits = Crowd(), CallLimits(max_concurrency=3)
     models = [Limited(crowd, limits) for _ in range(10)]
     await asyncio.gather(*(model.complete(request()) for model in models))
     assert crowd.most == 3
@@ -85,7 +85,7 @@ async def test_places_stay_between_one_and_the_most_and_rounds_have_an_end() -> 
 
 
 async def test_a_failure_of_another_kind_does_not_change_the_places() -> None:
-    limits = Limits(max_concurrency=8)
+    limits = CallLimits(max_concurrency=8)
     for failure in (RateLimited(""), ValueError()):
         with pytest.raises(type(failure)):
             await Limited(Brain([failure]), limits).complete(request())
@@ -115,7 +115,7 @@ async def test_requests_per_minute_hold_in_every_window() -> None:
         began.append(sleeper.now)
         return TEXT
 
-    limits = Limits(10, requests_per_minute=3, clock=sleeper.clock, sleep=sleeper.sleep)
+    limits = CallLimits(10, requests_per_minute=3, clock=sleeper.clock, sleep=sleeper.sleep)
     limited = Limited(Brain(note), limits)
     await asyncio.gather(*(limited.complete(request()) for _ in range(8)))
     assert began == [0, 0, 0, 60, 60, 60, 120, 120]
@@ -123,7 +123,7 @@ async def test_requests_per_minute_hold_in_every_window() -> None:
 
 async def test_tokens_per_minute_count_what_answers_really_took() -> None:
     sleeper = Sleeper()
-    limits = Limits(10, tokens_per_minute=250, clock=sleeper.clock, sleep=sleeper.sleep)
+    limits = CallLimits(10, tokens_per_minute=250, clock=sleeper.clock, sleep=sleeper.sleep)
     limited = Limited(Brain(), limits)  # 120 tokens an answer
     times = []
     for _ in range(4):
@@ -134,7 +134,7 @@ async def test_tokens_per_minute_count_what_answers_really_took() -> None:
 
 async def test_a_call_beyond_the_tokens_of_a_minute_passes_alone() -> None:
     sleeper = Sleeper()
-    limits = Limits(10, tokens_per_minute=50, clock=sleeper.clock, sleep=sleeper.sleep)
+    limits = CallLimits(10, tokens_per_minute=50, clock=sleeper.clock, sleep=sleeper.sleep)
     limited = Limited(Brain(), limits)
     for _ in range(2):
         await limited.complete(request())
@@ -142,7 +142,7 @@ async def test_a_call_beyond_the_tokens_of_a_minute_passes_alone() -> None:
 
 
 async def test_another_share_of_the_limits_holds_for_the_calls_to_come() -> None:
-    crowd, limits = Crowd(), Limits(max_concurrency=2)
+    crowd, limits = Crowd(), CallLimits(max_concurrency=2)
     limited = Limited(crowd, limits)
     calls = [asyncio.create_task(limited.complete(request())) for _ in range(30)]
     await asyncio.sleep(0)
@@ -171,11 +171,11 @@ class Moody:
         return reply()
 
 
-def campaign(provider: Moody, calls: int, agents: int, most: int = 64) -> tuple[float, Limits]:
+def campaign(provider: Moody, calls: int, agents: int, most: int = 64) -> tuple[float, CallLimits]:
     """Return the seconds that agents take for calls, one after the other each, as a sweep makes them."""
 
-    async def all_of_them() -> tuple[float, Limits]:
-        limits, left = Limits(most), iter(range(calls))
+    async def all_of_them() -> tuple[float, CallLimits]:
+        limits, left = CallLimits(most), iter(range(calls))
         rules = RetryRules(max_tries=6, max_rate_limited=20, max_wait=300, first_wait=1.0, longest_wait=30.0)
 
         async def agent(number: int) -> None:

@@ -14,9 +14,9 @@ from quorum.agents.llm.cache import Cache
 from quorum.agents.llm.errors import BadRequest, ServerFailed
 from quorum.agents.llm.limits import estimate_prompt
 from quorum.agents.llm.pictures import NoPicture, Picture, picture_tokens, read_png
-from quorum.agents.llm.protocol import ChatMessage, ChatRole, Request
+from quorum.agents.llm.protocol import ChatMessage, ChatRole, MaxTokensKey, Request
 from quorum.agents.llm.providers.chat import chat_arguments
-from quorum.agents.llm.providers.refusals import MaxTokensKey, Offer
+from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.recording import Folding, Recording, unfolded
 from quorum.agents.llm.records import describe_request, request_key
 from quorum.agents.llm.stack import Caching

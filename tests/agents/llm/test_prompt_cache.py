@@ -9,10 +9,9 @@ import pytest
 
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.prompt_caches import prompt_cache
-from quorum.agents.llm.protocol import ChatMessage, ChatRole, Request, Sampling
+from quorum.agents.llm.protocol import ChatMessage, ChatRole, Request, Sampling, Structured
 from quorum.agents.llm.providers import openai
 from quorum.agents.llm.providers.content import cut
-from quorum.agents.llm.providers.refusals import Structured
 from quorum.agents.llm.records import answered, request_key
 from tests.agents.llm.raw import Answer, RawServer, answer, completion, raw_server
 from tests.agents.llm.wire import TEXT, client, request, stack

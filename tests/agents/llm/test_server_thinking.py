@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from quorum.agents.llm.protocol import Effort, Finish, Reply
-from quorum.agents.llm.providers.refusals import Structured
-from quorum.agents.llm.providers.thinking import ThinkingFormat
+from quorum.agents.llm.protocol import Finish, Reply, Structured, ThinkingFormat
+from quorum.agents.llm.protocol import ThinkingEffort as Effort
 from tests.agents.llm.wire import ANSWER, TEXT, Brain, client, request, stack
 from tests.loopback import Thinking, serve
 

@@ -10,9 +10,9 @@ import pytest
 
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.prices import Price
-from quorum.agents.llm.protocol import Effort, Reply, Usage
-from quorum.agents.llm.providers.refusals import MaxTokensKey, Structured
-from quorum.agents.llm.providers.thinking import ROOM, ThinkingFormat, find_family
+from quorum.agents.llm.protocol import MaxTokensKey, Reply, Structured, ThinkingFormat, Usage
+from quorum.agents.llm.protocol import ThinkingEffort as Effort
+from quorum.agents.llm.providers.thinking import ROOM, find_family
 from quorum.agents.llm.recording import Recording
 from quorum.agents.llm.records import answered
 from tests.agents.llm.raw import Answer, RawServer, answer, completion, raw_server

@@ -29,7 +29,7 @@ from tests.experiments.sweep.conftest import leftovers
 from tests.loopback import Addresses, Batches
 from tests.serving import served
 
-BY_BATCH = ("engine.batch=true", "engine.batch_wait=2", "engine.batch_poll=0.05")
+BY_BATCH = ("engine.batch=true", "engine.batch_wait=1", "engine.batch_poll=0.05")
 PLAIN = ("engine.workers=1",)
 TEAM = ("agents=naive", "n=2", "max_steps=4")
 
@@ -140,14 +140,22 @@ def _run_and_kill(line: Sequence[str], seconds: float, journal: Path, written: b
     return process.wait()
 
 
-@pytest.mark.parametrize("wire", ["openai", "anthropic"])
-def test_a_sweep_that_is_killed_sends_every_request_once(wire: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("wire", "kills"),
+    [
+        ("openai", 1),
+        pytest.param("openai", 3, marks=pytest.mark.conformance),
+        pytest.param("anthropic", 3, marks=pytest.mark.conformance),
+    ],
+)
+def test_a_sweep_that_is_killed_sends_every_request_once(wire: str, kills: int, tmp_path: Path) -> None:
     draw = random.Random(5)
 
     def kill(line: Sequence[str], journal: Path) -> int:
-        return _run_and_kill(line, draw.uniform(1.0, 2.0), journal)
+        return _run_and_kill(line, draw.uniform(1.0, 1.5), journal)
 
-    assert kill_again_and_again(wire, tmp_path, seeds=6, kill=kill, kills=3)[-signal.SIGKILL] >= 1
+    ends = kill_again_and_again(wire, tmp_path, seeds=2 * kills, kill=kill, kills=kills, wave=0.3 * kills)
+    assert ends[-signal.SIGKILL] >= 1
 
 
 @pytest.mark.conformance
