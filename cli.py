@@ -10,7 +10,6 @@ from io import StringIO
 import typer
 from typer.exceptions import TyperException
 
-from quorum.experiments.common.mistakes import print_mistake
 from quorum.experiments.common.terminal import echo, show_bugs, show_in_any_encoding, show_warnings
 from quorum.experiments.verbs.app import app
 
@@ -31,6 +30,8 @@ def main() -> None:
             error.show(usage)  # type: ignore[attr-defined] # which all have that Typer raises
             echo(usage.getvalue(), err=True, nl=False)
             sys.exit(error.exit_code)
+        from quorum.experiments.common.mistakes import print_mistake  # noqa: PLC0415 (Rich and pydantic)
+
         exit_code = print_mistake(error)
         if exit_code is None:
             show_bugs()
