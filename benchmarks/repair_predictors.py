@@ -22,8 +22,8 @@ import crafter_env
 import cube_env
 import llamac_env
 from maeil import Act, LoopSettings, Plan, Resume, Task, Thought, View, World, run_episode
-from maeil.metrics.repair import judged_groups
-from maeil.repairs.gate import Predictor, Repair, RepairSettings
+from maeil.extensions.repair.gate import Predictor, Repair, RepairSettings
+from maeil.extensions.repair.metrics import judged_groups
 from maeil.trace import Recorder, Stamped
 from maeil.trace.reader import Trace
 from quorum.agents.skills import skills_of
@@ -41,7 +41,7 @@ Draw = Callable[[World, int, np.random.Generator], Plan]
 
 
 class Once:
-    """Commits one plan, goes on with it whatever it is told, and then does nothing.
+    """Commits one plan, goes on with it whatever it hears, and then does nothing.
 
     Args:
         plan: the plan.
@@ -155,7 +155,7 @@ def judge(world: World, plans: Sequence[Plan], seed: int, predictor: Predictor) 
                 seed=seed,
                 settings=LoopSettings(max_thoughts_per_step=100),
                 recorder=recorder,
-                repair=Repair(settings, skills_of(world.name).repair(world)),
+                extensions=[Repair(settings, skills_of(world.name).repair(world))],
             )
         )
     count: Counter[str] = Counter()

@@ -9,12 +9,14 @@ from .component import ComponentConfig as ComponentConfig
 from .component import TakesOver as TakesOver
 from .component import TeamContext as TeamContext
 from .component import TopologyContext as TopologyContext
+from .extension import Extension as Extension
+from .extension import ExtensionConfig as ExtensionConfig
+from .extension import ExtensionContext as ExtensionContext
 from .memory import Remembers as Remembers
 from .mind import Act as Act
 from .mind import Mind as Mind
+from .mind import Note as Note
 from .mind import Observation as Observation
-from .mind import Predicting as Predicting
-from .mind import Prediction as Prediction
 from .mind import Resume as Resume
 from .mind import Thought as Thought
 from .mind import Turn as Turn

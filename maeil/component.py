@@ -132,17 +132,17 @@ def no_roles(_config: Any) -> None:
     """Say nothing of roles."""
 
 
-def no_matcher(_config: Any) -> str:
-    """Return nothing: nobody is asked what it offers and needs."""
-    return ""
-
-
 def no_inputs(_config: Any, _world: str) -> Mapping[str, str]:
     """Return nothing: the values alone decide."""
     return {}
 
 
-C = TypeVar("C", bound=ComponentConfig)
+def no_requirements(_config: Any) -> Mapping[str, Any]:
+    """Require no extension."""
+    return {}
+
+
+C = TypeVar("C", bound=BaseModel)
 X = TypeVar("X")
 B_co = TypeVar("B_co", covariant=True)
 
@@ -157,6 +157,7 @@ class Component(Generic[C, X, B_co]):
     | topology | `TopologyContext` | `maeil.topology.Topology` |
     | minds | `TeamContext` | a sequence of `maeil.mind.Mind`: of the agents by index, then of a coordinator |
     | provider of a language model | None | `quorum.agents.llm.protocol.Model` |
+    | extension of the loop | `ExtensionContext` | `maeil.extension.Extension` |
     | engine of sweeps | None | `quorum.experiments.sweep.engines.protocol.Engine` |
 
     Attributes:
@@ -170,13 +171,9 @@ class Component(Generic[C, X, B_co]):
         takes_over: for minds: how they take over from another one in a branch of an episode. For topologies: `FRESH`
             where their turns follow from the state of the conversation alone, so that one can take over where a
             conversation begins; else it is refused.
-        repairs: for minds that take the turns of a repair, which have a `Turn.notice`: returns the digests of what
-            these add to `inputs`; None for minds that do not.
-        describes: for minds that take turns to describe what they offer and need: returns the digests of what these
-            turns, and the needs in later ones, add to `inputs`; None for minds that do not.
-        matcher: for topologies that give such turns: returns what needs are held against offers by, by the values;
-            empty for all others.
-        heals: for minds that take heed of `View.notes`, which healers write: as `repairs`.
+        requires: for minds and topologies: returns the extensions without which they cannot work, with the values of
+            each, by the values.
+        answers: for minds: names of the extensions that ask in turns (`Turn.asks`) and get an answer.
         inputs: returns the digests of what decides beside the values, such as the texts of templates or a file that a
             value names, by a name without the path of a machine; given the values and the name of the world. They are
             part of the name of a cell. `maeil.digests` makes them. A `ValueError` is a mistake in the values.
@@ -191,11 +188,9 @@ class Component(Generic[C, X, B_co]):
     talks: bool = True
     inputs: Callable[[C, str], Mapping[str, str]] = no_inputs
     roles: Callable[[C], Sequence[str] | None] = no_roles
-    repairs: Callable[[C, str], Mapping[str, str]] | None = None
-    heals: Callable[[C, str], Mapping[str, str]] | None = None
+    requires: Callable[[C], Mapping[str, Any]] = no_requirements
+    answers: frozenset[str] = frozenset()
     remembers: bool = False
-    describes: Callable[[C, str], Mapping[str, str]] | None = None
-    matcher: Callable[[C], str] = no_matcher
     beside: Beside = Beside.NOBODY
     takes_over: TakesOver = TakesOver.NOT
 
@@ -209,6 +204,6 @@ class Component(Generic[C, X, B_co]):
             raise TypeError(
                 f"Component(config, build): config is {self.config!r}; it must be a class of ComponentConfig"
             )
-        for name in ("build", "inputs", "roles", "matcher"):
+        for name in ("build", "inputs", "roles", "requires"):
             if not callable(getattr(self, name)):
                 raise TypeError(f"Component(config, build): {name} is {getattr(self, name)!r}; it must be a function")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from maeil.clock import EventQueue
 from maeil.contracts import check_items, described, name_of
-from maeil.describing import Describing
-from maeil.descriptors import Edge, Matcher
 from maeil.errors import ContractError, IllegalTransition, StalledConversation
+from maeil.extension import Extension
 from maeil.feedback import Feedback
-from maeil.healing.voice import Healing
 from maeil.limits import Limits
 from maeil.messages import Draft, Message
 from maeil.mind import Act, Observation, Resume, Thought, Turn, View
@@ -25,15 +24,7 @@ from maeil.team import Participant, Team
 from maeil.thinking import Thinking, TurnAttempt
 from maeil.together import together
 from maeil.topology import Topology, TurnTaken
-from maeil.trace.events import (
-    ForcedReady,
-    HealerHeard,
-    MessageRead,
-    MessageSent,
-    Predicted,
-    ThoughtEnd,
-    ThoughtStart,
-)
+from maeil.trace.events import ForcedReady, MessageRead, MessageSent, ThoughtEnd, ThoughtStart
 from maeil.world import World
 
 
@@ -61,30 +52,27 @@ class Conversation:
     costs alone.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 (made once)
         self,
         world: World,
         team: Team,
         topology: Topology,
         settings: LoopSettings,
         feedback: Feedback,
-        *,
-        matcher: Matcher | None = None,
-        healing: Healing | None = None,
+        extensions: Sequence[Extension] = (),
     ) -> None:
         self._world = world
         self._team = team
         self._usual = self._topology = topology
         self._settings = settings
         self._feedback = feedback
-        self._healing = healing
+        self._extensions = {extension.name: extension for extension in extensions}
         self._limits = Limits(settings.thought_seconds, settings.episode_seconds)
         self._queue: EventQueue[_Returned | _Arrival] = EventQueue()
         self._in_flight: list[Thinking] = []
         self._awaited: set[int] = set()
         self._taken: list[TurnTaken] = []
         self._opened_by: list[int] = []
-        self._describing = Describing(team, matcher)
         self._messages = 0
 
     # The state of the conversation, as a topology reads it.
@@ -119,10 +107,9 @@ class Conversation:
         """Turns that have ended in this conversation, in order."""
         return self._taken
 
-    @property
-    def routes(self) -> Sequence[Sequence[Edge]]:
-        """The edges of each round in which agents have said what they offer and need, in order."""
-        return self._describing.routes
+    def found_by(self, extension: str) -> Any:
+        """Return what an extension offers to topologies; None without the extension."""
+        return self._extensions[extension].found() if extension in self._extensions else None
 
     @property
     def quiet(self) -> bool:
@@ -166,11 +153,6 @@ class Conversation:
             if agent.mailbox and agent.stage is Stage.EXECUTE:
                 self._team.change_stage(agent, Trigger.MESSAGE)
 
-    def heal(self) -> None:
-        """Let the healers tell agents what they have to say; whoever is at work or ready is interrupted by it."""
-        if self._healing is not None:
-            self._healing.speak()
-
     async def run(self, topology: Topology | None = None) -> None:
         """Let the participants think and talk until all agents are ready and the topology gives no more turns.
 
@@ -185,7 +167,8 @@ class Conversation:
         self._limits.check_episode()
         self._topology = topology or self._usual
         self._taken.clear()
-        self._describing.begin()
+        for extension in self._extensions.values():
+            extension.conversation_begins(self._topology)
         self._opened_by = self.undecided
         try:
             await self._converse()
@@ -203,7 +186,8 @@ class Conversation:
     async def _converse(self) -> None:
         while True:
             if self.quiet:
-                await self._describing.settle(self._topology, self)
+                for extension in self._extensions.values():
+                    await extension.conversation_rests(self._topology, self)
             self._open_turns()
             await self._collect()
             if not self._queue:
@@ -231,26 +215,21 @@ class Conversation:
                     self._force_ready(turn, participant)
 
     def _left(self) -> list[Turn]:
-        """Turns to plan for those whom a healer has interrupted, where the topology has none for them."""
-        if not self.quiet:
-            return []
-        return [Turn(agent, frozenset({Act.PLAN})) for agent in self.undecided if self._team.participants[agent].notes]
+        """Turns that extensions give when the topology gives none and all is quiet."""
+        found = (extension.turns(self) for extension in self._extensions.values()) if self.quiet else ()
+        return next((list(turns) for turns in found if turns), [])
 
     def _think(self, attempt: TurnAttempt) -> None:
         """Begin a thought: its author reads its mail and sees the world as it is now."""
         participant = self._team.participants[attempt.turn.agent]
         participant.thoughts += 1
         self._awaited.add(participant.index)
-        acts = sorted(attempt.turn.acts)
-        self._team.record(ThoughtStart(participant.index, acts, attempt.problems))
+        self._team.record(ThoughtStart(participant.index, attempt.turn.words, attempt.problems))
         unread = tuple(participant.mailbox)
         participant.mailbox.clear()
         for message in unread:
             self._team.record(MessageRead(message.id, participant.index))
-        self.heal()
-        for note in participant.notes[participant.heard :]:
-            self._team.record(HealerHeard(note.number, participant.index))
-        participant.heard = len(participant.notes)
+        notes = [extension.before_thought(participant, attempt.turn) for extension in self._extensions.values()]
         view = View(
             agent=participant.index,
             name=participant.name,
@@ -266,8 +245,7 @@ class Conversation:
             constraints=self._feedback.now() if attempt.turn.feedback else (),
             problems=attempt.problems,
             team=() if participant.embodied else self._team.members(),
-            needs=self._describing.needs_told(participant.index),
-            notes=tuple(participant.notes),
+            notes=tuple(note for found in notes for note in found),
         )
         participant.memory.extend(unread)
         self._in_flight.append(Thinking(attempt, view))
@@ -332,7 +310,7 @@ class Conversation:
         author = self._team.participants[attempt.turn.agent]
         try:
             failure = thought.failure if isinstance(thought, Thought) else ""
-            reasons = (failure,) if failure else review(thought, attempt.turn, author, self._world)
+            reasons = (failure,) if failure else self._review(thought, returned.thinking.view, author)
         except BaseException:
             self._queue.push(self._team.now.t_hat, author.index, returned)  # its calls are still to be recorded
             raise
@@ -342,30 +320,32 @@ class Conversation:
             return TurnAttempt(attempt.turn, attempt.number + 1, reasons)
         self._awaited.discard(author.index)
         self._taken.append(_taken(attempt.turn, () if reasons else thought.messages))
-        if Act.DESCRIBE in attempt.turn.acts:
-            self._describing.take(author.index, None if reasons else thought.descriptor)
+        for name, extension in self._extensions.items():
+            extension.answered(returned.thinking.view, None if reasons else thought.answers.get(name))
         if not reasons:
-            self._predict(author, thought)
             self._send(author, thought.messages, returned.thinking.view)
             self._decide(author, thought.decision)
         elif Act.PLAN in attempt.turn.acts and author.embodied:
             self._fall_back(author, _flag(returned.thinking) if failure else "invalid_plan")
         return None
 
+    def _review(self, thought: Thought, view: View, author: Participant) -> tuple[str, ...]:
+        """Return why a thought is refused, by the loop or by an extension."""
+        reasons = review(thought, view, author, self._world)
+        if unknown := sorted(thought.answers.keys() - self._extensions.keys()):
+            think = author.mind.think
+            raise ContractError(
+                f"{name_of(think)}(): its Thought answers {unknown[0]!r}, and the episode has no such extension: the "
+                "Component of the mind must say requires=...",
+                think,
+            )
+        return (*reasons, *(why for one in self._extensions.values() for why in one.review(thought, view, author)))
+
     def _record_end(self, returned: _Returned, refused: tuple[str, ...]) -> None:
         """Record what a thought has cost, and why it takes no effect if it takes none."""
         thinking = returned.thinking
         calls = [call.record for call in thinking.calls]
         self._team.record(ThoughtEnd(thinking.view.agent, returned.cost, calls, refused, round(thinking.seconds, 6)))
-
-    def _predict(self, author: Participant, thought: Thought) -> None:
-        """Record what a thought expects of others; nobody is told."""
-        if thought.predictions:
-            told = [
-                {"agent": one.agent, "task": asdict(one.task) if one.task is not None else None}
-                for one in thought.predictions
-            ]
-            self._team.record(Predicted(author.index, told))
 
     def _decide(self, author: Participant, decision: Plan | Resume | None, flag: str = "") -> None:
         if decision is None:
@@ -374,8 +354,6 @@ class Conversation:
             self._team.change_stage(author, Trigger.RESUMED)
         elif isinstance(decision, Plan):
             self._team.commit(author, decision, flag)
-        author.notes.clear()
-        author.heard = 0
         if author.mailbox:
             self._team.change_stage(author, Trigger.MESSAGE)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol, runtime_checkable
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 from maeil.calls import Call
-from maeil.descriptors import Descriptor, Need
 from maeil.messages import Draft, Message
-from maeil.notices import HealerNote, Notice
 from maeil.plans import Plan, PlanStatus, Task
 from maeil.tasks import OpenTask
 
@@ -20,8 +20,6 @@ class Act(StrEnum):
     SPEAK = "speak"
     ACKNOWLEDGE = "acknowledge"
     PLAN = "plan"
-    DESCRIBE = "describe"
-    """Say what one offers and needs. That goes to nobody: it settles who writes to whom."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +33,9 @@ class Turn:
         limit: how many messages it may send in this turn; None for any number.
         role: its part in the topology ("leader", "follower"), empty where all are equal.
         feedback: whether it sees the tasks that matter with what each is missing, and its messages carry that.
-        notice: what a turn of a repair tells its holder; None in all others.
         task: what the team has allotted to its holder before it plans; None where it has allotted nothing.
         partners: the others to whom it has allotted the same now, ascending.
+        asks: names of the extensions that want an answer in this turn (`Thought.answers`).
     """
 
     agent: int
@@ -46,9 +44,41 @@ class Turn:
     limit: int | None = None
     role: str = ""
     feedback: bool = False
-    notice: Notice | None = None
     task: Task | None = None
     partners: tuple[int, ...] = ()
+    asks: frozenset[str] = frozenset()
+
+    @property
+    def words(self) -> list[str]:
+        """What it allows and asks for, as traces and prompts write it."""
+        return sorted((*self.acts, *self.asks))
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What an extension shows a participant in a turn.
+
+    A prompt holds `shown` as a block, and ends with `template`. A mind that knows the extension reads `content`.
+
+    Attributes:
+        source: name of the extension.
+        content: what it says, in the extension's own type.
+        block: name of the block of a prompt that holds `shown`.
+        shown: the same as JSON-ready data; empty for a note without data.
+        template: the Jinja file that explains the block.
+        agents: those whose plans the note is about, ascending.
+        replan: whether they must commit a new plan: they cannot resume the one that they have.
+        words: what a prompt says about how the team talks in this turn; empty: what the topology says.
+    """
+
+    source: str
+    content: Any
+    block: str
+    shown: Any
+    template: Path
+    agents: tuple[int, ...] = ()
+    replan: bool = False
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +149,7 @@ class View:
         constraints: the tasks that matter, as they are now, each with what it is missing, in a turn with feedback.
         problems: why this agent's previous answer was refused; empty at a first try.
         team: the plans of all agents by index, for a coordinator; empty for an agent.
-        needs: what those need to whom it writes, by their indices, where the topology joins agents by what they need.
-        notes: what healers have told this agent since its last decision, oldest first.
+        notes: what extensions show in this turn, in the order of the extensions.
     """
 
     agent: int
@@ -137,32 +166,27 @@ class View:
     constraints: tuple[OpenTask, ...] = ()
     problems: tuple[str, ...] = ()
     team: tuple[MemberView, ...] = ()
-    needs: tuple[tuple[int, Need], ...] = ()
-    notes: tuple[HealerNote, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def may_resume(self) -> bool:
-        """Whether it has a plan to go on with, and the turn lets it."""
-        return self.plan is not None and not (self.turn.notice is not None and self.turn.notice.replan)
+        """Whether it has a plan that it may resume."""
+        return self.plan is not None and not any(note.replan for note in self.notes)
+
+    @property
+    def reconsidered(self) -> frozenset[int]:
+        """The agents whose plans some note is about: whoever plans for them should look at these plans again."""
+        return frozenset(agent for note in self.notes for agent in note.agents)
+
+    def noted(self, source: str) -> list[Any]:
+        """Return the contents of the notes of an extension, in order."""
+        return [note.content for note in self.notes if note.source == source]
 
 
 class Resume(StrEnum):
     """The decision of an interrupted agent to go on with the plan that it has."""
 
     RESUME = "resume"
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """What a mind expects of another agent.
-
-    Attributes:
-        agent: index of the other.
-        task: what the next plan that it commits of its own accord is for; None: it serves no task.
-    """
-
-    agent: int
-    task: Task | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,16 +199,14 @@ class Thought:
         calls: the language-model calls it made on the way; empty: those that its models have entered in the ledger.
         failure: why there is no answer, for a mind that has tried in vain to get one: it is not asked again, and its
             agent keeps its plan, or idles for a step.
-        descriptor: what it offers and needs, in a turn that asks for that.
-        predictions: what it expects of others, one each at most, in a turn that plans; only of a `Predicting` mind.
+        answers: what it answers to extensions, by their names, each in the extension's own type.
     """
 
     decision: Plan | Resume | None = None
     messages: tuple[Draft, ...] = ()
     calls: tuple[Call, ...] = ()
     failure: str = ""
-    descriptor: Descriptor | None = None
-    predictions: tuple[Prediction, ...] = ()
+    answers: Mapping[str, Any] = field(default_factory=dict)
 
 
 COORDINATOR = "coordinator"
@@ -201,10 +223,3 @@ class Mind(Protocol):
 
     async def think(self, view: View) -> Thought:
         """Answer a turn. The world stands still meanwhile; other minds may be thinking at the same time."""
-
-
-@runtime_checkable
-class Predicting(Protocol):
-    """A mind that says whether its thoughts have predictions. Those that do not say so have none."""
-
-    predicts: bool

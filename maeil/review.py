@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TypeVar
 
 from maeil.contracts import check_items, check_type, described, name_of
-from maeil.descriptors import Descriptor
 from maeil.errors import ContractError
 from maeil.messages import Draft
-from maeil.mind import Act, Predicting, Prediction, Resume, Thought, Turn
+from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan, Task
 from maeil.team import Participant
 from maeil.world import World
@@ -16,12 +15,12 @@ from maeil.world import World
 T = TypeVar("T")
 
 
-def review(thought: object, turn: Turn, author: Participant, world: World) -> tuple[str, ...]:
-    """Return why a thought is refused.
+def review(thought: object, view: View, author: Participant, world: World) -> tuple[str, ...]:
+    """Return why a thought is refused, as far as the loop itself can see.
 
     Args:
         thought: what the mind returned.
-        turn: the turn it answers.
+        view: the turn that it answers, and what its author saw.
         author: who thought it.
         world: checks a plan against the state.
 
@@ -34,24 +33,21 @@ def review(thought: object, turn: Turn, author: Participant, world: World) -> tu
     """
     thought = check_type(thought, Thought, author.mind.think, "a maeil.Thought")
     return (
-        *_review_decision(thought.decision, turn, author, world),
-        *_review_messages(thought, turn, author),
-        *_review_descriptor(thought.descriptor, turn, author),
-        *_review_predictions(thought, turn, author, world),
+        *_review_decision(thought.decision, view, author, world),
+        *_review_messages(thought, view, author),
     )
 
 
-def _review_decision(decision: object, turn: Turn, author: Participant, world: World) -> tuple[str, ...]:
-    if Act.PLAN not in turn.acts:
+def _review_decision(decision: object, view: View, author: Participant, world: World) -> tuple[str, ...]:
+    if Act.PLAN not in view.turn.acts:
         return () if decision is None else ("this turn is for speaking, not for a plan",)
     if decision is None:
-        anew = author.plan is None or (turn.notice is not None and turn.notice.replan)
-        wanted = "a plan" if anew else "'resume' or a new plan"
+        wanted = "'resume' or a new plan" if view.may_resume else "a plan"
         return (f"this turn asks for {wanted}, and the answer has none",)
     if decision is Resume.RESUME:
-        if turn.notice is not None and turn.notice.replan:
-            return ("this turn asks for a plan anew: the present one is expected to fail",)
-        return () if author.plan is not None else ("there is no plan to resume",)
+        if view.may_resume:
+            return ()
+        return ("there is no plan to resume" if view.plan is None else "this turn asks for a new plan",)
     decision = _typed(decision, Plan, author, "the decision of its Thought", "a maeil.Plan, Resume.RESUME or None")
     if not decision.actions:
         return ("the plan has no actions",)
@@ -65,12 +61,13 @@ def _review_decision(decision: object, turn: Turn, author: Participant, world: W
     )
 
 
-def _review_messages(thought: Thought, turn: Turn, author: Participant) -> tuple[str, ...]:
+def _review_messages(thought: Thought, view: View, author: Participant) -> tuple[str, ...]:
     for draft in thought.messages:
         _typed(draft, Draft, author, "a message of its Thought", "a maeil.Draft")
         _typed(draft.content, str, author, "the content of a message", "a text")
         if draft.task is not None:
             _typed(draft.task, Task, author, "the task of a message", "a maeil.Task or None")
+    turn = view.turn
     if thought.messages and not turn.acts & {Act.SPEAK, Act.ACKNOWLEDGE}:
         return ("this turn does not allow messages",)
     reasons = []
@@ -86,34 +83,6 @@ def _review_messages(thought: Thought, turn: Turn, author: Participant) -> tuple
             allowed = ", ".join(map(str, turn.recipients)) or "nobody"
             reasons.append(f"a message goes to {', '.join(map(str, strangers))}; this turn allows: {allowed}")
     return tuple(reasons)
-
-
-def _review_descriptor(descriptor: object, turn: Turn, author: Participant) -> tuple[str, ...]:
-    if Act.DESCRIBE not in turn.acts:
-        return () if descriptor is None else ("this turn does not ask what you offer and need",)
-    if descriptor is None:
-        return ("this turn asks what you offer and need, and the answer says neither",)
-    _typed(descriptor, Descriptor, author, "the descriptor of its Thought", "a maeil.Descriptor")
-    return ()
-
-
-def _review_predictions(thought: Thought, turn: Turn, author: Participant, world: World) -> tuple[str, ...]:
-    if not thought.predictions:
-        return ()
-    think = author.mind.think
-    if not (isinstance(author.mind, Predicting) and author.mind.predicts):
-        wanted = "a mind whose thoughts have predictions says so: predicts = True"
-        raise ContractError(f"{name_of(think)}(): {wanted}", think)
-    for prediction in thought.predictions:
-        _typed(prediction, Prediction, author, "a prediction of its Thought", "a maeil.Prediction")
-    if Act.PLAN not in turn.acts:
-        return ("this turn is for speaking, not for predictions",)
-    agents = [prediction.agent for prediction in thought.predictions]
-    reasons = [
-        f"there are two predictions of agent {agent}" for agent in sorted({a for a in agents if agents.count(a) > 1})
-    ]
-    strangers = sorted({agent for agent in agents if agent == author.index or agent not in range(len(world.agents))})
-    return (*reasons, *(f"a prediction is of {agent}, which is no other agent" for agent in strangers))
 
 
 def _typed(part: object, wanted: type[T], author: Participant, what: str, words: str) -> T:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from maeil.clock import ClockCount, ClockUnit
-from maeil.trace.prefix import Prefix
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +32,3 @@ class LoopSettings:
     memory_plans: int = 3
     thought_seconds: float | None = None
     episode_seconds: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LaterSettings:
-    """Other parameters from an instant of the episode on: of messages, of memory, and of thoughts in a step.
-
-    Attributes:
-        prefix: says when the instant has come.
-        settings: from then on. The clock's unit and the limits of the wall clock stay.
-    """
-
-    prefix: Prefix
-    settings: LoopSettings

@@ -25,8 +25,7 @@ class Trigger(StrEnum):
     PLAN_ENDED = "plan_ended"
     RESUMED = "resumed"
     REPLACED = "replaced"
-    REPAIR = "repair"
-    HEAL = "heal"
+    EXTENSION = "extension"
 
 
 TRANSITIONS: dict[tuple[Stage, Trigger], Stage] = {
@@ -35,10 +34,8 @@ TRANSITIONS: dict[tuple[Stage, Trigger], Stage] = {
     (Stage.WAIT, Trigger.MESSAGE): Stage.INTERRUPTED,
     (Stage.EXECUTE, Trigger.MESSAGE): Stage.INTERRUPTED,
     (Stage.EXECUTE, Trigger.PLAN_ENDED): Stage.REASON,
-    (Stage.WAIT, Trigger.REPAIR): Stage.INTERRUPTED,
-    (Stage.EXECUTE, Trigger.REPAIR): Stage.INTERRUPTED,
-    (Stage.WAIT, Trigger.HEAL): Stage.INTERRUPTED,
-    (Stage.EXECUTE, Trigger.HEAL): Stage.INTERRUPTED,
+    (Stage.WAIT, Trigger.EXTENSION): Stage.INTERRUPTED,
+    (Stage.EXECUTE, Trigger.EXTENSION): Stage.INTERRUPTED,
     (Stage.INTERRUPTED, Trigger.RESUMED): Stage.WAIT,
     (Stage.INTERRUPTED, Trigger.REPLACED): Stage.WAIT,
 }

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field
 
 from maeil.messages import Message
 from maeil.mind import MemberView, Mind, PlanView
-from maeil.notices import HealerNote
 from maeil.plans import LivePlan, Plan, PlanStatus
 from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger, after, may_send
@@ -43,8 +42,6 @@ class Participant:
         plans: number of plans committed so far.
         thoughts: thoughts begun in this environment step.
         sent: messages sent in this environment step.
-        notes: what healers have told it since it has decided last, in order.
-        heard: how many of these it has seen in a thought.
     """
 
     index: int
@@ -60,8 +57,6 @@ class Participant:
     plans: int = 0
     thoughts: int = 0
     sent: int = 0
-    notes: list[HealerNote] = field(default_factory=list)
-    heard: int = 0
 
     def plan_view(self) -> PlanView | None:
         """Return the live plan as its agent sees it."""
@@ -77,7 +72,6 @@ class Team:
         coordinators: names and minds of participants without a body.
         settings: parameters of the loop.
         recorder: takes every event.
-        remembered: earlier messages that minds may come to see, where that are more than `settings` says.
     """
 
     def __init__(
@@ -87,8 +81,6 @@ class Team:
         coordinators: Sequence[tuple[str, Mind]],
         settings: LoopSettings,
         recorder: Recorder,
-        *,
-        remembered: int = 0,
     ) -> None:
         if len(names) != len(minds):
             raise ValueError(f"{len(names)} agents need as many minds, not {len(minds)}")
@@ -100,7 +92,7 @@ class Team:
                 name,
                 mind,
                 embodied=index < len(names),
-                memory=deque(maxlen=max(settings.memory_messages, remembered)),
+                memory=deque(maxlen=settings.memory_messages),
                 outcomes=deque(maxlen=settings.memory_plans),
             )
             for index, (name, mind) in enumerate(everybody)
@@ -110,7 +102,7 @@ class Team:
         """Agents in R or I."""
         self.names = tuple(participant.name for participant in self.participants)
         self._recorder = recorder
-        self._listener: Callable[[Stamped], None] | None = None
+        self._listeners: list[Callable[[Stamped], None]] = []
 
     def members(self) -> tuple[MemberView, ...]:
         """Return the plans of all agents, as a coordinator is told of them."""
@@ -119,19 +111,31 @@ class Team:
     def record(self, event: Event) -> None:
         """Record an event that happens now."""
         self._recorder.record(event, self.now.t, self.now.t_hat)
-        if self._listener is not None:
-            self._listener(Stamped(0, self.now.t, self.now.t_hat, 0.0, event))
+        if self._listeners:
+            stamped = Stamped(0, self.now.t, self.now.t_hat, 0.0, event)
+            for listener in self._listeners:
+                listener(stamped)
 
     def listen(self, listener: Callable[[Stamped], None]) -> None:
-        """Have every event from now on told, too, with its place on both clocks alone."""
-        self._listener = listener
+        """Call a listener with every event from now on, stamped with both clocks only."""
+        self._listeners.append(listener)
+
+    def remember(self, messages: int) -> None:
+        """Keep at least so many earlier messages for each participant."""
+        for one in self.participants:
+            one.memory = deque(one.memory, maxlen=max(messages, one.memory.maxlen or 0))
 
     def flush(self) -> None:
         """See to it that all that was recorded survives the death of the process."""
         self._recorder.flush()
 
-    def change_stage(self, agent: Participant, trigger: Trigger) -> None:
+    def change_stage(self, agent: Participant, trigger: Trigger, reason: str = "") -> None:
         """Move an agent to the stage that follows.
+
+        Args:
+            agent: the agent.
+            trigger: what moves it.
+            reason: what the trace says about it; empty: the trigger.
 
         Raises:
             IllegalTransition: the table has no such change.
@@ -142,7 +146,7 @@ class Team:
             self.undecided.add(agent.index)
         else:
             self.undecided.discard(agent.index)
-        self.record(StageChange(agent.index, before, agent.stage, trigger))
+        self.record(StageChange(agent.index, before, agent.stage, reason or trigger))
 
     def commit(self, agent: Participant, plan: Plan, flag: str = "") -> None:
         """Commit a plan: out of R as the agent's plan, out of I in place of the plan that it had."""

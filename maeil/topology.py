@@ -6,10 +6,8 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from maeil.descriptors import Affinity, Edge
-from maeil.errors import ContractError
 from maeil.messages import MessageKind
 from maeil.mind import Act, Turn
 from maeil.plans import Task
@@ -66,9 +64,8 @@ class ConversationState(Protocol):
     def taken(self) -> Sequence[TurnTaken]:
         """Turns that have ended in this conversation, in order."""
 
-    @property
-    def routes(self) -> Sequence[Sequence[Edge]]:
-        """The edges of each round in which agents have said what they offer and need, in order."""
+    def found_by(self, extension: str) -> Any:
+        """Return what an extension offers to topologies in this conversation; None without the extension."""
 
     @property
     def quiet(self) -> bool:
@@ -125,8 +122,6 @@ class Topology(ABC):
     """Whether turns of it are told the open tasks."""
     words: str = "The agents of this team may talk to each other as their turns allow."
     """What a prompt says about the way in which the team talks."""
-    embeds: bool = False
-    """Whether minds are to give embeddings with what they offer and need."""
     rounds: int | None = None
     """How often those who talk may speak again: each speaker of a dialogue in all, a coordinator in answer to
     acknowledgements. None: the topology does not bound it by a number."""
@@ -138,21 +133,6 @@ class Topology(ABC):
         It is asked whenever the cognitive clock has come to rest at an instant, and is a pure function of the state of
         the conversation.
         """
-
-    def route(self, affinity: Affinity, conversation: ConversationState) -> Sequence[Edge]:  # noqa: ARG002 (for topologies that join agents anew)
-        """Return who is to write to whom, when a round of turns to describe is over: `conversation.routes` gets it.
-
-        Only topologies that give such turns need it. A pure function, too.
-
-        Args:
-            affinity: how well what each offers answers what others need.
-            conversation: its state, with the edges of the rounds before.
-
-        Raises:
-            ContractError: this topology gives such turns, and does not say.
-        """
-        kind = type(self)
-        raise ContractError(f"{kind.__qualname__}.turns() asks agents what they offer and need; it needs route()", kind)
 
     def describe(self, role: str) -> str:  # noqa: ARG002 (for topologies with roles)
         """Return what a prompt tells a participant about the way in which its team talks: `words`.

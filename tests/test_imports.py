@@ -19,9 +19,9 @@ WORLDS = ("cube_env", "crafter_env", "llamac_env")
 SKILLS = {"cube": "cube_env", "crafter": "crafter_env", "transport": "llamac_env", "squeeze": "llamac_env"}
 """The package of each world, which nothing in `agents` imports but `skills/<world>/`."""
 CONTRACTS = {
-    "actions", "calls", "compilation", "component", "contracts", "controllers", "descriptors",
-    "digests", "drawing", "errors",
-    "memory", "messages", "mind", "notices", "painting", "plans", "registry", "repair", "seeds", "stages", "tasks",
+    "actions", "calls", "compilation", "component", "contracts", "controllers",
+    "dig", "digests", "drawing", "errors", "extensions",
+    "memory", "messages", "mind", "names", "painting", "plans", "registry", "seeds", "stages", "tasks",
     "testing", "together", "topology", "user_errors", "world",
 }  # fmt: skip
 """The modules of `maeil` that worlds, topologies and minds may use."""
@@ -46,13 +46,12 @@ EXPERIMENTS["verbs"] = tuple(EXPERIMENTS)
 MINDS = ("naive", "llamac", "baselines", "drwell", "heuristic", "always_right", "idle", "negotiator", "planner", "tom")
 AGENTS = {
     "llm": (),
-    "matching": (),
     "prompting": ("llm",),
     "coordination": ("prompting", "llm"),
     "skills": ("coordination", "prompting", "llm"),
     **dict.fromkeys(MINDS, ("skills", "coordination", "prompting", "llm")),
     "tom": ("naive", "skills", "coordination", "prompting", "llm"),
-    "simulated": (*MINDS, "matching", "skills", "coordination", "prompting", "llm"),
+    "simulated": (*MINDS, "skills", "coordination", "prompting", "llm"),
 }
 """The packages of `agents`, each with those below it.
 
@@ -146,7 +145,7 @@ def _inside(file: Path, inside: list[str]) -> bool:
     return layer == target or target in layers.get(layer, ()) or (file.name == "__init__.py" and len(file.parts) == 2)
 
 
-COMPOSED = {"experiments/configuration/plugins.py", "experiments/common/packages.py"}
+COMPOSED = {"experiments/configuration/plugins.py", "experiments/common/packages.py", "maeil/extensions/__init__.py"}
 """Who may import a module by a name that is not written there: `--plugin their.module`, packages of extras."""
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt
 
 from maeil.component import Component, ComponentConfig, TakesOver, TopologyContext
-from maeil.descriptors import EMBEDDING, Affinity, Edge
+from maeil.extensions.describe.configuration import DescribeConfig, MatcherName
+from maeil.extensions.describe.describing import DESCRIBE, routes
+from maeil.extensions.describe.descriptors import EMBEDDING, Affinity, Edge
 from maeil.mind import Act, Turn
 from maeil.topology import ConversationState, Topology
 from quorum.topologies.routing import in_order, strongest, without_cycles
@@ -17,8 +19,8 @@ from quorum.topologies.routing import in_order, strongest, without_cycles
 class RoutedConfig(ComponentConfig):
     """Parameters of topologies in which offers and needs are matched."""
 
-    matcher: Literal["typed", "lexical", "embedding"]
-    """What needs are held against offers by."""
+    matcher: MatcherName
+    """What needs are compared with offers by."""
     threshold: Annotated[float, Field(ge=0, le=1)]
     """The least score at which one who offers writes to one who needs."""
     inputs: PositiveInt
@@ -58,8 +60,8 @@ class Dytopo(Topology):
         if (writer := _next_writer(conversation)) is not None:
             return [writer]
         talkers = [agent for agent in conversation.opened_by if conversation.may_speak(agent)]
-        if len(talkers) > 1 and len(conversation.routes) < self._config.rounds:
-            return [Turn(agent, frozenset({Act.DESCRIBE})) for agent in talkers]
+        if len(talkers) > 1 and len(routes(conversation)) < self._config.rounds:
+            return [Turn(agent, frozenset(), asks=frozenset({DESCRIBE})) for agent in talkers]
         return [Turn(agent, frozenset({Act.PLAN})) for agent in conversation.undecided]
 
     def route(self, affinity: Affinity, _conversation: ConversationState) -> Sequence[Edge]:
@@ -69,11 +71,12 @@ class Dytopo(Topology):
 
 def _next_writer(conversation: ConversationState) -> Turn | None:
     """Return the turn of the first, in the order of the edges, that has not written in this round."""
-    if not conversation.routes:
+    rounds = routes(conversation)
+    if not rounds:
         return None
-    edges, wrote = conversation.routes[-1], set()
+    edges, wrote = rounds[-1], set()
     for taken in reversed(conversation.taken):
-        if Act.DESCRIBE in taken.turn.acts:
+        if DESCRIBE in taken.turn.asks:
             break
         wrote.add(taken.turn.agent)
     for agent in in_order({agent for edge in edges for agent in edge}, edges):
@@ -83,9 +86,9 @@ def _next_writer(conversation: ConversationState) -> Turn | None:
     return None
 
 
-def matcher(config: RoutedConfig) -> str:
-    """Return the name of the matcher."""
-    return config.matcher
+def requires(config: RoutedConfig) -> Mapping[str, DescribeConfig]:
+    """Return the extension in which agents describe themselves."""
+    return {DESCRIBE: DescribeConfig(matcher=config.matcher)}
 
 
 def roles(config: RoutedConfig) -> Sequence[str]:
@@ -93,4 +96,4 @@ def roles(config: RoutedConfig) -> Sequence[str]:
     return (EMBEDDING,) if config.matcher == EMBEDDING else ()
 
 
-component = Component(DytopoConfig, Dytopo, roles=roles, matcher=matcher, takes_over=TakesOver.FRESH)
+component = Component(DytopoConfig, Dytopo, roles=roles, requires=requires, takes_over=TakesOver.FRESH)

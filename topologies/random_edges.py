@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from maeil.component import Component, TakesOver, TopologyContext
-from maeil.descriptors import Affinity, Edge
+from maeil.extensions.describe.describing import routes
+from maeil.extensions.describe.descriptors import Affinity, Edge
 from maeil.topology import ConversationState
-from quorum.topologies.dytopo import Dytopo, RoutedConfig, matcher, roles
+from quorum.topologies.dytopo import Dytopo, RoutedConfig, requires, roles
 from quorum.topologies.routing import in_order
 
 
@@ -36,7 +37,7 @@ class RandomEdges(Dytopo):
         """Return edges at random: as many as by the scores, as many to an agent at most, and without a cycle."""
         chosen = super().route(affinity, conversation)
         heard = [sum(b == agent for _, b in chosen) for agent in in_order(affinity.agents, chosen)]
-        rng = self._seeds.child(conversation.t).child(len(conversation.routes)).generator()
+        rng = self._seeds.child(conversation.t).child(len(routes(conversation))).generator()
         drawn = [affinity.agents[place] for place in rng.permutation(len(affinity.agents))]
         return sorted(
             (drawn[sender], drawn[place])
@@ -46,4 +47,4 @@ class RandomEdges(Dytopo):
         )
 
 
-component = Component(RandomEdgesConfig, RandomEdges, roles=roles, matcher=matcher, takes_over=TakesOver.FRESH)
+component = Component(RandomEdgesConfig, RandomEdges, roles=roles, requires=requires, takes_over=TakesOver.FRESH)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from maeil.descriptors import Affinity, Edge
+from maeil.extensions.describe.descriptors import Affinity, Edge
 
 
 def strongest(affinity: Affinity, threshold: float, inputs: int) -> list[Edge]:

@@ -24,6 +24,7 @@ import orjson
 
 from maeil.drawing import Depicted
 from maeil.mind import View
+from maeil.names import fold_names, unfold_names
 from maeil.world import World
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.prompting.answers import PLAN, plan_value
@@ -31,7 +32,6 @@ from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.examples import Example
 from quorum.agents.prompting.frame import Frame, write_blocks
 from quorum.agents.prompting.grounding import ground, ids_of
-from quorum.agents.prompting.names import fold_names, unfold_names
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.prompting.templates import Templates
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, model_validator
 
 from maeil.component import Beside, Component, ComponentConfig, TakesOver, TeamContext, Usual, needs_keys
+from maeil.extensions.describe.describing import DESCRIBE, Embedding
+from maeil.extensions.predictions import REQUIRED
 from maeil.mind import COORDINATOR, Mind, View
 from quorum.agents.llm.protocol import ChatMessage
 from quorum.agents.naive.answers import AnswerTypes
@@ -47,8 +49,8 @@ def build(config: NaiveConfig, context: TeamContext) -> Sequence[Mind]:
     names = [*context.world.agents, *([COORDINATOR] if context.coordinates else [])]
     answers = _answers(config, context)
     prompts = PromptWriter(config.prompts, context.world, context.topology, answers)
-    chosen = {"predicts": config.predict, "embeds": context.topology.embeds}
-    return [NaiveMind(context.models(name), prompts, answers, config.repairs, **chosen) for name in names]
+    embeds = isinstance(context.topology, Embedding) and context.topology.embeds
+    return [NaiveMind(context.models(name), prompts, answers, config.repairs, embeds=embeds) for name in names]
 
 
 def render_prompt(config: NaiveConfig, context: TeamContext, view: View) -> tuple[ChatMessage, ...]:
@@ -82,31 +84,9 @@ def inputs(config: NaiveConfig, world: str) -> Mapping[str, str]:
     return found
 
 
-def repair_inputs(config: NaiveConfig, world: str) -> Mapping[str, str]:
-    """Return the digests of the template that turns of a repair are told by.
-
-    Raises:
-        ValueError: it cannot be read.
-    """
-    return config.prompts.for_ending("repair", world, prompts_of(world)).sources
-
-
-def descriptor_inputs(config: NaiveConfig, world: str) -> Mapping[str, str]:
-    """Return the digests of the template by which offers and needs are asked for, and told.
-
-    Raises:
-        ValueError: it cannot be read.
-    """
-    return config.prompts.for_ending("needs", world, prompts_of(world)).sources
-
-
-def healer_inputs(config: NaiveConfig, world: str) -> Mapping[str, str]:
-    """Return the digests of the template that remarks of healers are told by.
-
-    Raises:
-        ValueError: it cannot be read.
-    """
-    return config.prompts.for_ending("healer", world, prompts_of(world)).sources
+def required(config: NaiveConfig) -> Mapping[str, Any]:
+    """Return the extension that records predictions, where they are asked for."""
+    return REQUIRED if config.predict else {}
 
 
 component = Component(
@@ -114,9 +94,8 @@ component = Component(
     build,
     uses_models=True,
     inputs=inputs,
-    repairs=repair_inputs,
-    heals=healer_inputs,
-    describes=descriptor_inputs,
+    requires=required,
+    answers=frozenset({DESCRIBE}),
     beside=Beside.ANYBODY,
     takes_over=TakesOver.FRESH,
 )

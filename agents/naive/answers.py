@@ -22,8 +22,10 @@ from pydantic import BaseModel, Field
 
 from maeil.actions import Vocabulary
 from maeil.errors import InvalidThought
+from maeil.extensions.describe.describing import DESCRIBE
+from maeil.extensions.predictions import Prediction, Predictions
 from maeil.messages import Draft, MessageKind
-from maeil.mind import Act, Prediction, Resume, Thought, Turn, View
+from maeil.mind import Act, Resume, Thought, Turn, View
 from maeil.plans import Plan
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.naive.descriptors import (
@@ -135,7 +137,8 @@ class AnswerTypes:
         draft = Draft(view.turn.recipients, example.message, kind)
         mates = self.mates(view)
         expected = tuple(Prediction(view.names.index(mate), example.plan.task) for mate in mates[:1])
-        thought = Thought(example.plan, (draft,), predictions=expected, descriptor=example_descriptor(example))
+        answers = {Predictions.name: expected, DESCRIBE: example_descriptor(example)}
+        thought = Thought(example.plan, (draft,), answers=answers)
         return {**write(thought, view, predicts=bool(mates)), "thoughts": example.thoughts}
 
     def read(self, value: object, view: View) -> Thought:
@@ -147,7 +150,9 @@ class AnswerTypes:
         model, _ = self._model(self._name(view))
         answer = checked(model, value)
         mates = self.mates(view)
-        predictions = read_predictions(answer.predictions, mates, view.names) if mates else ()
+        answers: dict[str, Any] = {}
+        if mates:
+            answers[Predictions.name] = read_predictions(answer.predictions, mates, view.names)
         messages = _drafts(answer.messages, view) if may_talk(view.turn) else ()
         decision: Plan | Resume | None = None
         if Act.PLAN in view.turn.acts:
@@ -155,15 +160,16 @@ class AnswerTypes:
                 decision = read_plan(answer.plan)
             else:
                 decision = Resume.RESUME if answer.decision.choice == "resume" else read_plan(answer.decision.plan)
-        descriptor = read_descriptor(answer.offers, answer.needs) if Act.DESCRIBE in view.turn.acts else None
-        return Thought(decision, messages, predictions=predictions, descriptor=descriptor)
+        if DESCRIBE in view.turn.asks:
+            answers[DESCRIBE] = read_descriptor(answer.offers, answer.needs)
+        return Thought(decision, messages, answers=answers)
 
     def _name(self, view: View) -> str:
         """Name of an answer: its keys after the thoughts."""
         keys = ["predictions"] if self.mates(view) else []
         if may_talk(view.turn):
             keys.append("messages")
-        if Act.DESCRIBE in view.turn.acts:
+        if DESCRIBE in view.turn.asks:
             keys += ["offers", "needs"]
         if Act.PLAN in view.turn.acts:
             keys.append("decision" if view.may_resume else "plan")
@@ -197,15 +203,16 @@ def write(thought: Thought, view: View, *, predicts: bool = False) -> dict[str, 
     answer: dict[str, Any] = {"thoughts": _thoughts(thought)}
     if predicts:
         answer["predictions"] = [
-            {"agent": view.names[one.agent], "task": task_value(one.task)} for one in thought.predictions
+            {"agent": view.names[one.agent], "task": task_value(one.task)}
+            for one in thought.answers.get(Predictions.name, ())
         ]
     if may_talk(view.turn):
         answer["messages"] = [
             {"recipients": _names(draft.recipients, view), "kind": draft.kind.value, "content": draft.content}
             for draft in thought.messages
         ]
-    if Act.DESCRIBE in view.turn.acts and thought.descriptor is not None:
-        answer |= write_descriptor(thought.descriptor)
+    if DESCRIBE in view.turn.asks and DESCRIBE in thought.answers:
+        answer |= write_descriptor(thought.answers[DESCRIBE])
     if Act.PLAN in view.turn.acts and thought.decision is not None:
         if isinstance(thought.decision, Plan):
             plan = plan_value(thought.decision)

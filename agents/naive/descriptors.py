@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from maeil.descriptors import Descriptor, Need, Offer
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from quorum.agents.prompting.answers import Part
 from quorum.agents.prompting.examples import Example
 
@@ -54,16 +53,6 @@ def example_descriptor(example: Example) -> Descriptor:
     tasks = (example.plan.task.target,) if example.plan.task is not None else ()
     about = f" at {tasks[0]}" if tasks else ""
     return Descriptor(Offer(f"I am free, and can help{about}.", tasks), Need(f"I lack one more{about}.", tasks))
-
-
-def write_needs(needs: Sequence[tuple[int, Need]], names: Sequence[str]) -> dict[str, Any]:
-    """Write what others need as a block of a prompt, by their names."""
-    return {names[agent]: _need(need) for agent, need in needs}
-
-
-def read_needs(told: Mapping[str, Any], index: Mapping[str, int]) -> tuple[tuple[int, Need], ...]:
-    """Read what `write_needs` writes."""
-    return tuple((index[name], Need(need["text"], tuple(need["tasks"]))) for name, need in told.items())
 
 
 def _need(need: Need) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from maeil.descriptors import EMBEDDING, Descriptor
+from maeil.extensions.describe.describing import DESCRIBE
+from maeil.extensions.describe.descriptors import EMBEDDING, Descriptor
 from maeil.mind import Thought, View
 from quorum.agents.llm.embeddings import EMBEDDINGS, texts_to_embed
 from quorum.agents.llm.errors import AnswerInvalid
@@ -26,7 +27,7 @@ async def with_embeddings(thought: Thought, view: View, model: Model, requests: 
         quorum.agents.llm.errors.LanguageModelError: the model cannot be asked at all.
         maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
     """
-    descriptor = thought.descriptor
+    descriptor = thought.answers.get(DESCRIBE)
     if descriptor is None or not (told := [side for side in _words(descriptor) if side]):
         return thought
     request = requests.request(texts_to_embed(told), EMBEDDINGS, view, role=EMBEDDING)
@@ -37,7 +38,7 @@ async def with_embeddings(thought: Thought, view: View, model: Model, requests: 
     found = iter(map(tuple, reply.value["embeddings"]))
     offered, needed = (next(found) if side else () for side in _words(descriptor))
     whole = replace(descriptor, offered=offered, needed=needed)
-    return replace(thought, descriptor=whole, calls=(*thought.calls, answered(reply)))
+    return replace(thought, answers={**thought.answers, DESCRIBE: whole}, calls=(*thought.calls, answered(reply)))
 
 
 def _words(descriptor: Descriptor) -> tuple[str, str]:

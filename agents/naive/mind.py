@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from maeil.calls import Call
 from maeil.errors import InvalidThought
-from maeil.mind import Act, Prediction, Thought, View
+from maeil.extensions.predictions import Prediction
+from maeil.mind import Act, Thought, View
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.records import answered, invalid
@@ -31,7 +32,6 @@ class NaiveMind:
         prompts: writes its prompts.
         answers: the types of its answers.
         repairs: times that an answer of the wrong types is asked for again.
-        predicts: whether these types have predictions.
         embeds: whether it gives embeddings with what it offers and needs.
 
     Raises (from `think`):
@@ -46,10 +46,8 @@ class NaiveMind:
         answers: AnswerTypes,
         repairs: int,
         *,
-        predicts: bool = False,
         embeds: bool = False,
     ) -> None:
-        self.predicts = predicts
         self._model = model
         self._prompts = prompts
         self._answers = answers
@@ -63,7 +61,7 @@ class NaiveMind:
 
     async def answer(self, view: View, expected: Sequence[Prediction] = ()) -> Thought:
         """Ask the model, with what is expected of others in the prompt, and read its answer."""
-        if not view.turn.acts & {Act.PLAN, Act.DESCRIBE} and not may_talk(view.turn):
+        if Act.PLAN not in view.turn.acts and not view.turn.asks and not may_talk(view.turn):
             return Thought()
         calls: list[Call] = []
         reasons: tuple[str, ...] = ()

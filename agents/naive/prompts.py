@@ -14,29 +14,25 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
+from maeil.extensions.predictions import Prediction
 from maeil.messages import Message, MessageKind
-from maeil.mind import Act, PlanView, Prediction, View
-from maeil.notices import REPAIR_WORDS
+from maeil.mind import Act, PlanView, View
+from maeil.names import fold_names
 from maeil.topology import Topology
 from maeil.world import World
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.naive.answers import AnswerTypes, may_talk
-from quorum.agents.naive.descriptors import write_needs
-from quorum.agents.naive.healer_notes import write_notes
-from quorum.agents.naive.notices import write_notice
 from quorum.agents.prompting.answers import task_value
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, write_blocks
 from quorum.agents.prompting.grounding import ground, ids_of
-from quorum.agents.prompting.names import fold_names
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
 from quorum.agents.prompting.pictures import Pictures
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.skills import prompts_of, skills_of
 
-ENDINGS = ("repair", "needs", "healer", "predict", "expected")
-"""Templates of what some turns end in: a repair, offers and needs, remarks of healers, predictions that are asked for,
-and given ones."""
+ENDINGS = ("predict", "expected")
+"""Templates of what some turns end in, after the notes of extensions: predictions asked for, and predictions given."""
 
 
 class PromptWriter:
@@ -76,26 +72,19 @@ class PromptWriter:
         Raises:
             ValueError: a template asks for what there is not.
         """
-        repaired = view.turn.notice is not None
+        words = (note.words for note in view.notes)
         turn = {
             "acts": [act.value for act in sorted(view.turn.acts)],
-            "may_speak": Act.SPEAK in view.turn.acts and may_talk(view.turn),
             "may_acknowledge": Act.ACKNOWLEDGE in view.turn.acts and may_talk(view.turn),
-            "may_plan": Act.PLAN in view.turn.acts,
-            "may_describe": Act.DESCRIBE in view.turn.acts,
             "role": view.turn.role,
-            "how_the_team_talks": REPAIR_WORDS if repaired else self._topology.describe(view.turn.role),
+            "how_the_team_talks": next(filter(None, words), None) or self._topology.describe(view.turn.role),
             "limit": view.turn.limit,
-            "has_plan": view.may_resume,
             "answer": self._answers.keys(view),
             "example": write_example(self._answers.example(view, self._example)),
         }
         seen = self._pictures.see(view.agent if view.agent < len(self._live.agents) else None)
         blocks = self._pictures.told(self._blocks(view, expected), "observation", seen)
         ends = {
-            "repair": repaired,
-            "needs": Act.DESCRIBE in view.turn.acts or bool(view.needs),
-            "healer": bool(view.notes),
             "predict": bool(self._answers.mates(view)),
             "expected": bool(expected),
         }
@@ -120,7 +109,7 @@ class PromptWriter:
             "you": view.name,
             "team": fold_names(view.names),
             "step": view.t,
-            "may": sorted(act.value for act in view.turn.acts),
+            "may": view.turn.words,
         }
         if view.turn.recipients:
             turn["recipients"] = fold_names([view.names[recipient] for recipient in view.turn.recipients])
@@ -144,9 +133,6 @@ class PromptWriter:
             "constraints": [writer.write(task) for task in tasks],
             "problems": view.problems,
             "expected": {view.names[one.agent]: task_value(one.task) for one in expected},
-            "repair": write_notice(view.turn.notice, view.names) if view.turn.notice is not None else None,
-            "needs": write_needs(view.needs, view.names),
-            "healer": write_notes(view.notes, view.names),
         }
         shown = {"observation", "constraints"} if view.turn.feedback else {"observation"}
         return write_blocks(values, always=frozenset(shown))

@@ -12,7 +12,7 @@ from typing import Any
 
 from jinja2 import Template, TemplateError
 
-from maeil.mind import View
+from maeil.mind import Act, Note, View
 from maeil.user_errors import UserError
 from maeil.world import TellsFacts, World
 from quorum.agents.llm.protocol import ChatMessage, ChatRole
@@ -64,6 +64,7 @@ class Frame:
             "agents": len(world.agents),
         }
         self._prompts = prompts
+        self._templates = templates
         self._systems: dict[tuple[str, str], str] = {}
 
     def write(
@@ -77,16 +78,21 @@ class Frame:
     ) -> tuple[ChatMessage, ...]:
         """Write the messages of a turn: the same for equal arguments.
 
+        The notes of the turn stand at its end, whatever the mind: the data of each as a block, in its own template.
+
         Args:
             view: the turn.
             turn: what the template of its message may use, beside what each template may.
             blocks: the data, as `write_blocks` writes them.
             role: in a set of roles, who is to answer.
-            last: templates of what stands behind the message of the turn.
+            last: templates of what stands behind the message of the turn and its notes.
 
         Raises:
             UserError: a template asks for what there is not; the message names its place.
+            ValueError: the template of a note cannot be read.
         """
+        notes = {note.block: write_block(note.block, note.shown) for note in view.notes if note.shown}
+        blocks = {**blocks, **notes}
         who = {
             **self._common,
             "prompts": {**self._prompts.model_dump(), "role": self._prompts.for_role(role)},
@@ -95,11 +101,18 @@ class Frame:
             "names": view.names,
             "embodied": view.agent < self._agents,
         }
+        of_turn = {
+            "asks": sorted(view.turn.asks),
+            "may_speak": Act.SPEAK in view.turn.acts and bool(view.turn.recipients),
+            "may_plan": Act.PLAN in view.turn.acts,
+            "has_plan": view.may_resume,
+        }
         try:
             if (view.name, role) not in self._systems:
                 self._systems[view.name, role] = self._system.render(who).strip()
-            parts = (self._turn, *last)
-            asked = "\n\n".join(part.render({**who, **turn, "blocks": blocks}).strip() for part in parts)
+            parts = (self._turn, *map(self._template_of, view.notes), *last)
+            values = {**who, **of_turn, **turn, "blocks": blocks}
+            asked = "\n\n".join(part.render(values).strip() for part in parts)
             return (
                 ChatMessage(ChatRole.SYSTEM, self._systems[view.name, role]),
                 ChatMessage(ChatRole.USER, asked, marks(asked)),
@@ -108,6 +121,9 @@ class Frame:
             names = (*who, *turn, *self._common["facts"], *blocks)
             reason = reason_of(error, names)
             raise UserError(f"prompts: a template cannot be filled in: {reason}{place_of(error)}") from error
+
+    def _template_of(self, note: Note) -> Template:
+        return self._templates.beside(note.template, self._prompts.folder).find(note.template.stem)
 
 
 def write_blocks(values: Mapping[str, object], *, always: frozenset[str] = frozenset()) -> dict[str, str]:

@@ -29,7 +29,7 @@ def turn_of(view: View, *, refused: bool = False) -> tuple[str, ...]:
     plans = Act.PLAN in view.turn.acts
     is_of = {
         "plan": plans and view.plan is None,
-        "talk": bool(view.turn.acts & {Act.SPEAK, Act.DESCRIBE}),
+        "talk": Act.SPEAK in view.turn.acts or bool(view.turn.asks),
         "acknowledge": Act.ACKNOWLEDGE in view.turn.acts,
         "interrupted": plans and view.plan is not None,
         "refused": refused or bool(view.problems),

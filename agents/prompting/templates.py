@@ -75,18 +75,30 @@ class Templates:
         parts: name of the file of each part, by what messages call the part.
         own: a folder of templates that come before the shipped ones; None: none.
         kinds: names of folders for sets of roles (`llamac`), most special first.
+        last: a folder in which a name is looked for last.
 
     Raises:
         ValueError: there is no such folder, none of its templates is used, or a part is not there or cannot be read.
     """
 
     def __init__(
-        self, world: str, world_folder: Path, parts: Mapping[str, str], *, own: str | None, kinds: Sequence[str] = ()
+        self,
+        world: str,
+        world_folder: Path,
+        parts: Mapping[str, str],
+        *,
+        own: str | None,
+        kinds: Sequence[str] = (),
+        last: Path | None = None,
     ) -> None:
         self._world = world
+        self._world_folder = world_folder
+        self._beside: dict[Path, Templates] = {}
         self.parts = dict(parts)
         """Name of the file of each part."""
         self._places = tuple(_places(world, world_folder, own, kinds))
+        if last is not None:
+            self._places += (_Place(f"extension {last.name}", last),)
         if own is not None and not Path(own).is_dir():
             raise ValueError(f"{OWN}: {own}: there is no such folder")
         self._sources = self._read_all()
@@ -99,6 +111,20 @@ class Templates:
         """The digest of each template that the prompts are made of, by its place in the shipped or the own folder."""
         found = self._sources.items()
         return {f"{source.place.label}/{name}": digest(source.text.encode()) for name, source in sorted(found)}
+
+    def beside(self, file: Path, own: str | None) -> Templates:
+        """Return the template of an extension, which a user's own folder or that of the world may replace by its name.
+
+        Args:
+            file: the template; its name without `.jinja` is the part.
+            own: a folder of templates that come before; None: none.
+
+        Raises:
+            ValueError: it cannot be read.
+        """
+        if file not in self._beside:
+            self._beside[file] = template_of(file, self._world, self._world_folder, own)
+        return self._beside[file]
 
     def find(self, part: str) -> Template:
         """Return the template of a part.
@@ -155,6 +181,12 @@ class Templates:
     def _every_name(self) -> list[str]:
         """Return all that an include could name."""
         return sorted({name for place in self._places for name in FileSystemLoader(place.folder).list_templates()})
+
+
+def template_of(file: Path, world: str, world_folder: Path, own: str | None) -> Templates:
+    """Read the template of an extension (`Templates.beside`)."""
+    used = own if own is not None and any(Path(own).rglob(file.name)) else None
+    return Templates(world, world_folder, {file.stem: file.name}, own=used, last=file.parent)
 
 
 def _places(world: str, world_folder: Path, own: str | None, kinds: Sequence[str]) -> list[_Place]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from maeil.names import unfold_names
 from quorum.agents.baselines.asking import BaselineRole
 from quorum.agents.coordination.joint import Joint, read_plans
-from quorum.agents.prompting.names import unfold_names
 from quorum.agents.simulated.llamac import entries, read_given
 from quorum.agents.skills import Speaker, skills_of
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from maeil.names import unfold_names
 from maeil.plans import Plan, Task
 from quorum.agents.drwell.settings import DrwellRole
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.prompting.answers import part_value
-from quorum.agents.prompting.names import unfold_names
 from quorum.agents.simulated.llamac import read_given
 from quorum.agents.skills import Speaker
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from quorum.agents.matching.lexical import BUCKETS, count
+from maeil.extensions.describe.matchers import BUCKETS, count
 
 LENGTH = 64
 """Numbers of an embedding."""

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from maeil.dig.patterns import Pattern
+from maeil.extensions.heal.healing import HealerNote
 from maeil.mind import Act, PlanView, Thought, View
-from maeil.notices import HealerNote, Pattern
 from maeil.plans import PlanStatus, Task
 from quorum.agents.skills import Speaker
 
@@ -35,7 +36,7 @@ def answer_healed(speaker: Speaker[Any], view: View, poor: float, rng: np.random
     """
     if poor and rng.random() < poor:
         return speaker.answer(view, poor, rng)
-    note = view.notes[-1]
+    note = view.noted("heal")[-1][-1]
     if note.healer in _TAKE_UP:
         return _take_up(speaker, view, note, poor, rng)
     if note.healer is Pattern.MISSING_DEPENDENCY:

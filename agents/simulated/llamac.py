@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import orjson
 
+from maeil.names import unfold_names
 from quorum.agents.coordination.prompts import AS_THEY_ARE, read_plans_shown
 from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.prompting.answers import plan_value
-from quorum.agents.prompting.names import unfold_names
 from quorum.agents.skills import JointPlanRequest, Speaker
 
 ROLES = frozenset(LlamacRole)

@@ -13,14 +13,16 @@ from typing import Any, cast
 import numpy as np
 import orjson
 
-from maeil.mind import Act, Thought
+from maeil.extensions.describe.describing import DESCRIBE
+from maeil.extensions.predictions import Predictions
+from maeil.mind import Thought
+from maeil.names import unfold_names
 from quorum.agents.llm.embeddings import reply_with, wants_embeddings
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.limits import estimate_prompt
 from quorum.agents.llm.protocol import ChatMessage, Finish, Reply, Request, Usage
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.naive.answers import write
-from quorum.agents.prompting.names import unfold_names
 from quorum.agents.simulated import baselines, drwell, inject_errors, llamac, reader, tom
 from quorum.agents.simulated.embeddings import embed
 from quorum.agents.simulated.healing import answer_healed
@@ -174,19 +176,19 @@ def _answer(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: 
         view = read_view(blocks, speaker.read_observation(blocks["observation"]), speaker.vocabulary)
     except (ValueError, KeyError, TypeError) as error:
         raise _unreadable(error) from error
-    if Act.DESCRIBE in view.turn.acts:
-        return write(Thought(descriptor=speaker.describe(view, poor, rng)), view)
+    if DESCRIBE in view.turn.asks:
+        return write(Thought(answers={DESCRIBE: speaker.describe(view, poor, rng)}), view)
     mates, expected = tom.read_predicted(blocks), tom.read_expected(blocks, view.names)
-    if view.turn.notice is not None:
+    if view.noted("repair"):
         thought = answer_repair(speaker, view, poor, rng)
-    elif view.notes:
+    elif view.noted("heal"):
         thought = answer_healed(speaker, view, poor, rng)
     elif expected:
         thought = speaker.anticipate(view, expected, poor, rng)
     else:
         thought = speaker.answer(view, poor, rng)
     if mates:
-        thought = replace(thought, predictions=tom.predict(speaker, view, mates))
+        thought = replace(thought, answers={Predictions.name: tom.predict(speaker, view, mates)})
     return write(thought, view, predicts=bool(mates))
 
 

@@ -11,14 +11,12 @@ import orjson
 from maeil.actions import Vocabulary
 from maeil.messages import Message, MessageKind
 from maeil.mind import Act, Observation, PlanView, Turn, View
+from maeil.names import unfold_names
 from maeil.plans import PlanStatus, Task
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Request
-from quorum.agents.naive.descriptors import read_needs
-from quorum.agents.naive.healer_notes import read_notes
-from quorum.agents.naive.notices import read_notice
 from quorum.agents.prompting.blocks import read_blocks
-from quorum.agents.prompting.names import unfold_names
 from quorum.agents.prompting.open_tasks import read_open_task
+from quorum.agents.simulated.notes import read_notes
 
 _ACTION = re.compile(r"^- ([A-Za-z_]\w*)\(", re.MULTILINE)
 
@@ -66,11 +64,11 @@ def read_view(blocks: Mapping[str, str], observation: Observation, vocabulary: V
         names=names,
         turn=Turn(
             agent,
-            frozenset(Act(act) for act in turn["may"]),
+            frozenset(act for act in Act if act in turn["may"]),
             tuple(index[name] for name in unfold_names(turn.get("recipients", ()))),
             turn.get("most_messages"),
             turn.get("role", ""),
-            notice=read_notice(orjson.loads(blocks["repair"]), index, vocabulary) if "repair" in blocks else None,
+            asks=frozenset(turn["may"]) - set(Act),
         ),
         t=turn["step"],
         t_hat=0,
@@ -81,8 +79,7 @@ def read_view(blocks: Mapping[str, str], observation: Observation, vocabulary: V
         outcomes=tuple(_plan(plan) for plan in _list(blocks, "past_plans")),
         constraints=tuple(read_open_task(task, index) for task in _list(blocks, "constraints")),
         problems=tuple(_list(blocks, "problems")),
-        needs=read_needs(orjson.loads(blocks.get("needs", "{}")), index),
-        notes=read_notes(_list(blocks, "healer"), index),
+        notes=read_notes(blocks, index, vocabulary),
     )
 
 

@@ -25,12 +25,11 @@ def answer_repair(speaker: Speaker[Any], view: View, poor: float, rng: np.random
         poor: probability that a choice is made at random; advice is then not followed.
         rng: for the choices of this answer.
     """
-    notice = view.turn.notice
-    assert notice is not None
+    (notice,) = view.noted("repair")
     advised = notice.advice.plans.get(view.agent) if notice.advice is not None else None
     if advised is not None and poor and rng.random() < poor:
         advised = None
-    anew = replace(view, plan=None, turn=replace(view.turn, notice=None))
+    anew = replace(view, plan=None, notes=())
     if Act.PLAN not in view.turn.acts:
         if advised is not None and notice.advice is not None:
             return Thought(messages=(_promise(view, f"I take part in {notice.advice.task}, as advised."),))

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import orjson
 
-from maeil.mind import Prediction, View
+from maeil.extensions.predictions import Prediction
+from maeil.mind import View
+from maeil.names import unfold_names
 from maeil.plans import Task
 from quorum.agents.prompting.answers import task_value
-from quorum.agents.prompting.names import unfold_names
 from quorum.agents.simulated.reading import read_view
 from quorum.agents.skills import Prospect, Speaker
 from quorum.agents.tom.settings import TomRole

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from maeil.actions import Vocabulary
+from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind, Observation
-from maeil.repair import RepairRules
 from maeil.world import World
 from quorum.agents.coordination.joint import Joint, Rejection, Rule, Sight
 from quorum.agents.prompting.examples import Example, plain_example

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from maeil.actions import Vocabulary
-from maeil.descriptors import Descriptor, Need, Offer
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.messages import Draft, MessageKind
 from maeil.mind import Act, Observation, Resume, Thought, View
 from maeil.plans import Plan, Task

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from maeil.component import Beside, Component, TeamContext
+from maeil.extensions.predictions import REQUIRED
 from maeil.mind import COORDINATOR, Mind
 from quorum.agents.naive import NaiveMind
 from quorum.agents.naive.answers import AnswerTypes
@@ -63,24 +64,6 @@ def inputs(config: TomConfig, world: str) -> Mapping[str, str]:
     return role_templates(config.prompts, world, prompts_of(world)).sources
 
 
-def repair_inputs(config: TomConfig, world: str) -> Mapping[str, str]:
-    """Return the digests of the template that turns of a repair are told by.
-
-    Raises:
-        ValueError: it cannot be read.
-    """
-    return config.prompts.for_ending("repair", world, prompts_of(world)).sources
-
-
-def healer_inputs(config: TomConfig, world: str) -> Mapping[str, str]:
-    """Return the digests of the template that remarks of healers are told by.
-
-    Raises:
-        ValueError: it cannot be read.
-    """
-    return config.prompts.for_ending("healer", world, prompts_of(world)).sources
-
-
 def _check(config: TomConfig, world: str) -> None:
     check_typed("tom", config.prompts)
     check_predictable("agents=tom", world)
@@ -96,8 +79,7 @@ component = Component(
     build,
     uses_models=True,
     inputs=inputs,
-    repairs=repair_inputs,
-    heals=healer_inputs,
+    requires=lambda _: REQUIRED,
     roles=roles_of,
     beside=Beside.ANYBODY,
 )

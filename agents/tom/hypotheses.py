@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from maeil.mind import Prediction
+from maeil.extensions.predictions import Prediction
 from maeil.plans import Task
 
 ACTS = 10

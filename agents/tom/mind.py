@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from maeil.calls import Call
+from maeil.extensions.predictions import Predictions
 from maeil.mind import Act as TurnAct
 from maeil.mind import Thought, View
 from quorum.agents.naive import NaiveMind
@@ -37,8 +38,6 @@ class TomMind:
         partners: the others, as far as they are known; it is brought up to date.
     """
 
-    predicts = True
-
     def __init__(self, planner: NaiveMind, asker: RoleAsker, partners: Sequence[Partner]) -> None:
         self._planner = planner
         self._asker = asker
@@ -56,7 +55,7 @@ class TomMind:
         expected = tuple(one.expected for one in self._partners.values() if one.expected is not None)
         thought = await self._planner.answer(view, expected)
         said = () if view.may_resume else expected
-        return replace(thought, predictions=said, calls=(*calls, *thought.calls))
+        return replace(thought, answers={**thought.answers, Predictions.name: said}, calls=(*calls, *thought.calls))
 
     async def _observe(self, view: View, calls: list[Call]) -> None:
         awaited = {name: one for name, one in self._partners.items() if one.awaited}

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from maeil.mind import View
+from maeil.names import fold_names
 from maeil.world import World
 from quorum.agents.llm.protocol import ChatMessage
 from quorum.agents.naive.prompts import write_messages
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, write_blocks
-from quorum.agents.prompting.names import fold_names
 from quorum.agents.prompting.pictures import Pictures
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.prompting.templates import Templates
@@ -78,4 +79,6 @@ class TomPrompts:
         seen = self._pictures.see(view.agent)
         blocks = self._pictures.told(write_blocks(values, always=frozenset({"observation"})), "observation", seen)
         shown = {"example": write_example(example_of(role, next(iter(others)), self._task))}
-        return self._pictures.attached(self._frames[role].write(view, shown, blocks, role=role), seen)
+        return self._pictures.attached(
+            self._frames[role].write(replace(view, notes=()), shown, blocks, role=role), seen
+        )

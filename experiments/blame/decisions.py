@@ -10,7 +10,7 @@ import orjson
 
 from maeil import Mind, TeamContext
 from maeil.calls import Ledger, entered_in
-from maeil.mind import Act, Predicting, Resume, Thought, View
+from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan
 from maeil.trace import Instant, Recorder, Trace
 from maeil.trace.events import MessageSent, ThoughtStart
@@ -184,8 +184,6 @@ class _Asked:
         self._mind = mind
         self._reference = reference
         self._shadow = shadow
-        self.predicts = isinstance(mind, Predicting) and mind.predicts
-        """Whether it says what it expects others to do."""
 
     async def think(self, view: View) -> Thought:
         """Have both think."""

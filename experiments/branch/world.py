@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 
 from maeil.errors import ChangeRefused
+from maeil.extensions.change import ChangeAt, change_world
 from maeil.trace import Instant
 from maeil.user_errors import UserError
-from maeil.world_change import ChangeAt, change_world
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.results.recorded_episode import RecordedEpisode
 

@@ -21,6 +21,7 @@ from maeil.user_errors import UserError, choices_hint, nearest
 from quorum.experiments.configuration.catalogue import (
     BUILTIN_GROUPS,
     CONFIGS,
+    EXTENSION,
     SWEEP_GROUPS,
     contents,
     group_names,
@@ -164,9 +165,12 @@ class Composer:
         if self._config_dir is None:
             return
         for override in overrides:
-            file = self._config_dir / override.key_or_group / f"{override.value()}.yaml"
-            if override.key_or_group in self.groups and file.is_file():
-                check_option(file)
+            value = override.value()
+            chosen = value if isinstance(value, list) else [value]
+            for name in chosen if override.key_or_group in self.groups else ():
+                file = self._config_dir / override.key_or_group / f"{name}.yaml"
+                if file.is_file():
+                    check_option(file)
 
     def _alone(self, arguments: Sequence[str]) -> dict[str, Any]:
         return resolved(_composed(None, [*self._search_path, *arguments]))
@@ -191,6 +195,9 @@ class Composer:
                 raise UserError(f"{group}: this belongs to a sweep, not to one cell", hint)
             if group in BUILTIN_GROUPS and (override.is_add() or override.is_force_add()):
                 raise UserError(f"+{group}: every experiment has this group already; write {group}=OPTION")
+            values = override.value() if group == EXTENSION else None
+            if isinstance(values, list) and all(isinstance(value, str) for value in values):
+                continue
             if not isinstance(override.value(), str) or "/" in str(override.value()):
                 hint = choices_hint("", f"Options of {group}", self.options(group))
                 raise UserError(f"{group}: {shown_value(override.value())} is not the name of an option", hint)

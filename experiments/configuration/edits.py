@@ -34,9 +34,7 @@ _REASONS = {
     "clock": "what thoughts cost would be counted in two ways",
     "memory": "what a team takes along from episode to episode is settled where one begins",
     "max_repairs": "minds are built with it; agents.repairs is that of a mind",
-    "repair": "it goes by what it has repaired before",
-    "heal": "healers go by all that has happened since the begin",
-    "healing": "healers go by all that has happened since the begin",
+    "extension": "extensions keep what has happened since the start",
 }
 """Why others cannot."""
 

@@ -6,17 +6,21 @@ Two cells of equal configuration whose prompts or plug-ins differ are two cells:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
-from maeil.component import Component, ComponentConfig
+from maeil.component import Component
 from maeil.user_errors import UserError
-from quorum.agents.skills import skills
+from quorum.agents.prompting.sets import PromptSet
+from quorum.agents.prompting.templates import template_of
+from quorum.agents.skills import prompts_of, skills
 from quorum.experiments.common.memory_file import read_memory
 from quorum.experiments.common.run_files import DamagedFile
+from quorum.experiments.configuration.extensions import templates_of
 from quorum.experiments.configuration.package_files import PROJECT, describe_package
 from quorum.experiments.configuration.plugins import of_unknown_effect
-from quorum.experiments.configuration.registry import minds, providers, topologies, worlds
+from quorum.experiments.configuration.registry import extensions, minds, providers, topologies, worlds
 from quorum.experiments.configuration.schema import Configuration
 
 Inputs = Mapping[str, str]
@@ -43,12 +47,8 @@ def inputs_of(configuration: Configuration, world: str | None = None) -> Inputs:
     for group, component, values in _components(configuration):
         try:
             found |= component.inputs(values, world)
-            if configuration.repair is not None and component.repairs is not None:
-                found |= component.repairs(values, world)
-            if configuration.matcher and component.describes is not None:
-                found |= component.describes(values, world)
-            if configuration.heal and component.heals is not None:
-                found |= component.heals(values, world)
+            if group.startswith(f"{extensions.group}."):
+                found |= _templates(component, configuration, world)
         except ValueError as error:
             raise UserError(f"{group}: {error}") from error
         packages |= _packages(component)
@@ -87,9 +87,8 @@ class SharedInputs:
         """
         c = configuration
         asked = ("llm", c.llm) if c.uses_models else None
-        parts = (("env", c.env), *c.team.items(), ("topology", c.topology), asked, ("repair", c.repair))
+        parts = (("env", c.env), *c.team.items(), ("topology", c.topology), asked, *c.extensions.items())
         key = tuple(f"{part[0]} {part[1].model_dump_json()}" for part in parts if part and part[1] is not None)
-        key = (*key, "heal" if c.heal else "")
         if key not in self._found:
             self._found[key] = inputs_of(c)
         return self._found[key]
@@ -123,15 +122,33 @@ class InputsChanged(UserError):
     """A template, a plug-in or a file was changed between the naming of a cell and its run."""
 
 
-def _components(c: Configuration) -> Iterator[tuple[str, Component[Any, Any, Any], ComponentConfig]]:
+def _components(c: Configuration) -> Iterator[tuple[str, Component[Any, Any, Any], Any]]:
     yield "env", worlds.get(c.env.name), c.env
     for key, mind in c.team.items():
         yield key, minds.get(mind.name), mind
     yield "topology", topologies.get(c.topology.name), c.topology
+    for name, own in c.extensions.items():
+        yield f"{extensions.group}.{name}", extensions.get(name), own
     if c.uses_models:
         yield "llm", providers.get(c.llm.name), c.llm
         for key, own in c.special_models.items():
             yield key, providers.get(own.name), own
+
+
+@runtime_checkable
+class _Prompted(Protocol):
+    """The values of a mind that has prompts."""
+
+    prompts: PromptSet
+
+
+def _templates(component: Component[Any, Any, Any], c: Configuration, world: str) -> Inputs:
+    """Digest the templates of an extension, as the prompts of each mind have them."""
+    prompts = [mind.prompts for mind in c.team.values() if isinstance(mind, _Prompted)]
+    found: dict[str, str] = {}
+    for file, own in product(templates_of(component), prompts):
+        found |= template_of(file, world, prompts_of(world), own.folder).sources
+    return found
 
 
 def _packages(component: Component[Any, Any, Any]) -> set[str]:

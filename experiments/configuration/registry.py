@@ -1,8 +1,8 @@
-"""The registries of components: worlds, minds, topologies, providers of language models, engines of sweeps.
+"""The registries of components: worlds, minds, topologies, providers, extensions of the loop, engines of sweeps.
 
 Packages offer theirs by entry points: `quorum.worlds`, `quorum.minds`, `quorum.topologies`, `quorum.providers`,
-`quorum.engines`, each resolving to a `maeil.component.Component`; a module named by `--plugin` calls
-`worlds.register("name", component)`.
+`quorum.extensions`, `quorum.engines`, each resolving to a `maeil.component.Component`; a module named by `--plugin`
+calls `worlds.register("name", component)`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from maeil.component import Component, TeamContext, TopologyContext
+    from maeil.extension import Extension, ExtensionContext
     from maeil.mind import Mind
     from maeil.topology import Topology
     from maeil.world import World
@@ -99,6 +100,20 @@ providers: Registry[Component[Any, None, Model]] = Registry(
     },
     _component,
 )
+extensions: Registry[Component[Any, ExtensionContext, Extension]] = Registry(
+    "extension",
+    "extensions",
+    "extension",
+    "quorum.extensions",
+    {
+        "repair": "maeil.extensions.repair.configuration:component",
+        "heal": "maeil.extensions.heal.configuration:component",
+        "describe": "maeil.extensions.describe.configuration:component",
+        "predictions": "maeil.extensions.predictions:component",
+    },
+    _component,
+)
+"""Methods that take part in the loop."""
 engines: Registry[Component[Any, None, Any]] = Registry(
     "engine",
     "engines",

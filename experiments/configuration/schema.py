@@ -20,9 +20,9 @@ from maeil.seeds import Seeds
 from maeil.user_errors import UserError, choices_hint
 from quorum.agents.prompting.requests import TURNS
 from quorum.experiments.configuration.checked_values import checked, component_values
-from quorum.experiments.configuration.fault import FaultConfig
+from quorum.experiments.configuration.extensions import extension_values, together
+from quorum.experiments.configuration.fault import OFF, FaultConfig
 from quorum.experiments.configuration.fault import schema_of as fault_schema_of
-from quorum.experiments.configuration.healing import Healers, Healing
 from quorum.experiments.configuration.members import MEMBERS, members_of, without_members
 from quorum.experiments.configuration.providers.config import (
     OF_THE_GROUP,
@@ -33,7 +33,6 @@ from quorum.experiments.configuration.providers.config import (
     layered,
 )
 from quorum.experiments.configuration.registry import REGISTRIES, minds, providers, topologies
-from quorum.experiments.configuration.repair import OFF, RepairConfig, schema_of
 from quorum.experiments.configuration.team_label import LEADER, team_label
 
 Positive = Annotated[int, Field(ge=1)]
@@ -43,8 +42,10 @@ Natural = Annotated[int, Field(ge=0)]
 _SIMULATED = "simulated"
 """The name of the provider whose models ask nobody."""
 
-_OF_THE_LOOP = ("repair", "fault", "heal", "healing")
+_OF_THE_LOOP = ("extension", "fault")
 """What is left out of a configuration that has no use for it."""
+_OF_EARLIER_VERSIONS = ("repair", "heal", "healing")
+"""Groups that only recorded configurations may have."""
 
 
 class _Part(BaseModel):
@@ -135,23 +136,18 @@ class Configuration(Knobs):
     """Who may speak to whom, and in which order."""
     llm: SerializeAsAny[ModelConfig]
     """The language model."""
-    repair: SerializeAsAny[RepairConfig] | None
-    """How committed plans are judged and repaired before they begin; None: they are not."""
+    extension: Mapping[str, SerializeAsAny[BaseModel]]
+    """Methods that take part in the loop, by name, in the order of their hooks."""
     fault: FaultConfig | None
     """What is made to go wrong in the episode; None: nothing."""
-    heal: Healers
-    """Who speaks up when cooperation fails."""
-    healing: Healing | None
-    """By which numbers; None: nobody does."""
 
     def plain(self) -> dict[str, Any]:
         """Return the configuration as JSON-ready data, the same for equal configurations however they were written.
 
-        Without repairs, a fault, or healers, it says nothing of them, and without minds of single participants nothing
-        of these, as in the versions before them; and nothing of where memory is stored, as that is no part of a cell.
+        It leaves out extensions, a fault and minds of single participants where there are none, and where memory is
+        stored, which is no part of a cell.
         """
-        absent = [name for name, part in (("repair", self.repair), ("fault", self.fault)) if part is None]
-        absent += [] if self.heal else ["heal", "healing"]
+        absent = [name for name, part in (("extension", self.extension), ("fault", self.fault)) if not part]
         plain = self.model_dump(mode="json", exclude={"members", "leader", *absent})
         if self.members:
             plain["agents"][MEMBERS] = {name: own.model_dump(mode="json") for name, own in self.members.items()}
@@ -252,10 +248,14 @@ class Configuration(Knobs):
         return _llm_of(self.llm.model_dump(mode="json"), participant, role)
 
     @property
-    def matcher(self) -> str:
-        """What the topology has needs held against offers by; empty where it asks for neither."""
-        found: str = topologies.get(self.topology.name).matcher(self.topology)
-        return found
+    def extensions(self) -> Mapping[str, BaseModel]:
+        """All extensions that take part: those that are chosen, then those that topology and minds require.
+
+        Raises:
+            UserError: two want different values of one.
+        """
+        of_minds = [minds.get(mind.name).requires(mind) for mind in self.team.values()]
+        return together([self.extension, topologies.get(self.topology.name).requires(self.topology), *of_minds])
 
     @property
     def special_models(self) -> Mapping[str, ModelConfig]:
@@ -311,7 +311,8 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
     """
     _check_data(raw, "")
     groups = {registry.group: registry for registry in REGISTRIES}
-    rest = {key: value for key, value in raw.items() if key not in (*groups, *_OF_THE_LOOP)}
+    earlier = _OF_EARLIER_VERSIONS if recorded else ()
+    rest = {key: value for key, value in raw.items() if key not in (*groups, *_OF_THE_LOOP, *earlier)}
     if recorded and isinstance(rest.get("memory"), Mapping):
         rest = {**_usual(Knobs), **rest, "memory": {**_usual(Memory), **rest["memory"]}}
     knobs = checked(Knobs, rest, "", known=[*Knobs.model_fields, *groups, *_OF_THE_LOOP])
@@ -330,12 +331,11 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
         leader=leader,
         topology=parts["topology"],
         llm=llm,
-        repair=_repair_of(raw.get("repair", {"name": OFF})),
+        extension=extension_values(raw, recorded=recorded),
         fault=_fault_of(raw.get("fault", {"name": OFF})),
-        **_healing_of(raw),
     )
     _check_common_knobs(knobs, {**parts, **whole.team})
-    _check_turns(whole)
+    _check_answers(whole)
     if whole.uses_models:
         _check_roles(whole)
     _check_store(whole)
@@ -385,49 +385,21 @@ def _fault_of(values: Any) -> FaultConfig | None:
     return checked(schema, values, "fault.", known=list(schema.model_fields)) if schema is not None else None
 
 
-def _repair_of(values: Any) -> RepairConfig | None:
-    """Check the values of `repair`, which configurations of versions before 0.13 do not have."""
-    schema = schema_of(values)
-    return checked(schema, values, "repair.", known=list(schema.model_fields)) if schema is not None else None
-
-
-def _check_turns(whole: Configuration) -> None:
-    """Make sure that all minds take turns of repairs, heed healers, and describe themselves, where that is asked.
+def _check_answers(whole: Configuration) -> None:
+    """Make sure that the extensions go together, and that all minds answer those that the topology requires.
 
     Raises:
-        UserError: one does not.
+        UserError: they do not.
     """
-    for place, mind in whole.team.items():
-        if whole.repair is not None and minds.get(mind.name).repairs is None:
-            able = [name for name in minds.names() if minds.get(name).repairs is not None]
-            raise UserError(
-                f"repair={whole.repair.name}: {place}={mind.name} has no turns in which plans are repaired",
-                f"Set repair=off, or choose minds that have: {place}={f', {place}='.join(able)}.",
-            )
-        if whole.heal and minds.get(mind.name).heals is None:
-            able = [name for name in minds.names() if minds.get(name).heals is not None]
-            raise UserError(
-                f"heal: {place}={mind.name} takes no heed of healers",
-                f"Set heal=[], or choose minds that do: {place}={f', {place}='.join(able)}.",
-            )
-        if whole.matcher and minds.get(mind.name).describes is None:
-            able = [name for name in minds.names() if minds.get(name).describes is not None]
-            raise UserError(
-                f"topology={whole.topology.name}: {place}={mind.name} does not say what it offers and needs",
-                f"Choose another topology, or minds that do: {place}={f', {place}='.join(able)}.",
-            )
-
-
-class _Healers(_Part):
-    heal: Healers
-
-
-def _healing_of(raw: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Check the values of `heal` and `healing`, which configurations of versions before 0.14 do not have."""
-    healers = checked(_Healers, {"heal": raw.get("heal", [])}, "", known=["heal"]).heal
-    fields = list(Healing.model_fields)
-    healing = checked(Healing, raw["healing"], "healing.", known=fields) if healers or "healing" in raw else None
-    return {"heal": healers, "healing": healing if healers else None}
+    assert whole.extensions is not None  # it raises where values do not go together
+    for name in topologies.get(whole.topology.name).requires(whole.topology):
+        for place, mind in whole.team.items():
+            if name not in minds.get(mind.name).answers:
+                able = [other for other in minds.names() if name in minds.get(other).answers]
+                raise UserError(
+                    f"topology={whole.topology.name}: {place}={mind.name} does not answer its questions ({name})",
+                    f"Choose another topology, or minds that do: {place}={f', {place}='.join(able)}.",
+                )
 
 
 def _llm_of(values: Mapping[str, Any], participant: str, role: str) -> ModelConfig:

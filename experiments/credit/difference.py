@@ -15,11 +15,11 @@ from typing import Any
 
 from maeil import World
 from maeil.errors import ChangeRefused
+from maeil.extensions.change import WorldChange, change_world
 from maeil.metrics.credit import Utility
-from maeil.trace.events import StepTaken, WorldChange
+from maeil.trace.events import StepTaken
 from maeil.user_errors import UserError
 from maeil.world import DrawsLots
-from maeil.world_change import change_world
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.results.recorded_episode import RecordedEpisode
 
@@ -50,7 +50,7 @@ def difference_rewards(episode: RecordedEpisode, begin: int = 0) -> list[Utility
     whole = _utility([step.reward for step in steps], world)
     joints = [step.joint for step in steps]
     seed = episode.trace.start.seed
-    changes = [(stamped.t, stamped.event.changes) for stamped in episode.trace.stamped(WorldChange)]  # type: ignore[union-attr]
+    changes = [(stamped.t, stamped.event.changes) for stamped in episode.trace.stamped(WorldChange)]  # type: ignore[attr-defined]
     try:
         return [
             whole - utility_without(agent, world, seed, joints, begin, changes=changes)

@@ -16,14 +16,15 @@ import orjson
 from maeil import Mind, Plan, TeamContext, World
 from maeil.component import ComponentConfig, TakesOver, TopologyContext
 from maeil.errors import InvalidThought
+from maeil.extensions.change import ChangeAt
 from maeil.trace import Listener, Prefix
 from maeil.user_errors import UserError, choices_hint
 from maeil.world import Limited
-from maeil.world_change import ChangeAt
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.common.sanitize import sanitize
+from quorum.experiments.configuration.extensions import together
 from quorum.experiments.configuration.registry import minds, topologies
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.building import built
@@ -173,11 +174,10 @@ class Branching:
                 seats[index], words, _said(words, context.world), context.world, self.prefix
             )
             self.told.append(dictated)
-        topology, matcher = first.topology, first.matcher
+        topology = first.topology
         if others:
             topology = SwitchingTopology(first.topology or had.topology, context.topology, self.prefix)
-            matcher = matcher or self.configuration.matcher
-        return Team(seats, team.configs, topology, matcher)
+        return Team(seats, team.configs, topology, together([first.extensions, self.configuration.extensions]))
 
     def _switch(self, before: Callable[[], None], after: Callable[[], None]) -> None:
         if not self.switches:
@@ -188,7 +188,7 @@ class Branching:
         """Return what the minds until the instant are built for.
 
         Raises:
-            UserError: the topology from then on has other participants, or holds needs against offers in another way.
+            UserError: the topology from then on has other participants, or needs an extension with other values.
         """
         c, after = self.configuration, self.after or self.configuration
         if c.topology == after.topology:
@@ -202,9 +202,8 @@ class Branching:
                 f"topology={after.topology.name}: it {has} a coordinator, and the team {had} so far",
                 "Nobody can come or go in the middle of an episode: choose a topology with the same participants.",
             )
-        if c.matcher and after.matcher and c.matcher != after.matcher:
-            raise UserError(f"topology.matcher: {after.matcher}: an episode has one, and it was {c.matcher} so far")
-        self.prefix.anew = True
+        together([c.extensions, after.extensions])
+        self.prefix.changes_first = True
         self.prefix.others |= {"topology"}
         return replace(context, topology=topology)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import quorum_harness
-from maeil.descriptors import EMBEDDING
+from maeil.extensions.describe.descriptors import EMBEDDING
 from maeil.user_errors import UserError
 from quorum.agents.llm.embeddings import EMBEDDINGS
 from quorum.agents.llm.errors import AnswerInvalid, LanguageModelError

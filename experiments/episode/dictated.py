@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from maeil import World
 from maeil.messages import Draft
-from maeil.mind import Act, Mind, Predicting, Thought, View
+from maeil.mind import Act, Mind, Thought, View
 from maeil.plans import Plan
 from maeil.trace import Prefix
 from maeil.user_errors import UserError
@@ -53,8 +53,6 @@ class Dictated:
         self._prefix = prefix
         self.done = False
         """Whether its turn has come."""
-        self.predicts = isinstance(mind, Predicting) and mind.predicts
-        """Whether it says what it expects others to do."""
 
     @property
     def undone(self) -> Sequence[Words]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from maeil.mind import Mind, Predicting, Thought, View
+from maeil.mind import Mind, Thought, View
 from maeil.trace import Prefix, Stamped
 from maeil.trace.events import MessageSent, ThoughtEnd
 
@@ -51,8 +51,6 @@ class Dropping:
         self._held: list[Drop] = []  # in the thought under way
         self._t = 0
         self._sent = 0  # in step t, with those that were left out
-        self.predicts = isinstance(mind, Predicting) and mind.predicts
-        """Whether it says what it expects others to do."""
 
     @property
     def undone(self) -> Sequence[Drop]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from maeil import World
 from maeil.messages import Draft
-from maeil.mind import Act, Mind, Predicting, Resume, Thought, View
+from maeil.mind import Act, Mind, Resume, Thought, View
 from maeil.plans import Plan, Task
 from maeil.trace import Instant
 from maeil.world import TellsOpenTasks
@@ -43,8 +43,6 @@ class Faulty:
         self._kept: Plan | None = None
         self.done: tuple[int, float] | None = None
         """When it was done, or begun: step and cognitive time of the turn; None: it was not."""
-        self.predicts = isinstance(mind, Predicting) and mind.predicts
-        """Whether it says what it expects others to do."""
 
     async def think(self, view: View) -> Thought:
         """Have the mind think, and change what it answers where that goes wrong."""

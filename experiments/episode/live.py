@@ -20,6 +20,7 @@ from rich.table import Table
 
 from maeil import PlanStatus, World
 from maeil.drawing import Canvas, Drawable, Drawing
+from maeil.extensions.change import WorldChange
 from maeil.trace import Listener
 from maeil.trace.events import (
     ActionChange,
@@ -32,7 +33,6 @@ from maeil.trace.events import (
     StepTaken,
     ThoughtEnd,
     ThoughtStart,
-    WorldChange,
 )
 from quorum.agents.llm.spending import UnderWay
 from quorum.experiments.common.characters import as_characters

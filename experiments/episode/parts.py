@@ -5,19 +5,22 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
+from pydantic import BaseModel
+
 from maeil import Mind, TeamContext, Topology, TopologyContext, World
-from maeil.descriptors import Matcher
+from maeil.contracts import check_type
+from maeil.extension import Extension, ExtensionContext
 from maeil.mind import COORDINATOR
-from maeil.repairs.gate import Repair
 from maeil.user_errors import UserError, choices_hint
-from quorum.agents.matching import MATCHERS
 from quorum.agents.skills import role_of
 from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.extensions import together
 from quorum.experiments.configuration.inputs import inputs_of, refuse_changed
-from quorum.experiments.configuration.registry import topologies, worlds
+from quorum.experiments.configuration.registry import extensions, topologies, worlds
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.building import built, call_component
 from quorum.experiments.episode.built import check_board, check_topology, check_world
@@ -37,8 +40,7 @@ class Parts:
         minds: of the agents.
         coordinators: names and minds of those without a body.
         topology: how they may talk.
-        repair: what mends their plans before these begin; None: nothing.
-        matcher: what the topology has needs held against offers by; None: it asks for neither.
+        extensions: methods that take part, in order.
         several: the name of the mind of each participant, in a team that has several; else empty.
     """
 
@@ -46,8 +48,7 @@ class Parts:
     minds: Sequence[Mind]
     coordinators: Sequence[tuple[str, Mind]]
     topology: Topology
-    repair: Repair | None = None
-    matcher: Matcher | None = None
+    extensions: Sequence[Extension] = ()
     several: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -94,28 +95,30 @@ def build(
     for name in c.llm.participants if c.uses_models else ():
         if name not in names:
             raise UserError(f"llm.agents.{name}: there is no such participant", choices_hint(name, "They are", names))
-    repair = _repair(c, world) if c.repair is not None else None
+    extending = _extensions(together([c.extensions, team.extensions]), world, topology, c)
     refuse_changed(cell.name, cell.inputs, inputs_of(c, world.name))
     _log.info(
         "built %s: world %s with %d agents, minds %s, topology %s",
         cell.name, c.env.name, n, c.team_label, c.topology.name,
     )  # fmt: skip
     _log.debug("configuration: %s", cell.plain)
-    matching = team.matcher or c.matcher
-    matcher = MATCHERS[matching]() if matching else None
     several = dict(zip(names, team.names, strict=True)) if len(set(team.names)) > 1 else {}
-    return Parts(world, team.minds[:n], coordinators, team.topology or topology, repair, matcher, several)
+    return Parts(world, team.minds[:n], coordinators, team.topology or topology, extending, several)
 
 
-def _repair(c: Configuration, world: World) -> Repair:
-    """Return what the committed plans of a cell are repaired by.
+def _extensions(
+    chosen: Mapping[str, BaseModel], world: World, topology: Topology, c: Configuration
+) -> Sequence[Extension]:
+    """Build the extensions of a cell.
 
     Raises:
-        UserError: nobody has written down the rules of this world.
+        UserError: the values of one do not go together, or it needs a skill that the world does not have.
     """
-    assert c.repair is not None
-    try:
-        rules = role_of(world.name, "repair", f"repair={c.repair.name}")
-    except ValueError as missing:
-        raise UserError(f"{missing}; or set repair=off.") from None
-    return Repair(c.repair.settings, rules(world))
+    found = []
+    for name, values in chosen.items():
+        place = f"{extensions.group}.{name}"
+        seeds = c.seeds.child(extensions.group).child(name)
+        context = ExtensionContext(world, topology, seeds, partial(role_of, world.name, needed_by=f"extension={name}"))
+        extension = call_component(place, extensions.get(name).build, values, context)
+        found.append(check_type(extension, Extension, extensions.get(name).build, "a maeil.Extension"))
+    return found

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from maeil import Mind, TeamContext
-from maeil.mind import COORDINATOR, Predicting, Thought, View
+from maeil.mind import COORDINATOR, Thought, View
 from maeil.plans import Plan
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.fault import FaultKind
@@ -60,7 +60,6 @@ class _Noted:
     def __init__(self, mind: Mind, turns: list[_Turn]) -> None:
         self._mind = mind
         self._turns = turns
-        self.predicts = isinstance(mind, Predicting) and mind.predicts
 
     async def think(self, view: View) -> Thought:
         thought = await self._mind.think(view)

@@ -14,8 +14,9 @@ from typing import Any
 
 from maeil import LoopSettings, World, run_episode
 from maeil.errors import MaeilError
+from maeil.extensions.branch import Branch, LaterSettings
+from maeil.extensions.change import Change
 from maeil.metrics import METRICS, Value, compute_metrics
-from maeil.settings import LaterSettings
 from maeil.trace import Listener, Recorder, read_trace
 from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, mask_passwords
@@ -341,9 +342,10 @@ def _settings(c: Configuration) -> LoopSettings:
 
 async def play(cell: Cell, parts: Parts, recorder: Recorder, branching: Branching | None = None) -> EpisodeEnd:
     """Play the episode of a cell with its built parts; the settings of a branch may be others from its instant on."""
-    c = cell.configuration
-    change = branching.changed if branching is not None else None
-    settings, later = _settings(c), []
+    settings, extensions = _settings(cell.configuration), [*parts.extensions]
+    if branching is not None and branching.changed is not None:
+        extensions.append(Change(branching.changed))
+    later = []
     while branching is not None:
         before = _settings(branching.configuration)
         before = replace(before, thought_seconds=settings.thought_seconds, episode_seconds=settings.episode_seconds)
@@ -351,6 +353,8 @@ async def play(cell: Cell, parts: Parts, recorder: Recorder, branching: Branchin
             later.append(LaterSettings(branching.prefix, settings))
             settings = before
         branching = branching.earlier
+    if cell.branch is not None or later:
+        extensions.append(Branch(cell.branch.plain() if cell.branch is not None else None, later))
     return await run_episode(
         parts.world,
         parts.minds,
@@ -359,10 +363,5 @@ async def play(cell: Cell, parts: Parts, recorder: Recorder, branching: Branchin
         settings=settings,
         recorder=recorder,
         coordinators=parts.coordinators,
-        repair=parts.repair,
-        matcher=parts.matcher,
-        heal=c.healing.settings(c.heal) if c.healing is not None else None,
-        branch=cell.branch.plain() if cell.branch is not None else None,
-        later=later,
-        change=change,
+        extensions=extensions,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maeil.mind import Mind, Predicting, Thought, View
+from maeil.mind import Mind, Thought, View
 from maeil.trace import Prefix
 
 
@@ -21,8 +21,6 @@ class Seat:
         self._after = after
         self._prefix = prefix
         self._along = along
-        self.predicts = any(isinstance(mind, Predicting) and mind.predicts for mind in (before, after))
-        """Whether one of them says what it expects others to do."""
 
     async def think(self, view: View) -> Thought:
         """Have the mind think whose time it is."""
@@ -48,8 +46,6 @@ class Attended:
     def __init__(self, mind: Mind, beside: Mind) -> None:
         self._mind = mind
         self._beside = beside
-        self.predicts = isinstance(mind, Predicting) and mind.predicts
-        """Whether it says what it expects others to do."""
 
     async def think(self, view: View) -> Thought:
         """Have both think."""

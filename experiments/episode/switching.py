@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from maeil import Topology
-from maeil.descriptors import Affinity, Edge
+from maeil.extensions.describe.describing import Routing
+from maeil.extensions.describe.descriptors import Affinity, Edge
 from maeil.mind import Turn
 from maeil.topology import ConversationState
 from maeil.trace import Prefix, Stamped
@@ -38,7 +40,7 @@ class SwitchingTopology(Topology):
 
     def route(self, affinity: Affinity, conversation: ConversationState) -> Sequence[Edge]:
         """Return the edges of the topology whose time it is."""
-        return self._now.route(affinity, conversation)
+        return cast("Routing", self._now).route(affinity, conversation)
 
     def describe(self, role: str) -> str:
         """Return what the topology whose time it is says of itself."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from pydantic import BaseModel
 
 from maeil import Mind, TeamContext, Topology
 from maeil.component import Beside, ComponentConfig
@@ -27,13 +29,13 @@ class Team:
         minds: they themselves.
         configs: the values of each.
         topology: how they talk; None: as they were built to talk.
-        matcher: what that has needs held against offers by; empty: by that of the configuration, if any.
+        extensions: those that the beginning of a branch needs as well, by name, with their values.
     """
 
     minds: Sequence[Mind]
     configs: Sequence[ComponentConfig]
     topology: Topology | None = None
-    matcher: str = ""
+    extensions: Mapping[str, BaseModel] = field(default_factory=dict)
 
     @property
     def names(self) -> Sequence[str]:

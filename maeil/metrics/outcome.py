@@ -6,13 +6,13 @@ from math import fsum
 
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.shared import shared
-from maeil.trace.events import ScoreChange, StepTaken, WorldChange
+from maeil.trace.events import ChangesWorld, ScoreChange, StepTaken
 from maeil.trace.reader import Trace
 
 
 @shared
 def scores(trace: Trace) -> tuple[float, ...]:
-    """Return the world's score before the first step, 0 where none is told, and after each: steps + 1 values."""
+    """Return the world's score before the first step, 0 where none is reported, and after each: steps + 1 values."""
     changes = {stamped.t: stamped.event for stamped in trace.stamped(ScoreChange)}
     found: list[float] = []
     for t in range(len(trace.stamped(StepTaken)) + 1):
@@ -46,7 +46,7 @@ def completion(trace: Trace) -> Value:
 
 @metric("outcome.reached", "goals", better="higher")
 def reached(trace: Trace) -> Value:
-    """Goals reached, as the world tells at the end of the episode."""
+    """Goals reached, as the world reports at the end of the episode."""
     score = _last_score(trace)
     return score.reached if score is not None else None
 
@@ -118,7 +118,9 @@ def steps_over_lower_bound(trace: Trace) -> Value:
     step limit), when the world gives no bound, and when it was changed from outside, after which there is none.
     """
     bound = trace.start.board.get("lower_bound")
-    if trace.stamped(WorldChange) or not success(trace) or not isinstance(bound, int | float) or bound <= 0:
+    if not success(trace) or not isinstance(bound, int | float) or bound <= 0:
+        return None
+    if any(isinstance(stamped.event, ChangesWorld) for stamped in trace.events):
         return None
     return len(trace.stamped(StepTaken)) / bound
 

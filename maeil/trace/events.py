@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 SCHEMA = 2
 """Version of the events below; it moves when a reader of the older ones would misread a newer trace."""
-
-SCHEMA_WITHOUT_REPAIR = 1
-"""Version of a trace without the events that came with the next one, which readers of that version read as well."""
 
 Number = int | float
 """A number as JSON has it: a whole one stays whole when it is read back."""
@@ -25,8 +22,41 @@ CUT_SHORT = "the episode ended before this thought could take effect"
 """What stands in `refused` of a thought that nothing was wrong with."""
 
 
+EVENTS: dict[str, type[Event]] = {}
+"""Every event by its name in the file; those of an extension from the import of its module on."""
+
+
+class Event:
+    """Base of every event. A subclass is a frozen dataclass, and registers itself under its `kind`."""
+
+    __slots__ = ()
+    kind: ClassVar[str]
+    """Name of the event in the file."""
+    opens_step: ClassVar[bool] = False
+    """Whether it can come first in a step in which nobody thinks, after what the step before has brought about."""
+
+    def __init_subclass__(cls) -> None:
+        """Register the event.
+
+        Raises:
+            ValueError: the name is taken.
+        """
+        taken = EVENTS.setdefault(cls.kind, cls)
+        if (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise ValueError(f"there is an event {cls.kind!r} already: take another name")
+        EVENTS[cls.kind] = cls  # a dataclass with slots is made twice
+
+
+@runtime_checkable
+class ChangesWorld(Protocol):
+    """An event that records a change of the world from outside, which a replay makes again."""
+
+    def apply(self, world: Any) -> None:
+        """Change a world in the same way."""
+
+
 @dataclass(frozen=True, slots=True)
-class EpisodeStart:
+class EpisodeStart(Event):
     """The first event: all that is needed to read the others and to draw the board again.
 
     Attributes:
@@ -47,7 +77,7 @@ class EpisodeStart:
 
 
 @dataclass(frozen=True, slots=True)
-class ThoughtStart:
+class ThoughtStart(Event):
     """A participant begins to think: the acts of its turn, and whether an earlier answer was refused."""
 
     kind: ClassVar[str] = "thought_start"
@@ -57,7 +87,7 @@ class ThoughtStart:
 
 
 @dataclass(frozen=True, slots=True)
-class ThoughtEnd:
+class ThoughtEnd(Event):
     """A thought is over: what it cost on the cognitive clock, its calls, why it took no effect if it took none."""
 
     kind: ClassVar[str] = "thought_end"
@@ -69,7 +99,7 @@ class ThoughtEnd:
 
 
 @dataclass(frozen=True, slots=True)
-class StageChange:
+class StageChange(Event):
     """An agent goes from one stage to another."""
 
     kind: ClassVar[str] = "stage"
@@ -80,7 +110,7 @@ class StageChange:
 
 
 @dataclass(frozen=True, slots=True)
-class MessageSent:
+class MessageSent(Event):
     """A message leaves its sender; with `feedback` it carries the states of all tasks as the trace has them so far."""
 
     kind: ClassVar[str] = "message_sent"
@@ -94,7 +124,7 @@ class MessageSent:
 
 
 @dataclass(frozen=True, slots=True)
-class MessageRead:
+class MessageRead(Event):
     """A participant reads a message, at the start of the thought that sees it."""
 
     kind: ClassVar[str] = "message_read"
@@ -103,7 +133,7 @@ class MessageRead:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanChange:
+class PlanChange(Event):
     """A plan takes a status. The content (task, actions, rationale, flag) comes with `committed` alone."""
 
     kind: ClassVar[str] = "plan"
@@ -118,7 +148,7 @@ class PlanChange:
 
 
 @dataclass(frozen=True, slots=True)
-class ActionChange:
+class ActionChange(Event):
     """A symbolic action started (`status` is `started`) or ended."""
 
     kind: ClassVar[str] = "action"
@@ -131,16 +161,17 @@ class ActionChange:
 
 
 @dataclass(frozen=True, slots=True)
-class StepTaken:
+class StepTaken(Event):
     """The environment stepped from `t` to `t + 1` with this primitive of each agent, and gave this mean reward."""
 
     kind: ClassVar[str] = "step"
+    opens_step: ClassVar[bool] = True
     joint: Sequence[int]
     reward: Number
 
 
 @dataclass(frozen=True, slots=True)
-class StepOutcome:
+class StepOutcome(Event):
     """What the step from `t` to `t + 1` did, in the world's own words, and how the attempts at tasks came off.
 
     An attempt: `task`, `agents`, `succeeded`, and, when it failed, the `missing` constraints. A second one at `t + 1`,
@@ -153,7 +184,7 @@ class StepOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class ConstraintChange:
+class ConstraintChange(Event):
     """The constraints of a task, under the joint action of the coming step; with threshold 0 the task is over.
 
     `spatial`, `temporal`, `participation` and `joint` are numbers of agents, to be held against `threshold`. `literal`
@@ -161,6 +192,7 @@ class ConstraintChange:
     """
 
     kind: ClassVar[str] = "constraint"
+    opens_step: ClassVar[bool] = True
     task: Mapping[str, str]
     threshold: int
     spatial: int
@@ -172,7 +204,7 @@ class ConstraintChange:
 
 
 @dataclass(frozen=True, slots=True)
-class CapabilityChange:
+class CapabilityChange(Event):
     """An agent has gained or lost a capability in the step from `t` to `t + 1`."""
 
     kind: ClassVar[str] = "capability"
@@ -182,7 +214,7 @@ class CapabilityChange:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreChange:
+class ScoreChange(Event):
     """The team's progress, at the start and whenever it changes."""
 
     kind: ClassVar[str] = "score"
@@ -192,7 +224,7 @@ class ScoreChange:
 
 
 @dataclass(frozen=True, slots=True)
-class ForcedReady:
+class ForcedReady(Event):
     """An agent used up its thoughts of this step and became ready with the plan it had, or with an idle one."""
 
     kind: ClassVar[str] = "forced_ready"
@@ -200,149 +232,7 @@ class ForcedReady:
 
 
 @dataclass(frozen=True, slots=True)
-class RepairChecked:
-    """The committed plans were judged before anything of the new ones is carried out. Since schema 2.
-
-    Attributes:
-        predictor: `heuristic` or `exact`.
-        plans: each judged plan: `plan`, `agent`, `task` (None where it serves no task of the world).
-        violations: what they are expected to violate: `task`, `constraint`, `agents`, `expected`, `needed`.
-        verdict: `passed`; `cooldown`: it is too early to repair these tasks again; `no_advice`: there is no plan to
-            put in their place; or `repair`.
-    """
-
-    kind: ClassVar[str] = "repair_check"
-    predictor: str
-    plans: Sequence[Mapping[str, Any]]
-    violations: Sequence[Mapping[str, Any]]
-    verdict: str
-
-
-@dataclass(frozen=True, slots=True)
-class RepairStarted:
-    """A repair begins: whose plans it is about, and what is advised. Since schema 2.
-
-    Attributes:
-        mode: `channel`, `notice` or `rules`.
-        agents: those concerned, ascending.
-        advice: `task`, and `plans` by the name of the agent; None where nothing is advised.
-    """
-
-    kind: ClassVar[str] = "repair_start"
-    mode: str
-    agents: Sequence[int]
-    advice: Mapping[str, Any] | None
-
-
-@dataclass(frozen=True, slots=True)
-class RepairEnded:
-    """A repair is over, and all agents are ready again. Since schema 2.
-
-    Attributes:
-        replaced: ids of the plans that were given up.
-    """
-
-    kind: ClassVar[str] = "repair_end"
-    replaced: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    """An agent has said what it offers and needs. Since schema 2.
-
-    Attributes:
-        offers: `text`, `tasks`, and whether the agent is `free`.
-        needs: `text` and `tasks`.
-    """
-
-    kind: ClassVar[str] = "described"
-    agent: int
-    offers: Mapping[str, Any]
-    needs: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Routed:
-    """Needs were held against offers, and it was settled who writes to whom. Since schema 2.
-
-    Attributes:
-        matcher: what they were held against each other by.
-        agents: those who have described themselves since the last time, ascending.
-        scores: a row for each of them, of how well each of them offers what it needs, to six decimals.
-        edges: the index of a sender and that of a recipient each.
-    """
-
-    kind: ClassVar[str] = "routed"
-    matcher: str
-    agents: Sequence[int]
-    scores: Sequence[Sequence[Number]]
-    edges: Sequence[tuple[int, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class Predicted:
-    """What an agent expects others to do, said in a thought that plans, before it takes effect. Since schema 2.
-
-    Attributes:
-        agent: whose thought it is.
-        predictions: one for each of the others that it says something about: `agent`, and `task`, what the next plan
-            is for that this one commits of its own accord after the thought has begun; None: it serves no task.
-    """
-
-    kind: ClassVar[str] = "prediction"
-    agent: int
-    predictions: Sequence[Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class HealerActed:
-    """A healer tells agents something (`maeil.healing`). Since schema 2.
-
-    Attributes:
-        note: its number, from 0.
-        healer: which, by the name of its pattern.
-        action: `annotate`: it is put on messages that were sent; `create`: it is one of its own.
-        recipients: whom it tells, ascending.
-        content: the text.
-        messages: ids of the messages that it is put on.
-        subject: the target of the task that it is about; empty where there is none.
-        handlers: who is to go on with it, or whom to listen to.
-    """
-
-    kind: ClassVar[str] = "heal"
-    note: int
-    healer: str
-    action: str
-    recipients: Sequence[int]
-    content: str
-    messages: Sequence[int]
-    subject: str
-    handlers: Sequence[int]
-
-
-@dataclass(frozen=True, slots=True)
-class HealerHeard:
-    """An agent reads what a healer has said, at the start of the first thought that sees it. Since schema 2."""
-
-    kind: ClassVar[str] = "heal_read"
-    note: int
-    agent: int
-
-
-@dataclass(frozen=True, slots=True)
-class WorldChange:
-    """The world was changed from outside, at the begin of step `t`, before anybody thought in it. Since schema 2.
-
-    Attributes:
-        changes: what is another from then on, in the words of the world: see `maeil.world.Changeable`.
-    """
-
-    kind: ClassVar[str] = "world_change"
-    changes: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeEnd:
+class EpisodeEnd(Event):
     """The last event.
 
     Attributes:
@@ -357,37 +247,6 @@ class EpisodeEnd:
     steps: int
     finished: bool
     reason: str = ""
-
-
-Event = (
-    EpisodeStart
-    | ThoughtStart
-    | ThoughtEnd
-    | StageChange
-    | MessageSent
-    | MessageRead
-    | PlanChange
-    | ActionChange
-    | StepTaken
-    | StepOutcome
-    | ConstraintChange
-    | CapabilityChange
-    | ScoreChange
-    | ForcedReady
-    | RepairChecked
-    | RepairStarted
-    | RepairEnded
-    | Described
-    | Routed
-    | Predicted
-    | HealerActed
-    | HealerHeard
-    | WorldChange
-    | EpisodeEnd
-)
-
-EVENTS: dict[str, type[Event]] = {event.kind: event for event in Event.__args__}
-"""Every event by its name in the file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ import heapq
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
 from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -15,6 +17,7 @@ import msgspec
 import orjson
 
 from maeil.errors import NewerTrace, TraceError
+from maeil.extensions import load_parts
 from maeil.trace.events import (
     EVENTS,
     SCHEMA,
@@ -44,7 +47,7 @@ class UnknownEvent(ValueError):
     """
 
     def __init__(self, event: str) -> None:
-        super().__init__(f"unknown event {event!r}")
+        super().__init__(f"unknown event {event!r}: name the module of its extension by --plugin")
         self.event = event
 
 
@@ -66,9 +69,22 @@ class _Version(msgspec.Struct):
 
 _decode_version = msgspec.json.Decoder(_Version).decode
 _decode_stamp = msgspec.json.Decoder(_Stamp).decode
-_decode_event: dict[str, Callable[[bytes], Event]] = {
-    name: msgspec.json.Decoder(kind).decode for name, kind in EVENTS.items()
-}
+
+
+@cache
+def _decoder(kind: str) -> Callable[[bytes], Event]:
+    """Return what reads the lines of an event.
+
+    Raises:
+        UnknownEvent: there is no such event.
+    """
+    if kind not in EVENTS:
+        load_parts("events")
+        for point in entry_points(group="quorum.extensions"):
+            point.load()
+    if kind not in EVENTS:
+        raise UnknownEvent(kind)
+    return msgspec.json.Decoder(EVENTS[kind]).decode
 
 
 def read_event(line: bytes) -> Stamped:
@@ -79,10 +95,7 @@ def read_event(line: bytes) -> Stamped:
         ValueError, RecursionError: it is no event.
     """
     stamp = _decode_stamp(line)
-    decode = _decode_event.get(stamp.event)
-    if decode is None:
-        raise UnknownEvent(stamp.event)
-    return Stamped(stamp.seq, stamp.t, stamp.t_hat, stamp.wall, decode(line))
+    return Stamped(stamp.seq, stamp.t, stamp.t_hat, stamp.wall, _decoder(stamp.event)(line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +151,11 @@ class Trace:
         if isinstance(self.events, PackedEvents):
             return self.events.of(kind)
         if not self._by_type:
-            by_type: dict[type[Any], list[Stamped]] = {event: [] for event in EVENTS.values()}
+            by_type: dict[type[Any], list[Stamped]] = {}
             for stamped in self.events:
-                by_type[type(stamped.event)].append(stamped)
+                by_type.setdefault(type(stamped.event), []).append(stamped)
             self._by_type.update((event, tuple(found)) for event, found in by_type.items())
-        return self._by_type[kind]
+        return self._by_type.get(kind, ())
 
     def among(self, *kinds: type[Event]) -> Iterator[Stamped]:
         """Return the events of several types with their stamps, in the order of the trace."""
@@ -150,7 +163,7 @@ class Trace:
 
     def of(self, kind: type[E]) -> Iterator[E]:
         """Return the events of one type, in order."""
-        return (stamped.event for stamped in self.stamped(kind))  # type: ignore[misc, arg-type]
+        return (stamped.event for stamped in self.stamped(kind))  # type: ignore[misc]
 
 
 def _tell(trace: Trace) -> Story:

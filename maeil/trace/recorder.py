@@ -11,17 +11,16 @@ from typing import Self
 
 import orjson
 
-from maeil.trace.events import EVENTS, Event, Stamped
+from maeil.trace.events import Event, Stamped
 
 _log = logging.getLogger(__name__)
 _NO_BRANCH = b',"branch":null'  # the end of the first event of all episodes but branches, which leave it out
-_KIND = {event: kind.encode() for kind, event in EVENTS.items()}
 
 Listener = Callable[[Stamped], None]
 
 
 class Recorder:
-    """Stamps events, writes each as one line, and tells the listeners.
+    """Stamps events, writes each as one line, and passes it to the listeners.
 
     Args:
         path: the file to write, or None to tell the listeners only.
@@ -45,7 +44,7 @@ class Recorder:
             fields = orjson.dumps(event)[1:-1].removesuffix(_NO_BRANCH)
             self._file.write(
                 b'{"seq":%d,"t":%d,"t_hat":%b,"event":"%b",%b,"wall":%.6f}\n'
-                % (self._seq, t, instant, _KIND[type(event)], fields, wall)
+                % (self._seq, t, instant, event.kind.encode(), fields, wall)
             )
         if self._listeners:
             stamped = Stamped(self._seq, t, t_hat, round(wall, 6), event)

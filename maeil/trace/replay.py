@@ -9,10 +9,9 @@ from typing import Any
 import orjson
 
 from maeil.errors import ChangeRefused, ReplayMismatch
-from maeil.trace.events import EpisodeStart, Stamped, StepOutcome, StepTaken, WorldChange
+from maeil.trace.events import ChangesWorld, EpisodeStart, Stamped, StepOutcome, StepTaken
 from maeil.trace.reader import Trace
 from maeil.world import World
-from maeil.world_change import change_world
 
 
 def replay(trace: Trace, world: World) -> Iterator[int]:
@@ -24,7 +23,7 @@ def replay(trace: Trace, world: World) -> Iterator[int]:
 
     Yields:
         The environment step `t` that the world stands at: 0 first, then after each joint action; where the world was
-        changed at the begin of a step, once, after that.
+        changed at the start of a step, once, after that.
 
     Raises:
         ReplayMismatch: the board, a reward or an outcome differs from the recorded one, or the world refuses a change.
@@ -59,9 +58,9 @@ def replay_events(events: Iterable[Stamped], world: World) -> Iterator[int]:
             if state.outcomes is not None:
                 _compare(t, "outcomes", state.outcomes, transition.outcomes)
             t += 1
-        for changes in state.changes:
+        for change in state.changes:
             try:
-                change_world(world, changes)
+                change.apply(world)
             except ChangeRefused as error:
                 raise ReplayMismatch(f"step {t}: the world was changed, and refuses it now: {error}") from error
         yield t
@@ -79,7 +78,7 @@ class _State:
 
     step: tuple[int, StepTaken] | None = None
     outcomes: Sequence[Mapping[str, Any]] | None = ()
-    changes: list[Mapping[str, Any]] = field(default_factory=list)
+    changes: list[ChangesWorld] = field(default_factory=list)
 
 
 def _states(events: Iterable[Stamped]) -> Iterator[_State]:
@@ -93,8 +92,8 @@ def _states(events: Iterable[Stamped]) -> Iterator[_State]:
             state = _State((stamped.t, event))
         elif isinstance(event, StepOutcome) and state.step is not None and stamped.t == state.step[0]:
             state.outcomes = event.outcomes
-        elif isinstance(event, WorldChange):
-            state.changes.append(event.changes)
+        elif isinstance(event, ChangesWorld):
+            state.changes.append(event)
     if state.step is not None and event is state.step[1]:
         state.outcomes = None
     yield state

@@ -19,7 +19,6 @@ from maeil.trace.events import (
     MessageRead,
     MessageSent,
     PlanChange,
-    Predicted,
     Stamped,
     StepOutcome,
     ThoughtEnd,
@@ -53,12 +52,10 @@ class ThoughtLife:
     Attributes:
         start: the event with which it began.
         end: the event with which it ended.
-        prediction: what its agent expected of others in it.
     """
 
     start: Stamped
     end: Stamped | None
-    prediction: Predicted | None
 
     @property
     def agent(self) -> int:
@@ -255,7 +252,7 @@ class Story:
 
 
 TYPES = (
-    ThoughtStart, ThoughtEnd, Predicted, MessageSent, MessageRead, PlanChange, ActionChange, StepOutcome,
+    ThoughtStart, ThoughtEnd, MessageSent, MessageRead, PlanChange, ActionChange, StepOutcome,
     ConstraintChange,
 )  # fmt: skip
 """The events that a story is made of."""
@@ -282,7 +279,6 @@ class _Teller:
     def __init__(self) -> None:
         self._starts: list[Stamped] = []
         self._thought_ends: dict[int, Stamped] = {}
-        self._predictions: dict[int, Predicted] = {}
         self._latest: dict[int, Stamped] = {}
         """The start of the latest thought of each participant."""
         self._readings: dict[int, list[Stamped]] = {}
@@ -303,8 +299,6 @@ class _Teller:
                 self._latest[agent] = stamped
             case ThoughtEnd(agent=agent):
                 self._thought_ends[self._thought_of(agent).seq] = stamped
-            case Predicted(agent=agent) as prediction:
-                self._predictions[self._thought_of(agent).seq] = prediction
             case MessageSent(message=number):
                 self._sent.append(stamped)
                 self._readings[number] = []
@@ -361,10 +355,7 @@ class _Teller:
     def story(self) -> Story:
         """Return the story of all that was taken."""
         return Story(
-            thoughts=tuple(
-                ThoughtLife(start, self._thought_ends.get(start.seq), self._predictions.get(start.seq))
-                for start in self._starts
-            ),
+            thoughts=tuple(ThoughtLife(start, self._thought_ends.get(start.seq)) for start in self._starts),
             messages=tuple(
                 MessageLife(sent, tuple(self._readings[cast(MessageSent, sent.event).message])) for sent in self._sent
             ),

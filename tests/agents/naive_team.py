@@ -18,7 +18,8 @@ import yaml
 from cube_env.symbolic.shown import TEXT_LIMITS
 from cube_env.world import CubeConfig, CubeWorld
 from maeil import Act, LoopSettings, Seeds, TeamContext, Topology, TopologyContext, Turn, View, World
-from maeil.descriptors import Matcher
+from maeil.extensions.describe.describing import Describing
+from maeil.extensions.describe.descriptors import Matcher
 from maeil.trace import Stamped
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
@@ -146,13 +147,13 @@ def episode(
     coordinators = [("coordinator", mind) for mind in minds[n:]]
     return play(
         minds[:n], world, topology=chosen, seed=seed, coordinators=coordinators, path=path, settings=loop,
-        matcher=matcher,
+        extensions=[Describing(matcher)] if matcher is not None else [],
     )  # fmt: skip
 
 
 def view(world: World, agent: int = 0, acts: Sequence[Act] = (Act.PLAN,), **changes: Any) -> View:
-    """A view of a world that has been reset; `recipients`, `limit`, `role` and `feedback` go into the turn."""
-    turn = {key: changes.pop(key) for key in ("recipients", "limit", "role", "feedback") if key in changes}
+    """A view of a world that has been reset; `recipients`, `limit`, `role`, `feedback` and `asks` go into the turn."""
+    turn = {key: changes.pop(key) for key in ("recipients", "limit", "role", "feedback", "asks") if key in changes}
     fields = {"t": 0, "t_hat": 0.0, "names": world.agents, **changes}
     return View(
         agent=agent,

@@ -10,11 +10,12 @@ import orjson
 import pytest
 
 from maeil import Act, Seeds, View
-from maeil.descriptors import Descriptor, Need, Offer
 from maeil.errors import InvalidThought
+from maeil.extensions.describe.describing import DESCRIBE, needs_note, needs_of
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
+from maeil.extensions.describe.matchers import LexicalMatcher, TypedMatcher
 from maeil.trace import Stamped
 from quorum.agents.llm.protocol import Reply, Request
-from quorum.agents.matching import LexicalMatcher, TypedMatcher
 from quorum.agents.naive.answers import AnswerTypes, write
 from quorum.agents.naive.prompts import PromptWriter
 from quorum.agents.prompting.blocks import read_blocks
@@ -25,8 +26,12 @@ from quorum.agents.simulated.reading import read_view
 from quorum.agents.skills import skills_of
 from tests.agents.naive_team import cube, episode, prompts, settings, topology, view
 
-DESCRIBE = (Act.DESCRIBE,)
+NAMES = tuple(f"agent_{i}" for i in range(4))
 HELP = Need("block_0 takes 2 more.", ("block_0",))
+
+
+def describing(world: Any, agent: int = 0) -> View:
+    return view(world, agent, (), asks=frozenset({DESCRIBE}), notes=(needs_note((), NAMES),))
 
 
 class Overheard:
@@ -61,7 +66,7 @@ def overheard() -> tuple[Overheard, list[Stamped]]:
 
 def test_offers_and_needs_are_asked_for_in_turns_to_describe_alone(world: Any) -> None:
     answers = AnswerTypes(world.vocabulary, 8)
-    wanted = answers.wanted(view(world, 0, DESCRIBE)).schema
+    wanted = answers.wanted(describing(world)).schema
     assert list(wanted["properties"]) == ["thoughts", "offers", "needs"]
     for acts in ((Act.PLAN,), (Act.SPEAK,), (Act.SPEAK, Act.PLAN)):
         keys = answers.wanted(view(world, 0, acts, recipients=(1,))).schema["properties"]
@@ -69,11 +74,11 @@ def test_offers_and_needs_are_asked_for_in_turns_to_describe_alone(world: Any) -
 
 
 def test_a_descriptor_is_read_as_it_is_written(world: Any) -> None:
-    seen = view(world, 0, DESCRIBE)
+    seen = describing(world)
     descriptor = Descriptor(Offer("hands", ("block_1",), False), HELP)
     answers = AnswerTypes(world.vocabulary, 8)
-    value = write(replace(answers.read(example_of(world, seen), seen), descriptor=descriptor), seen)
-    assert answers.read(value, seen).descriptor == descriptor
+    value = write(replace(answers.read(example_of(world, seen), seen), answers={DESCRIBE: descriptor}), seen)
+    assert answers.read(value, seen).answers[DESCRIBE] == descriptor
 
 
 def example_of(world: Any, seen: View) -> Any:
@@ -90,7 +95,7 @@ def example_of(world: Any, seen: View) -> Any:
     ],
 )
 def test_a_wrong_part_is_told_by_its_key(world: Any, key: str, value: Any, told: str) -> None:
-    seen = view(world, 0, DESCRIBE)
+    seen = describing(world)
     with pytest.raises(InvalidThought) as error:
         AnswerTypes(world.vocabulary, 8).read({**example_of(world, seen), key: value}, seen)
     assert error.value.reasons[0].startswith(told)
@@ -100,7 +105,8 @@ def test_a_wrong_part_is_told_by_its_key(world: Any, key: str, value: Any, told:
 def test_the_words_for_offers_and_needs_stand_last_and_nowhere_in_other_turns(world: Any, prompt_set: str) -> None:
     write_prompt = writer(world, prompt_set).write
     describe, needed, plain = (
-        write_prompt(seen) for seen in (view(world, 0, DESCRIBE), view(world, 0, needs=((2, HELP),)), view(world, 0))
+        write_prompt(seen)
+        for seen in (describing(world), view(world, 0, notes=(needs_note(((2, HELP),), NAMES),)), view(world, 0))
     )
     assert describe[0] == needed[0] == plain[0]
     assert "# What you offer and need" in describe[1].content
@@ -113,15 +119,16 @@ def test_the_words_for_offers_and_needs_stand_last_and_nowhere_in_other_turns(wo
 
 
 def test_what_a_prompt_says_of_needs_is_read_back(world: Any) -> None:
-    seen = view(world, 0, needs=((2, HELP), (3, Need("", ()))))
+    needs = ((2, HELP), (3, Need("", ())))
+    seen = view(world, 0, notes=(needs_note(needs, NAMES),))
     blocks = {
         name: text for message in writer(world).write(seen) for name, text in read_blocks(message.content).items()
     }
-    assert read_view(blocks, seen.observation, world.vocabulary).needs == seen.needs
+    assert needs_of(read_view(blocks, seen.observation, world.vocabulary)) == needs
 
 
 def test_a_turn_to_describe_is_a_turn_to_talk(world: Any) -> None:
-    assert turn_of(view(world, 0, DESCRIBE)) == ("talk",)
+    assert turn_of(describing(world)) == ("talk",)
 
 
 def test_what_was_routed_is_in_the_prompt_of_the_turn_that_plans_and_nothing_else_is() -> None:
@@ -152,7 +159,7 @@ def test_the_simulated_speaker_of_cube_offers_the_nearest_blocks_and_asks_for_ha
     board = cube(4)
     board.reset(0)
     speaker = skills_of("cube").speaker()
-    descriptors = [speaker.describe(view(board, agent, DESCRIBE), 0, Seeds(0).generator()) for agent in range(4)]
+    descriptors = [speaker.describe(describing(board, agent), 0, Seeds(0).generator()) for agent in range(4)]
     weight = {f"block_{block.id}": block.weight for block in board.global_observation().blocks}
     for descriptor in descriptors:
         assert len(descriptor.offers.tasks) == 2
@@ -171,7 +178,9 @@ def test_the_simulated_speaker_of_cube_goes_where_it_is_needed(world: Any) -> No
     other = next(block for block in blocks if block.id != heavy.id)
     for block in (heavy, other):
         need = Need("hands!", (f"block_{block.id}",))
-        helped = speaker.answer(replace(talking, needs=((1, need), (2, need))), 0, Seeds(0).generator())
+        helped = speaker.answer(
+            replace(talking, notes=(needs_note(((1, need), (2, need)), NAMES),)), 0, Seeds(0).generator()
+        )
         told = helped.messages[0].content
         if block is heavy:
             first = told

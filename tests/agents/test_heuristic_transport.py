@@ -45,7 +45,7 @@ def test_the_team_plans_anew_when_the_board_is_not_what_it_foresaw():
     first = team.plan(0, w.env.board)
     assert isinstance(first.actions[0], Move)
     assert isinstance(team.plan(1, w.env.board).actions[0], Wait)
-    w.step([0, 0, 0, 0])  # nobody did as told
+    w.step([0, 0, 0, 0])  # nobody did as planned
     assert team.plan(0, w.env.board) == first
     joint = [
         controller.act()

@@ -1,4 +1,4 @@
-"""A mind that idles does nothing in any world, whatever it is told."""
+"""A mind that idles does nothing in any world, whatever it hears."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from maeil import OpenTask, Task
-from quorum.agents.prompting.names import unfold_names
+from maeil.names import unfold_names
 from quorum.agents.prompting.open_tasks import OpenTaskWriter, read_open_task
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.registry import worlds

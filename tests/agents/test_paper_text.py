@@ -96,8 +96,8 @@ def test_values_read_back_as_they_were_written(difficulty):
         text = PaperText(w.global_observation)
         moves = {agent: w.env.board.available(agent) for agent in range(8)}
         plans = named({agent: one_step(grid, agent, found[-1], "") for agent, found in moves.items() if found}, names)
-        told = {"plans": plans, "asked": list(names), "turn": {"you": "agent_3", "step": 0}, "thoughts": "agent_3"}
-        assert text.read(orjson.loads(orjson.dumps(text.write(told)))) == orjson.loads(orjson.dumps(told))
+        given = {"plans": plans, "asked": list(names), "turn": {"you": "agent_3", "step": 0}, "thoughts": "agent_3"}
+        assert text.read(orjson.loads(orjson.dumps(text.write(given)))) == orjson.loads(orjson.dumps(given))
         again = text.read(orjson.loads(orjson.dumps(text.write(state))))
         assert read_shown(again).to_board() == w.env.board
         assert again == orjson.loads(orjson.dumps({k: v for k, v in state.shown().items() if k != "can_do"}))

@@ -66,9 +66,9 @@ def test_an_order_of_the_root_reaches_the_prompt_in_which_a_leaf_plans_by_way_of
 
 def test_a_leader_reports_for_all_below_it_and_is_told_of_nobody_else(of_cube):
     branch = {5, 6, 7, 8, 21}
-    told = dict(said(of_cube["agent_0", "root", False]))["agent_1"]
+    given = dict(said(of_cube["agent_0", "root", False]))["agent_1"]
     from_root = dict(said(of_cube["agent_1", "branch_leader", False]))["agent_0"]
-    assert words.read_branch(told) == branch
+    assert words.read_branch(given) == branch
     assert words.read_order(from_root).keys() == {1, *branch}
 
 
@@ -87,8 +87,8 @@ def test_a_leader_of_the_open_world_passes_on_orders_and_places():
     cell = Cell.compose(["env=crafter_coop", "n=4", "agents=naive"])
     world = parts_of(cell, lambda name: None).world
     world.reset(0)
-    told = "agent_1, agent_2: collect iron_2081, try 5 times. I am at cell 9. I hold nothing. I have seen diamond_7."
-    message = Message(0, 0, (1,), told, MessageKind.DIRECTIVE, 0, 0, 0)
+    given = "agent_1, agent_2: collect iron_2081, try 5 times. I am at cell 9. I hold nothing. I have seen diamond_7."
+    message = Message(0, 0, (1,), given, MessageKind.DIRECTIVE, 0, 0, 0)
     speaker = skills_of(world.name).speaker()
     turn = {"recipients": (2, 3), "role": "branch_leader"}
     thought = speaker.answer(view(world, 1, (Act.SPEAK,), unread=(message,), **turn), 0, None)

@@ -326,9 +326,9 @@ def test_in_a_turn_without_a_plan_a_mind_says_nothing():
 
 def test_the_same_plans_are_written_in_the_words_of_emcoop():
     board = {"side": 15, "blocks": {1: 3, 2: 3, 3: 3}}
-    ours, theirs = (episode(cube(6, vocabulary=words, **board), 1) for words in ("cube", "emcoop"))
-    assert theirs[-1].event.finished
-    assert joint(theirs) == joint(ours)
+    ours, others = (episode(cube(6, vocabulary=words, **board), 1) for words in ("cube", "emcoop"))
+    assert others[-1].event.finished
+    assert joint(others) == joint(ours)
 
 
 def joint(events):

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from maeil import Act, Prediction, Task, Thought
+from maeil import Act, Task, Thought
 from maeil.errors import InvalidThought
-from maeil.trace.events import Predicted
+from maeil.extensions.predictions import Prediction, Predictions
+from maeil.extensions.predictions.events import Predicted
 from maeil.user_errors import UserError
 from quorum.agents.naive import build, render_prompt
 from quorum.agents.naive.answers import AnswerTypes, write
@@ -73,7 +74,7 @@ def test_predictions_come_before_what_is_decided_by_them(types: AnswerTypes, wor
 def test_an_answer_is_read_back_as_it_was_written(types: AnswerTypes, world: Any) -> None:
     seen = view(world, 1)
     plan = types.read(types.example(seen, _example(world)), seen).decision
-    thought = Thought(plan, predictions=(Prediction(0, Task("deliver", "block_2")), Prediction(2, None)))  # type: ignore[arg-type]
+    thought = Thought(plan, answers={"predictions": (Prediction(0, Task("deliver", "block_2")), Prediction(2, None))})  # type: ignore[arg-type]
     assert types.read(write(thought, seen, predicts=True), seen) == thought
 
 
@@ -108,7 +109,9 @@ def test_what_the_model_predicts_is_on_the_trace() -> None:
     )
     still = Dictated({"thoughts": "", "predictions": [], "plan": model.values[0]["plan"]})
     given = context(found, topology("individual", 2), lambda name: model if name == "agent_0" else still)
-    events = play(build(config(predict=True), given), found, topology=topology("individual", 2))
+    events = play(
+        build(config(predict=True), given), found, topology=topology("individual", 2), extensions=[Predictions()]
+    )
     said = [stamped.event for stamped in events if isinstance(stamped.event, Predicted)]
     assert said[0] == Predicted(0, [{"agent": 1, "task": {"kind": "deliver", "target": "block_1"}}])
 

@@ -122,7 +122,7 @@ def test_an_answer_depends_on_seed_request_and_sample_and_on_nothing_else(world)
 
     forwards, backwards = (asyncio.run(all_at_once(order)) for order in (range(200), range(199, -1, -1)))
     assert forwards == backwards
-    assert len({forwards[i] == forwards[i + 1] for i in range(0, 200, 2)}) == 2  # another sample is another draw
+    assert len({forwards[i] == forwards[i + 1] for i in range(0, 200, 2)}) == 2  # another sample, another draw
     other = SimulatedModel(settings(seed=1, malformed=0.2, invalid=0.2, poor=0.5, prose=0.2, refusal=0.1))
     assert any(asyncio.run(other.complete(asked[i])).text != forwards[i] for i in range(200))
 

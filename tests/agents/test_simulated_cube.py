@@ -68,9 +68,9 @@ def test_who_has_heard_nobody_waits_for_nobody_and_who_is_told_meets() -> None:
         "push_block(block=1, steps=4, timeout=null)",
     ]
     order = said(0, "agent_1: block_0.", MessageKind.DIRECTIVE)
-    told = answer(HEAVY, 1, unread=(order,), role="follower")
-    assert target(told) == "block_0"
-    assert str(told.decision.actions[1]) == "rendezvous(block=0, face=left, count=2, timeout=20)"
+    led = answer(HEAVY, 1, unread=(order,), role="follower")
+    assert target(led) == "block_0"
+    assert str(led.decision.actions[1]) == "rendezvous(block=0, face=left, count=2, timeout=20)"
 
 
 def test_who_says_where_it_goes_waits_there_for_those_whom_it_has_told() -> None:
@@ -80,12 +80,12 @@ def test_who_says_where_it_goes_waits_there_for_those_whom_it_has_told() -> None
 
 
 def test_in_the_words_of_emcoop_too_it_gives_up_soon_only_as_long_as_it_is_alone() -> None:
-    alone, told = (answer(HEAVY, 1, CubeSpeaker(EMCOOP), unread=heard) for heard in ((), (said(0, "I take block_1."),)))
+    alone, led = (answer(HEAVY, 1, CubeSpeaker(EMCOOP), unread=heard) for heard in ((), (said(0, "I take block_1."),)))
     assert [str(action) for action in alone.decision.actions[1:]] == [
         "push(block=1, steps=3)",
         "push(block=1, steps=4)",
     ]
-    assert [str(action) for action in told.decision.actions[1:]] == ["push(block=1, steps=25)"]
+    assert [str(action) for action in led.decision.actions[1:]] == ["push(block=1, steps=25)"]
 
 
 def test_those_who_gave_up_in_silence_choose_alike_and_so_they_meet() -> None:
@@ -111,17 +111,17 @@ def test_a_message_turns_an_attempt_into_a_meeting_and_leaves_a_meeting_as_it_is
 
 def test_a_directive_is_followed_and_its_feedback_says_how_many_it_takes() -> None:
     order = said(0, "agent_1: block_1.", MessageKind.DIRECTIVE)
-    told = answer(THREE, 1, unread=(order,), role="follower", constraints=(task(1, 3), task(0, 1, in_place=[0])))
-    assert target(told) == "block_1"
-    assert told.decision.actions[1].count == 3
+    led = answer(THREE, 1, unread=(order,), role="follower", constraints=(task(1, 3), task(0, 1, in_place=[0])))
+    assert target(led) == "block_1"
+    assert led.decision.actions[1].count == 3
 
 
 def test_feedback_sends_on_who_is_not_needed_where_it_was_ordered_to() -> None:
     order = said(0, "agent_1: block_0.", MessageKind.DIRECTIVE)
     assert target(answer(THREE, 1, unread=(order,), role="follower")) == "block_0"
     states = (task(0, 1, in_place=[0], planned=[0]), task(1, 2, planned=[2]))
-    told = answer(THREE, 1, unread=(order,), role="follower", constraints=states)
-    assert (target(told), told.decision.actions[1].count) == ("block_1", 2)
+    led = answer(THREE, 1, unread=(order,), role="follower", constraints=states)
+    assert (target(led), led.decision.actions[1].count) == ("block_1", 2)
     nobody_lacks = (task(0, 1, in_place=[0]), task(1, 2, planned=[0, 2]))
     assert target(answer(THREE, 1, unread=(order,), role="follower", constraints=nobody_lacks)) == "block_0"
 

@@ -12,7 +12,7 @@ from quorum.agents.skills import skills_of
 from tests.agents.naive_team import cube
 
 
-def told(block, needs=1, planned=(), attempts=0, rate=None, steps=None, before=()):
+def entry(block, needs=1, planned=(), attempts=0, rate=None, steps=None, before=()):
     task = {"task": {"kind": "push", "target": f"block_{block}/left"}, "needs": needs, "attempts": attempts}
     known = {"success_rate": rate, "mean_steps": steps, "planned": list(planned), "before": list(before)}
     return {**task, **{key: value for key, value in known.items() if value not in (None, [])}}
@@ -31,27 +31,27 @@ def proposed(*tasks, **blocks):
 
 
 def test_it_proposes_what_nobody_has_tried_and_then_what_came_off_most_often_and_soonest():
-    good, slow = told(1, attempts=2, rate=1.0, steps=9), told(2, attempts=2, rate=1.0, steps=30)
-    bad = told(3, attempts=4, rate=0.25, steps=3)
-    assert proposed(bad, slow, good, told(4)) == "block_4/left"
+    good, slow = entry(1, attempts=2, rate=1.0, steps=9), entry(2, attempts=2, rate=1.0, steps=30)
+    bad = entry(3, attempts=4, rate=0.25, steps=3)
+    assert proposed(bad, slow, good, entry(4)) == "block_4/left"
     assert proposed(bad, slow, good) == "block_1/left"
     assert proposed(bad, slow) == "block_2/left"
 
 
 def test_it_stands_by_a_proposal_that_is_short_of_agents_and_proposes_nothing_that_too_few_are_free_for():
     said = {"agent_1": "I propose push:block_2/left: so."}
-    assert proposed(told(1), told(2, needs=2), proposals=said) == "block_2/left"
-    assert proposed(told(1), told(2), proposals=said) == "block_1/left"
-    assert proposed(told(3, needs=4), told(1)) == "block_1/left"
-    assert proposed(told(3, before=["block_1"]), told(1)) == "block_1/left"
+    assert proposed(entry(1), entry(2, needs=2), proposals=said) == "block_2/left"
+    assert proposed(entry(1), entry(2), proposals=said) == "block_1/left"
+    assert proposed(entry(3, needs=4), entry(1)) == "block_1/left"
+    assert proposed(entry(3, before=["block_1"]), entry(1)) == "block_1/left"
 
 
 def test_it_commits_itself_where_the_proposals_need_it():
     said = {"agent_0": "I propose push:block_1/left: so.", "agent_1": "I propose push:block_2/left: so."}
     said["agent_2"] = said["agent_1"]
-    tasks = [told(1), told(2, needs=3)]
+    tasks = [entry(1), entry(2, needs=3)]
     assert ask("committer", tasks=tasks, proposals=said)["task"]["target"] == "block_2/left"
-    assert ask("committer", tasks=[told(1), told(2, needs=2)], proposals=said)["task"]["target"] == "block_1/left"
+    assert ask("committer", tasks=[entry(1), entry(2, needs=2)], proposals=said)["task"]["target"] == "block_1/left"
 
 
 @pytest.fixture(scope="module")

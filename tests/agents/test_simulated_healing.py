@@ -11,15 +11,16 @@ import orjson
 import pytest
 
 from maeil import Act, Plan, Resume, Task, Thought, View
+from maeil.dig.patterns import Pattern
+from maeil.extensions.heal.healing import HealerNote, healer_note
 from maeil.messages import Message, MessageKind
 from maeil.mind import PlanView
-from maeil.notices import HealerNote, Pattern
 from maeil.plans import PlanStatus
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build
-from quorum.agents.naive.healer_notes import read_notes, write_notes
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.notes import read_notes
 from quorum.agents.skills import skills_of
 from tests.agents.naive_team import config, context, cube, settings, topology, view
 
@@ -40,7 +41,8 @@ def note(healer: Pattern, subject: str = BLOCK, handlers: tuple[int, ...] = (), 
 
 
 def told(world: Any, *notes: HealerNote, acts: tuple[Act, ...] = (Act.PLAN,), **changes: Any) -> View:
-    return replace(view(world, 0, acts, **{"plan": OWN, **changes}), notes=notes)
+    shown = (healer_note(notes, world.agents, (0,)),) if notes else ()
+    return replace(view(world, 0, acts, **{"plan": OWN, **changes}), notes=shown)
 
 
 def think(world: Any, seen: View, **rates: float) -> tuple[Thought, str]:
@@ -62,9 +64,11 @@ def test_notes_are_read_as_they_were_written(world: Any) -> None:
         HealerNote(1, Pattern.REPEATED_EFFORT, "Too many.", BLOCK, (1, 2)),
         HealerNote(2, Pattern.DEADLOCK, "Go on."),
     )
-    data = orjson.loads(orjson.dumps(write_notes(notes, world.agents)))
-    assert read_notes(data, {name: number for number, name in enumerate(world.agents)}) == notes
-    assert data[2] == {"finding": "deadlock", "says": "Go on."}
+    shown = healer_note(notes, world.agents, (0,)).shown
+    index = {name: number for number, name in enumerate(world.agents)}
+    (read,) = read_notes({"healer": orjson.dumps(shown).decode()}, index, world.vocabulary)
+    assert read.content == notes
+    assert shown[2] == {"finding": "deadlock", "says": "Go on."}
 
 
 def test_the_prompt_of_the_turn_that_decides_ends_with_what_the_healer_says(world: Any) -> None:

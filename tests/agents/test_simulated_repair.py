@@ -10,16 +10,17 @@ import orjson
 import pytest
 
 from maeil import Act, Plan, Resume, Task, Thought, View
+from maeil.extensions.repair.gate import repair_note
+from maeil.extensions.repair.rules import Advice, JudgedPlan, Notice, Violation
 from maeil.messages import Message, MessageKind
 from maeil.mind import PlanView
-from maeil.notices import Advice, JudgedPlan, Notice, Violation
 from maeil.plans import PlanStatus
 from maeil.tasks import Constraint
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build
-from quorum.agents.naive.notices import read_notice, write_notice
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.notes import read_notes
 from quorum.agents.skills.cube.plans import CUBE
 from tests.agents.naive_team import config, context, cube, settings, topology, view
 
@@ -51,7 +52,7 @@ def notice(
 
 def asked(world: Any, told: Notice, acts: tuple[Act, ...] = (Act.PLAN,), **changes: Any) -> View:
     found = view(world, 0, acts, plan=OWN, recipients=(2,) if Act.SPEAK in acts else (), **changes)
-    return replace(found, turn=replace(found.turn, notice=told))
+    return replace(found, notes=(repair_note(told, world.agents),))
 
 
 def think(world: Any, seen: View, **rates: float) -> tuple[Thought, str]:
@@ -69,9 +70,10 @@ def think(world: Any, seen: View, **rates: float) -> tuple[Thought, str]:
 
 def test_a_notice_is_read_as_it_was_written(world: Any) -> None:
     told = notice(world, advised=(0, 2, 3))
-    data = orjson.loads(orjson.dumps(write_notice(told, world.agents)))
+    note = repair_note(told, world.agents)
     index = {name: number for number, name in enumerate(world.agents)}
-    assert read_notice(data, index, world.vocabulary) == told
+    (read,) = read_notes({"repair": orjson.dumps(note.shown).decode()}, index, world.vocabulary)
+    assert (read.content, read.replan, read.agents) == (told, note.replan, note.agents)
 
 
 def test_a_turn_to_speak_asks_for_an_intention_and_gets_one_message(world: Any) -> None:

@@ -94,18 +94,18 @@ def test_a_prompt_carries_the_observation_once_and_the_rules(kind, words, prompt
     system, turn = (message.content for message in messages)
     assert all(word in system for word in words)
     assert set(read_blocks(turn)) >= {"turn", "observation"}
-    told = read_blocks(turn)["observation"]
-    if kind == "squeeze":  # whose observation does not tell the name, which the turn tells
-        assert read_rounds(orjson.loads(told), "agent_0") == w.observe(0)
+    heard = read_blocks(turn)["observation"]
+    if kind == "squeeze":  # whose observation lacks the name, which the turn gives
+        assert read_rounds(orjson.loads(heard), "agent_0") == w.observe(0)
     else:
-        assert TransportSpeaker().read_observation(told) == w.observe(0)
+        assert TransportSpeaker().read_observation(heard) == w.observe(0)
 
 
 def test_a_board_in_a_prompt_leaves_out_where_nothing_is_and_reads_back():
     w = make("hard")
-    told = read_blocks(render_prompt(config(), context(w, topology("debate", 4)), view(w))[1].content)["observation"]
-    assert all(items for items in orjson.loads(told)["board"].values())
-    assert TransportSpeaker().read_observation(told).to_board() == w.env.board
+    heard = read_blocks(render_prompt(config(), context(w, topology("debate", 4)), view(w))[1].content)["observation"]
+    assert all(items for items in orjson.loads(heard)["board"].values())
+    assert TransportSpeaker().read_observation(heard).to_board() == w.env.board
     with pytest.raises(ValueError, match="no observation of grid transportation"):
         TransportSpeaker().read_observation('{"can_do": 3}')
 
@@ -117,8 +117,8 @@ def test_nothing_that_agents_are_told_differs_between_games_until_the_rewards_do
     for changes in ({"rho": 0.3}, {"rho": 0.7}, {"mu": 26.0, "sigma": 1.0}, {"rho": None}):
         w = squeeze(n=3, **changes)
         w.step([0, 0, 0])  # pays nothing wherever the peak is
-        told = context(w, topology(name, 3))
-        found.append([render_prompt(config(prompt_set), told, view(w, agent)) for agent in range(3)])
+        heard = context(w, topology(name, 3))
+        found.append([render_prompt(config(prompt_set), heard, view(w, agent)) for agent in range(3)])
     assert all(prompts == found[0] for prompts in found)
     assert not any(" peak" in message.content for prompt in found[0] for message in prompt)
     w = squeeze(n=3, hint=True)
@@ -144,10 +144,12 @@ def test_a_box_goes_towards_the_target_that_somebody_has_told_of_and_anywhere_be
     w = transport(FAR, n=6, rows=2)
     ways = {plan_of_first(w, seed=seed).decision.actions[0].to for seed in range(20)}
     assert ways == {"square[0.5, 1.5]", "square[1.5, 0.5]"}
-    told = said(2, "I work on box_red. In square[0.5, 2.5] there is target_red.")
-    assert {str(plan_of_first(w, told, seed=seed).decision.actions[0].to) for seed in range(20)} == {"square[0.5, 1.5]"}
+    heard = said(2, "I work on box_red. In square[0.5, 2.5] there is target_red.")
+    assert {str(plan_of_first(w, heard, seed=seed).decision.actions[0].to) for seed in range(20)} == {
+        "square[0.5, 1.5]"
+    }
     gone = said(2, "In square[0.5, 2.5] there is no target.")
-    assert {plan_of_first(w, told, gone, seed=seed).decision.actions[0].to for seed in range(20)} == ways
+    assert {plan_of_first(w, heard, gone, seed=seed).decision.actions[0].to for seed in range(20)} == ways
 
 
 def test_who_speaks_tells_of_the_targets_in_its_cell_and_a_coordinator_of_all():
@@ -165,8 +167,8 @@ def test_who_speaks_tells_of_the_targets_in_its_cell_and_a_coordinator_of_all():
 
 def test_of_those_who_share_a_corner_one_acts_where_the_target_is_known():
     w = transport({"box_red": "1.0_1.0", "target_red": "1.5_2.5"}, n=6, rows=2, difficulty="hard")
-    told = [said(5, "In square[1.5, 2.5] there is target_red.")]
-    boards = [known_board(w.observe(agent), told) for agent in range(6)]
+    heard = [said(5, "In square[1.5, 2.5] there is target_red.")]
+    boards = [known_board(w.observe(agent), heard) for agent in range(6)]
     found = [choose(boards[agent], agent, np.random.default_rng(0))[0] for agent in range(6)]
     assert [agent for agent, move in enumerate(found) if move is not None] == [1], "who is as near as agent 4"
 
@@ -223,9 +225,9 @@ def test_critics_of_the_squeeze_take_off_what_others_pick():
     running = {1: {"actions": [{"action": "pick", "units": 7}]}}
     for role in ("explorer", "exploiter"):
         alone = SqueezeSpeaker().propose(request(role, state, [0, 1, 2]))
-        beside = SqueezeSpeaker().propose(request(role, state, [0, 2], running))
+        together = SqueezeSpeaker().propose(request(role, state, [0, 2], running))
         assert sum(plan.actions[0].units for plan in alone.values()) == 7 + sum(
-            plan.actions[0].units for plan in beside.values()
+            plan.actions[0].units for plan in together.values()
         )
 
 

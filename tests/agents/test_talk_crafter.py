@@ -154,9 +154,9 @@ def test_what_one_can_collect_alone_is_worth_no_long_way_whoever_tells_of_it():
     w = world(drawing, {0: PICKS[0], 1: PICKS[1]}, max_steps=100)
     coal, stone = number(w, (56, 0)), number(w, (5, 0))
     sighting = message(words.write_report(number(w, (56, 1)), {}, [f"coal_{coal}"]), 1, 0)
-    told = OpenTask(Task("collect", f"coal_{coal}"), 1, 1, (), None)
+    given = OpenTask(Task("collect", f"coal_{coal}"), 1, 1, (), None)
     assert target(plan_of(view(w, 0, unread=(sighting,)))) == stone
-    assert target(plan_of(view(w, 0, role="leader", constraints=(told,)))) == stone
+    assert target(plan_of(view(w, 0, role="leader", constraints=(given,)))) == stone
 
 
 def test_a_leader_sends_nobody_for_more_wood_than_the_first_tool_and_its_table_take():
@@ -192,8 +192,8 @@ def test_feedback_tells_a_leader_who_is_able_and_a_follower_who_needs_help():
     leader = {"acts": SPEAK, "recipients": (1, 2), "role": "leader"}
     blind = think(view(w, 0, **leader)).messages
     assert not any(f"stone_{stone}" in draft.content.partition("I am")[0] for draft in blind)
-    told = said(view(w, 0, **leader, constraints=(OpenTask(task, 2, 2, (), None),)))
-    assert f"agent_0, agent_1, agent_2: collect stone_{stone}" in told
+    given = said(view(w, 0, **leader, constraints=(OpenTask(task, 2, 2, (), None),)))
+    assert f"agent_0, agent_1, agent_2: collect stone_{stone}" in given
     short = OpenTask(task, 2, 1, (), None, planned=(2,))
     assert plan_of(view(w, 1, role="follower", constraints=(short,))).task == task
     enough = OpenTask(task, 2, 1, (), None, planned=(0, 2))
@@ -211,7 +211,7 @@ def test_by_feedback_a_follower_leaves_to_others_what_they_work_on_alone():
 
 
 def gather(seed: int, talk: str) -> float:
-    """Play a board on which two agents with the tool start out of sight, a diamond beside one of them."""
+    """Play a board on which two agents with the tool start out of sight, a diamond next to one of them."""
     rng = np.random.default_rng(seed)
     board = rng.choice([".", "T", "#"], size=(15, FAR + 20), p=[0.9, 0.06, 0.04])
     left, right = int(rng.integers(2, 8)), int(rng.integers(FAR + 4, FAR + 10))
@@ -230,10 +230,10 @@ def gather(seed: int, talk: str) -> float:
     return w.progress().reached
 
 
-def equip(told, w, tools):
+def equip(given, w, tools):
     for item, units in tools.items():
         w.env.crafter_state.inventory[:, item] = units
-    return told
+    return given
 
 
 def test_a_diamond_out_of_sight_is_gathered_after_a_message_with_its_place_and_not_without():

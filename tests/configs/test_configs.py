@@ -47,19 +47,16 @@ def _is_explained(option: Option) -> bool:
 def test_an_option_of_a_cell_is_described_commented_and_valid(option: Option) -> None:
     assert _is_explained(option)
     given = [f"{option.group}.{knob.key}={OPEN[knob.key]}" for knob in option.knobs if knob.value == "???"]
-    repairs = option.group == "repair" and option.name != "off"
     describes = option.group == "topology" and option.name in ("dytopo", "random")
-    given += ["agents=naive"] if repairs or describes else []  # minds that take turns of these kinds
+    given += ["agents=naive"] if describes else []  # minds that describe themselves
     cell = Cell.compose([f"{option.group}={option.name}", *given])
-    added = [option.group] if repairs or (option.group == "fault" and option.name != "off") else []
+    added = [option.group] if option.group == "extension" or (option.group, option.name) == ("fault", "one") else []
     parts = {"env", "agents", "topology", "llm", *added}
     assert set(cell.plain) == {*Knobs.model_fields, *parts}
     values = {f"{option.group}.{key}": value for key, value in OPEN.items()}
     typed = [f"{knob.key}={values[knob.key] if knob.value == '???' else knob.value}" for knob in option.typed]
-    assert (
-        Cell.compose([f"{option.group}={option.name}", *typed, *(given if repairs or describes else [])]).hash
-        == cell.hash
-    )
+    again = Cell.compose([f"{option.group}={option.name}", *typed, *(given if describes else [])])
+    assert again.hash == cell.hash
 
 
 @_of("engine")
@@ -103,8 +100,7 @@ def test_every_top_level_knob_is_commented_and_in_the_schema() -> None:
     assert set(found) == {
         "n", "seed", "episode", "max_steps", "max_repairs", "memory.messages", "memory.keep", "memory.store",
         "limits.thought_seconds", "limits.episode_seconds",
-        "budget.usd", "budget.tokens", "budget.calls", "heal", "healing.orphan_steps",
-        "healing.reroutes", "healing.depth", "healing.idle_steps", "healing.attempts",
+        "budget.usd", "budget.tokens", "budget.calls",
     }  # fmt: skip
     assert all(found.values())
 

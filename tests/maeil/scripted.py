@@ -6,12 +6,8 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from maeil import Call, LoopSettings, Mind, Plan, Thought, Topology, View, World, run_episode
-from maeil.descriptors import Matcher
-from maeil.healing.watch import HealSettings
-from maeil.repairs.gate import Repair
+from maeil import Call, Extension, LoopSettings, Mind, Plan, Thought, Topology, View, World, run_episode
 from maeil.trace import Listener, Recorder, Stamped
-from maeil.world_change import ChangeAt
 from quorum.topologies.individual import Individual
 from tests.maeil.corridor import Corridor, Walk
 
@@ -47,10 +43,7 @@ def play(
     coordinators: Sequence[tuple[str, Mind]] = (),
     path: Path | None = None,
     listener: Listener | None = None,
-    repair: Repair | None = None,
-    matcher: Matcher | None = None,
-    heal: HealSettings | None = None,
-    change: ChangeAt | None = None,
+    extensions: Sequence[Extension] = (),
 ) -> list[Stamped]:
     """Run an episode and give its events."""
     events: list[Stamped] = []
@@ -65,10 +58,7 @@ def play(
                 settings=settings or LoopSettings(),
                 recorder=recorder,
                 coordinators=coordinators,
-                repair=repair,
-                matcher=matcher,
-                heal=heal,
-                change=change,
+                extensions=extensions,
             )
         )
     return events

@@ -5,15 +5,14 @@ from __future__ import annotations
 import pytest
 
 from maeil import Act, LoopSettings, Plan, Resume, Task, Thought, Turn, View
-from maeil.dig.patterns import PUBLISHED, Thresholds
-from maeil.healing.watch import HealSettings
+from maeil.dig.patterns import PUBLISHED, Pattern, Thresholds
+from maeil.extensions.heal.events import HealerActed, HealerHeard
+from maeil.extensions.heal.healing import Healing, HealSettings
 from maeil.messages import Draft, MessageKind
 from maeil.metrics import compute_metrics
 from maeil.metrics.costs import costs_per_message
-from maeil.notices import Pattern
 from maeil.topology import Topology
 from maeil.trace import Trace
-from maeil.trace.events import HealerActed, HealerHeard
 from quorum.topologies.chain import Chain
 from quorum.topologies.debate import Debate, DebateConfig
 from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
@@ -41,7 +40,7 @@ def events(found, *kinds):
 
 def test_who_is_at_work_is_interrupted_and_sees_the_note_and_the_world_stands_still():
     minds = [sleeper(), sleeper()]
-    found = play(minds, heal=DEADLOCK)
+    found = play(minds, extensions=[Healing(DEADLOCK)])
     assert lines(found, "stage", "heal", "heal_read", "step")[4:13] == [
         "t=0 t^=1: step [0, 0]",
         "t=1 t^=1: step [0, 0]",
@@ -53,7 +52,7 @@ def test_who_is_at_work_is_interrupted_and_sees_the_note_and_the_world_stands_st
         "t=3 t^=1: heal_read",
         "t=3 t^=2: agent 0 I->W replaced",
     ]
-    (note,) = minds[1].views[1].notes
+    ((note,),) = minds[1].views[1].noted("heal")
     assert (note.healer, note.number, note.messages) == (Pattern.DEADLOCK, 0, ())
     assert note.text.startswith("Nothing has come off for 3 steps.")
     (acted,) = events(found, HealerActed)
@@ -73,7 +72,11 @@ def test_a_note_stands_in_every_turn_until_the_agent_has_decided_and_in_none_aft
             return Thought(Plan((Walk(steps=9),)))  # refused: too far
         return walk(1) if view.notes else resting()
 
-    play([Scripted(answer), sleeper()], topology=Debate(DebateConfig(name="debate", rounds=1)), heal=DEADLOCK)
+    play(
+        [Scripted(answer), sleeper()],
+        topology=Debate(DebateConfig(name="debate", rounds=1)),
+        extensions=[Healing(DEADLOCK)],
+    )
     first = seen.index((False, 1))
     assert seen[first : first + 3] == [(False, 1), (True, 1), (True, 1)], "to speak, to plan, and once more"
     assert seen[first + 3][1] == 0
@@ -81,7 +84,7 @@ def test_a_note_stands_in_every_turn_until_the_agent_has_decided_and_in_none_aft
 
 def test_who_goes_on_all_the_same_is_left_alone():
     calm = Scripted(lambda view: Thought(Resume.RESUME) if view.plan is not None else resting(12))
-    found = play([calm], Corridor(1, max_steps=12), heal=DEADLOCK)
+    found = play([calm], Corridor(1, max_steps=12), extensions=[Healing(DEADLOCK)])
     assert len(events(found, HealerActed)) == 1, "once in each time without progress"
     assert len(calm.views) == 2
 
@@ -104,7 +107,7 @@ def test_healers_reach_those_who_plan_in_every_topology(topology: Topology):
         return walk(3) if view.notes else resting()
 
     minds = [Scripted(answer) for _ in range(3)]
-    found = play(minds, topology=topology, heal=DEADLOCK)
+    found = play(minds, topology=topology, extensions=[Healing(DEADLOCK)])
     for mind in minds:
         assert any(view.notes and Act.PLAN in view.turn.acts for view in mind.views)
     assert found[-1].event.finished
@@ -121,7 +124,7 @@ class Once(Topology):
 
 def test_who_gets_no_turn_of_the_topology_gets_one_to_plan():
     mind = sleeper()
-    found = play([mind], topology=Once(), heal=DEADLOCK)
+    found = play([mind], topology=Once(), extensions=[Healing(DEADLOCK)])
     assert found[-1].event.finished
 
 
@@ -138,12 +141,14 @@ def test_a_note_on_messages_stands_in_the_very_turn_that_reads_them():
     minds = [Scripted(ask), Scripted(ask), Scripted(asked)]
     heal = HealSettings((Pattern.MISSING_DEPENDENCY,), PUBLISHED, 3)
     topology = Decentralized(DecentralizedConfig(name="decentralized", budget=1))
-    found = play(minds, Corridor(3, length=4), topology=topology, heal=heal)
+    found = play(minds, Corridor(3, length=4), topology=topology, extensions=[Healing(heal)])
     acted = events(found, HealerActed)
     assert acted, "both asked, from equally far, for different things"
     assert (acted[0].action, list(acted[0].recipients), len(acted[0].messages)) == ("annotate", [2], 2)
     view = next(view for view in minds[2].views if view.notes)
-    assert [m.content for m in view.unread] == [text for _, text in view.notes[0].messages], "in the very same turn"
+    assert [m.content for m in view.unread] == [text for _, text in view.noted("heal")[0][0].messages], (
+        "in the very same turn"
+    )
 
 
 def test_notes_do_not_let_an_agent_think_more_than_it_may():
@@ -153,7 +158,7 @@ def test_notes_do_not_let_an_agent_think_more_than_it_may():
         [restless, restless],
         Corridor(2, max_steps=4),
         settings=LoopSettings(max_thoughts_per_step=1),
-        heal=heal,
+        extensions=[Healing(heal)],
     )
     assert found[-1].event.steps == 4
 
@@ -170,6 +175,6 @@ def test_an_interruption_by_a_healer_is_the_cost_of_no_message():
         return Thought(resting().decision if Act.PLAN in view.turn.acts else None, messages)
 
     topology = Debate(DebateConfig(name="debate", rounds=1))
-    trace = Trace(tuple(play([Scripted(answer), Scripted(answer)], topology=topology, heal=DEADLOCK)))
+    trace = Trace(tuple(play([Scripted(answer), Scripted(answer)], topology=topology, extensions=[Healing(DEADLOCK)])))
     assert [row.interrupted for row in costs_per_message(trace)] == [0, 0]
     assert compute_metrics(trace)["dig.deadlock"] == 0, "the published number is 40"

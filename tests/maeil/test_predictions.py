@@ -8,33 +8,32 @@ from itertools import count
 
 import pytest
 
-from maeil import Act, Prediction, Task, Thought, View
+from maeil import Act, Task, Thought, View
 from maeil.errors import ContractError
+from maeil.extensions.predictions import Prediction, Predictions
+from maeil.extensions.predictions.events import Predicted
 from maeil.metrics import METRICS, compute_metrics
 from maeil.trace import SCHEMA, Stamped, Trace
 from maeil.trace.events import (
-    SCHEMA_WITHOUT_REPAIR,
     EpisodeStart,
     MessageSent,
     PlanChange,
-    Predicted,
     ThoughtEnd,
     ThoughtStart,
 )
 from tests.agents.naive_team import topology
 from tests.maeil.corridor import Corridor
-from tests.maeil.scripted import Scripted, play, walk
+from tests.maeil.scripted import Scripted, walk
+from tests.maeil.scripted import play as play_without
+
+play = partial(play_without, extensions=[Predictions()])
 
 A, B, C = ({"kind": "deliver", "target": f"block_{i}"} for i in range(3))
 START = EpisodeStart(SCHEMA, 0, "cube", "individual", ["agent_0", "agent_1", "agent_2"], [], "tokens", {})
 
 
-class Seer(Scripted):
-    predicts = True
-
-
 def seeing(*predictions: Prediction, steps: int = 2) -> Thought:
-    return replace(walk(steps), predictions=predictions)
+    return replace(walk(steps), answers={"predictions": predictions})
 
 
 def of(events: list[Stamped], kind: type) -> list:
@@ -65,8 +64,8 @@ def says(agent: int, **of: dict | None) -> Predicted:
 
 
 def test_what_a_thought_expects_is_recorded_before_it_takes_effect_and_told_to_nobody() -> None:
-    other = Seer(walk(2))
-    events = play([Seer(seeing(Prediction(1, Task("walk", "2")), Prediction(2, None))), other, other])
+    other = Scripted(walk(2))
+    events = play([Scripted(seeing(Prediction(1, Task("walk", "2")), Prediction(2, None))), other, other])
     kinds = [type(stamped.event) for stamped in events]
     first = of(events, Predicted)[0]
     assert first == Predicted(0, [{"agent": 1, "task": {"kind": "walk", "target": "2"}}, {"agent": 2, "task": None}])
@@ -75,10 +74,10 @@ def test_what_a_thought_expects_is_recorded_before_it_takes_effect_and_told_to_n
     assert not of(events, MessageSent)
 
 
-def test_a_trace_has_the_newer_schema_exactly_where_a_mind_predicts() -> None:
-    blind = play([Scripted(walk(2)), Scripted(walk(2))])
-    seeing_one = play([Scripted(walk(2)), Seer(walk(2))])
-    assert of(blind, EpisodeStart)[0].schema == SCHEMA_WITHOUT_REPAIR
+def test_a_trace_has_the_newer_schema_exactly_where_predictions_are_taken() -> None:
+    blind = play_without([Scripted(walk(2)), Scripted(walk(2))])
+    seeing_one = play([Scripted(walk(2)), Scripted(walk(2))])
+    assert of(blind, EpisodeStart)[0].schema == 1
     assert of(seeing_one, EpisodeStart)[0].schema == SCHEMA
 
 
@@ -91,15 +90,15 @@ def test_a_trace_has_the_newer_schema_exactly_where_a_mind_predicts() -> None:
     ],
 )
 def test_a_prediction_of_nobody_is_refused_with_the_whole_thought(predictions: tuple, told: str) -> None:
-    events = play([Seer(seeing(*predictions), walk(2)), Scripted(walk(2))], Corridor(2))
+    events = play([Scripted(seeing(*predictions), walk(2)), Scripted(walk(2))], Corridor(2))
     refused = [end.refused for end in of(events, ThoughtEnd) if end.refused]
     assert refused == [(told,)]
     assert not of(events, Predicted)
 
 
-def test_a_mind_that_does_not_say_that_it_predicts_may_not() -> None:
-    with pytest.raises(ContractError, match="predicts = True"):
-        play([Scripted(seeing(Prediction(1, None))), Scripted(walk(2))])
+def test_a_mind_that_does_not_require_the_extension_may_not_predict() -> None:
+    with pytest.raises(ContractError, match="no such extension"):
+        play_without([Scripted(seeing(Prediction(1, None))), Scripted(walk(2))])
 
 
 def test_a_prediction_is_held_against_the_next_plan_after_its_thought_has_begun() -> None:
@@ -158,11 +157,13 @@ def test_a_trace_without_predictions_has_none_of_these_metrics() -> None:
 
 def test_a_turn_for_talk_alone_takes_no_predictions() -> None:
     def eager(view: View) -> Thought:
-        return walk(3) if Act.PLAN in view.turn.acts else Thought(predictions=() if view.problems else (one,))
+        return (
+            walk(3) if Act.PLAN in view.turn.acts else Thought(answers={} if view.problems else {"predictions": (one,)})
+        )
 
     one = Prediction(1, None)
     quiet = Scripted(lambda view: walk(3) if Act.PLAN in view.turn.acts else Thought())
-    events = play([Seer(eager), quiet], Corridor(2), topology=topology("debate", 2))
+    events = play([Scripted(eager), quiet], Corridor(2), topology=topology("debate", 2))
     assert [end.refused for end in of(events, ThoughtEnd) if end.refused] == [
         ("this turn is for speaking, not for predictions",)
     ]

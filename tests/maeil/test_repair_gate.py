@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from maeil import Act, LoopSettings, Plan, Resume, Task, Thought, View, World
+from maeil.extensions.repair.events import RepairChecked, RepairEnded, RepairStarted
+from maeil.extensions.repair.gate import Repair, RepairSettings
+from maeil.extensions.repair.rules import Advice, Moment, RepairRules, Violation
 from maeil.messages import Draft
-from maeil.notices import Advice, Violation
-from maeil.repair import Moment, RepairRules
-from maeil.repairs.gate import Repair, RepairSettings
 from maeil.tasks import Constraint
-from maeil.trace.events import RepairChecked, RepairEnded, RepairStarted
 from tests.maeil.corridor import Corridor, Rest, Walk
 from tests.maeil.scripted import Scripted, lines, play, walk
 
@@ -67,7 +66,7 @@ def events(found, *kinds):
 
 
 def test_plans_that_are_expected_to_come_off_begin_as_they_are():
-    found = play([member(walk(3)), member(walk(3))], repair=repair(Rules()))
+    found = play([member(walk(3)), member(walk(3))], extensions=[repair(Rules())])
     (check,) = events(found, RepairChecked)
     assert (check.verdict, check.violations, check.predictor) == ("passed", [], "heuristic")
     assert [(one["plan"], one["task"]) for one in check.plans] == [
@@ -79,7 +78,7 @@ def test_plans_that_are_expected_to_come_off_begin_as_they_are():
 
 def test_each_states_its_intention_in_order_then_all_plan_anew_and_the_world_stands_still():
     minds = [member(walk(1), walk(3)) for _ in range(3)]
-    found = play(minds, repair=repair(Rules([(0, 2)])))
+    found = play(minds, extensions=[repair(Rules([(0, 2)]))])
     told = lines(found, "message_sent", "plan", "step")
     assert told[3:11] == [
         "t=0 t^=2: agent 0 says 'agent_0 walks' to [2]",
@@ -93,16 +92,15 @@ def test_each_states_its_intention_in_order_then_all_plan_anew_and_the_world_sta
     ]
     assert [m.content for m in minds[2].views[1].unread] == ["agent_0 walks"], "the second has heard the first"
     assert [m.content for m in minds[0].views[2].unread] == ["agent_2 walks"]
-    notice = minds[0].views[1].turn.notice
-    assert notice is not None
+    (notice,) = minds[0].views[1].noted("repair")
     assert (notice.channel, notice.replan, [one.plan for one in notice.plans]) == ((0, 2), True, ["P0.1", "P2.1"])
-    assert minds[1].views[1].turn.notice is None, "who is not concerned is not asked"
+    assert not minds[1].views[1].notes, "who is not concerned is not asked"
     assert events(found, RepairEnded)[0].replaced == ["P0.1", "P2.1"]
 
 
 def test_together_nobody_has_heard_another():
     minds = [member(walk(1), walk(3)), member(walk(1), walk(3))]
-    play(minds, repair=repair(Rules([(0, 1)]), order="together"))
+    play(minds, extensions=[repair(Rules([(0, 1)]), order="together")])
     speaking = [view for mind in minds for view in mind.views if Act.SPEAK in view.turn.acts]
     assert [view.unread for view in speaking] == [(), ()]
     assert all(len(view.unread) == 1 for mind in minds for view in mind.views[2:3])
@@ -111,49 +109,47 @@ def test_together_nobody_has_heard_another():
 def test_who_is_advised_to_help_takes_part_and_sees_the_advice():
     minds = [member(walk(1), walk(3)) for _ in range(3)]
     advice = {1: Plan((Walk(steps=2),))}
-    found = play(minds, repair=repair(Rules([(0,)], advice)))
+    found = play(minds, extensions=[repair(Rules([(0,)], advice))])
     (started,) = events(found, RepairStarted)
     assert (started.agents, list(started.advice["plans"])) == ((0, 1), ["agent_1"])
-    notice = minds[1].views[1].turn.notice
-    assert notice is not None
+    (notice,) = minds[1].views[1].noted("repair")
     assert notice.advice == Advice(TASK, advice)
 
 
 def test_without_guidance_nothing_is_advised():
     minds = [member(walk(1), walk(3)) for _ in range(2)]
-    found = play(minds, repair=repair(Rules([(0,)], {1: Plan((Walk(),))}), guidance=False))
+    found = play(minds, extensions=[repair(Rules([(0,)], {1: Plan((Walk(),))}), guidance=False)])
     assert (events(found, RepairStarted)[0].advice, events(found, RepairStarted)[0].agents) == (None, (0,))
 
 
 def test_advice_that_the_world_would_refuse_is_none():
     minds = [member(walk(1), walk(3)) for _ in range(2)]
-    found = play(minds, repair=repair(Rules([(0,)], {1: Plan((Walk(steps=9),))})))
+    found = play(minds, extensions=[repair(Rules([(0,)], {1: Plan((Walk(steps=9),))}))])
     assert events(found, RepairStarted)[0].advice is None
 
 
 def test_a_channel_refuses_to_resume():
     stubborn = Scripted(lambda view: Thought(Resume.RESUME) if view.plan is not None and not view.problems else walk(3))
-    found = play([stubborn], repair=repair(Rules([(0,)])))
+    found = play([stubborn], extensions=[repair(Rules([(0,)]))])
     refused = [e.refused for e in (s.event for s in found) if e.kind == "thought_end" and e.refused]
-    assert refused == [("this turn asks for a plan anew: the present one is expected to fail",)]
+    assert refused == [("this turn asks for a new plan",)]
     assert events(found, RepairEnded)[0].replaced == ["P0.1"]
 
 
 def test_a_notice_is_told_to_those_concerned_who_may_go_on_and_nobody_speaks():
     calm = Scripted(lambda view: Thought(Resume.RESUME) if view.plan is not None else walk(3))
     other = member(walk(3))
-    found = play([calm, other], repair=repair(Rules([(0,)]), mode="notice"))
+    found = play([calm, other], extensions=[repair(Rules([(0,)]), mode="notice")])
     assert lines(found, "message_sent") == []
     assert events(found, RepairEnded)[0].replaced == []
-    notice = calm.views[1].turn.notice
-    assert notice is not None
+    (notice,) = calm.views[1].noted("repair")
     assert (notice.replan, notice.advice, len(other.views)) == (False, None, 1)
     assert "t=0 t^=2: agent 0 I->W resumed" in lines(found, "stage")
 
 
 def test_rules_commit_the_advised_plan_without_a_thought():
     minds = [member(walk(1)), member(walk(3))]
-    found = play(minds, repair=repair(Rules([(0,)], {0: Plan((Walk(steps=3),))}), mode="rules"))
+    found = play(minds, extensions=[repair(Rules([(0,)], {0: Plan((Walk(steps=3),))}), mode="rules")])
     assert "t=0 t^=1: P0.2 committed [advised]" in lines(found, "plan")
     assert [len(mind.views) for mind in minds] == [1, 1]
 
@@ -161,7 +157,7 @@ def test_rules_commit_the_advised_plan_without_a_thought():
 def test_rules_without_another_plan_leave_all_as_it_is():
     same = {0: Plan((Walk(steps=3),))}
     for advice in ({}, same):
-        found = play([member(walk(3)), member(walk(3))], repair=repair(Rules([(0,)], advice), mode="rules"))
+        found = play([member(walk(3)), member(walk(3))], extensions=[repair(Rules([(0,)], advice), mode="rules")])
         assert [check.verdict for check in events(found, RepairChecked)] == ["no_advice"]
         assert events(found, RepairStarted) == []
 
@@ -176,7 +172,7 @@ def test_rules_without_another_plan_leave_all_as_it_is():
 )
 def test_a_repaired_task_is_left_alone_until_it_has_cooled_down(cooldown, verdicts):
     minds = [member(walk(2)), member(Thought(Plan((Rest(steps=50),))))]
-    found = play(minds, Corridor(2, length=2, max_steps=8), repair=repair(Rules([(0,)] * 9), cooldown=cooldown))
+    found = play(minds, Corridor(2, length=2, max_steps=8), extensions=[repair(Rules([(0,)] * 9), cooldown=cooldown)])
     assert [(s.t, s.event.verdict) for s in found if isinstance(s.event, RepairChecked)] == list(
         zip((0, 2, 4, 6), verdicts, strict=True)
     )
@@ -184,13 +180,13 @@ def test_a_repaired_task_is_left_alone_until_it_has_cooled_down(cooldown, verdic
 
 def test_what_was_repaired_is_judged_again_only_when_the_settings_say_so():
     for verifications, checks in ((1, ["repair"]), (2, ["repair", "repair"]), (3, ["repair", "repair", "passed"])):
-        found = play([member(walk(3))], repair=repair(Rules([(0,)] * 2), verifications=verifications))
+        found = play([member(walk(3))], extensions=[repair(Rules([(0,)] * 2), verifications=verifications)])
         assert [check.verdict for check in events(found, RepairChecked)] == checks
 
 
 def test_nothing_is_judged_while_every_plan_is_under_way():
     slow, quick = member(walk(3)), member(walk(1))
-    found = play([slow, quick], repair=repair(Rules()))
+    found = play([slow, quick], extensions=[repair(Rules())])
     checks = [(s.t, [p["plan"] for p in s.event.plans]) for s in found if isinstance(s.event, RepairChecked)]
     assert checks == [(0, ["P0.1", "P1.1"]), (1, ["P0.1", "P1.2"]), (2, ["P0.1", "P1.3"])]
 
@@ -198,7 +194,7 @@ def test_nothing_is_judged_while_every_plan_is_under_way():
 def test_a_plan_under_way_that_is_resumed_goes_on_where_it_was():
     steady = Scripted(lambda view: Thought(Resume.RESUME) if view.plan is not None else walk(3))
     world = Corridor(2)
-    found = play([steady, member(walk(1))], world, repair=repair(Rules([(), (0,)]), mode="notice"))
+    found = play([steady, member(walk(1))], world, extensions=[repair(Rules([(), (0,)]), mode="notice")])
     assert "t=1 t^=2: agent 0 X->I repair" in lines(found, "stage")
     assert [line for line in lines(found, "action") if "P0.1" in line] == [
         "t=0 t^=1: P0.1 walk started",
@@ -210,7 +206,7 @@ def test_who_has_used_up_its_thoughts_goes_on_with_the_plan_that_it_has():
     found = play(
         [member(walk(3)), member(walk(3))],
         settings=LoopSettings(max_thoughts_per_step=1),
-        repair=repair(Rules([(0, 1)])),
+        extensions=[repair(Rules([(0, 1)]))],
     )
     assert lines(found, "forced_ready") == ["t=0 t^=1: agent 0 forced", "t=0 t^=1: agent 1 forced"]
     assert found[-1].event.finished
@@ -218,4 +214,4 @@ def test_who_has_used_up_its_thoughts_goes_on_with_the_plan_that_it_has():
 
 def test_a_trace_says_by_its_schema_whether_there_may_be_repairs():
     assert play([member(walk(3))])[0].event.schema == 1
-    assert play([member(walk(3))], repair=repair(Rules()))[0].event.schema == 2
+    assert play([member(walk(3))], extensions=[repair(Rules())])[0].event.schema == 2

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from maeil.extensions.repair.events import RepairChecked, RepairEnded, RepairStarted
+from maeil.extensions.repair.metrics import judged_groups
+from maeil.extensions.repair.outcome import violated
 from maeil.metrics import METRICS, compute_metrics
-from maeil.metrics.repair import judged_groups
-from maeil.repairs.outcome import violated
 from maeil.tasks import Constraint
-from maeil.trace.events import (
-    EpisodeStart,
-    MessageSent,
-    PlanChange,
-    RepairChecked,
-    RepairEnded,
-    RepairStarted,
-    Stamped,
-    StepOutcome,
-    StepTaken,
-    ThoughtEnd,
-)
+from maeil.trace.events import EpisodeStart, MessageSent, PlanChange, Stamped, StepOutcome, StepTaken, ThoughtEnd
 from maeil.trace.reader import Trace
 
 S, T, P, D, J = (

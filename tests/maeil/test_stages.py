@@ -11,10 +11,8 @@ TABLE = {
     ("W", "message"): "I",
     ("X", "plan_ended"): "R",
     ("X", "message"): "I",
-    ("W", "repair"): "I",
-    ("X", "repair"): "I",
-    ("W", "heal"): "I",
-    ("X", "heal"): "I",
+    ("W", "extension"): "I",
+    ("X", "extension"): "I",
     ("I", "resumed"): "W",
     ("I", "replaced"): "W",
 }

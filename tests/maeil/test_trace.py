@@ -9,7 +9,6 @@ import pytest
 
 from maeil.errors import NewerTrace, ReplayMismatch, TraceError
 from maeil.trace import Recorder, comparable, read_trace, replay
-from maeil.trace.events import SCHEMA_WITHOUT_REPAIR
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import Scripted, play, walk
 
@@ -27,7 +26,7 @@ def test_what_is_read_is_what_was_recorded(recorded):
     assert [orjson.dumps(a) for a in trace.events] == [orjson.dumps(b) for b in events]
     assert not trace.torn
     assert [event.seq for event in trace.events] == list(range(len(events)))
-    assert trace.start.schema == SCHEMA_WITHOUT_REPAIR
+    assert trace.start.schema == 1
     assert trace.end is not None
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from maeil.errors import ChangeRefused, ReplayMismatch
+from maeil.extensions.change import Change, ChangeAt, WorldChange, change_world
 from maeil.trace import Instant, Prefix, Trace, read_trace, replay
-from maeil.trace.events import ThoughtStart, WorldChange
+from maeil.trace.events import ThoughtStart
 from maeil.world import Changeable
-from maeil.world_change import ChangeAt, change_world
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import Scripted, play, walk
 
@@ -37,7 +37,7 @@ def minds() -> list[Scripted]:
 
 
 def test_a_change_comes_before_all_thoughts_of_its_step_and_its_actions_end_at_once() -> None:
-    events = play(minds(), Movable(2, length=9), change=ChangeAt(2, {"agent_1": 7}))
+    events = play(minds(), Movable(2, length=9), extensions=[Change(ChangeAt(2, {"agent_1": 7}))])
     at = next(s.seq for s in events if isinstance(s.event, WorldChange))
     # The score of the step before comes first, that of the new state after the change.
     assert [s.event.kind for s in events[at - 1 : at + 6]] == [
@@ -57,7 +57,7 @@ def test_a_change_and_its_replay_give_the_same_frames(tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl"
     for t in (0, 2, 8):
         world = Movable(2, length=9)
-        play(minds(), world, change=ChangeAt(t, {"agent_1": 1}), path=path)
+        play(minds(), world, extensions=[Change(ChangeAt(t, {"agent_1": 1}))], path=path)
         again = Movable(2, length=9)
         frames = [list(again.cells) for _ in replay(read_trace(path), again)]
         assert frames[t] == [t, 1]
@@ -75,8 +75,8 @@ def test_a_world_that_cannot_be_changed_says_so() -> None:
 def test_what_the_world_refuses_is_refused_in_the_loop_and_in_the_replay(tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl"
     with pytest.raises(ChangeRefused, match="agent_1: 99 is outside the corridor"):
-        play(minds(), Movable(2, length=9), change=ChangeAt(2, {"agent_1": 99}))
-    play(minds(), Movable(2, length=9), change=ChangeAt(2, {"agent_1": 7}), path=path)
+        play(minds(), Movable(2, length=9), extensions=[Change(ChangeAt(2, {"agent_1": 99}))])
+    play(minds(), Movable(2, length=9), extensions=[Change(ChangeAt(2, {"agent_1": 7}))], path=path)
     path.write_bytes(path.read_bytes().replace(b'{"agent_1":7}', b'{"agent_1":77}'))
     with pytest.raises(ReplayMismatch, match="step 2: the world was changed, and refuses it now: agent_1: 77"):
         list(replay(read_trace(path), Movable(2, length=9)))
@@ -92,7 +92,7 @@ def test_a_beginning_that_a_change_ends_is_left_with_the_change(t: int) -> None:
         prefix(stamped)
         live.append(prefix.live)
 
-    events = play(minds(), Movable(2, length=9), change=ChangeAt(t, {"agent_1": 1}), listener=listen)
+    events = play(minds(), Movable(2, length=9), extensions=[Change(ChangeAt(t, {"agent_1": 1}))], listener=listen)
     at = next(s.seq for s in events if isinstance(s.event, WorldChange))
     assert live == [seq >= at for seq in range(len(events))]
     if all(s.t != t for s in before if isinstance(s.event, ThoughtStart)):

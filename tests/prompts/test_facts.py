@@ -81,6 +81,6 @@ def test_the_squeeze_is_blind_unless_it_has_a_hint(hint: bool) -> None:
     assert not Cell.compose(["env=squeeze"]).configuration.env.hint
     world = squeeze(n=3, hint=hint)
     world.reset(1)
-    told = render_prompt(config(), context(world, topology("individual", 3)), view(world))
-    text = " ".join(message.content for message in told) + world.observe(0).text()
+    given = render_prompt(config(), context(world, topology("individual", 3)), view(world))
+    text = " ".join(message.content for message in given) + world.observe(0).text()
     assert ("peak" in text) is hint

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from maeil import Act
 from maeil.mind import PlanView
+from maeil.names import fold_names, unfold_names
 from maeil.plans import PlanStatus, Task
 from quorum.agents.baselines.asking import BaselineRole, ReviewAnswers, TalkAnswers
 from quorum.agents.coordination.asking import JointAnswers
@@ -23,7 +24,6 @@ from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.llm.validation import validator_of
 from quorum.agents.naive import render_prompt
 from quorum.agents.naive.answers import AnswerTypes
-from quorum.agents.prompting.names import fold_names, unfold_names
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.skills import prompts_of, skills_of
 from tests.agents.naive_team import TOPOLOGIES, config, context, cube, prompts, topology, view

@@ -50,11 +50,11 @@ def test_what_is_shown_of_a_board_reads_back_and_is_told_once(difficulty: str, s
     for seed in range(5):
         w = transport(n=8, seed=seed, difficulty=difficulty, entry_rule=DIFFICULTIES[difficulty], view=sight)
         for seen in (*map(w.observe, range(8)), w.global_observation()):
-            told = orjson.loads(write_json(seen))
+            given = orjson.loads(write_json(seen))
             board = {key: items for key, items in seen.board.items() if items} if seen.board is not None else None
-            assert read_shown(told) == replace(seen, board=board, boxes_placed=None)
-            assert not ({"sees", "corners"} & set(told) and "board" in told)
-            assert not {"agent", "difficulty", "rows", "cols"} & set(told)
+            assert read_shown(given) == replace(seen, board=board, boxes_placed=None)
+            assert not ({"sees", "corners"} & set(given) and "board" in given)
+            assert not {"agent", "difficulty", "rows", "cols"} & set(given)
 
 
 @pytest.mark.parametrize("picks", ["coordinator", "all", "nobody"])

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llamac_env.squeeze.symbolic.actions import VOCABULARY as SQUEEZE_VOCABULARY
+from llamac_env.squeeze.world import VOCABULARY as SQUEEZE_VOCABULARY
 from maeil import Act, OpenTask
 from maeil.messages import Message, MessageKind
 from maeil.mind import PlanView
@@ -76,8 +76,8 @@ def test_a_prompt_has_rules_and_every_action_with_the_ranges_of_its_model(prompt
         assert f"- {action.name}(" in system.content
         assert action.meaning in system.content
         for argument in action.arguments:
-            told = re.search(rf"\b{argument.name}: {re.escape(argument.values)}", system.content)
-            assert told or (argument.values in PLAIN and re.search(rf"\b{argument.name}\b", system.content))
+            lines = re.search(rf"\b{argument.name}: {re.escape(argument.values)}", system.content)
+            assert lines or (argument.values in PLAIN and re.search(rf"\b{argument.name}\b", system.content))
 
 
 @pytest.mark.parametrize("prompt_set", ["default", "terse"])
@@ -100,7 +100,7 @@ def test_an_argument_is_told_where_it_first_stands_and_again_where_it_means_some
         ActionEntry("wait", "Wait.", (steps("1 to 9", "how long"), Argument("why", "string", "", ""))),
         ActionEntry("rest", "Rest.", (steps("integer", ""), Argument("until", "integer or null", "", ""))),
     ]
-    assert [(told.call, told.meaning) for told in tell(entries)] == [
+    assert [(lines.call, lines.meaning) for lines in tell(entries)] == [
         ("walk(way: up|down, steps=1)", "Walk. steps: how far."),
         ("run(way, steps=1, until=null)", "Run."),
         ("wait(steps: 1 to 9 = 1, why: string)", "Wait. steps: how long."),
@@ -166,7 +166,7 @@ def test_messages_that_are_alike_stand_together_in_their_order(world):
         return Message(0, sender, to, content, kind, step, 0, 0)
 
     inform, propose = MessageKind.INFORM, MessageKind.PROPOSE
-    told = (
+    lines = (
         said(0, (1, 2, 3), inform, 0, "a"),
         said(2, (0, 1, 3), inform, 0, "b"),
         said(0, (1,), inform, 0, "c"),
@@ -174,7 +174,7 @@ def test_messages_that_are_alike_stand_together_in_their_order(world):
         said(2, (0, 1, 3), propose, 1, "e"),
         said(2, (0, 1, 3), propose, 1, "f"),
     )
-    assert orjson.loads(read_blocks(text(world, memory=told))["memory"]) == [
+    assert orjson.loads(read_blocks(text(world, memory=lines))["memory"]) == [
         {"step": 0, "said": [["agent_0", "a"], ["agent_2", "b"]]},
         {"step": 0, "said": [["agent_0", "c"]], "to": ["agent_1"]},
         {"step": 0, "said": [["agent_2", "d"]], "kind": "propose"},
@@ -222,8 +222,8 @@ def test_a_turn_says_what_it_allows_and_no_more(world, changes, said, unsaid):
 
 def test_every_topology_is_told_in_words_of_its_own(world):
     roles = {"centralized": "follower", "coordinator": "follower", "hybrid": "follower", "hierarchy": "member"}
-    told = [messages(world, name, role=roles.get(name, ""))[1].content.splitlines()[-2] for name in TOPOLOGIES]
-    assert len(set(told)) == len(TOPOLOGIES) - 1  # a coordinator's team is told by its roles, as any centralized one
+    lines = [messages(world, name, role=roles.get(name, ""))[1].content.splitlines()[-2] for name in TOPOLOGIES]
+    assert len(set(lines)) == len(TOPOLOGIES) - 1  # a coordinator's team is described as any centralized one
 
 
 def test_a_coordinator_is_told_that_it_has_no_body(world):

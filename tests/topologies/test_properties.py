@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maeil import Act, Call, LoopSettings, Plan, Resume, Thought
-from maeil.descriptors import Descriptor, Need, Offer
+from maeil.extensions.describe.describing import DESCRIBE, Describing
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
+from maeil.extensions.describe.matchers import LexicalMatcher
 from maeil.messages import Draft, MessageKind
 from maeil.plans import PlanStatus
 from maeil.stages import TRANSITIONS, Stage, Trigger
-from quorum.agents.matching import LexicalMatcher
 from quorum.topologies.centralized import Centralized, CentralizedConfig
 from quorum.topologies.chain import Chain
 from quorum.topologies.debate import Debate, DebateConfig
@@ -110,15 +111,15 @@ class Wild:
                 pool = view.turn.recipients if rng.random() < 0.9 else range(-1, len(view.names) + 1)
                 recipients = rng.sample(list(pool), min(len(pool), rng.randint(1, 3)))
                 messages.append(Draft(tuple(recipients), "hm", rng.choice([MessageKind.INFORM, MessageKind.DIRECTIVE])))
-        descriptor = Descriptor(Offer(rng.choice(WORDS)), Need(rng.choice(WORDS))) if describes(view) else None
-        return Thought(decision, tuple(messages), (Call(rng.randint(0, 4), {}),), descriptor=descriptor)
+        answers = {DESCRIBE: Descriptor(Offer(rng.choice(WORDS)), Need(rng.choice(WORDS)))} if describes(view) else {}
+        return Thought(decision, tuple(messages), (Call(rng.randint(0, 4), {}),), answers=answers)
 
 
 WORDS = ("block_1 and block_2", "block_2", "nothing at all", "")
 
 
 def describes(view) -> bool:
-    return Act.DESCRIBE in view.turn.acts
+    return DESCRIBE in view.turn.asks
 
 
 def check(events, agents, maximum):
@@ -185,7 +186,7 @@ def test_the_loop_keeps_its_promises(name, seed, agents, delivery, thoughts, rep
         topology=topology,
         settings=LoopSettings(delivery=delivery, max_thoughts_per_step=thoughts, max_repairs=repairs),
         coordinators=[("coordinator", Wild(seed - 1))] if topology.coordinated else [],
-        matcher=LexicalMatcher() if name == "dytopo" else None,
+        extensions=[Describing(LexicalMatcher())] if name == "dytopo" else [],
     )
     assert events[-1].event.kind == "episode_end"
     assert events[-1].event.outcome == "completed"

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maeil import Seeds, TopologyContext
-from maeil.descriptors import Affinity
+from maeil.extensions.describe.descriptors import Affinity
 from quorum.topologies.dytopo import Dytopo, DytopoConfig
 from quorum.topologies.random_edges import RandomEdges, RandomEdgesConfig
 from quorum.topologies.routing import in_order, strongest, without_cycles
 
-START = SimpleNamespace(t=0, routes=[])
+START = SimpleNamespace(t=0, found_by=lambda _: [])
 
 
 @st.composite
@@ -33,7 +33,7 @@ def routed(affinity: Affinity, inputs: int = 3, threshold: float = 0.3) -> list[
 def drawn(affinity: Affinity, inputs: int = 3, seed: int = 0, t: int = 0) -> list[tuple[int, int]]:
     config = RandomEdgesConfig(name="random", matcher="typed", threshold=0.3, inputs=inputs, rounds=1)
     topology = RandomEdges(config, TopologyContext(30, Seeds(seed, "topology")))
-    return list(topology.route(affinity, SimpleNamespace(t=t, routes=[])))
+    return list(topology.route(affinity, SimpleNamespace(t=t, found_by=lambda _: [])))
 
 
 def is_acyclic(affinity: Affinity, edges: list[tuple[int, int]]) -> bool:

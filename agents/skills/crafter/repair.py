@@ -15,9 +15,8 @@ from dataclasses import dataclass
 
 from crafter_env import COLLECT, Cell, Collect, Craft, CrafterObservation, Material, Move, Navigate, Noop, Target
 from maeil.actions import SymbolicAction
-from maeil.notices import Advice, Violation
+from maeil.extensions.repair.rules import Advice, Moment, RepairRules, Violation
 from maeil.plans import Plan, Task
-from maeil.repair import Moment, RepairRules
 from maeil.tasks import Constraint
 from maeil.world import World
 from quorum.agents.skills.crafter.scene import RESOURCE, STEPS, Scene, distance

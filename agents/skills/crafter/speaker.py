@@ -34,7 +34,8 @@ from crafter_env import (
     read_shown,
 )
 from maeil.actions import Vocabulary
-from maeil.descriptors import Descriptor, Need, Offer
+from maeil.extensions.describe.describing import needs_of
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan, Task
@@ -78,7 +79,7 @@ def describe(view: View, scene: Scene, sights: list[str]) -> Descriptor:
 
 def asked(view: View) -> list[Material]:
     """Return the materials that those look for whom the agent writes to."""
-    names = dict.fromkeys(name for _, need in view.needs for name in need.tasks)
+    names = dict.fromkeys(name for _, need in needs_of(view) for name in need.tasks)
     return [Material[name] for name in names if name in Material.__members__]
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from cube_env import SymbolicObservation
 from maeil.actions import Vocabulary
+from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind
 from maeil.plans import Task
-from maeil.repair import RepairRules
 from maeil.world import World
 from quorum.agents.coordination.joint import Sight
 from quorum.agents.prompting.examples import Example, example_plan, plain_example

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from cube_env import Face, SymbolicBlock, SymbolicObservation
+from maeil.extensions.describe.describing import needs_of
 from maeil.messages import Message, MessageKind
 from maeil.mind import View
+from maeil.names import fold_names
 from maeil.plans import PlanStatus, Task
 from maeil.tasks import OpenTask
-from quorum.agents.prompting.names import fold_names
 
 _CLAIM = re.compile(r"\bI take block_(\d{1,9})\b")
 _ORDER = re.compile(r"\bagent_(\d{1,9}): block_(\d{1,9})\b")
@@ -167,7 +168,7 @@ def recall(view: View, observation: SymbolicObservation) -> Knowledge:
         known.order = block if known.order is not None else None
     elif view.outcomes:
         known.give_up(view.agent)
-    for agent, need in view.needs:
+    for agent, need in needs_of(view):
         for found in filter(None, map(_BLOCK.match, need.tasks)):
             known.wishes[agent] = int(found[1])
     for message in (*view.memory, *view.unread):

@@ -31,9 +31,8 @@ from cube_env import (
     YieldBlock,
 )
 from maeil.actions import SymbolicAction
-from maeil.notices import Advice, Violation
+from maeil.extensions.repair.rules import Advice, Moment, RepairRules, Violation
 from maeil.plans import Plan, Task
-from maeil.repair import Moment, RepairRules
 from maeil.tasks import Constraint
 from maeil.world import World
 from quorum.agents.skills.cube.critic import PATIENCE

@@ -31,7 +31,7 @@ from cube_env import (
     read_shown,
 )
 from maeil.actions import Vocabulary
-from maeil.descriptors import Descriptor, Need, Offer
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.messages import Message, MessageKind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan, PlanStatus, Task

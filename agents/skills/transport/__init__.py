@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from maeil.actions import Vocabulary
+from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind, Observation, View
 from maeil.plans import Task
-from maeil.repair import RepairRules
 from maeil.world import World
 from quorum.agents.coordination.prompts import Notation
 from quorum.agents.prompting.examples import Example, example_plan

@@ -11,9 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from llamac_env import Board, BoxMove, Colour, Move, TransportObservation, Unreadable, box_move
-from maeil.notices import Advice, Violation
+from maeil.extensions.repair.rules import Advice, Moment, RepairRules, Violation
 from maeil.plans import Plan, Task
-from maeil.repair import Moment, RepairRules
 from maeil.tasks import Constraint
 from maeil.world import World
 from quorum.agents.skills.transport.moves import fitting, greedy, one_step

@@ -32,7 +32,8 @@ from llamac_env import (
     write_place,
 )
 from maeil.actions import Vocabulary
-from maeil.descriptors import Descriptor, Need, Offer
+from maeil.extensions.describe.describing import needs_of
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, Thought, View
 from maeil.plans import Plan, Task
@@ -74,7 +75,7 @@ def describe(board: Board, view: View) -> Descriptor:
 
 def telling(board: Board, view: View) -> list[int]:
     """Return the agents whose cells one reports on: its own, and those with a target that others need to know."""
-    needed = {name for _, need in view.needs for name in need.tasks}
+    needed = {name for _, need in needs_of(view) for name in need.tasks}
     cells = {target.place for target in board.targets if f"target_{target.colour}" in needed}
     return [
         view.agent,

@@ -48,7 +48,7 @@ def test_after_all_retries_the_episode_ends_unfinished_and_says_why(tmp_path):
 @pytest.mark.parametrize(
     ("answer", "code"),
     [
-        (joint(stranger=walk(3)), "V-STRANGER"),
+        (joint(nobody=walk(3)), "V-STRANGER"),
         ({"thoughts": "so", "plans": [{"agent": "agent_0", "plan": walk(n)} for n in (2, 3)]}, "V-DUPLICATE"),
         (joint(agent_1=walk(9)), "V-WORLD"),
         (joint(agent_0={**walk(3), "actions": [{"action": "fly"}]}), "V-FORM"),
@@ -108,7 +108,7 @@ def test_on_easy_boards_an_objection_is_answered_once_and_nobody_is_asked_again(
     revised = model.asked("centre")[1]
     assert revised["objections"] == [{"agent": "agent_0", "issue": "too short", "proposal": walk(3)}]
     assert revised["suggestion"]["agent_0"]["actions"][0]["steps"] == 1
-    assert revised["asked"] == ["agent_0", "agent_1"], "the whole joint plan is made anew"
+    assert revised["asked"] == ["agent_0", "agent_1"], "the whole joint plan is made again"
     assert sent(events) == [(2, [0, 1], "directive"), (0, [2], "feedback"), (1, [2], "ack"), (2, [0, 1], "directive")]
 
 
@@ -124,7 +124,7 @@ def test_on_hard_boards_all_named_are_asked_again_after_each_answer_but_the_last
 
 
 def test_a_revised_plan_is_read_like_a_first_one(tmp_path):
-    model = Cast(centre=[everybody(2), NOT_JSON, joint(stranger=walk(3)), everybody(2)], reviewer=object_to("no"))
+    model = Cast(centre=[everybody(2), NOT_JSON, joint(nobody=walk(3)), everybody(2)], reviewer=object_to("no"))
     events = run("hmas2", model, tmp_path)
     assert model.calls["centre"] == 4
     assert codes_of(events) == ["V-FORM", "V-STRANGER"]

@@ -101,7 +101,7 @@ def test_without_any_joint_plan_the_episode_ends_unfinished(tmp_path):
         ([None, go(1), go(2)], None),
         ([None, go(1), go(1)], go(1)),
         ([go(1), None, None], None),  # most let it wait
-        ([go(1, "a"), go(1, "b"), go(1, "b")], go(1, "b")),  # another task is another plan
+        ([go(1, "a"), go(1, "b"), go(1, "b")], go(1, "b")),  # a different task makes a different plan
     ],
 )
 def test_the_majority_of_each_agent_wins_and_the_lowest_debater_breaks_ties(votes, winner):

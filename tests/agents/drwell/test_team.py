@@ -96,14 +96,14 @@ def test_what_was_tried_is_told_to_those_who_choose_and_to_those_who_plan(tmp_pa
     model = Cast(answers)
     _, minds = run(model, tmp_path)
     first, later = model.asked("proposer", "agent_0")
-    assert [told["attempts"] for told in first["tasks"]] == [0, 0]
+    assert [given["attempts"] for given in first["tasks"]] == [0, 0]
     door, gate = later["tasks"]
     assert (door["attempts"], gate["attempts"], gate["success_rate"]) == (0, 1, 0.0)
-    told = model.asked("planner", "agent_1")[1]
-    assert told["prototypes"] == [{"kinds": ["walk"], "attempts": 2, "success_rate": 0.0}]
-    assert told["instances"][0]["plan"]["actions"] == [{"action": "walk", "steps": 2, "fails_at": 1}]
-    assert (told["instances"][0]["team"], told["instances"][0]["plan"]["reason"]) == (2, "walk: stumbled")
-    assert told["past_plans"][0]["status"] == "failed"
+    given = model.asked("planner", "agent_1")[1]
+    assert given["prototypes"] == [{"kinds": ["walk"], "attempts": 2, "success_rate": 0.0}]
+    assert given["instances"][0]["plan"]["actions"] == [{"action": "walk", "steps": 2, "fails_at": 1}]
+    assert (given["instances"][0]["team"], given["instances"][0]["plan"]["reason"]) == (2, "walk: stumbled")
+    assert given["past_plans"][0]["status"] == "failed"
     assert [each["succeeded"] for each in minds[0].remember()["instances"]] == [False, False, True, True]
 
 
@@ -133,7 +133,7 @@ def test_the_same_seeds_give_the_same_trace_whatever_comes_back_first(tmp_path):
 
 
 def test_a_world_without_tasks_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="tells of none: set env=cube"):
+    with pytest.raises(ValueError, match="reports none: set env=cube"):
         team(Cast({}), tmp_path, world=Corridor(2))
 
 

@@ -1,4 +1,4 @@
-"""The world model of DR. WELL: a graph that only grows, what it tells, and how it is kept."""
+"""The world model of DR. WELL: a graph that only grows, what it shows, and how it is kept."""
 
 from __future__ import annotations
 

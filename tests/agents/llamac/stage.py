@@ -1,4 +1,4 @@
-"""A corridor world with gates of its own, and a model that plays each role as a test has written it down."""
+"""A corridor world with its own gates, and a model that plays each role as a test has written it down."""
 
 from __future__ import annotations
 

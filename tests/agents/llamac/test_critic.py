@@ -179,7 +179,7 @@ def test_a_rejected_suggestion_is_asked_for_again_from_the_assessor_alone(tmp_pa
 @pytest.mark.parametrize(
     ("answer", "code"),
     [
-        (joint(stranger=walk(3)), "V-STRANGER"),
+        (joint(nobody=walk(3)), "V-STRANGER"),
         ({"thoughts": "so", "plans": [{"agent": "agent_0", "plan": walk(n)} for n in (2, 3)]}, "V-DUPLICATE"),
         (joint(agent_0=walk(9)), "V-WORLD"),
         (joint(agent_0={**walk(3), "actions": [{"action": "fly"}]}), "V-FORM"),
@@ -235,7 +235,7 @@ def test_an_agent_whose_plan_the_repair_of_a_replan_drops_is_told_and_waits(tmp_
     events = run(model, tmp_path, world=Corridor(2, max_steps=1), internal_retries=0)
     assert [call["repaired"] for call in calls_of(events) if "repaired" in call] == [[0]]
     sent = [list(s.event.recipients) for s in events if s.event.kind == "message_sent" and s.event.what == "directive"]
-    assert sent == [[0, 1], [0, 1]], "agent 0 has not objected, and is told all the same"
+    assert sent == [[0, 1], [0, 1]], "agent 0 has not objected, and hears of it all the same"
     assert committed(events) == {0: ["rest"] * 5, 1: ["walk"]}
 
 
@@ -247,7 +247,7 @@ def test_without_belief_correction_the_exploiter_comes_first_and_the_explorer_fi
 
 
 def test_without_scrutiny_conflicts_pass_and_grammar_does_not(tmp_path):
-    model = cast(exploiter=CROWD, explorer=[joint(stranger=walk(3)), CROWD])
+    model = cast(exploiter=CROWD, explorer=[joint(nobody=walk(3)), CROWD])
     events = run(model, tmp_path, scrutiny=False)
     assert codes_of(events) == ["V-STRANGER"]
     assert end_of(events).finished
@@ -367,12 +367,12 @@ def test_a_retry_shows_the_rejected_joint_plan_beside_the_objections(tmp_path):
 
 def test_the_assessor_sees_its_refused_choices(tmp_path):
     crowd = choose("new", "agent_0", "agent_1", plan=walk(3, "crowd"))
-    model = cast(assessor=[crowd, choose("explorer", "stranger"), take("exploiter", 2)])
+    model = cast(assessor=[crowd, choose("explorer", "nobody"), take("exploiter", 2)])
     run(model, tmp_path)
     assert [blocks.get("refused") for blocks in model.asked("assessor")[:3]] == [
         None,
         crowd,
-        choose("explorer", "stranger"),
+        choose("explorer", "nobody"),
     ]
 
 
@@ -423,5 +423,5 @@ def test_plans_under_way_that_conflict_are_recalled_and_their_agents_are_told(tm
     ],
 )
 def test_the_rules_of_the_gates_that_are_in_force_are_told(switches, codes):
-    told = checks(config(**switches), CorridorGates())
-    assert {rule["code"] for rules in told.values() for rule in rules} == codes
+    given = checks(config(**switches), CorridorGates())
+    assert {rule["code"] for rules in given.values() for rule in rules} == codes

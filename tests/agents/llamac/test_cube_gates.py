@@ -172,7 +172,7 @@ def test_a_heavy_chain_takes_the_sum_of_its_weights():
     assert scrutinize(chain, {0: deliver(0, 1, 2), 1: deliver(0, 1, 2)}) == []
 
 
-BESIDE = board((2, (5, 5)), agents=[(5, 4), (6, 2), (0, 0)])
+ADJACENT = board((2, (5, 5)), agents=[(5, 4), (6, 2), (0, 0)])
 WALLED = board((1, (5, 5)), agents=[(0, 0), (0, 1), (1, 0)])
 
 REFUSED = [
@@ -181,15 +181,15 @@ REFUSED = [
     ("C-AVAIL", ONE, 0, {0: plan(YieldBlock(block=0, face=LEFT))}),
     ("C-AVAIL", WALLED, 0, {0: plan(Move(direction=Direction.up))}),
     ("C-PATH", WALLED, 0, {0: deliver(0, 4), 1: plan(Idle(steps=3)), 2: plan(Idle(steps=3))}),
-    ("C-WAIT", BESIDE, 0, {0: plan(*deliver(0, 3, 2).actions[1:])}),
-    ("C-WAIT", BESIDE, 0, {0: plan(*deliver(0, 3, 2, timeout=1).actions[1:]), 1: deliver(0, 3, 2)}),
+    ("C-WAIT", ADJACENT, 0, {0: plan(*deliver(0, 3, 2).actions[1:])}),
+    ("C-WAIT", ADJACENT, 0, {0: plan(*deliver(0, 3, 2, timeout=1).actions[1:]), 1: deliver(0, 3, 2)}),
     ("C-PROG", ONE, 0, {0: deliver(0, 2, face=UP)}),
     ("C-IDLE", ONE, 0, {0: plan(Idle(steps=5))}),
     ("C-IDLE", ONE, 0, {0: plan(WaitAgents(count=2))}),
     ("C-AVAIL", ONE, 0, {0: plan(PushTowards(block=0, steps=1))}),
     ("C-PATH", WALLED, 0, {0: push(0, 4), 1: plan(Wait(steps=3)), 2: plan(Wait(steps=3))}),
-    ("C-WAIT", BESIDE, 0, {0: plan(PushTowards(block=0, steps=9))}),
-    ("C-WAIT", BESIDE, 0, {0: plan(PushTowards(block=0, steps=2)), 1: push(0, 3)}),
+    ("C-WAIT", ADJACENT, 0, {0: plan(PushTowards(block=0, steps=9))}),
+    ("C-WAIT", ADJACENT, 0, {0: plan(PushTowards(block=0, steps=2)), 1: push(0, 3)}),
     ("C-IDLE", ONE, 0, {0: plan(Wait(steps=5))}),
 ]
 
@@ -200,15 +200,15 @@ def test_each_rule_of_confirmation_is_tripped_by_its_board(code, observation, ag
 
 
 CONFIRMED = [
-    ("C-AVAIL", BESIDE, 0, {0: plan(PushBlock(block=0, steps=1))}),
-    ("C-AVAIL", BESIDE, 0, {0: plan(YieldBlock(block=0, face=LEFT))}),
+    ("C-AVAIL", ADJACENT, 0, {0: plan(PushBlock(block=0, steps=1))}),
+    ("C-AVAIL", ADJACENT, 0, {0: plan(YieldBlock(block=0, face=LEFT))}),
     ("C-PATH", WALLED, 0, {0: deliver(0, 4), 1: deliver(0, 4), 2: deliver(0, 4)}),
-    ("C-WAIT", BESIDE, 0, {0: plan(*deliver(0, 3, 2).actions[1:]), 1: deliver(0, 3, 2)}),
+    ("C-WAIT", ADJACENT, 0, {0: plan(*deliver(0, 3, 2).actions[1:]), 1: deliver(0, 3, 2)}),
     ("C-PROG", ROW, 1, {1: deliver(1, 2, face=UP)}),
     ("C-IDLE", ONE, 1, {0: deliver(0, 4), 1: plan(Idle(steps=5))}),
     ("C-IDLE", TWO, 2, {2: plan(Idle(steps=5))}),
     ("C-PATH", WALLED, 0, {0: push(0, 4), 1: push(0, 4), 2: push(0, 4)}),
-    ("C-WAIT", BESIDE, 0, {0: plan(PushTowards(block=0, steps=9)), 1: push(0, 9)}),
+    ("C-WAIT", ADJACENT, 0, {0: plan(PushTowards(block=0, steps=9)), 1: push(0, 9)}),
     ("C-AVAIL", ONE, 0, {0: plan(Navigate(entity=Entity.goal))}),
 ]
 

@@ -1,4 +1,4 @@
-"""The gates of CUBE beside what really comes of joint plans: roll-outs of them in the middle of games."""
+"""The gates of CUBE against what really comes of joint plans: roll-outs of them in the middle of games."""
 
 from __future__ import annotations
 

@@ -146,14 +146,14 @@ def test_an_actor_sees_its_own_cell_and_its_part_is_judged_by_the_whole_board():
     assert "board" in orjson.loads(read_blocks(said.of("explorer")[0].messages[1].content)["state"])
 
 
-@pytest.mark.parametrize("told", [{}, {"hint": True, "picks": "all"}], ids=str)
-def test_nothing_that_critics_are_told_differs_between_games_until_the_rewards_do(told):
+@pytest.mark.parametrize("given", [{}, {"hint": True, "picks": "all"}], ids=str)
+def test_nothing_that_critics_are_told_differs_between_games_until_the_rewards_do(given):
     nothing = {"actions": [{"action": "pick", "units": 0}]}
     all_zero = joint(**{f"agent_{agent}": nothing for agent in range(3)})
     asked = []
     for changes in ({"rho": 0.3}, {"rho": 0.7}, {"mu": 26.0, "sigma": 1.0}, {"rho": None}):
         model = Verbatim(explorer=all_zero, exploiter=all_zero, assessor=take("exploiter", 3))
-        decide(model, squeeze(n=3, max_steps=3, **told, **changes))
+        decide(model, squeeze(n=3, max_steps=3, **given, **changes))
         asked.append(model.prompts)
     assert len(asked[0]) == 9
     assert all(prompts == asked[0] for prompts in asked)
@@ -177,9 +177,9 @@ def pinned(items: dict[str, str], **changes: Any):
     reset = w.reset
 
     def begin(seed: int):
-        told = reset(seed)
+        given = reset(seed)
         w.env.reset(options={"board": board(w.env.grid, **items)})
-        return told
+        return given
 
     w.reset = begin
     return w
@@ -282,15 +282,15 @@ def test_a_plan_under_way_that_comes_to_conflict_is_asked_about_again():
     top, near = "position[0.0, 2.0]", "position[1.0, 3.0]"
     first = joint(agent_2=steps((), ("purple", top), ("blue", top)), agent_3=steps(()))
     second = joint(agent_3=steps(("blue", near)))
-    mended = joint(agent_2=steps(("purple", top)), agent_3=steps(("blue", near)))
+    fixed = joint(agent_2=steps(("purple", top)), agent_3=steps(("blue", near)))
     both = choose("exploiter", "agent_2", "agent_3")
-    critic = [first, second, mended, joint()]
+    critic = [first, second, fixed, joint()]
     model = Cast(explorer=critic, exploiter=critic, assessor=[both, both, choose("exploiter")])
     w = pinned(items, n=8, difficulty="hard", max_steps=3)
     end = episode(w, model=model, repairs=0, switches={"confirmation": False})[-1].event
     assert (end.outcome, end.steps) == ("completed", 3)
-    told = {str(box.colour): box.place for box in w.env.board.boxes}
-    assert len(set(told.values())) == 2, f"two boxes on one corner: {told}"
+    given = {str(box.colour): box.place for box in w.env.board.boxes}
+    assert len(set(given.values())) == 2, f"two boxes on one corner: {given}"
     again = model.asked("explorer")[2]
     assert [(found["code"], found["agents"]) for found in again["feedback"]][:1] == [("V-CORNER", ["agent_2"])]
     assert "agent_2" in again["asked"]

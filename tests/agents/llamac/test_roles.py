@@ -94,9 +94,9 @@ def test_critics_see_state_memory_and_commitments_and_the_assessor_both_proposal
 @pytest.mark.parametrize("role", ["explorer", "exploiter", "assessor"])
 def test_who_makes_joint_plans_is_told_the_rules_of_the_gates_in_words(role):
     prompt = "".join(message.content for message in heard().of(role)[0].messages)
-    told = {code for code, rule in CubeGates().rules.items() if f"{code}: {rule.meaning}." in prompt}
-    assert told == set(CubeGates().rules)
-    assert "V-SIM" not in told, "which is in force with a rollout alone"
+    given = {code for code, rule in CubeGates().rules.items() if f"{code}: {rule.meaning}." in prompt}
+    assert given == set(CubeGates().rules)
+    assert "V-SIM" not in given, "which is in force with a rollout alone"
 
 
 def test_an_actor_sees_its_own_observation_its_suggestion_and_the_failed_check(quiet):

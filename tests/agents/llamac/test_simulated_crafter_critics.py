@@ -36,13 +36,13 @@ ROCK = """
 """
 
 
-def plans(drawing: str, bags=None, *, oracle_map: bool = True, poor: float = 0.0, told=()) -> dict[int, Plan]:
+def plans(drawing: str, bags=None, *, oracle_map: bool = True, poor: float = 0.0, given=()) -> dict[int, Plan]:
     """The exploiter's joint plan for all agents."""
     w = world(drawing, bags=bags, profile="coop2", level="solo", max_steps=100, oracle_map=oracle_map)
     asked = list(range(len(w.agents)))
     state = orjson.loads(write_json(show_team([w.observe(agent) for agent in asked])))
     return CrafterSpeaker(w.prompt_facts(), len(asked)).propose(
-        JointPlanRequest("exploiter", state, {}, asked, poor, np.random.default_rng(0), frozenset(told))
+        JointPlanRequest("exploiter", state, {}, asked, poor, np.random.default_rng(0), frozenset(given))
     )
 
 
@@ -69,6 +69,6 @@ def test_an_agent_that_could_do_nothing_has_no_plan():
 
 
 def test_a_part_that_was_found_wrong_is_not_drawn_at_random_again():
-    sure, poor = plans(GROVE, oracle_map=False), plans(GROVE, oracle_map=False, poor=1.0, told=[0])
+    sure, poor = plans(GROVE, oracle_map=False), plans(GROVE, oracle_map=False, poor=1.0, given=[0])
     assert poor.get(0) == sure[0]
     assert poor[1] != sure[1]

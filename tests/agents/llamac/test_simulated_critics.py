@@ -25,13 +25,13 @@ def board(*blocks, agents, side=20):
     return ShownObservation.of(env.symbolic_observation(None), TEXT_LIMITS)
 
 
-def plans(state, role="exploiter", *, asked=None, running=None, poor=0.0, told=(), seed=0) -> dict[int, Plan]:
+def plans(state, role="exploiter", *, asked=None, running=None, poor=0.0, given=(), seed=0) -> dict[int, Plan]:
     """The joint plan of a critic."""
     asked = list(range(len(state.agents))) if asked is None else asked
     under_way = {agent: orjson.loads(orjson.dumps(plan_value(plan))) for agent, plan in (running or {}).items()}
     shown = orjson.loads(write_json(state))
     return CubeSpeaker().propose(
-        JointPlanRequest(role, shown, under_way, asked, poor, np.random.default_rng(seed), frozenset(told))
+        JointPlanRequest(role, shown, under_way, asked, poor, np.random.default_rng(seed), frozenset(given))
     )
 
 
@@ -93,11 +93,11 @@ def test_who_shuts_a_face_in_column_0_leaves_it_before_a_team_comes():
 
 
 def test_a_part_that_was_found_wrong_is_not_drawn_at_random_again():
-    sure = plans(HEAVY_AND_LIGHT, told=[0, 1])
+    sure = plans(HEAVY_AND_LIGHT, given=[0, 1])
     assert tasks(sure) == tasks(plans(HEAVY_AND_LIGHT))
     assert all(plan.rationale == "at random" for plan in plans(HEAVY_AND_LIGHT, poor=1).values())
-    assert plans(HEAVY_AND_LIGHT, poor=1, told=[0, 1]) == sure
-    assert plans(HEAVY_AND_LIGHT, poor=1, told=[0])[0] == sure[0]
+    assert plans(HEAVY_AND_LIGHT, poor=1, given=[0, 1]) == sure
+    assert plans(HEAVY_AND_LIGHT, poor=1, given=[0])[0] == sure[0]
 
 
 def test_a_team_waits_for_a_member_under_way_and_as_long_as_it_may_after_it_was_told_that_it_gives_up_too_soon():
@@ -106,7 +106,7 @@ def test_a_team_waits_for_a_member_under_way_and_as_long_as_it_may_after_it_was_
     running = {0: plans(state, asked=[0, 1])[0]}
     assert tasks(far) == {0: "stand_by:block_0"}
     assert _patience(plans(state, asked=[1], running=running)[1]) == 20 + 11
-    assert _patience(plans(state, asked=[1], running=running, told=[1])[1]) is None
+    assert _patience(plans(state, asked=[1], running=running, given=[1])[1]) is None
 
 
 def _patience(plan: Plan) -> int | None:

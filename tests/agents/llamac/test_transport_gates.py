@@ -197,8 +197,8 @@ def test_the_critics_see_the_board_and_what_each_agent_can_do():
     assert list(state["can_do"]) == [f"agent_{agent}" for agent in range(4)]
     assert state["can_do"]["agent_0"]["box_red"][-1] == "target_red"
     large = board(grid(8, 8, "easy"), box_red="0.5_0.5", target_red="0.5_1.5")
-    told = TransportBriefing().state(sight(large)).shown()
-    assert (list(told["can_do"]), len(told["board"])) == (["agent_0"], 2), "nothing that is empty or idle"
+    reported = TransportBriefing().state(sight(large)).shown()
+    assert (list(reported["can_do"]), len(reported["board"])) == (["agent_0"], 2), "nothing that is empty or idle"
     assert TransportBriefing().digest(sight(ALIKE)) == {"boxes": 3, "distance": 2.0}
 
 

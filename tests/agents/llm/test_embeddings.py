@@ -11,7 +11,8 @@ from typing import Any
 import orjson
 import pytest
 
-from maeil.descriptors import EMBEDDING, Descriptor, Need, Offer
+from maeil.extensions.describe.descriptors import EMBEDDING, Descriptor, Need, Offer
+from maeil.extensions.describe.matchers import EmbeddingMatcher
 from quorum.agents.llm.batches.waves import Batched
 from quorum.agents.llm.embeddings import EMBEDDINGS, texts_to_embed
 from quorum.agents.llm.errors import BadRequest, BudgetReached, InfrastructureFailed
@@ -19,7 +20,6 @@ from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import Finish, Origin, Reply, Request, Sampling, Usage
 from quorum.agents.llm.replay import Replay
 from quorum.agents.llm.spending import Budget, Spending
-from quorum.agents.matching import EmbeddingMatcher
 from quorum.agents.simulated import SimulatedModel
 from tests.agents.llm.wire import Brain, provider, stack
 from tests.agents.naive_team import settings

@@ -7,9 +7,8 @@ import asyncio
 import numpy as np
 import pytest
 
-from maeil.descriptors import Descriptor, Need, Offer
-from quorum.agents.matching import MATCHERS, LexicalMatcher, TypedMatcher
-from quorum.agents.matching.lexical import count
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
+from maeil.extensions.describe.matchers import MATCHERS, LexicalMatcher, TypedMatcher, count
 
 
 def says(offers: Offer | str = "", needs: Need | str = "") -> Descriptor:

@@ -14,11 +14,11 @@ from quorum.agents.skills.crafter.briefing import read_team, show_team
 from tests.crafter_env.joined import advance, world
 
 IMPLIED = {"agent", "facing", "history", "last_seen", "agents_not_shown"}
-"""What is not told, or follows from where the others are."""
+"""What is not shown, or follows from where the others are."""
 UNORDERED = {"tasks", "supplies", "frontiers"}
 
 
-def told(seen):
+def given(seen):
     """What a prompt shows of a team, and what is read of it."""
     return orjson.loads(write_json(show_team(seen)))
 
@@ -26,12 +26,12 @@ def told(seen):
 def alike(one: CrafterObservation, other: CrafterObservation, *, but: set[str]) -> None:
     """Compare what counts for a plan."""
     for field in {f.name for f in fields(one)} - IMPLIED - but:
-        ours, theirs = getattr(one, field), getattr(other, field)
+        ours, others = getattr(one, field), getattr(other, field)
         if field == "entities":
-            ours, theirs = ([(e.id, e.kind, e.cell) for e in each] for each in (ours, theirs))
+            ours, others = ([(e.id, e.kind, e.cell) for e in each] for each in (ours, others))
         if field in UNORDERED:
-            ours, theirs = set(ours), set(theirs)
-        assert ours == theirs, field
+            ours, others = set(ours), set(others)
+        assert ours == others, field
 
 
 @pytest.mark.parametrize("known", [{}, {"oracle_map": True}])
@@ -45,7 +45,7 @@ def test_each_agent_is_read_back_as_it_was(known):
         for _ in range(12):
             advance(w, {agent: rng.choice((way, way, int(Action.do))) for agent, way in enumerate(ways)})
         seen = [w.observe(agent) for agent in range(6)]
-        shown = told(seen)
+        shown = given(seen)
         changed += any("remembers" in one for one in shown["agents"].values())
         back = read_team(shown, w.prompt_facts())
         for one, other in zip(seen, back, strict=True):

@@ -1,4 +1,4 @@
-"""The skills of a world are found by its name; what is missing is told once, by role and world."""
+"""The skills of a world are found by its name; what is missing is reported once, by role and world."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def test_what_is_missing_is_told_by_role_and_world_with_the_worlds_that_have_it(
     config = module.component.config(**{**values(name), **own})
     world = Corridor()
     talk = coordinated(2) if name == "llamac" else topology("individual", 2)
-    told = f"agents={name} needs the skill '{role}', which the world 'hallway' does not have; worlds .* it: {having}"
-    with pytest.raises(ValueError, match=told):
+    given = f"agents={name} needs the skill '{role}', which the world 'hallway' does not have; worlds .* it: {having}"
+    with pytest.raises(ValueError, match=given):
         module.build(config, context(world, talk))
 
 

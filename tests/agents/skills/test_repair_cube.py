@@ -9,9 +9,9 @@ from benchmarks.repair_predictors import measure
 from cube_env import Direction, Entity, Face, Idle, Move, MoveToBlock, Navigate, PushBlock, PushTowards, Rendezvous
 from cube_env.world import CubeWorld
 from maeil import Plan, Task
+from maeil.extensions.repair.rollout import roll_out
+from maeil.extensions.repair.rules import Moment
 from maeil.plans import LivePlan
-from maeil.repair import Moment
-from maeil.repairs.rollout import roll_out
 from maeil.tasks import Constraint
 from quorum.agents.skills import skills_of
 from tests.cube_env.acting import world

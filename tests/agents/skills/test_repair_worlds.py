@@ -8,9 +8,9 @@ from benchmarks.repair_predictors import measure
 from crafter_env import Collect, Craft, Item, Navigate, Noop, Resource, Target, Tool
 from llamac_env import BoxName, Move, Wait
 from maeil import Plan, Task, World
+from maeil.extensions.repair.rollout import NoCopy, roll_out
+from maeil.extensions.repair.rules import Moment
 from maeil.plans import LivePlan
-from maeil.repair import Moment
-from maeil.repairs.rollout import NoCopy, roll_out
 from maeil.tasks import Constraint
 from quorum.agents.skills import skills_of
 from tests.agents.naive_team import cube

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from maeil import Prediction, Task
+from maeil import Task
+from maeil.extensions.predictions import Prediction
 from quorum.agents.tom.hypotheses import ACTS, Act, Partner
 
 A, B = Task("deliver", "block_0"), Task("deliver", "block_1")

@@ -10,7 +10,8 @@ from typing import Any
 import orjson
 import pytest
 
-from maeil import Act, Prediction, Resume, Task, View
+from maeil import Act, Resume, Task, Thought, View
+from maeil.extensions.predictions import Prediction
 from maeil.mind import PlanView
 from maeil.plans import PlanStatus
 from maeil.trace import comparable, read_trace
@@ -99,6 +100,10 @@ def cast(world: Any, **changes: Any) -> Cast:
     return Cast(**{"turn": plan_of(world), "hypothesizer": both, "predictor": first, "observer": acts(), **changes})
 
 
+def predicted(thought: Thought) -> tuple[Prediction, ...]:
+    return thought.answers.get("predictions", ())
+
+
 def think(mind: TomMind, seen: View) -> Any:
     return asyncio.run(mind.think(seen))
 
@@ -120,7 +125,7 @@ def test_what_is_expected_is_in_the_prompt_of_the_turn_that_decides_and_in_the_t
     asked = model.requests[-1].messages[-1].content
     assert orjson.loads(read_blocks(asked)["expected"]) == {"agent_1": of(A), "agent_2": None}
     assert "# What you expect of the others" in asked
-    assert thought.predictions == (Prediction(1, A), Prediction(2, None))
+    assert predicted(thought) == (Prediction(1, A), Prediction(2, None))
     assert thought.decision is not None
 
 
@@ -176,7 +181,7 @@ def test_a_turn_for_talk_and_one_that_could_go_on_take_one_call(world: Any) -> N
     assert model.roles == ["turn", "turn"]
     assert "expected" not in model.blocks("turn", 0)
     assert model.blocks("turn", 1)["expected"] == {"agent_1": of(A), "agent_2": None}
-    assert (talk.predictions, resumed.predictions, resumed.decision) == ((), (), Resume.RESUME)
+    assert (predicted(talk), predicted(resumed), resumed.decision) == ((), (), Resume.RESUME)
 
 
 def test_a_refused_plan_is_asked_for_again_without_asking_about_the_others_again(world: Any) -> None:
@@ -186,7 +191,7 @@ def test_a_refused_plan_is_asked_for_again_without_asking_about_the_others_again
     model.requests.clear()
     second = think(mind, view(world, problems=("there is no block 99",)))
     assert model.roles == ["turn"]
-    assert second.predictions == first.predictions
+    assert predicted(second) == predicted(first)
 
 
 def test_a_wrong_answer_is_asked_for_again_with_the_reasons_at_most_so_often_and_then_left(world: Any) -> None:
@@ -202,7 +207,7 @@ def test_a_wrong_answer_is_asked_for_again_with_the_reasons_at_most_so_often_and
     thought = think(mind_of(world, hopeless), view(world))
     assert hopeless.roles == ["hypothesizer"] * 3 + ["turn"]  # nobody predicts without a hypothesis
     assert thought.decision is not None
-    assert thought.predictions == ()
+    assert predicted(thought) == ()
     assert sum(call.record.get("parse_failure", False) for call in thought.calls) == 3
 
 
@@ -231,7 +236,7 @@ def test_an_agent_without_others_asks_its_turn_alone() -> None:
     model = Cast(turn=plan_of(alone))
     mind = build(config(), context(alone, topology("individual", 1), lambda _: model))[0]
     thought = asyncio.run(mind.think(view(alone)))
-    assert (model.roles, thought.predictions) == (["turn"], ())
+    assert (model.roles, predicted(thought)) == (["turn"], ())
 
 
 def test_the_simulated_model_plans_by_what_it_expects(world: Any) -> None:
@@ -248,7 +253,7 @@ def test_the_simulated_model_plans_by_what_it_expects(world: Any) -> None:
     assert set(
         orjson.loads(read_blocks(asked[1].messages[-1].content)["others"])["agent_1"]["hypotheses"].values()
     ) == {NEAREST}
-    mates = {prediction.agent: prediction.task for prediction in thought.predictions}
+    mates = {prediction.agent: prediction.task for prediction in predicted(thought)}
     assert set(mates) == {1, 2}
     blocks = {block.id: block for block in world.global_observation().blocks}
     for target in blocks.values():

@@ -93,7 +93,7 @@ TEAMS = {
     "a directive": ("env=transport n=3 agents=naive topology=centralized max_steps=6", "directive"),
     "an acknowledgement": ("env=transport n=3 agents=naive topology=centralized max_steps=6", "ack"),
     "of minds that remember": ("n=3 agents=drwell topology=negotiation max_steps=12", "propose"),
-    "in a repair": ("n=4 agents=naive topology=individual repair=channel max_steps=30 llm.poor=0.3", "inform"),
+    "in a repair": ("n=4 agents=naive topology=individual extension=repair max_steps=30 llm.poor=0.3", "inform"),
 }
 
 

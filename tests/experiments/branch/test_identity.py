@@ -25,11 +25,12 @@ CELLS = {
     "cube heuristic": "n=4 seed=1 max_steps=25",
     "cube negotiator debate": "n=4 agents=negotiator topology=debate max_steps=40",
     "cube planner": "n=2 agents=planner agents.starts=2 agents.changes=4 agents.rollouts=2 max_steps=20",
-    "cube repair": "n=4 agents=naive repair=channel max_steps=30 llm.poor=0.3",
+    "cube repair": "n=4 agents=naive extension=repair max_steps=30 llm.poor=0.3",
     "crafter members": "env=crafter_coop max_steps=25 agents=heuristic agents.members.agent_1=naive topology=debate",
     "squeeze errs": "env=squeeze n=3 max_steps=6 agents=naive topology=debate llm=simulated_faults llm.malformed=0.3",
     "squeeze drwell": "n=3 max_steps=25 agents=drwell topology=negotiation",
-    "transport healed": "env=transport n=3 max_steps=20 agents=naive topology=chain heal=[orphan,deadlock]",
+    "transport healed": "env=transport n=3 max_steps=20 agents=naive topology=chain "
+    "extension=heal extension.heal.healers=[orphan,deadlock]",
 }
 WORLDS = {
     f"{world} {minds}": f"env={world} n=3 max_steps=30 agents={minds}"

@@ -11,10 +11,11 @@ import pytest
 
 from maeil import LoopSettings, Plan, Thought, run_episode
 from maeil.component import ComponentConfig, TakesOver, TopologyContext
+from maeil.extensions.branch import Branch, LaterSettings
+from maeil.extensions.describe.events import Routed
 from maeil.messages import Draft
-from maeil.settings import LaterSettings
 from maeil.trace import Instant, Prefix, Recorder, Stamped, Trace, comparable, read_trace
-from maeil.trace.events import MessageSent, Routed, StepTaken, ThoughtStart
+from maeil.trace.events import MessageSent, StepTaken, ThoughtStart
 from maeil.user_errors import UserError
 from quorum.experiments.branch.command import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
@@ -161,7 +162,7 @@ def test_as_many_earlier_messages_are_seen_as_hold_from_the_instant_on(later: in
                     seed=1,
                     settings=LoopSettings(memory_messages=2),
                     recorder=recorder,
-                    later=[changed] if changed is not None else [],
+                    extensions=[Branch(None, [changed])] if changed is not None else [],
                 )
             )
         return heard, listens
@@ -197,8 +198,7 @@ REFUSED = {
     "the team": ("2", ["n=4"], "n: .*the team is the one that it was"),
     "the clock": ("2", ["clock=fixed"], "clock: .*counted in two ways"),
     "memory that is kept": ("2", ["memory.keep=false"], "memory.keep: .*settled where one begins"),
-    "repairs": ("2", ["repair=channel"], "repair: .*what it has repaired before"),
-    "healers": ("2", ["heal=[orphan]"], "heal: .*since the begin"),
+    "extensions": ("2", ["extension=repair"], "extension: .*since the start"),
     "repairs of answers": (
         "2",
         ["max_repairs=3"],

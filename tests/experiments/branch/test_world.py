@@ -15,9 +15,10 @@ from crafter_env import Item, Material
 from crafter_env.constants import NEEDS
 from llamac_env.transport.text import write_board
 from maeil import World
+from maeil.extensions.change import WorldChange
 from maeil.metrics import compute_metrics
 from maeil.trace import Listener, Trace, comparable, read_trace, replay
-from maeil.trace.events import ActionChange, PlanChange, Stamped, StepTaken, ThoughtStart, WorldChange
+from maeil.trace.events import ActionChange, PlanChange, Stamped, StepTaken, ThoughtStart
 from maeil.user_errors import UserError
 from quorum.experiments.branch.command import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
@@ -31,8 +32,9 @@ CELLS = {
     "cube": "n=4 seed=1 max_steps=60",
     "cube emcoop": "n=4 seed=1 max_steps=40 env.vocabulary=emcoop agents=naive",
     "cube debate": "n=4 agents=naive topology=debate max_steps=40",
-    "cube repair": "n=4 agents=naive repair=notice max_steps=40 llm.poor=0.3",
-    "cube healed": "n=4 agents=naive topology=chain heal=[orphan,deadlock] max_steps=30",
+    "cube repair": "n=4 agents=naive extension=repair extension.repair.mode=notice max_steps=40 llm.poor=0.3",
+    "cube healed": "n=4 agents=naive topology=chain max_steps=30 "
+    "extension=heal extension.heal.healers=[orphan,deadlock]",
     "transport": "env=transport n=4 max_steps=20",
     "transport hard": "env=transport_hard n=4 max_steps=20 agents=naive topology=centralized",
     "crafter": "env=crafter_coop n=3 max_steps=30",

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from maeil.extensions.describe.events import Described, Routed
 from maeil.trace import comparable, read_trace
-from maeil.trace.events import Described, Routed
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
@@ -17,7 +17,7 @@ DYTOPO = ("agents=naive", "topology=dytopo", "n=3")
 
 
 def test_the_template_is_part_of_the_name_of_a_cell_that_uses_it_and_of_no_other() -> None:
-    template = "prompts/common/needs.jinja"
+    template = "extension describe/needs.jinja"
     assert template in Cell.compose(DYTOPO).inputs
     assert template not in Cell.compose(["agents=naive", "topology=debate", "n=3"]).inputs
 
@@ -33,8 +33,8 @@ def test_every_value_is_part_of_the_name() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("agents=heuristic", "topology=dytopo"), "topology=dytopo: agents=heuristic does not say what it offers"),
-        (("agents=negotiator", "topology=random"), "topology=random: agents=negotiator does not say what it offers"),
+        (("agents=heuristic", "topology=dytopo"), "topology=dytopo: agents=heuristic does not answer its questions"),
+        (("agents=negotiator", "topology=random"), "topology=random: agents=negotiator does not answer its questions"),
         ((*DYTOPO, "topology.matcher=psychic"), "topology.matcher: "),
         ((*DYTOPO, "topology.threshold=1.5"), "topology.threshold: "),
         ((*DYTOPO, "topology.inputs=0"), "topology.inputs: "),

@@ -181,12 +181,6 @@ def test_a_team_asks_models_when_one_of_its_minds_does(mixed: Cell) -> None:
     assert set(validate(negotiators).unused) == {"llm", "prompts", "budget"}
 
 
-def test_repairs_need_turns_of_every_mind(mixed: Cell) -> None:
-    repair = {"name": "notice", "predictor": "exact", "horizon": 9, "cooldown": None, "verifications": 1}
-    with pytest.raises(UserError, match=r"repair=notice: agents\.members\.agent_0=heuristic has no turns"):
-        validate({**mixed.plain, "repair": repair})
-
-
 def test_a_grid_over_a_member_is_composed_as_its_points_are() -> None:
     words = ["agents=naive", "agents.max_actions=3,4", "agents.members.agent_0=heuristic,naive", "seed=0,1"]
     rest = "agents.members.agent_1={repairs: 0}"

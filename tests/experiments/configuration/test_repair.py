@@ -1,4 +1,4 @@
-"""The group `repair`: off leaves cells as they were, and what cannot be repaired is told before anything runs."""
+"""`extension=repair`: without it cells are as they were, and wrong values are refused before anything runs."""
 
 from __future__ import annotations
 
@@ -15,39 +15,35 @@ from quorum.experiments.episode.parts import build
 from quorum.experiments.episode.runner import run_cell
 
 NAIVE = ("agents=naive", "n=3", "max_steps=12")
+REPAIR = (*NAIVE, "extension=repair")
 
 
 def test_without_repairs_a_cell_has_the_name_that_it_had_before_there_were_any() -> None:
     raw = compose(NAIVE)
-    before = {key: value for key, value in raw.items() if key != "repair"}
-    assert raw["repair"] == {"name": "off"}
-    assert "repair" not in validate(raw).plain()
-    assert Cell.of(before).hash == Cell.of(raw).hash == Cell.compose([*NAIVE, "repair=off"]).hash
+    assert "extension" not in validate(raw).plain()
+    assert Cell.of(raw).hash == Cell.compose([*NAIVE, "extension=[]"]).hash == Cell.of({**raw, "extension": {}}).hash
 
 
 def test_every_value_of_a_repair_and_its_template_are_part_of_the_name() -> None:
     cells = [
-        Cell.compose([*NAIVE, "repair=channel", *words])
-        for words in ((), ("repair.predictor=exact",), ("repair.cooldown=0",), ("repair.guidance=false",))
+        Cell.compose([*NAIVE, "extension=repair", *(f"extension.repair.{word}" for word in words)])
+        for words in ((), ("predictor=exact",), ("cooldown=0",), ("guidance=false",))
     ]
     assert len({cell.hash for cell in cells}) == 4
-    assert "prompts/common/repair.jinja" in cells[0].inputs
-    assert "prompts/common/repair.jinja" not in Cell.compose(NAIVE).inputs
+    assert "extension repair/repair.jinja" in cells[0].inputs
+    assert "extension repair/repair.jinja" not in Cell.compose(NAIVE).inputs
     assert PlannedCell.of(cells[1]).cell().hash == cells[1].hash
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (
-            ("agents=heuristic", "repair=channel"),
-            "repair=channel: agents=heuristic has no turns in which plans are repaired",
-        ),
-        ((*NAIVE, "repair=chanel"), "repair: there is no option 'chanel'"),
-        ((*NAIVE, "repair.predictor=exact"), "repair.predictor: there is no such key"),
-        ((*NAIVE, "repair=notice", "repair.guidance=true"), "repair.guidance: there is no such key"),
-        ((*NAIVE, "repair=channel", "repair.predictor=lucky"), "repair.predictor: "),
-        ((*NAIVE, "repair=channel", "repair.cooldown=-1"), "repair.cooldown: "),
+        ((*NAIVE, "extension=repairs"), "extension: there is no option 'repairs'"),
+        ((*NAIVE, "extension=[repair,repairs]"), "extension: there is no option 'repairs'"),
+        ((*NAIVE, "extension.repair.predictor=exact"), "extension.repair.predictor: there is no such key"),
+        ((*REPAIR, "extension.repair.guide=true"), "extension.repair.guide: there is no such key"),
+        ((*REPAIR, "extension.repair.predictor=lucky"), "extension.repair.predictor: "),
+        ((*REPAIR, "extension.repair.cooldown=-1"), "extension.repair.cooldown: "),
     ],
 )
 def test_a_wrong_value_is_told_by_its_key(words: tuple[str, ...], told: str) -> None:
@@ -57,19 +53,29 @@ def test_a_wrong_value_is_told_by_its_key(words: tuple[str, ...], told: str) -> 
 
 
 def test_a_world_without_rules_of_repair_is_refused_when_its_parts_are_built() -> None:
-    cell = Cell.compose(["env=squeeze", "n=4", "agents=naive", "repair=channel"])
-    with pytest.raises(UserError, match="repair=channel: the world 'squeeze' has no skill 'repair'") as error:
+    cell = Cell.compose(["env=squeeze", "n=4", "agents=naive", "extension=repair"])
+    with pytest.raises(UserError, match="extension=repair needs the skill 'repair'") as error:
         build(cell, lambda _: None)
-    assert "worlds that have it: cube, crafter, transport; or set repair=off." in error.value.hint
+    assert "worlds that have it: cube, crafter, transport" in error.value.message
 
 
 @pytest.mark.parametrize("mode", ["channel", "notice", "rules"])
 def test_a_run_with_repairs_tells_them_in_its_files_and_is_the_same_again(mode: str, tmp_path: Path) -> None:
-    words = ["agents=naive", "n=4", "seed=1", "max_steps=60", f"repair={mode}", "repair.predictor=exact"]
+    words = ["agents=naive", "n=4", "seed=1", "max_steps=60", "extension=repair", "extension.repair.predictor=exact"]
+    words += [f"extension.repair.mode={mode}"]
     one, other = (run_cell(Cell.compose(words), tmp_path / name) for name in "ab")
     assert comparable(one.folder) == comparable(other.folder)
     assert read_trace(one.folder).start.schema == 2
     assert one.metrics["repair.repairs"] >= 1
     assert (one.metrics["repair.messages"] > 0) == (mode == "channel")
     assert (one.metrics["repair.thoughts"] > 0) == (mode != "rules")
-    assert f"repair:\n  name: {mode}" in (one.folder / "config.yaml").read_text(encoding="utf-8")
+    assert f"repair:\n    mode: {mode}" in (one.folder / "config.yaml").read_text(encoding="utf-8")
+
+
+def test_values_of_versions_that_had_a_group_for_it_are_read_in_recorded_runs_alone() -> None:
+    raw = compose(NAIVE)
+    earlier = {"name": "notice", "predictor": "exact", "horizon": 9, "cooldown": None, "verifications": 1}
+    found = validate({**raw, "repair": earlier, "heal": [], "healing": {}}, recorded=True)
+    assert found.plain()["extension"]["repair"]["mode"] == "notice"
+    with pytest.raises(UserError, match="repair: there is no such key"):
+        validate({**raw, "repair": earlier})

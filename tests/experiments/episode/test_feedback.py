@@ -9,11 +9,11 @@ import orjson
 import pytest
 
 from maeil.mind import Act
+from maeil.names import fold_names
 from maeil.trace import read_trace
 from maeil.trace.events import StepTaken
 from quorum.agents.llm.recording import unfolded
 from quorum.agents.prompting.blocks import read_blocks
-from quorum.agents.prompting.names import fold_names
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.registry import worlds
 from quorum.experiments.episode.runner import run_cell

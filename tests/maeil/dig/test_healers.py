@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from maeil.dig.patterns import PUBLISHED
-from maeil.healing.healers import Intervention
-from maeil.healing.watch import HealSettings, Watch
-from maeil.notices import Pattern
+from maeil.dig.patterns import PUBLISHED, Pattern
+from maeil.extensions.heal.healers import Intervention
+from maeil.extensions.heal.healing import Healing, HealSettings
 from tests.maeil.dig.story import Story
 from tests.maeil.dig.test_patterns import alone, broadcast, chain, ignored, knowing, mixing
 
 
 def healed(story: Story, *healers: Pattern, attempts: int = 3) -> list[Intervention]:
     """What the healers of an episode have done in the end; all of them, where none is named."""
-    watch = Watch(HealSettings(healers or tuple(Pattern), PUBLISHED, attempts), story.events[0].event)
+    healing = Healing(HealSettings(healers or tuple(Pattern), PUBLISHED, attempts))
+    healing.start(story.events[0].event)
     for stamped in story.events:
-        watch.take(stamped)
-    return watch.due()
+        healing.on_event(stamped)
+    return healing.due()
 
 
 def test_only_those_act_who_are_chosen():

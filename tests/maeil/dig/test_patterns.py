@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from maeil.notices import Pattern
+from maeil.dig.patterns import Pattern
 from maeil.trace.events import ScoreChange
 from tests.maeil.dig.story import Story
 

@@ -1,0 +1,11 @@
+"""Offers and needs: agents describe themselves, and it follows who writes to whom (DyTopo, arXiv 2602.06039).
+
+Topologies that join agents so require this extension (`requires` of their component); it is not chosen by itself.
+
+| module | what it holds |
+|---|---|
+| `descriptors` | what agents offer and need, and how well offers answer needs |
+| `describing` | keeps them in a conversation, and has the topology choose the edges |
+| `matchers` | how needs are compared with offers |
+| `configuration` | what a topology chooses |
+"""

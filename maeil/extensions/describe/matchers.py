@@ -1,0 +1,84 @@
+"""How needs are compared with offers (DyTopo, arXiv 2602.06039): the matchers, by the names of `topology.matcher`."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from math import fsum, hypot
+
+import numpy as np
+
+from maeil.extensions.describe.descriptors import EMBEDDING, Descriptor, Matcher, Need, Offer
+
+LENGTHS = (3, 4, 5)
+"""Characters of the n-grams."""
+BUCKETS = 4096
+"""Counts of a text, among which its n-grams are spread by a checksum."""
+
+
+class TypedMatcher:
+    """Scores an offer by the share of the needed tasks that it names; one of an agent that is not free scores 0."""
+
+    name = "typed"
+
+    async def match(self, descriptors: Sequence[Descriptor]) -> list[list[float]]:
+        """Return how well each offers what another one needs, from 0 to 1."""
+        return [[_share(one.needs, other.offers) for other in descriptors] for one in descriptors]
+
+
+def _share(need: Need, offer: Offer) -> float:
+    wanted = set(need.tasks)
+    return len(wanted & set(offer.tasks)) / len(wanted) if wanted and offer.free else 0.0
+
+
+class EmbeddingMatcher:
+    """Scores an offer by the cosine of its embedding and that of the need, which the minds give; less than 0 is 0."""
+
+    name = EMBEDDING
+
+    async def match(self, descriptors: Sequence[Descriptor]) -> list[list[float]]:
+        """Return how well each offers what another one needs, from 0 to 1."""
+        return [[_cosine(one.needed, other.offered) for other in descriptors] for one in descriptors]
+
+
+def _cosine(need: Sequence[float], offer: Sequence[float]) -> float:
+    """Return the cosine; 0 where one of them had no words. Summed exactly: the same on every machine."""
+    length = hypot(*need) * hypot(*offer)
+    return min(max(fsum(a * b for a, b in zip(need, offer, strict=True)) / length, 0.0), 1.0) if length else 0.0
+
+
+class LexicalMatcher:
+    """Scores an offer by the cosine of hashed counts of character n-grams, of texts and tasks alike.
+
+    It stands where DyTopo has the embeddings of a small language model.
+    """
+
+    name = "lexical"
+
+    async def match(self, descriptors: Sequence[Descriptor]) -> list[list[float]]:
+        """Return how well each offers what another one needs, from 0 to 1."""
+        needs = _unit([count(descriptor.needs.words) for descriptor in descriptors])
+        offers = _unit([count(descriptor.offers.words) for descriptor in descriptors])
+        # Not by a matrix product: what a library adds up in another order may differ in the last digits.
+        return [[float(np.minimum((need * offer).sum(), 1)) for offer in offers] for need in needs]
+
+
+def count(text: str) -> np.ndarray:
+    """Count the n-grams of a text, without regard to case and to how words are spaced, by their buckets: (BUCKETS,)."""
+    plain = f" {' '.join(text.lower().split())} "
+    grams = [plain[i : i + n] for n in LENGTHS for i in range(len(plain) - n + 1)] if plain.strip() else []
+    buckets = np.array([zlib.crc32(gram.encode()) % BUCKETS for gram in grams], dtype=np.int64)
+    return np.bincount(buckets, minlength=BUCKETS).astype(np.float64)
+
+
+def _unit(counts: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Bring counts to length 1; those of an empty text stay 0."""
+    return [row / max(float(np.sqrt((row * row).sum())), 1.0) for row in counts]
+
+
+MATCHERS: Mapping[str, Callable[[], Matcher]] = {
+    "typed": TypedMatcher,
+    "lexical": LexicalMatcher,
+    EMBEDDING: EmbeddingMatcher,
+}
+"""What makes each matcher."""
