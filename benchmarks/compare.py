@@ -1,7 +1,7 @@
 """How long it takes to compare a finished sweep of 1,000 cells: python benchmarks/compare.py [--cells 1000].
 
 Some real episodes are run; their folders are copied with other seeds and values, so that files have the size that they
-have in life. What is timed is the whole command in a process of its own: imports, reading, statistics, all files.
+have in life. What is timed is the whole command in a separate process: imports, reading, statistics, all files.
 """
 
 from __future__ import annotations

@@ -83,13 +83,13 @@ def recorded(folder: Path) -> Iterator[tuple[Request, Usage]]:
                     yield _request(call["request"]), Usage(reply["usage"]["prompt"], reply["usage"]["completion"])
 
 
-def _request(told: Mapping[str, Any]) -> Request:
+def _request(recorded: Mapping[str, Any]) -> Request:
     messages = tuple(
         ChatMessage(ChatRole(m["role"]), m["content"], marks(m["content"]) if m["role"] == ChatRole.USER else ())
-        for m in told["messages"]
+        for m in recorded["messages"]
     )
-    answer = AnswerFormat(told["answer"]["name"], told["answer"]["schema"]) if told["answer"] else None
-    return Request(messages, answer, Sampling(None, told["sampling"]["max_tokens"]))
+    answer = AnswerFormat(recorded["answer"]["name"], recorded["answer"]["schema"]) if recorded["answer"] else None
+    return Request(messages, answer, Sampling(None, recorded["sampling"]["max_tokens"]))
 
 
 async def costs(folder: Path) -> list[Cost]:
@@ -155,9 +155,9 @@ def table(found: Sequence[Cost]) -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|"
     for cost in found:
         money = (cost.flex, cost.flex_cached, cost.batch)
-        told = " | ".join("-" if usd is None else _part(usd, cost.full) for usd in money)
+        recorded = " | ".join("-" if usd is None else _part(usd, cost.full) for usd in money)
         cached = _part(cost.cached, cost.full)
-        yield f"| `{cost.model}` | {cost.full:.2f} | {cached} | {cost.read:.0%} | {told} |"
+        yield f"| `{cost.model}` | {cost.full:.2f} | {cached} | {cost.read:.0%} | {recorded} |"
 
 
 def _part(usd: float, full: float) -> str:

@@ -1,4 +1,4 @@
-"""How fast the open world is on one core, beside PyPI `crafter`; medians of several runs.
+"""How fast the open world is on one core, compared with PyPI `crafter`; medians of several runs.
 
 python benchmarks/crafter_speed.py [--repeats 5] [--json]
 """

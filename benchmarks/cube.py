@@ -88,7 +88,7 @@ def run(out: Path | None, *, quick: bool, progress: Progress) -> Report:
     Args:
         out: the folder; by default `runs/bench-cube-TIME`.
         quick: few calls and small teams, to see that all of it runs; its figures mean nothing.
-        progress: is told what is being measured.
+        progress: called with what is being measured.
 
     Raises:
         UserError: the folder cannot be written.

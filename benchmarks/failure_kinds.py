@@ -149,7 +149,7 @@ class Revives(Talker):
 
 
 class WaitsAlone(Talker):
-    """Waits alone at a block that takes two, and tells nobody."""
+    """Waits alone at a block that takes two, and says nothing."""
 
     def wrong(self, view: View, seen: SymbolicObservation) -> Thought | None:
         heavy = [block.id for block in seen.blocks if block.weight > 1 and block.id not in self.scene.known]
@@ -200,7 +200,7 @@ class Unwarned(Talker):
 
 
 class Orders(Talker):
-    """The mate of one that ignores orders: tells it once what to do."""
+    """The mate of one that ignores orders: says once what to do."""
 
     def wrong(self, view: View, seen: SymbolicObservation) -> Thought | None:
         light = [block.id for block in seen.blocks if block.weight == 1 and block.id not in self.scene.known]

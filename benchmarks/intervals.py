@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from quorum.experiments.compare.statistics import estimate, sign_flip_interval, sign_flip_test
 from quorum.experiments.compare.statistics.aggregates import STATISTICS, Name
-from quorum.experiments.compare.statistics.student import t_quantile
+from quorum.experiments.compare.statistics.intervals import t_quantile
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]
@@ -149,7 +149,7 @@ def crossed(draws: int) -> Iterator[list[str]]:
 
 
 def _coverage(ends: Sequence[tuple[float, float]], truth: float) -> float:
-    """Return how many of the intervals that there are hold the truth."""
+    """Return how many of the intervals hold the truth."""
     there = np.array([pair for pair in ends if not math.isnan(pair[0])])
     return float(np.mean((there[:, 0] <= truth + 1e-9) & (truth - 1e-9 <= there[:, 1]))) if len(there) else float("nan")
 

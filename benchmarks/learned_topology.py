@@ -7,7 +7,7 @@ Two of eight agents are useless: they say which block they will work on, like th
 invalid (`llm.agents.NAME.invalid=1`). So they talk again in every step, and interrupt all who hear them. A fit learns
 to write fewer tokens. Two fits are made, with other agents useless in each. The test is exact: of all ways to name
 two of eight agents in each fit, the share that has at least as many outgoing edges pruned. Then the first graph plays
-new boards beside others, with the same budget of tokens.
+new boards together with others, with the same budget of tokens.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def permutation(fits: Sequence[Fitted], named: Sequence[Sequence[int]]) -> float
 
 
 def graphs(learned: Edges) -> dict[str, Edges]:
-    """Return the graphs that play beside one another."""
+    """Return the graphs that play against one another."""
     full = [(a, b) for a in range(N) for b in range(N) if a != b]
     ring = [(a, (a + step) % N) for a in range(N) for step in (1, -1)]
     drawn = sorted(random.Random(0).sample(full, len(learned)))
@@ -70,7 +70,7 @@ def graphs(learned: Edges) -> dict[str, Edges]:
 
 
 def play(arms: dict[str, Edges], tokens: int, boards: int, out: Path) -> dict[str, dict[str, list[float]]]:
-    """Play new boards under each graph, and under edges that are matched anew in each round; return their metrics."""
+    """Play new boards under each graph, and under edges that are matched again in each round; return their metrics."""
     texts = {arm: "[" + ",".join(f"[{a},{b}]" for a, b in edges) + "]" for arm, edges in arms.items()}
     common = (*TEAM, *useless(USELESS[0]), f"budget.tokens={tokens}", f"seed=range({NEW_BOARDS},{NEW_BOARDS + boards})")
     graphs, matched = f"tokens_{tokens}", f"tokens_{tokens}_dytopo"

@@ -1,9 +1,9 @@
-"""What our side of a language model's call costs: a round of 256 agents over real HTTP, beside the SDK alone.
+"""What our side of a language model's call costs: a round of 256 agents over real HTTP, compared with the SDK alone.
 
-The server runs in a process of its own, on the machine's other core; every answer takes half a second there. Rounds of
+The server runs in a separate process, on the machine's other core; every answer takes half a second there. Rounds of
 OpenAI's SDK as it comes, of the SDK as our provider calls it, of our stack around that (structured output, budget,
 cache, retries, limits, recording), and of a whole naive team (prompts, loop and trace included) alternate; the first of
-each warms up and is not counted. Beside them stand our wrappers around a model in the same process: what they cost
+each warms up and is not counted. Our wrappers around a model in the same process: what they cost
 without the noise of HTTP.
 
 python benchmarks/llm.py
@@ -62,7 +62,7 @@ Call = Callable[[str], Awaitable[object]]
 
 
 class Constant:
-    """Answers at once, so that the server costs little beside its HTTP."""
+    """Answers at once, so that the server costs little apart from its HTTP."""
 
     async def complete(self, request: Request) -> Reply:
         """Answer."""
@@ -76,7 +76,7 @@ def serve(ready: Connection) -> None:
 
 @contextmanager
 def server() -> Iterator[str]:
-    """Run the server in a process of its own; gives its address."""
+    """Run the server in a separate process; gives its address."""
     spawn = multiprocessing.get_context("spawn")
     here, there = spawn.Pipe()
     process = spawn.Process(target=serve, args=(there,), daemon=True)

@@ -1,7 +1,7 @@
 """What prompts cost: tokens of each decision, and how much of a prompt a provider has read before.
 
 python benchmarks/prompts.py                        # the table of this version
-python benchmarks/prompts.py --json > new.json      # the figures, to lay beside those of another version
+python benchmarks/prompts.py --json > new.json      # the figures, to compare with those of another version
 python benchmarks/prompts.py --before old.json      # the table of both
 python benchmarks/prompts.py --world squeeze        # of one world, in seconds
 
@@ -148,7 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-    parser.add_argument("--before", type=Path, help="figures of another version, to show beside these")
+    parser.add_argument("--before", type=Path, help="figures of another version, to show next to these")
     parser.add_argument("--world", choices=WORLDS, action="append", help="measure this one alone; may be repeated")
     given = parser.parse_args(arguments)
     before = json.loads(given.before.read_text(encoding="utf-8")) if given.before is not None else None

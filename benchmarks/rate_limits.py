@@ -1,7 +1,7 @@
 """What random rate limits cost a sweep: 1,000 calls over real HTTP, with and without 429s for 30 % of the requests.
 
 Sixty-four agents ask one after the other, as those of a sweep do, or all calls wait for their places from the
-beginning. The server runs in a process of its own; an answer takes two seconds there, a 429 none, and no 429 says when
+beginning. The server runs in a separate process; an answer takes two seconds there, a 429 none, and no 429 says when
 to come back. CallLimits and waits are those of `llm=openai`.
 
 python benchmarks/rate_limits.py
@@ -51,7 +51,7 @@ def serve(share: float, ready: Connection) -> None:
 
 @contextmanager
 def server(share: float) -> Iterator[str]:
-    """Run the server in a process of its own; gives its address."""
+    """Run the server in a separate process; gives its address."""
     spawn = multiprocessing.get_context("spawn")
     here, there = spawn.Pipe()
     process = spawn.Process(target=serve, args=(share, there), daemon=True)

@@ -41,7 +41,7 @@ Draw = Callable[[World, int, np.random.Generator], Plan]
 
 
 class Once:
-    """Commits one plan, goes on with it whatever it is told, and then does nothing.
+    """Commits one plan, goes on with it whatever it hears, and then does nothing.
 
     Args:
         plan: the plan.

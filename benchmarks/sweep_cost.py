@@ -51,7 +51,7 @@ class Cost:
     Attributes:
         wall: seconds from begin to end, workers' start included.
         cpu: seconds of CPU of this process and its workers.
-        span: seconds from the begin of the first episode to the end of the last.
+        span: seconds from the start of the first episode to the end of the last.
         calls: calls of language models in the episode that made the most.
     """
 
@@ -68,7 +68,7 @@ def cpu_seconds() -> float:
 
 
 def sweep(words: Sequence[str], *engine: str) -> Cost:
-    """Run a sweep in a folder of its own."""
+    """Run a sweep in a separate folder."""
     planned = plan(words)
     request = SweepRequest(words=tuple(words))
     with tempfile.TemporaryDirectory() as out:

@@ -15,9 +15,9 @@ from .constants import Material as Material
 from .constants import PlaceRecipe as PlaceRecipe
 from .constants import Result as Result
 from .env import CrafterEnv as CrafterEnv
+from .env import Observation as Observation
 from .env import SavedEnv as SavedEnv
 from .env import team_score as team_score
-from .joint_action import share as share
 from .layout import MATERIAL_CHARACTERS as MATERIAL_CHARACTERS
 from .layout import Layout as Layout
 from .observation import Cooperation as Cooperation
@@ -29,7 +29,7 @@ from .observation import SeenEntity as SeenEntity
 from .observation import SeenMap as SeenMap
 from .observation import TargetHint as TargetHint
 from .observation import Teammate as Teammate
-from .outcome import Outcome as Outcome
+from .observation import read_shown as read_shown
 from .profiles import LEVELS as LEVELS
 from .profiles import PROFILES as PROFILES
 from .profiles import CollectRule as CollectRule
@@ -37,20 +37,19 @@ from .profiles import Level as Level
 from .profiles import Profile as Profile
 from .profiles import Spawn as Spawn
 from .profiles import YieldRule as YieldRule
-from .reading import read_shown as read_shown
 from .render import render_ansi as render_ansi
 from .render import render_rgb as render_rgb
 from .shared import ActionError as ActionError
 from .shared import EpisodeError as EpisodeError
 from .shared import LayoutError as LayoutError
 from .shared import PlacementError as PlacementError
-from .shared import TeamReward as TeamReward
 from .shared import WorldError as WorldError
 from .shared import agent_name as agent_name
-from .showing import Observation as Observation
+from .spaces import share as share
 from .state import CrafterState as CrafterState
 from .state import Creature as Creature
 from .state import LocalView as LocalView
+from .state import Outcome as Outcome
 from .state import world_seed as world_seed
 from .symbolic.actions import Collect as Collect
 from .symbolic.actions import Craft as Craft
@@ -72,3 +71,4 @@ from .vector import CrafterVecEnv as CrafterVecEnv
 from .wrappers import Egocentric as Egocentric
 from .wrappers import FlatActions as FlatActions
 from .wrappers import FlatObservations as FlatObservations
+from .wrappers import TeamReward as TeamReward

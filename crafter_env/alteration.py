@@ -62,8 +62,8 @@ def same(one: CrafterState, other: CrafterState) -> bool:
     used = int(one.world.counters[arrays.SLOTS])
     pairs: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = list(zip(one.world, other.world, strict=True))
     return all(
-        np.array_equal(mine[:used], theirs[:used]) if mine is one.world.objects else np.array_equal(mine, theirs)
-        for mine, theirs in pairs
+        np.array_equal(here[:used], there[:used]) if here is one.world.objects else np.array_equal(here, there)
+        for here, there in pairs
     )
 
 

@@ -129,7 +129,7 @@ class Achievement(IntEnum):
 
 
 class Result(IntEnum):
-    """What came of an agent's action; the numbers beside it are the fields of `Outcome`."""
+    """What came of an agent's action; its numbers are the fields of `Outcome`."""
 
     nothing = 0
     """A noop."""
@@ -159,7 +159,7 @@ class Result(IntEnum):
     crafted = 15
     """With inputs from the bag of agent `other`."""
     no_station = 16
-    """There is no `target` (table or furnace) beside the agent."""
+    """No `target` (table or furnace) is next to the agent."""
     shared = 17
     """`amount` of `item` with agent `other`."""
     not_held = 18

@@ -41,7 +41,7 @@ class CellConstraints(NamedTuple):
 
 
 class ConstraintWatch:
-    """Follows the tasks of one episode and tells which have changed.
+    """Follows the tasks of one episode and reports which have changed.
 
     Args:
         state: the world.

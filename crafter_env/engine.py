@@ -120,7 +120,7 @@ class Engine:
                 world.objects[slot, arrays.TIMER] = RIPE_AGE + 1
 
     def show_world(self, number: int) -> None:
-        """Write what is seen of one world that has just begun; rewards and ends stay as they are."""
+        """Write what is seen of one world that has just started; rewards and ends stay as they are."""
         one = slice(number, number + 1)
         ends = arrays.allocate_ends(1, self.n)
         shown: list[Any] = [array[one] for array in (*self.views, *self.worlds)]
@@ -132,13 +132,13 @@ class Engine:
         mask_worlds(masks, self.rules, *self.worlds)
         return masks
 
-    def show(self, begun: FlagArray) -> None:
-        """Write what is seen of worlds that have just begun; no world takes a step.
+    def show(self, started: FlagArray) -> None:
+        """Write what is seen of worlds that have just started; no world takes a step.
 
         Args:
-            begun: All of them, shape (B,).
+            started: All of them, shape (B,).
         """
-        self.advance(self._noops, begun)
+        self.advance(self._noops, started)
 
     def advance(self, actions: IntArray, begins: FlagArray) -> None:
         """Advance every world but those that begin; see `kernels.worlds.step_worlds`."""

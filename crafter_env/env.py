@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import fsum
@@ -14,23 +14,103 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete, flatten_space
 from gymnasium.utils.seeding import np_random
 
 from crafter_env.alteration import altered, same
-from crafter_env.central import StateArray, central_states, state_parts
 from crafter_env.constants import COLLECT, Achievement
 from crafter_env.engine import AREA, Engine
-from crafter_env.flat import flat_masks
-from crafter_env.joint_action import AgentAction, check_actions, read_actions
-from crafter_env.kernels.arrays import Ends, MaskArray
+from crafter_env.kernels.arrays import ACHIEVED, GAINED, INVENTORY, Ends, MaskArray
 from crafter_env.layout import Layout
-from crafter_env.outcome import Outcome
-from crafter_env.pixels import Painter
 from crafter_env.profiles import Level, Profile, Spawn, find_level, find_profile
-from crafter_env.render import render_ansi, render_rgb
-from crafter_env.showing import Observation, Shown
-from crafter_env.spaces import OBSERVATIONS, action_space, observation_space
-from crafter_env.state import CrafterState, world_seed
+from crafter_env.render import Painter, render_ansi, render_rgb
+from crafter_env.spaces import (
+    OBSERVATIONS,
+    AgentAction,
+    action_space,
+    check_actions,
+    flat_masks,
+    observation_space,
+    read_actions,
+)
+from crafter_env.state import CrafterState, Outcome, StateArray, central_states, state_parts, world_seed
 from maeil.environments.arguments import layout_option, no_render_mode, no_state, one_of, whole
 from maeil.environments.errors import EpisodeError, WorldError
-from maeil.environments.parallel import INFOS, RENDER_MODES, InfoKind, RenderMode, WorldEnv
+from maeil.environments.parallel import INFOS, RENDER_MODES, InfoKind, RenderMode, WorldEnv, read_only
+
+Observation = dict[str, npt.NDArray[Any]]
+
+
+class Shown:
+    """Reads what the agents of one world are given out of the arrays of its engine.
+
+    Args:
+        engine: Of one world.
+        index: Number of each agent by name.
+        painter: Makes pictures; None where none are observed.
+        symbolic: Whether the arrays of the local view are observed.
+        infos: One of `INFOS`.
+        copy: Whether what is given is the caller's own; else it is read-only, and the next step overwrites it.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        index: Mapping[str, int],
+        painter: Painter | None,
+        *,
+        symbolic: bool,
+        infos: InfoKind,
+        copy: bool,
+    ) -> None:
+        self._engine, self._index, self._painter = engine, index, painter
+        self._kind, self._copy = infos, copy
+        agents, views = engine.worlds.agents[0], engine.views
+        # To slice an array takes as long as to copy it, so the slices of every step are kept.
+        self._seen: tuple[npt.NDArray[Any], ...] = ()
+        if symbolic:
+            bags = agents[:, INVENTORY:ACHIEVED]
+            self._seen = views.materials[0], views.entities[0], bags, views.poses[0], views.daylight[0]
+        self._informed = agents[:, ACHIEVED:GAINED], views.masks[0]
+        self._live_seen = [list(map(read_only, array)) for array in self._seen]
+        self._live_informed = [list(map(read_only, array)) for array in self._informed]
+
+    def observations(self, names: Sequence[str]) -> dict[str, Observation]:
+        """The observations of some agents."""
+        found: dict[str, Observation]
+        if self._seen:
+            columns = [array.copy() for array in self._seen] if self._copy else self._live_seen
+            found = {
+                name: {"materials": materials, "entities": entities, "inventory": bag, "pose": pose, "daylight": light}
+                for name, materials, entities, bag, pose, light in zip(self._index, *columns, strict=True)
+            }
+        else:
+            found = {name: {} for name in self._index}
+        if self._painter is not None:
+            pictures = self._painter.paint(self._engine.worlds)[0]
+            for name, picture in zip(self._index, pictures, strict=True):
+                found[name]["pixels"] = picture
+        return self._only(names, found)
+
+    def infos(self, names: Sequence[str], state: CrafterState) -> dict[str, dict[str, Any]]:
+        """The infos of some agents."""
+        if self._kind == "none":
+            return {name: {} for name in names}
+        if self._kind == "symbolic":
+            started, index = state.step > 0, self._index
+            return {
+                name: {
+                    "symbolic": state.view(index[name]),
+                    "report": state.outcome(index[name]) if started else None,
+                }
+                for name in names
+            }
+        columns = [array.copy() for array in self._informed] if self._copy else self._live_informed
+        found = {
+            name: {"achievements": achievements, "action_mask": mask}
+            for name, achievements, mask in zip(self._index, *columns, strict=True)
+        }
+        return self._only(names, found)
+
+    def _only(self, names: Sequence[str], found: dict[str, Any]) -> dict[str, Any]:
+        return found if len(names) == len(found) else {name: found[name] for name in names}
+
 
 ObservationKind = Literal["symbolic", "pixels", "both"]
 
@@ -90,7 +170,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         render_mode: What `render()` returns: `"ansi"` text of the map, or `"rgb_array"`, uint8 `(height, width, 3)`.
         pixels: Along an edge of an observed picture.
         infos: What infos hold: `"plain"` arrays, `"none"`, or `"symbolic"`.
-        copy: Give the caller arrays of its own.
+        copy: Give the caller its own arrays.
 
     Raises:
         WorldError: An argument is wrong; the message says which and why.
@@ -268,7 +348,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         return {name: masks[self._index[name]] for name in self.agents}
 
     def flat_masks(self) -> MaskArray:
-        """What each agent can do now as one number, int8 `(n, 17 + 15 n)`; see `crafter_env.flat`.
+        """What each agent can do now as one number, int8 `(n, 17 + 15 n)`; see `crafter_env.spaces`.
 
         Raises:
             EpisodeError: There was no reset yet.
@@ -330,7 +410,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         """Change parts of the world between two steps: see `crafter_env.alteration`.
 
         Returns:
-            Whether anything is another now.
+            Whether anything changed.
 
         Raises:
             WorldError: They cannot be read, or there can be no such state; nothing has changed.

@@ -10,7 +10,7 @@ import numpy as np
 
 from crafter_env.constants import NEED_MAX, NEEDS, WALKABLE, Cell, Entity, Item, Material
 from crafter_env.kernels.arrays import ByteArray, IntArray
-from crafter_env.kernels.terrain import COW_HEALTH, SKELETON_HEALTH, ZOMBIE_HEALTH
+from crafter_env.kernels.generation import COW_HEALTH, SKELETON_HEALTH, ZOMBIE_HEALTH
 from maeil.environments.errors import LayoutError
 
 MATERIAL_CHARACTERS: Mapping[str, Material] = {
@@ -70,7 +70,7 @@ class Layout:
     creatures: tuple[tuple[Entity, Cell], ...] = ()
     """Cows, zombies, skeletons and plants, in the order in which they act."""
     inventories: tuple[Inventory, ...] = ()
-    """What each agent begins with, by index, beside full needs; shorter where the rest have nothing."""
+    """What each agent begins with, by index, in addition to full needs; shorter where the rest have nothing."""
 
     def __init__(
         self,

@@ -110,7 +110,7 @@ class Profile:
         mobs: whether there are zombies, skeletons, arrows, saplings and plants.
         item_cap: how much of an item an agent can hold; needs go to 9.
         update_radius: L1 distance to the nearest living agent below which objects act; None for the whole map.
-        iron_needs_table: whether iron tools need a table beside the furnace.
+        iron_needs_table: whether iron tools need a table as well as the furnace.
         sharing: whether there is an action `share`.
         share_radius: L1 distance within which it reaches; None for any.
         craft_radius: L1 distance to a table's 3 x 3 block within which agents join a craft.
@@ -149,8 +149,8 @@ LEVELS: Mapping[str, Level] = {
 }
 """Levels by name; `solo` is Crafter's own, one agent for everything.
 
-EmCoop's page tells its levels in words: at level 1 most resources take one agent, at level 2 most take two, at level 3
-it is mixed, up to three; and crafting takes a quorum in the hard setting. `emcoop_easy`, `emcoop_medium` and
+EmCoop's page describes its levels in words: at level 1 most resources take one agent, at level 2 most take two, at
+level 3 it is mixed, up to three; and crafting takes a quorum in the hard setting. `emcoop_easy`, `emcoop_medium` and
 `emcoop_hard` are these. Easy has the numbers that its code falls back to, hard the thresholds of the published
 configuration (COOP2).
 """

@@ -1,7 +1,6 @@
 """What this package shares with the other worlds and offers under its own name."""
 
+from maeil.environments.arguments import agent_name
 from maeil.environments.errors import ActionError, EpisodeError, LayoutError, PlacementError, WorldError
-from maeil.environments.parallel import agent_name
-from maeil.environments.wrappers import TeamReward
 
-__all__ = ["ActionError", "EpisodeError", "LayoutError", "PlacementError", "TeamReward", "WorldError", "agent_name"]
+__all__ = ["ActionError", "EpisodeError", "LayoutError", "PlacementError", "WorldError", "agent_name"]

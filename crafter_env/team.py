@@ -12,11 +12,10 @@ from gymnasium.spaces import MultiDiscrete
 from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from crafter_env.central import StateArray
 from crafter_env.env import CrafterEnv
-from crafter_env.flat import flat_choices
-from crafter_env.joint_action import check_choices
 from crafter_env.kernels.arrays import MaskArray
+from crafter_env.spaces import check_choices, flat_choices
+from crafter_env.state import StateArray
 from crafter_env.vector import Arrays, CrafterVecEnv, Flags, Infos
 from maeil.environments.arguments import one_of, seed_number
 from maeil.environments.errors import EpisodeError
@@ -28,7 +27,7 @@ class CrafterTeamVecEnv(VectorEnv[Arrays, npt.ArrayLike, Any]):
     """A `CrafterVecEnv` for a learner that decides for whole teams; `quorum/Crafter-v0` of `gymnasium.make_vec`.
 
     Observation, infos, copies and autoreset are those of `CrafterVecEnv`: a team is one sub-environment.
-    Action: integers, shape `(num_envs, n)`, one number for each agent; see `crafter_env.flat`. So `action_mask` is int8
+    Action: integers, shape `(num_envs, n)`, one number for each agent; see `crafter_env.spaces`. `action_mask` is int8
         `(num_envs, n, 17 + 15 n)`, or 17 without sharing.
     Reward: float64 `(num_envs,)`, the mean or the sum of the agents' rewards, the dead with 0.
     Episode end: bool `(num_envs,)`: truncated when an agent was truncated in the step that ended the episode, else

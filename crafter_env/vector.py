@@ -13,29 +13,18 @@ from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from crafter_env.central import StateArray, central_states
 from crafter_env.constants import Achievement
 from crafter_env.engine import Engine
 from crafter_env.env import CrafterEnv, ObservationKind
-from crafter_env.flat import flat_masks
-from crafter_env.joint_action import check_actions
 from crafter_env.kernels.arrays import ACHIEVED, GAINED, INVENTORY, STEP, Ends, MaskArray
 from crafter_env.layout import Layout
-from crafter_env.pixels import Painter
 from crafter_env.profiles import Level, Profile
-from crafter_env.render import render_ansi, render_rgb
-from crafter_env.state import CrafterState, world_seed
-from maeil.environments.arguments import (
-    autoreset_mode as mode_of,
-)
-from maeil.environments.arguments import (
-    batch_seeds,
-    no_options,
-    no_render_mode,
-    no_state,
-    one_of,
-    whole,
-)
+from crafter_env.render import Painter, render_ansi, render_rgb
+from crafter_env.spaces import check_actions, flat_masks
+from crafter_env.state import CrafterState, StateArray, central_states, world_seed
+from maeil.environments.arguments import no_render_mode, no_state, one_of, whole
+from maeil.environments.batches import autoreset_mode as mode_of
+from maeil.environments.batches import batch_seeds, no_options
 from maeil.environments.parallel import RenderMode, read_only
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -91,7 +80,7 @@ class CrafterVecEnv:
         render_mode: What `render()` gives for each world.
         pixels: As of `CrafterEnv`.
         infos: `"plain"` or `"none"`.
-        copy: Give the caller arrays of its own.
+        copy: Give the caller its own arrays.
         autoreset_mode: When the next episode begins: Gymnasium's `AutoresetMode.NEXT_STEP` or `SAME_STEP`.
 
     Raises:
@@ -169,20 +158,20 @@ class CrafterVecEnv:
                 "pose": views.poses,
                 "daylight": views.daylight,
             }
-        told: Arrays = {}
+        informed: Arrays = {}
         if self.info_kind == "plain":
-            told = {
+            informed = {
                 "achievements": worlds.agents[..., ACHIEVED:GAINED],
                 "action_mask": views.masks,
                 "step": worlds.counters[:, STEP],
             }
         self._shown = {key: read_only(array) for key, array in shown.items()}
-        self._told = {key: read_only(array) for key, array in told.items()}
+        self._informed = {key: read_only(array) for key, array in informed.items()}
         self._ends = Ends._make(map(read_only, self._engine.ends))
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the views."""
-        return {name: value for name, value in vars(self).items() if name not in ("_shown", "_told", "_ends")}
+        return {name: value for name, value in vars(self).items() if name not in ("_shown", "_informed", "_ends")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -267,7 +256,7 @@ class CrafterVecEnv:
         return self._engine.masks()
 
     def flat_masks(self) -> MaskArray:
-        """What each agent can do now as one number, int8 `(num_envs, n, 17 + 15 n)`; see `crafter_env.flat`.
+        """What each agent can do now as one number, int8 `(num_envs, n, 17 + 15 n)`; see `crafter_env.spaces`.
 
         Raises:
             EpisodeError: There was no reset yet.
@@ -320,7 +309,7 @@ class CrafterVecEnv:
         return found
 
     def _infos(self) -> Infos:
-        infos: Infos = self._own(self._told)
+        infos: Infos = self._own(self._informed)
         if self.info_kind == "plain":
             infos["alive"] = ~self._over
         return infos

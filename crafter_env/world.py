@@ -16,24 +16,20 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationInfo, 
 from crafter_env.constants import COLLECT, Achievement, Action, Cell, Entity, Item, Material, Result
 from crafter_env.env import CrafterEnv
 from crafter_env.kernels.arrays import ALIVE, GAINED, RESULT, ByteArray, IntArray
-from crafter_env.kernels.following import CAPABILITIES, note_changes
 from crafter_env.kernels.rules import MAX_STEPS, encode_rules
+from crafter_env.kernels.sight import CAPABILITIES, note_changes
 from crafter_env.layout import Layout
 from crafter_env.observation import OPEN, CrafterObservation
-from crafter_env.outcome import Outcome, read_outcome
 from crafter_env.profiles import CollectRule, Level, Profile, Spawn, YieldRule, find_level, find_profile
 from crafter_env.render import render_ansi
+from crafter_env.state import Outcome, read_outcome
 from crafter_env.symbolic.actions import VOCABULARY, Noop
 from crafter_env.symbolic.control import check_action, known_ids, make_controller
-from crafter_env.symbolic.controller import CrafterController
-from crafter_env.symbolic.depiction import depict
+from crafter_env.symbolic.controller import CrafterController, decode
 from crafter_env.symbolic.episode_state import EpisodeState
-from crafter_env.symbolic.facts import facts_of
-from crafter_env.symbolic.observer import Observer
-from crafter_env.symbolic.open_tasks import open_tasks
-from crafter_env.symbolic.picture import canvas, draw, primitive_name
-from crafter_env.symbolic.primitives import decode
-from crafter_env.symbolic.tasks import TaskBoard
+from crafter_env.symbolic.observer import Observer, facts_of
+from crafter_env.symbolic.picture import canvas, depict, draw, primitive_name
+from crafter_env.symbolic.tasks import TaskBoard, open_tasks
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, Usual, may_name_files, needs_keys
 from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
@@ -64,12 +60,12 @@ _QUIET = frozenset({Result.nothing, Result.moved, Result.asleep, Result.dead})
 
 
 class TextConfig(BaseModel):
-    """How much an observation tells."""
+    """How much an observation shows."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     max_agents: PositiveInt | None
-    """Teammates that an agent is shown, the nearest; of the others it is told their number. None: all."""
+    """Teammates that an agent is shown, the nearest; of the others only their number. None: all."""
 
 
 class CrafterConfig(ComponentConfig):
@@ -96,7 +92,7 @@ class CrafterConfig(ComponentConfig):
     """Whether plans may name only cells that their agent has seen, and teammates only while they are in view. Only
     recorded values of versions before 0.11, which had this rule alone, may leave it out."""
     text: TextConfig = TextConfig(max_agents=None)
-    """How much an observation tells. Only recorded values of versions before 0.11 may leave it out."""
+    """How much an observation shows. Only recorded values of versions before 0.11 may leave it out."""
     max_steps: PositiveInt
     """Steps after which an episode is truncated."""
     observation: Annotated[ObservationForm, Usual("text")] = ObservationForm.TEXT
@@ -252,7 +248,7 @@ class CrafterWorld:
         return known_ids(self._episode, agent)
 
     def prompt_facts(self) -> Mapping[str, Any]:
-        """Return the goal, what agents may name and are shown, and the rules: see `crafter_env.symbolic.facts`."""
+        """Return the goal, what agents may name and are shown, and the rules: see `crafter_env.symbolic.observer`."""
         return self._facts
 
     def start_action(self, agent: int, action: SymbolicAction) -> CrafterController:
@@ -281,7 +277,7 @@ class CrafterWorld:
         """Put agents elsewhere, say what they need and hold, and what cells are of: see `crafter_env.alteration`.
 
         What agents remember of the map stays, but for what they see now. What they have come to hold, or hold no more,
-        is told with the next step.
+        is reported with the next step.
 
         Raises:
             WorldError: it cannot be read, or there can be no such state; the message names the place.
@@ -294,7 +290,7 @@ class CrafterWorld:
         return self._tasks.changes(joint)
 
     def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
-        """Return what to collect and to craft now: see `crafter_env.symbolic.open_tasks`."""
+        """Return what to collect and to craft now: see `crafter_env.symbolic.tasks`."""
         return open_tasks(self._episode, plans)
 
     def distance(self, agent: int, other: int) -> float:

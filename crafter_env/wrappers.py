@@ -12,12 +12,14 @@ from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 from pettingzoo.utils import BaseParallelWrapper  # type: ignore[import-untyped]
 
 from crafter_env.constants import NEED_MAX, NEEDS, VIEW, Entity, Item, Material
-from crafter_env.flat import flat_choices, read_flat
 from crafter_env.kernels.arrays import MaskArray
+from crafter_env.spaces import flat_choices, read_flat
 from crafter_env.state import CrafterState
 from maeil.environments.actions import number
 from maeil.environments.errors import WorldError
-from maeil.environments.wrappers import Infos, Observations, ObservingWrapper, Step
+from maeil.environments.wrappers import Infos, Observations, ObservingWrapper, Step, TeamReward
+
+__all__ = ["Egocentric", "FlatActions", "FlatObservations", "TeamReward"]
 
 _MATERIALS = np.array([material for material in Material if material])
 _ENTITIES = np.array([entity for entity in Entity if entity])

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from cube_env.arrays import ALIVE, COL, COUNT_LIVE, ROW, WEIGHT
-from cube_env.channels import occupy
 from cube_env.constants import Cell
 from cube_env.layout import check_board
 from cube_env.state import CubeState
+from cube_env.views import occupy
+from maeil.environments.arguments import agent_name
 from maeil.environments.errors import WorldError
-from maeil.environments.parallel import agent_name
 
 _PARTS = ("agents", "blocks")
 _OF_A_BLOCK = ("position", "weight")

@@ -131,7 +131,7 @@ def quorum_status(snapshot: Snapshot, block: int, face: Face | str) -> bool:
 
 
 def quorum_deficit(snapshot: Snapshot, block: int, face: Face | str) -> int:
-    """Agents that a face lacks to the block's own weight, at least 0. Blocks in front add theirs: `required_force`.
+    """Agents that a face lacks to the block's own weight, at least 0; for the blocks in front see `required_force`.
 
     Raises:
         WorldError: There is no such face.

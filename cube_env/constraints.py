@@ -10,7 +10,7 @@ A task is a face of a block that is there: to push that block away from that fac
 - joint: agents that are aligned and whose primitive is the push direction;
 - dependency: nothing but force is missing, no wall and no agent is in front of the chain.
 
-EmCoop's literal formula differs, and is reported beside ours: p is the weight of the block alone, spatial counts the
+EmCoop's literal formula differs, and is reported as well: p is the weight of the block alone, spatial counts the
 agents that are at most one cell away (Manhattan) from a face cell, and there is no dependency. With chains of blocks it
 calls pushes possible that are not. A face cell is one that is on the board and not of a block.
 
@@ -57,7 +57,7 @@ class FaceConstraints(NamedTuple):
 
 
 class ConstraintWatch:
-    """Follows the tasks of one episode and tells which have changed.
+    """Follows the tasks of one episode and reports which have changed.
 
     Args:
         state: the arrays of the episode.
@@ -139,6 +139,8 @@ def task_changes(
     Returns:
         The number of rows in `changed`.
     """
+    # Everything is counted again and compared: a step changes few tasks, but which ones cannot be known from the
+    # actions alone (a chain reaches far).
     now[:] = 0
     aligned_with[:] = -1
     chain_of[:] = -1
@@ -218,6 +220,7 @@ def _count_near(grid: IntArray, blocks: IntArray, block: int, direction: int, no
     row, col, along_row, along_col = _edge(blocks, block, direction + 1 if direction % 2 else direction - 1)
     row_step = int(direction == _DOWN) - int(direction == _UP)
     col_step = int(direction == _RIGHT) - int(direction == _LEFT)
+    # The cells next to the line of face cells and the line behind it: all that are one step away from a face cell.
     for k in range(-1, width + 1):
         for behind in range(2):
             r, c = row + k * along_row - behind * row_step, col + k * along_col - behind * col_step
@@ -255,6 +258,7 @@ def _weigh_chain(
             code = grid[row, col]
             if code > 0:
                 is_free = 0
+            # Marks hold the number of the task, so they need no clearing between tasks.
             elif code < 0 and chain_of[-code - 1] != task:
                 chain_of[-code - 1] = task
                 chain[length] = -code - 1

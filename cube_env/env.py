@@ -12,23 +12,71 @@ from gymnasium.spaces import Box, Discrete
 from gymnasium.utils.seeding import np_random
 
 from cube_env.alteration import altered
-from cube_env.arrays import ActionArray
+from cube_env.arrays import CHANNELS, ActionArray
 from cube_env.constants import Action
-from cube_env.curriculum import Scenario, curriculum
-from cube_env.info import Frame, no_infos, plain_infos
-from cube_env.joint_action import read_actions, wrong_action
+from cube_env.generator import place
 from cube_env.layout import Layout
-from cube_env.masks import MaskArray, action_masks
-from cube_env.observation import HistoryEntry, SymbolicObservation
-from cube_env.placement import place
+from cube_env.observation import Frame, HistoryEntry, SymbolicObservation, no_infos, plain_infos
 from cube_env.render import render_ansi, render_rgb
-from cube_env.report import StepReport
-from cube_env.spaces import observation_space
-from cube_env.state import CubeState, Snapshot
+from cube_env.scenario import Scenario, curriculum
+from cube_env.state import CubeState, Snapshot, StepReport
+from cube_env.views import MaskArray, action_masks
+from maeil.environments import actions as checks
 from maeil.environments.actions import integers
-from maeil.environments.arguments import finite, layout_option, no_render_mode, no_state, one_of, seed_number, whole
-from maeil.environments.errors import EpisodeError, WorldError
-from maeil.environments.parallel import INFOS, RENDER_MODES, InfoKind, RenderMode, WorldEnv, agent_name, read_only
+from maeil.environments.arguments import (
+    agent_name,
+    finite,
+    layout_option,
+    no_render_mode,
+    no_state,
+    one_of,
+    seed_number,
+    whole,
+)
+from maeil.environments.errors import ActionError, EpisodeError, WorldError
+from maeil.environments.parallel import INFOS, RENDER_MODES, InfoKind, RenderMode, WorldEnv, read_only
+
+
+def observation_space(side: int, agents: int) -> Box:
+    """Bounds that cover every layout of this size: no block is heavier than the side, or numbered above its cells."""
+    high = np.empty((side, side, CHANNELS), dtype=np.float32)
+    high[...] = (1, side, 1, agents, side * side)
+    return Box(np.zeros_like(high), high, dtype=np.float32)
+
+
+def no_observation() -> Box:
+    """The space of the observation of worlds that keep none."""
+    return Box(0.0, 1.0, (0, 0, CHANNELS), dtype=np.float32)
+
+
+def batch_of(space: Box, num_envs: int) -> Box:
+    """The space of a batch of one for each world."""
+    shape = (num_envs, *space.shape)
+    return Box(np.broadcast_to(space.low, shape), np.broadcast_to(space.high, shape), dtype=np.float32)
+
+
+_NAMES = tuple(action.name for action in Action)
+
+
+def read_actions(actions: Mapping[str, int], names: Mapping[str, object]) -> ActionArray:
+    """The actions of the named agents, shape (n,), in the order of `names`; the kernel checks their range.
+
+    Raises:
+        ActionError: Not one integer for each of the names; the message says whose.
+    """
+    given = checks.in_order(actions, names)
+    try:
+        # The fastest way from any kind of integer to an array, and it takes no float.
+        packed = bytes(given)
+    except (TypeError, ValueError):
+        packed = bytes(checks.numbers(actions, names, _NAMES))  # raises the error that names the agent
+    return np.frombuffer(packed, dtype=np.uint8).astype(np.int64)
+
+
+def wrong_action(who: str, action: object) -> ActionError:
+    """The error of an action out of range."""
+    return checks.wrong_action(who, action, _NAMES)
+
 
 Observation = npt.NDArray[np.float32]
 
@@ -285,11 +333,11 @@ class CubeEnv(WorldEnv[Box, Discrete]):
         """Change parts of the board between two steps: see `cube_env.alteration`.
 
         Args:
-            changes: What is another.
+            changes: The changes.
             heaviest: Largest weight that a block may be given; None: any.
 
         Returns:
-            Whether anything is another now.
+            Whether anything changed.
 
         Raises:
             WorldError: They cannot be read, or there can be no such board; nothing has changed.

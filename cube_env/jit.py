@@ -8,10 +8,7 @@ from maeil.compilation import KernelSet, numba
 
 _PACKAGE = Path(__file__).parent
 
-_SOURCES = (
-    "arrays", "channels", "constants", "constraints", "kernel", "masks", "paths", "placement", "rewards", "shaping",
-    "views",
-)  # fmt: skip
+_SOURCES = "arrays", "constants", "constraints", "generator", "kernel", "paths", "rewards", "views"
 
 KERNELS = KernelSet("cube_env", [_PACKAGE / f"{name}.py" for name in _SOURCES])
 """All of them, with the constants that are compiled into them."""

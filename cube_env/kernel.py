@@ -83,6 +83,8 @@ def step_world(  # noqa: PLR0917 (Numba takes loose arrays an order of magnitude
     Returns:
         -1; or, with nothing changed, the first agent whose action is out of range.
     """
+    # One pass checks every action before anything is written, and notes which directions occur: passes of the others
+    # are skipped.
     wanted = 0
     for i in range(agents.shape[0]):
         if actions[i] < _STAY or actions[i] > _RIGHT:
@@ -99,6 +101,8 @@ def step_world(  # noqa: PLR0917 (Numba takes loose arrays an order of magnitude
         block_report[b, BLOCK_STATUS] = BLOCK_STILL
         block_report[b, BLOCK_CHAIN_OF] = -1
         block_report[b, BLOCK_FACED] = _STAY
+    # The CUBE page settles pushes in the order up, down, left, right, and in each direction by block id; then agents
+    # walk. A block that has moved is out of the passes that follow.
     for direction in range(_UP, _RIGHT + 1):
         if wanted & (1 << direction) and _find_faced(actions, agents, grid, agent_report, block_report, direction):
             world = World(agents, blocks, grid, channels, counters, attempts, agent_report, block_report)
@@ -152,9 +156,12 @@ def _step_worlds(  # noqa: PLR0917 (see `step_world`)
     Returns:
         -1; or, with nothing changed, the flat index into `actions` of the first that is out of range.
     """
+    # All worlds are checked first, so that a wrong action leaves every world as it was.
     wrong = _first_wrong(actions, begins)
     if wrong >= 0:
         return wrong
+    # Worlds share nothing, so their order is free and they can be shared out among threads. Without `parallel` this is
+    # `range`.
     for w in prange(actions.shape[0]):
         if begins[w]:
             rewards[w] = 0.0
@@ -233,10 +240,12 @@ def _push(world: World, actions: ActionArray, block: int, direction: int) -> Non
     """Try to push one block in one direction, and record the attempt if any agent pushes."""
     attempt = world.counters[COUNT_ATTEMPTS]
     force = _line_up(world, actions, block, direction, attempt)
+    # No attempt without force: an agent whose line has already moved only seems to face the block.
     if force == 0:
         return
     world.counters[COUNT_ATTEMPTS] += 1
     length, required, outcome = _close_chain(world, block, direction, attempt)
+    # What stands in the way is named before a lack of force: more agents would not help there.
     if outcome == _MOVED and force < required:
         outcome = _PUSH_FORCE
     if outcome == _MOVED:
@@ -284,6 +293,7 @@ def _line_up(world: World, actions: ActionArray, block: int, direction: int, att
     force = 0
     for _ in range(weight):
         r, c = row, col
+        # From the face backwards; the first cell without an agent that acts in this direction ends the line (gap-free).
         while 0 <= r < side and 0 <= c < side:
             agent = grid[r, c] - 1
             if agent < 0 or actions[agent] != direction or report[agent, AGENT_MOVED]:
@@ -308,6 +318,8 @@ def _close_chain(world: World, block: int, direction: int, attempt: int) -> tupl
     grid, blocks, report = world.grid, world.blocks, world.block_report
     side = grid.shape[0]
     wall = agent = displaced = False
+    # A list of work in the scratch column: members are appended while the list is read, each once, marked by the number
+    # of the attempt instead of cleared marks.
     report[0, BLOCK_CHAIN] = block
     report[block, BLOCK_CHAIN_OF] = attempt
     length, required, done = 1, 0, 0
@@ -339,6 +351,7 @@ def _close_chain(world: World, block: int, direction: int, attempt: int) -> tupl
         outcome = _PUSH_WALL
     elif agent:
         outcome = _PUSH_AGENT
+    # A block that has moved in this step moves no more: it stands in the way like a wall.
     elif displaced:
         outcome = _PUSH_BLOCK
     return length, required, outcome
@@ -358,7 +371,8 @@ def _move_chain(world: World, length: int, direction: int) -> bool:
     """Move every block of the chain one cell; true when one of them reached the goal column."""
     blocks, report, side = world.blocks, world.block_report, world.grid.shape[0]
     row_step, col_step = _displacement(direction)
-    # All trailing edges are freed before any leading edge is filled: one block's leading edge is another's trailing.
+    # All trailing edges are freed before any leading edge is filled: the leading edge of one block may be the trailing
+    # edge of the next.
     for k in range(length):
         b = report[k, BLOCK_CHAIN]
         weight = blocks[b, WEIGHT]

@@ -82,6 +82,7 @@ def way_on(grid: IntArray, agents: IntArray, agent: int, block: int, row_step: i
     """
     side = grid.shape[0]
     row, col = agents[agent, 0], agents[agent, 1]
+    # Cells behind the face: an agent that stops in front of a shut one would keep others from reaching it.
     shut = _is_shut(grid, row - row_step, col - col_step)
     for action in (UP, DOWN, LEFT, RIGHT):
         along_row, along_col = int(action == DOWN) - int(action == UP), int(action == RIGHT) - int(action == LEFT)
@@ -127,6 +128,7 @@ def staging_targets(
     side = grid.shape[0]
     found = 0
     shortest = side
+    # From the best to the least: a later attempt is made only where the one before found nothing.
     for attempt in (FREE_CELLS, LINE_ENDS, TAKEN_CELLS):
         for k in range(weight):
             row = top - 1 if row_step > 0 else top + weight if row_step < 0 else top + k
@@ -180,6 +182,8 @@ def measure_ways(
             walls leave no way; written here.
         cut_off: (n,) 1 for a seeker that agents, blocks and walls leave no way; written here.
     """
+    # One search for all seekers of a face. The second one, through agents, is dear and rare: only where agents wall
+    # somebody in.
     missing = _distances(grid, agents, targets, seekers, False, field, queue)
     for i in range(agents.shape[0]):
         if seekers[i]:
@@ -213,7 +217,7 @@ def find_way(
         seekers: (n,) scratch.
         field: ((K + 2) * (K + 2),) scratch.
         queue: (K * K,) scratch.
-        cells: (K * K, 2) the cells in order, without the agent's own, over other agents where they leave no way beside
+        cells: (K * K, 2) the cells in order, without the agent's own, over other agents where they leave no way around
             them; written here.
 
     Returns:
@@ -271,6 +275,7 @@ def _distances(
     """
     side = grid.shape[0]
     width = side + 2
+    # A frame of walls: the search below tests no edges.
     field[:width] = WALL
     field[-width:] = WALL
     for row in range(side):
@@ -292,6 +297,7 @@ def _distances(
             field[cell] = 0
             queue[tail] = cell
             tail += 1
+    # Ends with the last seeker found, far before the board is searched through in most cases.
     while head < tail and missing > 0:
         cell = queue[head]
         head += 1
@@ -323,6 +329,7 @@ def _next_step(grid: IntArray, field: IntArray, row: int, col: int) -> int:
         return UNREACHED
     if here == 0:
         return 0
+    # Up, down, left, right: the order of the actions, so that equal ways are taken alike everywhere.
     if field[cell - width] == here - 1 and grid[row - 1, col] == 0:
         return UP
     if field[cell + width] == here - 1 and grid[row + 1, col] == 0:

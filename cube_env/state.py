@@ -1,19 +1,86 @@
-"""The arrays of one world, and the immutable picture of them."""
+"""The state of a world as arrays: many worlds at once, one of them, and the report of a step."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from cube_env import arrays
-from cube_env.arrays import ActionArray, ChannelArray, CounterArray, IntArray, World
-from cube_env.channels import occupy, paint, repaint
-from cube_env.constants import Cell
+from cube_env.arrays import (
+    AGENT_ATTEMPT,
+    AGENT_FAILURE,
+    BLOCK_DELIVERED,
+    BLOCK_STATUS,
+    ActionArray,
+    ChannelArray,
+    CounterArray,
+    IntArray,
+    World,
+)
+from cube_env.constants import Action, Cell, MoveFailure, PushOutcome
 from cube_env.kernel import step_world
 from cube_env.layout import Layout
+from cube_env.views import occupy, paint, repaint
 from maeil.environments.errors import WorldError
+
+
+def allocate(num_envs: int, side: int, n: int, blocks: int, *, observe: bool) -> World:
+    """The fields of `World`, each with a leading dimension; without `observe` the channels are `(W, 0, 0, 5)`."""
+
+    def integers(*shape: int) -> IntArray:
+        return np.zeros((num_envs, *shape), dtype=np.int32)
+
+    observed = side if observe else 0
+    return World(
+        agents=integers(n, 2),
+        blocks=integers(blocks, 4),
+        grid=integers(side, side),
+        channels=np.zeros((num_envs, observed, observed, arrays.CHANNELS), dtype=np.float32),
+        counters=np.zeros((num_envs, arrays.COUNTERS), dtype=np.int64),
+        attempts=integers(n, arrays.ATTEMPT_COLUMNS),
+        agent_report=integers(n, arrays.AGENT_COLUMNS),
+        block_report=integers(blocks, arrays.BLOCK_COLUMNS),
+    )
+
+
+def each_world(worlds: World) -> Iterator[World]:
+    """The arrays of each world, live."""
+    return (world_of(worlds, number) for number in range(len(worlds.agents)))
+
+
+def world_of(worlds: World, number: int) -> World:
+    """The arrays of one world, live."""
+    return World._make(array[number] for array in worlds)
+
+
+def lay_out(world: World, agents: npt.NDArray[np.int32], blocks: IntArray) -> None:
+    """Begin an episode in the arrays of one world.
+
+    Args:
+        world: What is written.
+        agents: Their cells, shape (n, 2).
+        blocks: As in `World`.
+    """
+    world.agents[...] = agents
+    world.blocks[...] = blocks
+    occupy(world.agents, world.blocks, world.grid)
+    if world.channels.size:
+        paint(world.blocks, world.grid, world.channels)
+    world.counters[...] = 0
+    world.counters[arrays.COUNT_LIVE] = len(blocks)
+
+
+def painted(worlds: World) -> npt.NDArray[np.float32]:
+    """The channels of all worlds as an array of the caller's own, also where none are kept; shape (W, K, K, 5)."""
+    if worlds.channels.size:
+        return worlds.channels.copy()
+    channels = np.empty((*worlds.grid.shape, arrays.CHANNELS), dtype=np.float32)
+    for number, world in enumerate(each_world(worlds)):
+        paint(world.blocks, world.grid, channels[number])
+    return channels
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +238,13 @@ class CubeState:
                 f"cannot be restored into one of side {self.side} with {len(self.agents)} agents and "
                 f"{len(self.blocks)} blocks: use copy()"
             )
-        mine, theirs = self.world, other.world
-        if mine.channels.size:
-            repaint(mine.blocks, mine.grid, theirs.blocks, theirs.grid, mine.channels)
-        mine.agents[...] = theirs.agents
-        mine.blocks[...] = theirs.blocks
-        mine.grid[...] = theirs.grid
-        mine.counters[...] = theirs.counters
+        here, there = self.world, other.world
+        if here.channels.size:
+            repaint(here.blocks, here.grid, there.blocks, there.grid, here.channels)
+        here.agents[...] = there.agents
+        here.blocks[...] = there.blocks
+        here.grid[...] = there.grid
+        here.counters[...] = there.counters
 
     def become(self, other: CubeState) -> None:
         """Become the state of `other`, which may have more blocks: then arrays of blocks, and the channels, are new.
@@ -187,21 +254,21 @@ class CubeState:
         Raises:
             WorldError: `other` has another side or another number of agents.
         """
-        mine, theirs = self.world, other.world
-        if len(theirs.blocks) <= len(mine.blocks) or not self._is_as_large(other):
+        here, there = self.world, other.world
+        if len(there.blocks) <= len(here.blocks) or not self._is_as_large(other):
             self.restore(other)
             return
-        report = np.zeros((len(theirs.blocks), arrays.BLOCK_COLUMNS), dtype=np.int32)
-        report[: len(mine.blocks)] = mine.block_report
-        self.world = theirs._replace(attempts=mine.attempts, agent_report=mine.agent_report, block_report=report)
+        report = np.zeros((len(there.blocks), arrays.BLOCK_COLUMNS), dtype=np.int32)
+        report[: len(here.blocks)] = here.block_report
+        self.world = there._replace(attempts=here.attempts, agent_report=here.agent_report, block_report=report)
 
     def fits(self, other: CubeState) -> bool:
         """Whether both have the same side and the same numbers of agents and blocks."""
         return self._is_as_large(other) and self.world.blocks.shape == other.world.blocks.shape
 
     def _is_as_large(self, other: CubeState) -> bool:
-        mine, theirs = self.world, other.world
-        return mine.grid.shape == theirs.grid.shape and mine.agents.shape == theirs.agents.shape
+        here, there = self.world, other.world
+        return here.grid.shape == there.grid.shape and here.agents.shape == there.agents.shape
 
     def snapshot(self) -> Snapshot:
         """An immutable picture of the state."""
@@ -218,4 +285,131 @@ class CubeState:
             BlockView(b, weight, row, col)
             for b, (row, col, weight, alive) in enumerate(self.world.blocks.tolist())
             if alive
+        )
+
+
+_ACTIONS = tuple(Action)
+_OUTCOMES = tuple(PushOutcome)
+_FAILURES = tuple(MoveFailure)
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """One attempt of at least one agent to push a block."""
+
+    block: int
+    """Id of the block that the agents' lines end at."""
+    direction: Action
+    agents: tuple[int, ...]
+    """Indices of the agents of the lines, ascending."""
+    force: int
+    """Number of those agents."""
+    required: int
+    """Sum of the weights in the chain of blocks that would have to move."""
+    outcome: PushOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class FailedMove:
+    """An agent that wanted to walk, was not moved by a push, and stayed."""
+
+    agent: int
+    """Index of the agent."""
+    direction: Action
+    reason: MoveFailure
+
+
+class StepReport:
+    """What one step did; it stays valid after later steps.
+
+    The tuples are built when they are first read, so that a step whose report nobody reads pays for none of it.
+    """
+
+    __slots__ = (
+        "_actions",
+        "_agent_report",
+        "_attempts",
+        "_failed_moves",
+        "_pushes",
+        "delivered",
+        "delivered_weight",
+        "reward",
+        "terminated",
+        "truncated",
+    )
+
+    reward: float
+    """Reward of every agent."""
+    terminated: bool
+    """No block is left."""
+    truncated: bool
+    """The step count has reached `max_steps`."""
+    delivered: tuple[int, ...]
+    """Ids of the blocks delivered in this step, ascending."""
+    delivered_weight: int
+    """Sum of their weights."""
+
+    def __init__(
+        self, state: CubeState, actions: ActionArray, *, step_cost: float, deliver_reward: float, max_steps: int
+    ) -> None:
+        step, live, weight, attempts, failed = state.world.counters.tolist()
+        self.reward = deliver_reward * weight / len(actions) - step_cost
+        self.terminated = live == 0
+        self.truncated = step >= max_steps
+        self.delivered_weight = weight
+        self.delivered = ()
+        if weight:
+            statuses = state.world.block_report[:, BLOCK_STATUS].tolist()
+            self.delivered = tuple(block for block, status in enumerate(statuses) if status == BLOCK_DELIVERED)
+        # The state's arrays are overwritten by the next step.
+        self._attempts = state.world.attempts[:attempts].copy() if attempts else None
+        self._agent_report = state.world.agent_report.copy() if attempts or failed else None
+        self._actions = actions
+        self._pushes: tuple[Push, ...] | None = None if attempts else ()
+        self._failed_moves: tuple[FailedMove, ...] | None = None if failed else ()
+
+    @property
+    def pushes(self) -> tuple[Push, ...]:
+        """The push attempts, in the order in which they were decided."""
+        if self._pushes is None:
+            assert self._attempts is not None
+            assert self._agent_report is not None
+            agents: list[list[int]] = [[] for _ in self._attempts]
+            for i, attempt in enumerate(self._agent_report[:, AGENT_ATTEMPT].tolist()):
+                if attempt >= 0:
+                    agents[attempt].append(i)
+            self._pushes = tuple(
+                Push(block, _ACTIONS[direction], tuple(members), force, required, _OUTCOMES[outcome])
+                for (block, direction, force, required, outcome), members in zip(
+                    self._attempts.tolist(), agents, strict=True
+                )
+            )
+        return self._pushes
+
+    @property
+    def failed_moves(self) -> tuple[FailedMove, ...]:
+        """The individual moves that failed, by ascending agent; those of failed pushes are among them."""
+        if self._failed_moves is None:
+            assert self._agent_report is not None
+            actions = self._actions.tolist()
+            self._failed_moves = tuple(
+                FailedMove(i, _ACTIONS[actions[i]], _FAILURES[failure])
+                for i, failure in enumerate(self._agent_report[:, AGENT_FAILURE].tolist())
+                if failure >= 0
+            )
+        return self._failed_moves
+
+    def _fields(self) -> tuple[object, ...]:
+        return self.reward, self.terminated, self.truncated, self.delivered, self.pushes, self.failed_moves
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, StepReport) and self._fields() == other._fields()
+
+    def __hash__(self) -> int:
+        return hash(self._fields())
+
+    def __repr__(self) -> str:
+        return (
+            f"StepReport(reward={self.reward}, terminated={self.terminated}, truncated={self.truncated}, "
+            f"delivered={self.delivered}, pushes={self.pushes}, failed_moves={self.failed_moves})"
         )

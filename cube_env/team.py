@@ -11,12 +11,12 @@ from gymnasium.spaces import MultiDiscrete
 
 from cube_env.arrays import ChannelArray
 from cube_env.constants import Action
-from cube_env.curriculum import Scenario
 from cube_env.env import CubeEnv
-from cube_env.info import plain_counts
 from cube_env.layout import Layout
-from cube_env.masks import MaskArray, action_masks
+from cube_env.observation import plain_counts
 from cube_env.rewards import DEFAULT, reward_function
+from cube_env.scenario import Scenario
+from cube_env.views import MaskArray, action_masks
 from maeil.environments.arguments import one_of, seed_number
 from maeil.environments.parallel import RenderMode, given
 

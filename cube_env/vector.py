@@ -14,35 +14,23 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from cube_env.arrays import ChannelArray, FlagArray, RewardArray, World
-from cube_env.batch import allocate, each_world, lay_out, painted, world_of
 from cube_env.constants import Action
-from cube_env.curriculum import Scenario
-from cube_env.env import CubeEnv
-from cube_env.info import COUNTS
-from cube_env.joint_action import wrong_action
+from cube_env.env import CubeEnv, batch_of, no_observation, observation_space, wrong_action
+from cube_env.generator import draw_board
 from cube_env.kernel import step_worlds, step_worlds_parallel
 from cube_env.layout import Layout
-from cube_env.masks import MaskArray, action_masks
-from cube_env.placement import draw_board
+from cube_env.observation import COUNTS
 from cube_env.render import render_ansi, render_rgb
-from cube_env.rewards import DEFAULT, reward_function
-from cube_env.shaping import Shaping, shaping
-from cube_env.spaces import batch_of, no_observation, observation_space
-from cube_env.state import CubeState, Snapshot
+from cube_env.rewards import DEFAULT, Shaping, reward_function, shaping
+from cube_env.scenario import Scenario
+from cube_env.state import CubeState, Snapshot, allocate, each_world, lay_out, painted, world_of
+from cube_env.views import MaskArray, action_masks
 from maeil.environments.actions import integers
-from maeil.environments.arguments import (
-    autoreset_mode as mode_of,
-)
-from maeil.environments.arguments import (
-    batch_seeds,
-    no_options,
-    no_render_mode,
-    no_state,
-    one_of,
-    whole,
-)
+from maeil.environments.arguments import agent_name, no_render_mode, no_state, one_of, whole
+from maeil.environments.batches import autoreset_mode as mode_of
+from maeil.environments.batches import batch_seeds, no_options
 from maeil.environments.errors import ActionError
-from maeil.environments.parallel import RENDER_MODES, RenderMode, agent_name, read_only
+from maeil.environments.parallel import RENDER_MODES, RenderMode, read_only
 
 Step = tuple[ChannelArray, RewardArray, FlagArray, FlagArray, dict[str, Any]]
 

@@ -1,8 +1,4 @@
-"""What each agent sees as a learner wants it: a flat vector, or a window around it; of one world or of a batch.
-
-Both are functions of the arrays of the worlds: `env.cube_state.world`, or `envs.worlds` of a batch, which adds a
-leading dimension W to all shapes below.
-"""
+"""The board as arrays: the occupancy grid, the channels, the masks of actions, and what single agents see."""
 
 from __future__ import annotations
 
@@ -25,7 +21,100 @@ from cube_env.arrays import (
     IntArray,
     World,
 )
+from cube_env.constants import Action
 from cube_env.jit import compiled_borrowing
+
+
+@compiled_borrowing
+def occupy(agents: IntArray, blocks: IntArray, grid: IntArray) -> None:
+    """Write the occupancy grid from the agents and the blocks that are there."""
+    grid[:] = 0
+    # Agents are written last: no agent shares a cell with a block, so the order matters only for boards that are wrong.
+    for b in range(blocks.shape[0]):
+        if blocks[b, ALIVE]:
+            row, col, weight = blocks[b, ROW], blocks[b, COL], blocks[b, WEIGHT]
+            grid[row : row + weight, col : col + weight] = -(b + 1)
+    for i in range(agents.shape[0]):
+        grid[agents[i, ROW], agents[i, COL]] = i + 1
+
+
+@compiled_borrowing
+def paint(blocks: IntArray, grid: IntArray, channels: ChannelArray) -> None:
+    """Write every channel of the observation from the occupancy grid."""
+    side = grid.shape[0]
+    for row in range(side):
+        for col in range(side):
+            _paint_cell(blocks, grid, channels, row, col)
+            channels[row, col, GOAL_MASK] = 1.0 if col == side - 1 else 0.0
+
+
+@compiled_borrowing
+def repaint(blocks: IntArray, grid: IntArray, new_blocks: IntArray, new_grid: IntArray, channels: ChannelArray) -> None:
+    """Turn the channels of one world into those of another of the same size, touching the cells that differ."""
+    side = grid.shape[0]
+    for block in range(blocks.shape[0]):
+        # A weight is painted in cells whose code does not change, so the comparison of the grids would miss it.
+        if blocks[block, WEIGHT] != new_blocks[block, WEIGHT]:
+            paint(new_blocks, new_grid, channels)
+            return
+    for row in range(side):
+        for col in range(side):
+            # The goal column never changes; the other four channels follow from the code of the cell.
+            if new_grid[row, col] != grid[row, col]:
+                _paint_cell(new_blocks, new_grid, channels, row, col)
+
+
+@compiled_borrowing
+def _paint_cell(blocks: IntArray, grid: IntArray, channels: ChannelArray, row: int, col: int) -> None:
+    entity = grid[row, col]
+    channels[row, col, AGENT_MASK] = 1.0 if entity > 0 else 0.0
+    channels[row, col, AGENT_NUMBER] = entity if entity > 0 else 0.0
+    channels[row, col, BLOCK_WEIGHT] = blocks[-entity - 1, WEIGHT] if entity < 0 else 0.0
+    channels[row, col, BLOCK_NUMBER] = -entity if entity < 0 else 0.0
+
+
+MaskArray = npt.NDArray[np.int8]
+
+_ACTIONS = len(Action)
+_STAY, _UP, _DOWN, _LEFT, _RIGHT = (int(action) for action in Action)
+
+
+def action_masks(world: World) -> MaskArray:
+    """1 for what can matter, 0 for an action that is the same as STAY whatever the other agents do.
+
+    The same are a step off the grid, and one into a block that is heavier than the whole team: it never moves. All else
+    may matter: an agent or a block that stands in the way can be pushed out of it within the step.
+
+    Args:
+        world: One world, or a batch of them with a leading dimension.
+
+    Returns:
+        Shape (n, 5), or (W, n, 5), int8, an array of the caller's own.
+    """
+    masks = np.ones((*world.agents.shape[:-1], _ACTIONS), dtype=np.int8)
+    if world.agents.ndim == 2:
+        _mask(world.agents, world.blocks, world.grid, masks)
+    else:
+        _mask_worlds(world.agents, world.blocks, world.grid, masks)
+    return masks
+
+
+@compiled_borrowing
+def _mask(agents: IntArray, blocks: IntArray, grid: IntArray, masks: MaskArray) -> None:
+    n, side = agents.shape[0], grid.shape[0]
+    for i in range(n):
+        for action in range(_UP, _RIGHT + 1):
+            row = agents[i, ROW] + (action == _DOWN) - (action == _UP)
+            col = agents[i, COL] + (action == _RIGHT) - (action == _LEFT)
+            inside = 0 <= row < side and 0 <= col < side
+            masks[i, action] = inside and not (grid[row, col] < 0 and blocks[-grid[row, col] - 1, WEIGHT] > n)
+
+
+@compiled_borrowing
+def _mask_worlds(agents: IntArray, blocks: IntArray, grid: IntArray, masks: MaskArray) -> None:
+    for w in range(agents.shape[0]):
+        _mask(agents[w], blocks[w], grid[w], masks[w])
+
 
 OWN_FEATURES, OTHER_FEATURES, BLOCK_FEATURES = 3, 2, 5
 _OUTSIDE = CHANNELS

@@ -10,23 +10,19 @@ from pydantic import Field, PositiveInt, ValidationInfo, field_validator, model_
 
 from cube_env.bound import lower_bound
 from cube_env.constants import Action
-from cube_env.curriculum import Scenario, Weights, curriculum
 from cube_env.env import CubeEnv
+from cube_env.generator import layout_from
 from cube_env.layout import Layout
-from cube_env.levels import LEVELS, LevelName
-from cube_env.library import layout_from
 from cube_env.render import render_ansi
-from cube_env.report import Push, StepReport
 from cube_env.rewards import reward_function
+from cube_env.scenario import LEVELS, LevelName, Scenario, Weights, curriculum
+from cube_env.state import Push, StepReport
 from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY, Idle, Wait
-from cube_env.symbolic.control import check_action, known_ids, make_controller
-from cube_env.symbolic.controller import CubeController
-from cube_env.symbolic.depiction import depict
+from cube_env.symbolic.control import CubeController, check_action, known_ids, make_controller
 from cube_env.symbolic.episode_state import EpisodeState
-from cube_env.symbolic.open_tasks import open_tasks
-from cube_env.symbolic.picture import canvas, draw
+from cube_env.symbolic.picture import canvas, depict, draw
 from cube_env.symbolic.shown import TEXT_LIMITS, ShownObservation, TextLimits
-from cube_env.symbolic.tasks import TaskBoard
+from cube_env.symbolic.tasks import TaskBoard, open_tasks
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, Usual, may_name_files, needs_keys
 from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
@@ -238,7 +234,7 @@ class CubeWorld:
         return self._tasks.changes(np.array(joint, dtype=np.int64), self._episode.pushing)
 
     def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
-        """Return the pushes that matter now: see `cube_env.symbolic.open_tasks`."""
+        """Return the pushes that matter now: see `cube_env.symbolic.tasks`."""
         return open_tasks(self.env.cube_state, plans)
 
     def distance(self, agent: int, other: int) -> float:
@@ -264,7 +260,7 @@ class CubeWorld:
         return draw(self.env.snapshot(), self._pushes)
 
     def depict(self, agent: int | None) -> Depiction:
-        """Draw what an agent observes: the board, with the agents that a prompt tells of."""
+        """Draw what an agent observes: the board, with the agents that a prompt shows."""
         return depict(self.global_observation() if agent is None else self.observe(agent))
 
     def way(self, controller: Controller) -> Way | None:

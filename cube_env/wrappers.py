@@ -12,10 +12,10 @@ from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 
 from cube_env.arrays import ActionArray, ChannelArray
 from cube_env.constants import Action
-from cube_env.masks import MaskArray
 from cube_env.team import CubeTeamEnv
 from cube_env.views import (
     WINDOW_CHANNELS,
+    MaskArray,
     egocentric_observations,
     flat_observations,
     flat_size,
@@ -25,7 +25,9 @@ from cube_env.views import (
 from maeil.environments.actions import number
 from maeil.environments.arguments import whole
 from maeil.environments.errors import WorldError
-from maeil.environments.wrappers import Observations, ObservingWrapper
+from maeil.environments.wrappers import Observations, ObservingWrapper, TeamReward
+
+__all__ = ["Egocentric", "FlatActions", "FlatObservations", "TeamReward"]
 
 LARGEST_TEAM = 8
 """Beyond it a mask of all joint actions has more than 390,625 entries."""
@@ -100,7 +102,7 @@ class FlatActions(gymnasium.ActionWrapper[ChannelArray, int, npt.ArrayLike]):
         env: A `CubeTeamEnv`, or a wrapper of one, of at most 8 agents.
 
     Raises:
-        WorldError: The team is larger, or it is another environment.
+        WorldError: The team is larger, or the environment is not a `CubeTeamEnv`.
     """
 
     def __init__(self, env: gymnasium.Env[ChannelArray, npt.ArrayLike]) -> None:

@@ -1,4 +1,4 @@
-"""A mind: it does what the rule of its world says, and tells the others. It names no world: skills do."""
+"""A mind: it does what the rule of its world says, and reports to the others. It names no world: skills do."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def serve(file: Path, port: int, context: int, threads: int) -> None:
 
     settings = xllamacpp.CommonParams()
     settings.model.path = str(file)
-    # Without a name of its own a model is told by the path of its file.
+    # Without its own name a model is identified by the path of its file.
     settings.model_alias = {file.stem.lower()}
     settings.hostnames, settings.port = ["127.0.0.1"], port
     settings.n_ctx, settings.n_parallel, settings.warmup = context, 1, False

@@ -38,7 +38,7 @@ class SmallestModel(ProvidedModel):
         self._usd = config.usd
 
     async def complete(self, request: Request) -> Reply:
-        """Answer a request. A token is a character here; `simulated` stands beside every result of it."""
+        """Answer a request. A token is a character here; every result of it is marked `simulated`."""
         value = minimal_instance(request.answer.schema) if request.answer is not None else "nothing"
         text = orjson.dumps(value).decode()
         usage = Usage(prompt=sum(len(message.content) for message in request.messages), completion=len(text))

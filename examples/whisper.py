@@ -1,4 +1,4 @@
-"""A topology: everybody hears the one before and tells the one behind, as in the children's game."""
+"""A topology: everybody hears the one before and talks to the one after, as in the children's game."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Whisper(Topology):
     """The undecided agent with the smallest index has the turn; it may write to the next one alone."""
 
     name = "whisper"
-    words = "The agents decide one after the other. Each hears the one before it, and tells the one behind it alone."
+    words = "The agents decide one after the other. Each hears the one before it, and talks only to the one after it."
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
         """Return the turn of the first undecided agent: to speak and to plan, the last one to plan only."""

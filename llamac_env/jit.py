@@ -10,7 +10,7 @@ _PACKAGE = Path(__file__).parent
 
 KERNELS = KernelSet(
     "llamac_env",
-    [_PACKAGE / "transport" / f"{name}.py" for name in ("arrays", "constants", "grid", "kernel", "primitives")],
+    [_PACKAGE / "transport" / f"{name}.py" for name in ("arrays", "grid", "kernel")],
 )
 """All of them, with the constants that are compiled into them."""
 

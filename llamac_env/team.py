@@ -57,8 +57,8 @@ class _TeamEnv(gymnasium.Env[Array, npt.ArrayLike]):
         names = self.world.possible_agents
         observations, rewards, over, cut, infos = self.world.step(dict(zip(names, joint, strict=True)))
         first = names[0]
-        told = self._info(observations, infos)
-        return _stacked(observations, "observation"), rewards[first], over[first], cut[first], told
+        info = self._info(observations, infos)
+        return _stacked(observations, "observation"), rewards[first], over[first], cut[first], info
 
     def state(self) -> Array:
         """What the environment of agents gives."""

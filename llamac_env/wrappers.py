@@ -10,11 +10,13 @@ from gymnasium.spaces import Box, Dict
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 
 from llamac_env.transport.arrays import HALF, CountArray
-from llamac_env.transport.drawing import MOST_OF_A_COLOUR
+from llamac_env.transport.board import MOST_OF_A_COLOUR
 from llamac_env.transport.env import TransportEnv
 from maeil.environments.arguments import whole
 from maeil.environments.errors import WorldError
-from maeil.environments.wrappers import Infos, Observations, ObservingWrapper
+from maeil.environments.wrappers import Infos, Observations, ObservingWrapper, TeamReward
+
+__all__ = ["Egocentric", "FlatObservations", "TeamReward"]
 
 
 class Egocentric(ObservingWrapper):
@@ -28,7 +30,7 @@ class Egocentric(ObservingWrapper):
         radius: Cells that the agent sees to each side, with their corners.
 
     Raises:
-        WorldError: It is another environment, or the radius is not an integer from 0 on.
+        WorldError: It is not a `TransportEnv`, or the radius is not an integer from 0 on.
     """
 
     def __init__(self, env: ParallelEnv, radius: int = 5) -> None:

@@ -20,7 +20,7 @@ from quorum.experiments.common.extension_errors import FailedEpisode
 from quorum.experiments.common.sanitize import escape_json, sanitize, sanitize_lines
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import prepare, run_cell
-from quorum.experiments.results.results_csv import csv_text
+from quorum.experiments.results.results_folder import csv_text
 from tests.conftest import ROOT, Quorum, environment
 from tests.experiments.folders import write_plan
 

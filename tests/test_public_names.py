@@ -49,8 +49,3 @@ def test_light_names_load_nothing_heavy(code: str) -> None:
 
 def test_the_probe_sees_what_is_loaded() -> None:
     assert {"numpy", "numba", "pettingzoo"} <= loaded("from cube_env import CubeEnv")
-
-
-@pytest.mark.parametrize("first", ["curriculum", "placement", "env"])
-def test_a_function_keeps_the_name_that_it_shares_with_its_module(first: str) -> None:
-    loaded(f"import cube_env.{first}; assert cube_env.curriculum(8).side == 20")

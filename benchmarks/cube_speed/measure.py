@@ -11,7 +11,7 @@ from typing import Any, Literal
 Run = Callable[[], float]
 """Takes one measurement."""
 Progress = Callable[[str], None]
-"""Is told what is being measured."""
+"""Called with what is being measured."""
 SERIES = 20
 """Short series of calls in a run."""
 
@@ -80,7 +80,7 @@ def measure(subjects: Sequence[Subject], rounds: int, progress: Progress) -> lis
     Args:
         subjects: what to measure; their runs warm up first.
         rounds: number of measurements of each.
-        progress: is told each round.
+        progress: called in each round.
     """
     values: list[list[float]] = [[] for _ in subjects]
     for number in range(rounds + 1):

@@ -22,7 +22,7 @@ from quorum.experiments.configuration.cell import Cell
 ENDLESS = 10**9
 """Steps of an episode that is not to end while it is measured."""
 TICKS = 12
-"""Ticks of an action in one episode; after them the board is laid out anew, so that walkers stay under way."""
+"""Ticks of an action in one episode; after them the board is laid out again, so that walkers stay under way."""
 
 
 def stepping(n: int, *, right: bool, **values: Any) -> Callable[[], object]:

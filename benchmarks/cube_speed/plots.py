@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from benchmarks.cube_speed.published import ACTION_SECONDS, CPU_PERCENT, MEMORY_MB, SOURCE, STEP_SECONDS
 from benchmarks.cube_speed.study import ActionCost, Growth, Study
 
-OURS, OURS_TOO, THEIRS = "#0072B2", "#56B4E9", "#D55E00"
+OURS, OURS_TOO, PUBLISHED = "#0072B2", "#56B4E9", "#D55E00"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8c6d31", "#7f7f7f", "#b2182b")
 SMALLEST_PUBLISHED = 0.00005
 """Seconds that the published figures, given to four decimals, cannot tell from 0."""
@@ -42,7 +42,7 @@ def draw(study: Study, folder: Path) -> list[Path]:
 def _step_time(growth: Sequence[Growth]) -> Figure:
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
-    _line(axes, STEP_SECONDS, THEIRS, f"published ({SOURCE})", "s--")
+    _line(axes, STEP_SECONDS, PUBLISHED, f"published ({SOURCE})", "s--")
     _line(axes, {g.n: g.random_seconds for g in growth}, OURS, "Quorum, random actions", "o-")
     _line(axes, {g.n: g.right_seconds for g in growth}, OURS_TOO, "Quorum, always right", "^-")
     _frame(axes, "Step of CUBE through the PettingZoo API, one core", "time of a step")
@@ -54,11 +54,11 @@ def _step_time(growth: Sequence[Growth]) -> Figure:
 def _memory_cpu(growth: Sequence[Growth]) -> Figure:
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     memory, cpu = figure.subplots(1, 2)
-    _line(memory, MEMORY_MB, THEIRS, f"published ({SOURCE})", "s--")
+    _line(memory, MEMORY_MB, PUBLISHED, f"published ({SOURCE})", "s--")
     _line(memory, {g.n: g.memory_mb for g in growth}, OURS, "Quorum, peak", "o-")
     _frame(memory, "Memory of the process", "MB")
     memory.set_ylim(bottom=0)
-    _line(cpu, CPU_PERCENT, THEIRS, "published, pace not stated", "s--")
+    _line(cpu, CPU_PERCENT, PUBLISHED, "published, pace not stated", "s--")
     _line(cpu, {g.n: g.cpu_percent for g in growth}, OURS, "Quorum at 20 steps a second", "o-")
     _frame(cpu, "CPU", "percent of a core")
     cpu.set_ylim(0, 100)

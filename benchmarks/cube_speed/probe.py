@@ -1,4 +1,4 @@
-"""One environment in a process of its own: prints `ready` after the first step, then its memory and CPU as JSON.
+"""One environment in a separate process: prints `ready` after the first step, then its memory and CPU as JSON.
 
 python -m benchmarks.cube_speed.probe N SECONDS
 """

@@ -56,7 +56,7 @@ def subjects(*, quick: bool) -> list[Subject]:
 
 
 def probe(n: int, seconds: float) -> tuple[float, dict[str, float]]:
-    """Run an environment in a process of its own.
+    """Run an environment in a separate process.
 
     Args:
         n: number of agents.

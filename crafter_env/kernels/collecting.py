@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import Achievement, Action, Item, Material, Result
-from crafter_env.kernels.aiming import AREA_AIM, OBJECT_AIM, aim_of, is_target
 from crafter_env.kernels.arrays import (
     ACHIEVED,
     AIM,
@@ -32,10 +31,14 @@ from crafter_env.kernels.arrays import (
     Y,
 )
 from crafter_env.kernels.grid import (
+    AREA_AIM,
     COW,
+    OBJECT_AIM,
+    aim_of,
     cell_at,
     distance_to,
     inside,
+    is_target,
     material_at,
     remove_object,
     set_material,
@@ -71,6 +74,7 @@ def collect(w: World, rules: IntArray) -> None:
     """Resolve all `do` that aim at cells."""
     agents = w.agents.shape[0]
     for agent in range(agents):
+        # All aims are fixed before anything is collected: what one agent takes does not move the aim of the next.
         if w.agents[agent, ALIVE] and w.agents[agent, CHOSEN] == DO:
             w.agents[agent, AIM] = aim_of(w, rules, agent)
     for agent in range(agents):
@@ -81,6 +85,7 @@ def collect(w: World, rules: IntArray) -> None:
             _collect_around(w, rules, agent)
         elif aim >= 0:
             x, y = aim // w.materials.shape[1], aim % w.materials.shape[1]
+            # The first agent at a cell settles it for all who aim at it; so each cell is settled once.
             if _is_first_at(w, agent, x, y):
                 _collect_cell(w, rules, x, y, 0)
     for agent in range(agents):
@@ -122,6 +127,7 @@ def _aims_at(w: World, agent: int, x: int, y: int, radius: int) -> bool:
 def _collect_around(w: World, rules: IntArray, agent: int) -> None:
     """Resolve every task in an agent's area of which it is the first collector, nearest first."""
     radius = rules[RADIUS]
+    # Rings of equal L1 distance from the inside out, each from top to bottom and left to right.
     for distance in range(1, radius + 1):
         for dy in range(-distance, distance + 1):
             dx = distance - abs(dy)
@@ -152,6 +158,7 @@ def _collect_cell(w: World, rules: IntArray, x: int, y: int, radius: int) -> Non
             present += 1
             capable += _is_capable(w, agent, tool)
     enough = capable >= required
+    # The cell changes before the yield is drawn: a sapling that fails (a chance of 0.1) leaves the grass as it was.
     if enough and COLLECT_TABLE[material, LEFT] != material:
         set_material(w, x, y, COLLECT_TABLE[material, LEFT])
     served = 0
@@ -161,6 +168,8 @@ def _collect_cell(w: World, rules: IntArray, x: int, y: int, radius: int) -> Non
         if material == _WATER:
             w.agents[agent, THIRST] = 0
         if enough and _is_capable(w, agent, tool):
+            # `Player._do_material` draws for every material, also where the probability is 1. One draw for each capable
+            # collector, in the order of the agents.
             if uniform(w.generator) <= COLLECT_PROBABILITY[material]:
                 _give_unit(w, agent, material, 1 if served == 0 or not rules[SPLIT] else 0, x, y)
                 note_agents(w, agent, required, present, capable)
@@ -216,6 +225,7 @@ def _collect_cow(w: World, rules: IntArray, x: int, y: int) -> None:
     served = 0
     for agent in range(w.agents.shape[0]):
         if _aims_at(w, agent, x, y, radius):
+            # Whole units: those that do not divide go to the lowest indices.
             left_over = served < COW_FOOD % eaters
             w.agents[agent, HUNGER] = 0
             w.agents[agent, ACHIEVED + _EAT_COW] += 1

@@ -7,9 +7,9 @@ from typing import Final
 import numpy as np
 
 from crafter_env.constants import Material
-from crafter_env.kernels.aiming import AREA_AIM, NO_CELL, aim_of
 from crafter_env.kernels.arrays import ALIVE, INVENTORY, ByteArray, IntArray, SlotArray, WordArray, World, X, Y
 from crafter_env.kernels.collecting import DO
+from crafter_env.kernels.grid import AREA_AIM, NO_CELL, aim_of
 from crafter_env.kernels.jit import compiled
 from crafter_env.kernels.living import sleeps_on
 from crafter_env.kernels.rules import COLLECT_TABLE, COLLECT_TOOL, COLLECTED_ITEM, RADIUS, THRESHOLDS

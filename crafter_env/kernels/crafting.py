@@ -5,27 +5,49 @@ Source: EmCoop (arXiv 2603.00349), MA-Crafter; Crafter 1.8.3, `objects.py`, `Pla
 With a quorum of 1 each agent makes from its own bag, as in Crafter. With more, agents that issue the same `make` in a
 step around one table make together: with the quorum there, the inputs come from the bag of the leader, the participant
 of the lowest index that holds them all, and every participant gets the item.
+
+Sharing, as kernels: what changes hands at the beginning of a step, in the order of the agents.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from crafter_env.constants import Action, Material, Result
-from crafter_env.kernels.arrays import ACHIEVED, AIM, ALIVE, CHOSEN, INVENTORY, IntArray, World, X, Y
-from crafter_env.kernels.grid import inside, material_at
+from crafter_env.constants import NEED_MAX, NEEDS, Action, Item, Material, Result
+from crafter_env.kernels.arrays import (
+    ACHIEVED,
+    AIM,
+    ALIVE,
+    CHOSEN,
+    INVENTORY,
+    ITEMS,
+    PRESENT,
+    QUANTITY,
+    RECIPIENT,
+    REQUIRED,
+    RESULT,
+    SHARED_ITEM,
+    IntArray,
+    World,
+    X,
+    Y,
+)
+from crafter_env.kernels.grid import distance_to, inside, material_at
 from crafter_env.kernels.jit import inlined, inner
 from crafter_env.kernels.outcomes import is_blank, note_agents, note_item, note_lack, note_other, note_target
 from crafter_env.kernels.rules import (
     CRAFT_RADIUS,
     INPUTS,
     IRON_NEEDS_TABLE,
+    ITEM_CAP,
     MADE,
     MAKE_ACHIEVEMENT,
     MAKE_TABLE,
     MAX_INPUTS,
     NEEDS_FURNACE,
     QUORUM,
+    SHARE_RADIUS,
+    SHARING,
 )
 
 FIRST_MAKE: Final = int(Action.make_wood_pickaxe)
@@ -44,6 +66,7 @@ def craft(w: World, rules: IntArray) -> None:
     """Resolve all `make` of a step."""
     agents = w.agents.shape[0]
     for agent in range(agents):
+        # Marks of the last step are still in `AIM`; every maker starts this one as waiting.
         if _is_making(w, agent):
             w.agents[agent, AIM] = _WAITING
     for agent in range(agents):
@@ -53,6 +76,7 @@ def craft(w: World, rules: IntArray) -> None:
         if station >= 0:
             if is_blank(w, agent):
                 note_target(w, agent, _NO_STATION, station, NOWHERE, NOWHERE)
+        # The first agent of a group settles it for all; the others are marked as done and passed over.
         elif rules[QUORUM] > 1:
             _make_together(w, rules, agent)
         elif holds_inputs(w, agent, w.agents[agent, CHOSEN]):
@@ -69,13 +93,13 @@ def _is_making(w: World, agent: int) -> bool:
 
 @inlined
 def needs_table(rules: IntArray, action: int) -> bool:
-    """Whether a `make` takes a table beside the agent."""
+    """Whether a `make` needs a table next to the agent."""
     return MAKE_TABLE[action, NEEDS_FURNACE] == 0 or rules[IRON_NEEDS_TABLE] != 0
 
 
 @inlined
 def needs_furnace(action: int) -> bool:
-    """Whether a `make` takes a furnace beside the agent."""
+    """Whether a `make` needs a furnace next to the agent."""
     return MAKE_TABLE[action, NEEDS_FURNACE] != 0
 
 
@@ -83,23 +107,25 @@ def needs_furnace(action: int) -> bool:
 def _missing_station(w: World, rules: IntArray, agent: int) -> int:
     """The station that an agent lacks for what it makes, or -1."""
     action = w.agents[agent, CHOSEN]
-    if needs_table(rules, action) and not stands_beside(w, agent, TABLE):
+    if needs_table(rules, action) and not stands_next_to(w, agent, TABLE):
         return TABLE
-    return FURNACE if needs_furnace(action) and not stands_beside(w, agent, FURNACE) else -1
+    return FURNACE if needs_furnace(action) and not stands_next_to(w, agent, FURNACE) else -1
 
 
 @inner
-def stands_beside(w: World, agent: int, station: int) -> bool:
+def stands_next_to(w: World, agent: int, station: int) -> bool:
     """Whether a station is in the 3 x 3 cells around an agent.
 
     As in Crafter, whose look-up slices the map from -1 there, an agent on the left or top edge finds none.
     """
-    return _beside(w, w.objects[agent, X], w.objects[agent, Y], station)[0] >= 0
+    return _station_next_to(w, w.objects[agent, X], w.objects[agent, Y], station)[0] >= 0
 
 
 @inner
-def _beside(w: World, x: int, y: int, station: int) -> tuple[int, int]:
+def _station_next_to(w: World, x: int, y: int, station: int) -> tuple[int, int]:
     """The first cell of a station in the 3 x 3 cells around a cell, row by row; (-1, -1) without any."""
+    # `World.nearby` slices from x - 1; at 0 that is -1, and NumPy then gives an empty area. Kept, since a world must
+    # repeat Crafter's.
     if x > 0 and y > 0:
         for j in range(y - 1, y + 2):
             for i in range(x - 1, x + 2):
@@ -151,16 +177,18 @@ def _get(w: World, agent: int, leader: int) -> None:
 
 @inner
 def _make_together(w: World, rules: IntArray, anchor: int) -> None:
-    """Try the joint craft around the table (where none is needed, the furnace) beside an agent."""
+    """Try the joint craft around the table (where none is needed, the furnace) next to an agent."""
     action, quorum = w.agents[anchor, CHOSEN], rules[QUORUM]
     station = TABLE if needs_table(rules, action) else FURNACE
-    x, y = _beside(w, w.objects[anchor, X], w.objects[anchor, Y], station)
+    x, y = _station_next_to(w, w.objects[anchor, X], w.objects[anchor, Y], station)
+    # Two passes: who takes part must be known before anything is used or given.
     present, leader = 0, -1
     for agent in range(w.agents.shape[0]):
         if _takes_part(w, rules, agent, action, x, y):
             present += 1
             if leader < 0 and holds_inputs(w, agent, action):
                 leader = agent
+    # The leader pays once for the whole group; see the source above.
     if present >= quorum and leader >= 0:
         _use_inputs(w, leader)
     for agent in range(w.agents.shape[0]):
@@ -185,3 +213,64 @@ def _takes_part(w: World, rules: IntArray, agent: int, action: int, x: int, y: i
         return False
     beyond_x, beyond_y = max(abs(w.objects[agent, X] - x) - 1, 0), max(abs(w.objects[agent, Y] - y) - 1, 0)
     return beyond_x + beyond_y <= rules[CRAFT_RADIUS]
+
+
+SHARE: Final = int(Action.share)
+_HEALTH = int(Item.health)
+_NEEDS = len(NEEDS)
+_SHARED, _NOT_HELD, _FULL = int(Result.shared), int(Result.not_held), int(Result.recipient_full)
+_DEAD, _FAR, _NOT_SHAREABLE = int(Result.recipient_dead), int(Result.recipient_far), int(Result.not_shareable)
+_UNKNOWN = int(Result.unknown_recipient)
+
+
+@inner
+def share_items(w: World, rules: IntArray, actions: IntArray) -> None:
+    """Carry out every `share`: as much as is asked for, held, and has room with the recipient; nothing is lost."""
+    for agent in range(w.agents.shape[0]):
+        if not w.agents[agent, ALIVE] or w.agents[agent, CHOSEN] != SHARE:
+            continue
+        # In the order of the agents, each against the bags as they are now: what was received can be passed on in the
+        # same step.
+        recipient, item, quantity = actions[agent, RECIPIENT], actions[agent, SHARED_ITEM], actions[agent, QUANTITY]
+        note_other(w, agent, recipient)
+        # Every refusal has its own result, from what is wrong with the action itself to what is wrong with the moment.
+        if not 0 <= recipient < w.agents.shape[0]:
+            w.agents[agent, RESULT] = _UNKNOWN
+            w.agents[agent, PRESENT] = w.agents.shape[0]
+            continue
+        known = _HEALTH < item < ITEMS
+        if recipient == agent or quantity < 1 or not known or not rules[SHARING]:
+            note_item(w, agent, _NOT_SHAREABLE, item if 0 <= item < ITEMS else -1, quantity)
+            continue
+        amount = min(quantity, units_to_share(w, rules, agent, recipient, item))
+        if not w.agents[recipient, ALIVE]:
+            note_item(w, agent, _DEAD, item, 0)
+        elif not is_in_reach(w, rules, agent, recipient):
+            note_item(w, agent, _FAR, item, 0)
+            w.agents[agent, REQUIRED] = rules[SHARE_RADIUS]
+            w.agents[agent, PRESENT] = distance_to(w, agent, w.objects[recipient, X], w.objects[recipient, Y])
+        elif w.agents[agent, INVENTORY + item] <= 0:
+            note_lack(w, agent, _NOT_HELD, item, quantity, 0)
+        elif amount <= 0:
+            note_item(w, agent, _FULL, item, 0)
+        else:
+            w.agents[agent, INVENTORY + item] -= amount
+            w.agents[recipient, INVENTORY + item] += amount
+            note_item(w, agent, _SHARED, item, amount)
+
+
+@inner
+def is_in_reach(w: World, rules: IntArray, agent: int, recipient: int) -> bool:
+    """Whether a share of an agent reaches a recipient: another one, which lives and is near enough."""
+    if recipient == agent or not w.agents[recipient, ALIVE]:
+        return False
+    return distance_to(w, agent, w.objects[recipient, X], w.objects[recipient, Y]) <= rules[SHARE_RADIUS]
+
+
+@inner
+def units_to_share(w: World, rules: IntArray, agent: int, recipient: int, item: int) -> int:
+    """Units of an item that can change hands: those held, as far as they find room; none of health."""
+    if item == _HEALTH:
+        return 0
+    room = (NEED_MAX if item < _NEEDS else rules[ITEM_CAP]) - w.agents[recipient, INVENTORY + item]
+    return min(w.agents[agent, INVENTORY + item], room)

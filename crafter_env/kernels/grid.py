@@ -3,6 +3,8 @@
 Crafter keeps objects in a list that only grows, with holes, and the members of each chunk in a set. Here the list is a
 table that is closed up now and then, which keeps its order; a chunk's row counts its members as they come and go, and
 the number that an object gets when it enters a chunk says which of them came first.
+
+What a `do` aims at, as kernels: the one rule by which cells are collected, and attempts at tasks are counted.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from crafter_env.kernels.arrays import (
     ALIVE,
     COWS,
     DIRECTION_X,
+    FACING_X,
+    FACING_Y,
     FREE_SLOTS,
     GRASS,
     HEALTH,
@@ -30,11 +34,14 @@ from crafter_env.kernels.arrays import (
     VISITED,
     VISITED_AT,
     VISITED_CHUNKS,
+    IntArray,
     World,
     X,
     Y,
 )
 from crafter_env.kernels.jit import inlined, inner
+from crafter_env.kernels.rules import COLLECT_RULE, COLLECT_TABLE, COLLECTED_ITEM, MOBS, RADIUS
+from crafter_env.profiles import CollectRule
 
 GRASS_ID: Final = int(Material.grass)
 PATH_ID: Final = int(Material.path)
@@ -54,6 +61,7 @@ def inside(w: World, x: int, y: int) -> bool:
 @inlined
 def material_at(w: World, x: int, y: int) -> int:
     """The material of a cell on the map; as int64, so that no kernel is compiled twice for its sake."""
+    # A uint8 would give every caller a second signature to compile.
     return np.int64(w.materials[x, y])  # type: ignore[return-value]
 
 
@@ -72,6 +80,7 @@ def cell_at(w: World, x: int, y: int) -> int:
 @inlined
 def is_free(w: World, x: int, y: int, materials: int) -> bool:
     """Whether a cell is on the map, empty, and of one of some materials, given as a mask."""
+    # The mask has one bit for each material: one shift instead of a search in a list.
     return inside(w, x, y) and slot_at(w, x, y) < 0 and (materials >> material_at(w, x, y)) & 1 == 1
 
 
@@ -86,6 +95,7 @@ def set_material(w: World, x: int, y: int, material: int) -> None:
     """Change a cell, and the counts of its chunk."""
     chunk = chunk_at(w, x, y)
     before = material_at(w, x, y)
+    # `balance` needs only the number of cells of grass and path; so counts replace Crafter's masks of whole chunks.
     w.chunks[chunk, GRASS] += int(material == GRASS_ID) - int(before == GRASS_ID)
     w.chunks[chunk, PATHS] += int(material == PATH_ID) - int(before == PATH_ID)
     w.materials[x, y] = material
@@ -109,6 +119,7 @@ def put_object(w: World, slot: int, kind: int, x: int, y: int, health: int) -> N
     w.objects[slot, HEALTH] = health
     for column in range(DIRECTION_X, OBJECT_COLUMNS):
         w.objects[slot, column] = 0
+    # Slots are reused after `close_up`; the identity never is.
     w.counters[IDENTITIES] += 1
     w.objects[slot, IDENTITY] = w.counters[IDENTITIES]
     w.occupants[x, y] = slot + 1
@@ -121,6 +132,7 @@ def remove_object(w: World, slot: int) -> None:
     x, y = w.objects[slot, X], w.objects[slot, Y]
     _count(w, chunk_at(w, x, y), w.objects[slot, KIND], -1)
     w.occupants[x, y] = 0
+    # The row stays until `close_up`: a creature that dies in its own update still reads its position.
     w.objects[slot, KIND] = 0
     w.counters[FREE_SLOTS] += 1
 
@@ -143,11 +155,13 @@ def move_object(w: World, slot: int, x: int, y: int) -> None:
 
 @inner
 def _enter(w: World, slot: int, kind: int, chunk: int) -> None:
+    # Crafter makes the entry of a chunk when an object first enters it, and keeps it when the chunk is empty again.
     if w.chunks[chunk, VISITED] == 0:
         w.chunks[chunk, VISITED] = 1
         w.chunks[w.counters[VISITED_CHUNKS], VISITED_AT] = chunk
         w.counters[VISITED_CHUNKS] += 1
     _count(w, chunk, kind, 1)
+    # Stands for the order of insertion into the chunk's set, by which creatures are drawn for despawning.
     w.counters[SEQUENCES] += 1
     w.objects[slot, SEQUENCE] = w.counters[SEQUENCES]
 
@@ -162,6 +176,7 @@ def _count(w: World, chunk: int, kind: int, change: int) -> None:
 def close_up(w: World) -> None:
     """Close the holes of the table of objects, when there are many or it fills up; agents keep their slots."""
     used, agents = w.counters[SLOTS], w.agents.shape[0]
+    # Rarely, since it copies rows; but before the table, which cannot grow, is full.
     if w.counters[FREE_SLOTS] < MANY_FREE_SLOTS and 2 * used <= w.objects.shape[0]:
         return
     end = agents
@@ -188,6 +203,7 @@ def nearest_agent(w: World, x: int, y: int) -> int:
     """The living agent nearest to a cell by L1, the lowest index among equals; -1 without any."""
     best, distance = -1, NOBODY
     for agent in range(w.agents.shape[0]):
+        # Strictly nearer: among equals the lowest index stays.
         if w.agents[agent, ALIVE] and distance_to(w, agent, x, y) < distance:
             best, distance = agent, distance_to(w, agent, x, y)
     return best
@@ -201,3 +217,60 @@ def nearest_distance(w: World, x: int, y: int) -> int:
         if w.agents[agent, ALIVE]:
             distance = min(distance, distance_to(w, agent, x, y))
     return distance
+
+
+NO_CELL: Final = -1
+"""Aim of a `do` that acts on nothing."""
+AREA_AIM: Final = -2
+"""Aim of a `do` that acts on every resource and cow within the radius."""
+OBJECT_AIM: Final = -3
+"""Aim of a `do` that is the agent's own affair: at the animal, monster, plant or, by the rule `facing`, agent faced."""
+_PLAYER: Final = int(Entity.player)
+_FACING, _AREA = int(CollectRule.facing), int(CollectRule.area)
+
+
+@inner
+def aim_of(w: World, rules: IntArray, agent: int) -> int:
+    """What an agent's `do` would act on: a cell (see `grid.cell_at`), or one of the aims above.
+
+    Grass is aimed at when it is faced and nothing else is in reach.
+    """
+    rule = rules[COLLECT_RULE]
+    here_x, here_y = w.objects[agent, X], w.objects[agent, Y]
+    x, y = here_x + w.agents[agent, FACING_X], here_y + w.agents[agent, FACING_Y]
+    faced_grass = False
+    if inside(w, x, y):
+        slot = slot_at(w, x, y)
+        kind = w.objects[slot, KIND] if slot >= 0 else 0
+        # A faced creature or plant comes before any resource, as in `Player.update`; a cow is part of the area by the
+        # rule `area`.
+        if kind != 0 and (kind != _PLAYER or rule == _FACING) and not (kind == COW and rule == _AREA):
+            return OBJECT_AIM
+        faced_grass = kind == 0 and material_at(w, x, y) == GRASS_ID and rules[MOBS] != 0
+        if kind == 0 and rule != _AREA and _holds_resource(w, x, y):
+            return cell_at(w, x, y)
+    if rule != _FACING:
+        for distance in range(1, rules[RADIUS] + 1):
+            for dy in range(-distance, distance + 1):
+                dx = distance - abs(dy)
+                for side in (-dx, dx):
+                    if is_target(w, here_x + side, here_y + dy, rule):
+                        return AREA_AIM if rule == _AREA else cell_at(w, here_x + side, here_y + dy)
+    return cell_at(w, x, y) if faced_grass else NO_CELL
+
+
+@inner
+def is_target(w: World, x: int, y: int, rule: int) -> bool:
+    """Whether a cell holds a resource, or by the rule `area` a cow."""
+    if not inside(w, x, y):
+        return False
+    slot = slot_at(w, x, y)
+    if slot >= 0:
+        return rule == _AREA and w.objects[slot, KIND] == COW
+    return _holds_resource(w, x, y)
+
+
+@inner
+def _holds_resource(w: World, x: int, y: int) -> bool:
+    material = material_at(w, x, y)
+    return material != GRASS_ID and COLLECT_TABLE[material, COLLECTED_ITEM] >= 0

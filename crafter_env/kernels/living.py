@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import DISPLACEMENT, NEED_MAX, NEEDS, Achievement, Action, Entity, Item, Material, Result
-from crafter_env.kernels.aiming import OBJECT_AIM
 from crafter_env.kernels.arrays import (
     ACHIEVED,
     ACTION,
@@ -40,6 +39,7 @@ from crafter_env.kernels.arrays import (
 from crafter_env.kernels.collecting import COW_FOOD, DO
 from crafter_env.kernels.grid import (
     COW,
+    OBJECT_AIM,
     SKELETON,
     add_object,
     inside,
@@ -93,6 +93,8 @@ def choose_actions(w: World, actions: IntArray) -> None:
         if not w.agents[agent, ALIVE]:
             begin_outcome(w, agent, _NOOP, _DEAD)
             continue
+        # `Player.update`: a sleeper sleeps on, whatever it is asked to do; waking up with full energy is an
+        # achievement.
         if sleeps_on(w, agent):
             action = _SLEEP
         elif w.agents[agent, SLEEPING]:
@@ -104,7 +106,7 @@ def choose_actions(w: World, actions: IntArray) -> None:
 
 @inlined
 def sleeps_on(w: World, agent: int) -> bool:
-    """Whether an agent sleeps and will not wake up at its next step, whatever it is told."""
+    """Whether an agent sleeps and will not wake up at its next step, whatever its action."""
     return w.agents[agent, SLEEPING] != 0 and w.agents[agent, INVENTORY + _ENERGY] < NEED_MAX
 
 
@@ -112,6 +114,7 @@ def sleeps_on(w: World, agent: int) -> bool:
 def update_player(w: World, rules: IntArray, agent: int) -> None:
     """Act, live a step, and wake up when hurt."""
     action = w.agents[agent, CHOSEN]
+    # Acting comes before needs, as in `Player.update`.
     if _NOOP < action <= _MOVES_END:
         _walk(w, agent, action)
     elif action == DO and w.agents[agent, AIM] == OBJECT_AIM:
@@ -125,9 +128,11 @@ def update_player(w: World, rules: IntArray, agent: int) -> None:
     elif FIRST_PLACE <= action <= LAST_PLACE:
         _place(w, agent, action)
     _live(w, agent)
+    # Bags are cut to their limits once, after needs: food above 9 still makes up for the hunger of this step.
     for item in range(ITEMS):
         largest = NEED_MAX if item < _NEEDS else rules[ITEM_CAP]
         w.agents[agent, INVENTORY + item] = max(0, min(w.agents[agent, INVENTORY + item], largest))
+    # `Player._wake_up_when_hurt`: damage since the last update, so also by monsters that moved after this agent.
     if w.agents[agent, INVENTORY + _HEALTH] < w.agents[agent, LAST_HEALTH]:
         w.agents[agent, SLEEPING] = 0
     w.agents[agent, LAST_HEALTH] = w.agents[agent, INVENTORY + _HEALTH]
@@ -152,6 +157,7 @@ def _walk(w: World, agent: int, action: int) -> None:
         note_target(w, agent, _MOVED, material_at(w, x, y), x, y)
     else:
         note_target(w, agent, _BLOCKED, _what_stands_at(w, x, y), x, y)
+    # Lava can be walked into, and kills (`Player._move`).
     if material_at(w, w.objects[agent, X], w.objects[agent, Y]) == _LAVA:
         w.agents[agent, INVENTORY + _HEALTH] = 0
 
@@ -179,6 +185,7 @@ def _act_on_faced(w: World, agent: int) -> None:
         else:
             w.agents[agent, RESULT] = _NOT_RIPE
     elif COW <= kind <= SKELETON:
+        # Damage is taken at once and the creature leaves the map only at its own update: it may still hit back.
         damage = _damage(w, agent)
         harm(w, slot, damage)
         note_item(w, agent, _HIT, -1, damage)
@@ -213,6 +220,7 @@ def _eat(w: World, agent: int, food: int, achievement: int) -> None:
 
 @inner
 def _damage(w: World, agent: int) -> int:
+    # Damage 1, 2, 3, 5 for bare hands, wood, stone and iron: `Player._do_object`.
     if w.agents[agent, INVENTORY + _IRON_SWORD]:
         return 5
     if w.agents[agent, INVENTORY + _STONE_SWORD]:
@@ -252,10 +260,13 @@ def _place(w: World, agent: int, action: int) -> None:
 @inner
 def _live(w: World, agent: int) -> None:
     """Hunger, thirst, fatigue, then harm or recovery; a sleeper's hunger, thirst and harm grow half as fast."""
+    # Crafter counts hunger, thirst and recovery in halves of a step. Here all of them count half-steps, as integers;
+    # the limits below are doubled, and nothing is lost to rounding.
     asleep = w.agents[agent, SLEEPING] != 0
     pace = 1 if asleep else 2
     _wear(w, agent, HUNGER, pace, 25, _FOOD)
     _wear(w, agent, THIRST, pace, 20, _DRINK)
+    # Fatigue counts whole steps: 30 awake cost a unit of energy, 10 asleep bring one back.
     fatigue = min(w.agents[agent, FATIGUE] - 1, 0) if asleep else w.agents[agent, FATIGUE] + 1
     if fatigue < -10:
         fatigue = 0
@@ -267,6 +278,8 @@ def _live(w: World, agent: int) -> None:
     well = w.agents[agent, INVENTORY + _FOOD] > 0 and w.agents[agent, INVENTORY + _DRINK] > 0
     well = well and (w.agents[agent, INVENTORY + _ENERGY] > 0 or asleep)
     recover = w.agents[agent, RECOVER] + (2 * (3 - pace) if well else -pace)
+    # More than 25 steps of well-being bring a unit of health, more than 15 of want take one
+    # (`Player._degen_or_regen_health`).
     if recover > 2 * 25:
         recover = 0
         w.agents[agent, INVENTORY + _HEALTH] += 1

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import DISPLACEMENT, NEED_MAX, Action, Item
-from crafter_env.kernels.aiming import AREA_AIM, OBJECT_AIM, aim_of, is_target
 from crafter_env.kernels.arrays import (
     ALIVE,
     FACING_X,
@@ -32,17 +31,19 @@ from crafter_env.kernels.crafting import (
     FIRST_MAKE,
     FURNACE,
     LAST_MAKE,
+    SHARE,
     TABLE,
     holds_inputs,
+    is_in_reach,
     needs_furnace,
     needs_table,
-    stands_beside,
+    stands_next_to,
+    units_to_share,
 )
-from crafter_env.kernels.grid import is_free, slot_at
+from crafter_env.kernels.grid import AREA_AIM, OBJECT_AIM, aim_of, is_free, is_target, slot_at
 from crafter_env.kernels.jit import compiled, inner
 from crafter_env.kernels.living import FIRST_PLACE, LAST_PLACE, can_act_on_faced, can_place, sleeps_on
 from crafter_env.kernels.rules import PLAYER_MASK, QUORUM, RADIUS, SHARING
-from crafter_env.kernels.sharing import SHARE, is_in_reach, units_to_share
 from crafter_env.profiles import CollectRule
 
 ACTIONS: Final = len(Action)
@@ -115,7 +116,7 @@ def _mask_primitives(w: World, rules: IntArray, agent: int, masks: MaskArray) ->
     masks[agent, _SLEEP] = w.agents[agent, INVENTORY + _ENERGY] < NEED_MAX
     for action in range(FIRST_PLACE, LAST_PLACE + 1):
         masks[agent, action] = can_place(w, agent, action)
-    table, furnace = stands_beside(w, agent, TABLE), stands_beside(w, agent, FURNACE)
+    table, furnace = stands_next_to(w, agent, TABLE), stands_next_to(w, agent, FURNACE)
     if table or furnace:
         for action in range(FIRST_MAKE, LAST_MAKE + 1):
             stations = (table or not needs_table(rules, action)) and (furnace or not needs_furnace(action))

@@ -25,6 +25,7 @@ WordArray = npt.NDArray[np.uint32]
 @inner
 def seed_generator(generator: WordArray, seed: int) -> None:
     """As `RandomState(seed)` for 0 <= seed < 2**32."""
+    # `init_genrand` of Matsumoto and Nishimura (1998), which `RandomState(seed)` runs for a seed below 2**32.
     word = seed & _ALL
     for position in range(WORDS):
         generator[position] = word
@@ -38,6 +39,7 @@ def _next_word(generator: WordArray) -> int:
         _twist(generator)
     word = np.int64(generator[generator[WORDS]])
     generator[WORDS] += 1
+    # Tempering, as published. The masks keep only bits that a uint32 would keep, so int64 does no harm.
     word ^= word >> 11
     word ^= (word << 7) & 0x9D2C5680
     word ^= (word << 15) & 0xEFC60000
@@ -47,6 +49,7 @@ def _next_word(generator: WordArray) -> int:
 
 @inner
 def _twist(generator: WordArray) -> None:
+    # Three loops instead of one with a modulo: a word far ahead is first an old one, then one already renewed.
     for position in range(WORDS - _SHIFT):
         _twist_word(generator, position, position + 1, position + _SHIFT)
     for position in range(WORDS - _SHIFT, WORDS - 1):
@@ -64,6 +67,7 @@ def _twist_word(generator: WordArray, position: int, after: int, far: int) -> No
 @inner
 def uniform(generator: WordArray) -> float:
     """As `RandomState.uniform()`: a double in [0, 1) of 53 random bits."""
+    # 27 and 26 bits of two words, the first one on top: `random_sample` of NumPy, two words a draw.
     high = _next_word(generator) >> 5
     low = _next_word(generator) >> 6
     return (high * 67108864.0 + low) / 9007199254740992.0
@@ -75,6 +79,8 @@ def below(generator: WordArray, bound: int) -> int:
     largest = bound - 1
     if largest == 0:
         return 0
+    # The smallest mask of ones that covers the largest value. Words beyond it are thrown away; so a draw may use
+    # several words, as in NumPy.
     mask = largest
     for shift in (1, 2, 4, 8, 16):
         mask |= mask >> shift

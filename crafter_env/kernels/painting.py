@@ -24,9 +24,9 @@ from crafter_env.kernels.arrays import (
     X,
     Y,
 )
-from crafter_env.kernels.daylight import daylight
 from crafter_env.kernels.jit import compiled, inner
 from crafter_env.kernels.living import RIPE_AGE
+from crafter_env.kernels.rules import daylight
 
 OWN: Final = 0
 """Sprite of the agent that looks, towards the left; then right, up, down and asleep."""

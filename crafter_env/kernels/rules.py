@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
 
-from crafter_env.constants import ARROW_FLIES_OVER, COLLECT, MAKE, PLACE, WALKABLE, Action, Material
+from crafter_env.constants import ARROW_FLIES_OVER, COLLECT, DAY, MAKE, PLACE, WALKABLE, Action, Material
 from crafter_env.kernels.arrays import IntArray
 from crafter_env.profiles import Level, Profile, Spawn
 
@@ -107,3 +108,9 @@ def _make_table() -> IntArray:
 
 MAKE_TABLE: Final = _make_table()
 """For each action its item, achievement, whether it needs a furnace; then pairs of an input and its amount."""
+
+
+def daylight(step: int) -> float:
+    """Light at a step, from 0 at midnight to 1 at noon. Source: Crafter 1.8.3, `Env._update_time`."""
+    progress = (step / DAY) % 1 + 0.3
+    return 1 - math.pow(abs(math.cos(math.pi * progress)), 3.0)

@@ -2,6 +2,8 @@
 
 A map memory is uint8 (W, H): the material last seen in each cell, 0 where the agent has seen nothing. No way reads the
 world behind it: what is unseen is either shut or, for those who may go there, taken to be free until it is seen.
+
+What of the agents has changed since the last step, as a kernel.
 """
 
 from __future__ import annotations
@@ -11,8 +13,19 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from crafter_env.constants import VIEW, Action, Material
-from crafter_env.kernels.arrays import ALIVE, ByteArray, IntArray, SlotArray, X, Y
+from crafter_env.constants import VIEW, Action, Item, Material
+from crafter_env.kernels.arrays import (
+    ACHIEVED,
+    ACHIEVEMENTS,
+    ALIVE,
+    INVENTORY,
+    ITEMS,
+    ByteArray,
+    IntArray,
+    SlotArray,
+    X,
+    Y,
+)  # fmt: skip
 from crafter_env.kernels.jit import compiled
 from crafter_env.kernels.rules import WALKABLE_MASK
 
@@ -40,6 +53,7 @@ def remember(materials: ByteArray, objects: IntArray, agents: IntArray, memory: 
         if agents[i, ALIVE] == 0:
             continue
         x, y = objects[i, X], objects[i, Y]
+        # The local view of 9 x 7 cells, cut off at the edges of the map.
         for u in range(max(x - HALF_WIDTH, 0), min(x + HALF_WIDTH + 1, width)):
             for v in range(max(y - HALF_HEIGHT, 0), min(y + HALF_HEIGHT + 1, height)):
                 memory[i, u, v] = materials[u, v]
@@ -87,6 +101,7 @@ def next_step(
     Returns:
         A primitive; 0 on a goal; `NO_WAY` when there is no way.
     """
+    # Breadth first from the goals, so one search serves any number of them; it ends when it stands next to the agent.
     field[:] = NO_WAY
     end = 0
     for k in range(goals.shape[0]):
@@ -106,6 +121,7 @@ def next_step(
         end = _spread(known, occupants, mask, x, y, u, v, field, queue, end)
     else:
         return NO_WAY
+    # Strictly smaller: among equal steps the first in the order of `_STEPS` stays.
     best, step = 1 << 30, NO_WAY
     for k in range(4):
         u, v = x + _STEPS[k, 1], y + _STEPS[k, 2]
@@ -156,6 +172,7 @@ def _is_free(known: ByteArray, occupants: SlotArray, mask: int, x: int, y: int, 
         return False
     if (mask >> np.int64(known[u, v])) & 1 == 0:
         return False
+    # What stands out of view is unknown: the map memory holds materials, not creatures.
     in_view = abs(u - x) <= HALF_WIDTH and abs(v - y) <= HALF_HEIGHT
     return not (in_view and occupants[u, v] > 0)
 
@@ -230,3 +247,38 @@ def frontiers(known: ByteArray, field: FieldArray, x: int, y: int, found: IntArr
             side = (0 if v < y else 1) if is_vertical else (2 if u < x else 3)
             if found[side, 2] < 0 or field[u, v] < found[side, 2]:
                 found[side, 0], found[side, 1], found[side, 2] = u, v, field[u, v]
+
+
+FIRST_CAPABILITY: Final = int(Item.wood)
+"""The first of the items whose possession is a capability: all but needs and saplings."""
+CAPABILITIES: Final = ITEMS - FIRST_CAPABILITY
+
+
+@compiled
+def note_changes(agents: IntArray, counted: IntArray, held: ByteArray, changed: IntArray) -> tuple[int, bool]:
+    """Bring what is known of the agents up to date.
+
+    Args:
+        agents: see `World`.
+        counted: (22,) how often the team has reached each achievement; written here.
+        held: (n, 11) 1 where an agent lives and holds an item; written here.
+        changed: (11 n, 3) agent, item, and 1 for gained, of each change of `held`; written here.
+
+    Returns:
+        The number of rows in `changed`, and whether `counted` has changed.
+    """
+    found, progressed = 0, False
+    for achievement in range(ACHIEVEMENTS):
+        total = 0
+        for agent in range(agents.shape[0]):
+            total += agents[agent, ACHIEVED + achievement]
+        progressed = progressed or total != counted[achievement]
+        counted[achievement] = total
+    for agent in range(agents.shape[0]):
+        for column in range(CAPABILITIES):
+            holds = agents[agent, ALIVE] != 0 and agents[agent, INVENTORY + FIRST_CAPABILITY + column] > 0
+            if holds != (held[agent, column] != 0):
+                held[agent, column] = holds
+                changed[found, 0], changed[found, 1], changed[found, 2] = agent, FIRST_CAPABILITY + column, holds
+                found += 1
+    return found, progressed

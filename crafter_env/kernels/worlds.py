@@ -43,10 +43,10 @@ from crafter_env.kernels.arrays import (
     X,
     Y,
 )
-from crafter_env.kernels.balance import EVERY, balance
 from crafter_env.kernels.collecting import collect
-from crafter_env.kernels.crafting import craft
-from crafter_env.kernels.daylight import daylight
+from crafter_env.kernels.crafting import craft, share_items
+from crafter_env.kernels.creatures import EVERY, balance, update_creature
+from crafter_env.kernels.generation import generate_terrain, place_agent, populate, spawn
 from crafter_env.kernels.grid import (
     add_object,
     close_up,
@@ -60,12 +60,8 @@ from crafter_env.kernels.grid import (
 from crafter_env.kernels.jit import compiled, inner
 from crafter_env.kernels.living import RIPE_AGE, choose_actions, update_player
 from crafter_env.kernels.masking import write_masks
-from crafter_env.kernels.mobs import update_creature
 from crafter_env.kernels.mt19937 import seed_generator
-from crafter_env.kernels.rules import CENTRE_X, CENTRE_Y, GOAL, MAX_STEPS, SPAWN, SPAWN_CENTRE, UPDATE_RADIUS
-from crafter_env.kernels.sharing import share_items
-from crafter_env.kernels.spawn import place_agent, spawn
-from crafter_env.kernels.terrain import generate_terrain, populate
+from crafter_env.kernels.rules import CENTRE_X, CENTRE_Y, GOAL, MAX_STEPS, SPAWN, SPAWN_CENTRE, UPDATE_RADIUS, daylight
 
 daylight_at: Final = inner(daylight)
 _HEALTH: Final = int(Item.health)
@@ -97,6 +93,7 @@ def begin_world(
     Returns:
         -1; or the number of agents for whom there is room, which is too small.
     """
+    # The order of draws is the order of these calls: noise, terrain, creatures, agents.
     _clear(w, seed)
     if rules[SPAWN] == SPAWN_CENTRE:
         place_agent(w, 0, rules[CENTRE_X], rules[CENTRE_Y])
@@ -157,7 +154,7 @@ def step_worlds(
 
     Args:
         actions: Shape (B, n, 4): an `Action`, and the recipient, item and quantity of a share, which may be anything.
-        begins: Shape (B,): worlds that have just begun an episode; they take no step, only their views are written.
+        begins: Shape (B,): worlds that have just started an episode; they take no step, only their views are written.
         rules: See `rules.encode_rules`.
         rewards: Shape (B, n): this and the following two are the fields of `Ends`, written.
         terminations: See `Ends`.
@@ -175,6 +172,7 @@ def step_worlds(
         counters: See `World`.
         generator: See `World`.
     """
+    # World by world and not kernel by kernel: one world's arrays stay in the cache for its whole step.
     for b in range(actions.shape[0]):
         w = World(materials[b], occupants[b], objects[b], agents[b], chunks[b], counters[b], generator[b])
         ends = Ends(rewards[b], terminations[b], truncations[b])
@@ -190,6 +188,7 @@ def step_worlds(
 
 @inner
 def _clear(w: World, seed: int) -> None:
+    # Everything is overwritten: an array may come from an episode with another map.
     seed_generator(w.generator, seed)
     w.materials[:] = 0
     w.occupants[:] = 0
@@ -204,6 +203,8 @@ def _clear(w: World, seed: int) -> None:
 def _step(w: World, rules: IntArray, actions: IntArray) -> None:
     """What agents do together, then every object near an agent in its order, then the balance of the chunks."""
     w.counters[STEP] += 1
+    # What needs several agents is settled first, against the state before the step, in the order of the agents. In a
+    # team of one these calls do what `Player.update` does, and draw what it draws.
     choose_actions(w, actions)
     share_items(w, rules, actions)
     collect(w, rules)
@@ -211,12 +212,14 @@ def _step(w: World, rules: IntArray, actions: IntArray) -> None:
     for slot in range(w.counters[SLOTS]):
         if w.objects[slot, KIND] == 0:
             continue
+        # `Env.step` updates only what is near the player; here, near any living agent. What is far draws nothing.
         if nearest_distance(w, w.objects[slot, X], w.objects[slot, Y]) >= rules[UPDATE_RADIUS]:
             continue
         if slot < w.agents.shape[0]:
             update_player(w, rules, slot)
         else:
             update_creature(w, slot)
+    # Crafter balances in every tenth step, after all updates, by the light of this step.
     if w.counters[STEP] % EVERY == 0:
         balance(w, rules, daylight_at(w.counters[STEP]))
     close_up(w)
@@ -237,10 +240,12 @@ def _end_step(w: World, rules: IntArray, ends: Ends) -> None:
     for agent in range(w.agents.shape[0]):
         if not w.agents[agent, ALIVE]:
             continue
+        # A tenth for each unit of health, and 1 for new achievements, however many came at once: `Env.step`.
         health = w.agents[agent, INVENTORY + _HEALTH]
         ends.rewards[agent] = (health - w.agents[agent, REWARDED_HEALTH]) / 10 + _unlock(w, agent)
         w.agents[agent, REWARDED_HEALTH] = health
         reached = reached or (rules[GOAL] >= 0 and w.agents[agent, ACHIEVED + rules[GOAL]] > 0)
+        # Rewards need health and achievements alone, so bodies can leave the map in the same pass.
         if health <= 0:
             ends.terminations[agent] = True
             w.agents[agent, ALIVE] = 0

@@ -4,17 +4,89 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Final
 
-from crafter_env.constants import DISPLACEMENT, Action, Cell
-from crafter_env.kernels.aiming import NO_CELL
+import numpy as np
+import numpy.typing as npt
+
+from crafter_env.constants import DISPLACEMENT, Action, Cell, Item
+from crafter_env.kernels.grid import NO_CELL
 from crafter_env.observation import PastAction
 from crafter_env.symbolic.episode_state import EpisodeState
-from crafter_env.symbolic.reasons import Reason
 from maeil.actions import ActionStatus, SymbolicAction
 from maeil.controllers import SUCCESS, failed
 from maeil.drawing import Way
 from maeil.world import ActionEnd
+
+
+class Reason(StrEnum):
+    """What stood in the way; the comment gives what follows it."""
+
+    another_is_nearer = "another_is_nearer"  # id of the cell that `do` would act on
+    asleep = "asleep"
+    dead = "dead"
+    gone = "gone"  # what was there; what is there now
+    missing_input = "missing_input"  # item, units held `of` units needed
+    missing_tool = "missing_tool"  # item
+    no_luck = "no_luck"  # tries
+    no_path = "no_path"  # target, id
+    no_place = "no_place"  # object
+    no_station = "no_station"  # table or furnace
+    no_such_agent = "no_such_agent"  # index
+    not_as_told = "not_as_told"  # what a plan named (`iron_2081`), `found`, what is there (`nobody` for a teammate)
+    not_held = "not_held"  # item
+    not_in_profile = "not_in_profile"  # what the profile does without
+    not_reached = "not_reached"  # steps taken
+    not_ripe = "not_ripe"
+    not_shareable = "not_shareable"  # item
+    not_tired = "not_tired"
+    nothing_in_reach = "nothing_in_reach"  # resource
+    out_of_reach = "out_of_reach"  # cells to the target `of` cells allowed
+    out_of_sight = "out_of_sight"  # target, id
+    recipient_dead = "recipient_dead"  # index
+    recipient_far = "recipient_far"  # cells between `of` cells allowed
+    recipient_full = "recipient_full"  # index
+    team_too_small = "team_too_small"  # agents alive `of` agents needed
+    too_few_agents = "too_few_agents"  # agents that could `of` agents needed
+    unknown_id = "unknown_id"  # target, id
+
+
+_PLAIN = len(Action)
+_ITEMS = len(Item)
+
+
+def encode_share(recipient: int, item: Item, quantity: int, agents: int) -> int:
+    """Write a share as one integer."""
+    return _PLAIN + (quantity * _ITEMS + item) * agents + recipient
+
+
+def decode(joint: Sequence[int], *, sharing: bool) -> npt.NDArray[np.int64]:
+    """Read a joint action.
+
+    Args:
+        joint: one integer for each of n agents.
+        sharing: whether the environment takes the numbers of a share.
+
+    Returns:
+        Integers, shape (n, 4) with sharing and (n,) without.
+    """
+    if not sharing:
+        return np.array(joint, dtype=np.int64)
+    agents = len(joint)
+    actions = np.zeros((agents, 4), dtype=np.int64)
+    if max(joint) < _PLAIN:
+        actions[:, 0] = joint
+        return actions
+    for agent, code in enumerate(joint):
+        if code < _PLAIN:
+            actions[agent, 0] = code
+        else:
+            rest, recipient = divmod(code - _PLAIN, agents)
+            quantity, item = divmod(rest, _ITEMS)
+            actions[agent] = Action.share, recipient, item, quantity
+    return actions
+
 
 NOOP: Final = int(Action.noop)
 DO: Final = int(Action.do)
@@ -67,7 +139,7 @@ class CrafterController(ABC):
         return None
 
     def way_over(self, cells: Sequence[Cell], target: Cell | None = None) -> Way:
-        """Return the way over cells to a target; the last of them unless there is another one."""
+        """Return the way over cells to a target; the last of them unless another is given."""
         start = self.episode.cell_of(self.agent)
         x, y = target or (cells[-1] if cells else start)
         return Way(tuple((u + 0.5, v + 0.5) for u, v in (start, *cells)), (x, y, 1, 1))

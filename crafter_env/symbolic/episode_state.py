@@ -10,8 +10,8 @@ import numpy as np
 from crafter_env.constants import DISPLACEMENT, PLACE, WALKABLE, Action, Cell, Entity, Item, Material
 from crafter_env.constraints import aimed_cells
 from crafter_env.kernels import sight
-from crafter_env.kernels.aiming import AREA_AIM, NO_CELL
 from crafter_env.kernels.arrays import ALIVE, SLEEPING, IntArray
+from crafter_env.kernels.grid import AREA_AIM, NO_CELL
 from crafter_env.observation import PastAction
 from crafter_env.profiles import Level, Profile
 from crafter_env.state import CrafterState, Creature

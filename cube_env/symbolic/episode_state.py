@@ -1,9 +1,9 @@
-"""What the controllers of one world share: the live state, the ways to places, the meetings, and who does what."""
+"""What symbolic actions share in one episode: the board as it is now, routes, meetings, and who does what."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +11,183 @@ import numpy as np
 from cube_env import paths
 from cube_env.arrays import AGENT_ATTEMPT, ALIVE, BLOCK_STATUS, BLOCK_STILL, COL, COUNT_ATTEMPTS, ROW, IntArray
 from cube_env.constants import DISPLACEMENT, STEP_TOWARDS, Action, Cell, Face
+from cube_env.observation import HistoryEntry
 from cube_env.state import CubeState
-from cube_env.symbolic.meeting import Meeting
-from cube_env.symbolic.roster import Roster
-from cube_env.symbolic.routes import FindTargets, Route, Scratch
+
+
+class Meeting:
+    """Those who wait in one place, each for a number of agents."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[int, int] = {}
+        """How many must be there, for each agent that waits."""
+        self.released: set[int] = set()
+        """Those whose wait is over and who have not left yet."""
+        self._released_with = -1
+
+    def join(self, agent: int, count: int) -> None:
+        """Wait until `count` agents are there."""
+        self.waiting[agent] = count
+        self._released_with = -1
+
+    def leave(self, agent: int) -> None:
+        """Wait no more."""
+        self.waiting.pop(agent, None)
+        self.released.discard(agent)
+
+    def release(self, others: int = 0) -> None:
+        """Set everybody free who waits for no more agents than wait here, with `others` besides."""
+        here = len(self.waiting) + others
+        if here > self._released_with:
+            self._released_with = here
+            self.released.update(agent for agent, count in self.waiting.items() if count <= here)
+
+
+HISTORY_LENGTH = 5
+"""Ended symbolic actions that an observation shows."""
+
+
+class Roster:
+    """The actions of a team.
+
+    Args:
+        agents: number of agents.
+    """
+
+    def __init__(self, agents: int) -> None:
+        self._running: list[Callable[[], HistoryEntry] | None] = [None] * agents
+        self._ended: list[deque[HistoryEntry]] = [deque(maxlen=HISTORY_LENGTH) for _ in range(agents)]
+        self._free_since = dict.fromkeys(range(agents), 0)
+        self.moment = 0
+        """Number of actions that have ended; distinguishes the moments between two ends."""
+
+    def begin(self, agent: int, entry: Callable[[], HistoryEntry]) -> None:
+        """Note that an action begins.
+
+        Args:
+            agent: whose action it is.
+            entry: returns how far the action is by now.
+        """
+        self._running[agent] = entry
+        self._free_since.pop(agent, None)
+
+    def end(self, agent: int, entry: HistoryEntry) -> None:
+        """Note that an agent's action has ended, and how."""
+        self.moment += 1
+        self._running[agent] = None
+        # Taken out and put in again, so that the latest stand last.
+        self._free_since.pop(agent, None)
+        self._free_since[agent] = self.moment
+        self._ended[agent].append(entry)
+
+    def free(self, asking: int, last_asked: int) -> int:
+        """Return the number of agents that have nothing to do, as far as one who asks can know.
+
+        An agent between two actions of its plan has none running for an instant. Agents are asked in index order, and
+        before each round all who have a plan begin its next action. So the agents behind the one who asks have ended
+        their actions before this round, and those before it have if they were free when it asked last.
+
+        Args:
+            asking: index of the agent who asks.
+            last_asked: `moment` when it asked last.
+        """
+        doubtful = 0
+        for agent, since in reversed(self._free_since.items()):
+            if since <= last_asked:
+                break
+            doubtful += agent < asking
+        return len(self._free_since) - doubtful
+
+    def history(self, agent: int) -> tuple[HistoryEntry, ...]:
+        """Return the last actions of an agent, oldest first; one that runs comes last, with the status `running`."""
+        running = self._running[agent]
+        return (*self._ended[agent], *(() if running is None else (running(),)))
+
+
+FindTargets = Callable[[IntArray], tuple[int, bool]]
+"""Writes the cells to go to into the array given, (K, 2); gives their number, and whether agents hold all that were
+wanted, so that these are only next best. No closure: a copy of the episode would look at the board of the original."""
+
+
+class Scratch:
+    """Arrays that a search needs and nobody keeps."""
+
+    def __init__(self, state: CubeState) -> None:
+        side = state.side
+        self.targets = np.empty((max(side, 4), 2), dtype=np.int32)
+        self.field = np.empty((side + 2) ** 2, dtype=np.int32)
+        self.queue = np.empty(side * side, dtype=np.int32)
+        self.cells = np.empty((side * side, 2), dtype=np.int32)
+        self.seekers = np.empty(len(state.agents), dtype=np.int32)
+
+
+class Route:
+    """The ways of all agents that go to one place.
+
+    Args:
+        state: the arrays of the episode.
+        find: finds the cells of the place.
+        scratch: shared by the routes of an episode.
+    """
+
+    def __init__(self, state: CubeState, find: FindTargets, scratch: Scratch) -> None:
+        self._state = state
+        self._find = find
+        self._scratch = scratch
+        n = len(state.agents)
+        self.seekers = np.zeros(n, dtype=np.int32)
+        self._steps = np.zeros(n, dtype=np.int32)
+        self._cut_off = np.zeros(n, dtype=np.int32)
+        self._measured_at = -1
+        self.targets = 0
+        """Number of cells to go to."""
+        self.full = False
+        """Whether agents hold all cells that were wanted."""
+        self.steps: list[int] = []
+        """The next primitive of each seeker; -1 when blocks and walls leave no way."""
+        self.cut_off: list[int] = []
+        """1 for each seeker that agents, blocks and walls leave no way."""
+
+    def join(self, agent: int) -> None:
+        """Enter an agent among those who go there."""
+        self.seekers[agent] = 1
+        self._measured_at = -1
+
+    def leave(self, agent: int) -> bool:
+        """Take an agent away; true when nobody is left."""
+        self.seekers[agent] = 0
+        return not self.seekers.any()
+
+    def measure(self, version: int) -> Route:
+        """Bring the ways up to date with a version of the state."""
+        if self._measured_at != version:
+            self._measured_at = version
+            scratch, state = self._scratch, self._state
+            self.targets, self.full = self._find(scratch.targets)
+            if self.targets:
+                paths.measure_ways(
+                    state.grid,
+                    state.agents,
+                    scratch.targets[: self.targets],
+                    self.seekers,
+                    scratch.field,
+                    scratch.queue,
+                    self._steps,
+                    self._cut_off,
+                )
+                self.steps, self.cut_off = self._steps.tolist(), self._cut_off.tolist()
+        return self
+
+    def way(self, agent: int) -> list[Cell]:
+        """Return the cells that an agent has before it on its way, if nobody else moves; empty where there is none."""
+        scratch, state = self._scratch, self._state
+        found, _ = self._find(scratch.targets)
+        targets = scratch.targets[:found]
+        length = paths.find_way(
+            state.grid, state.agents, agent, targets, scratch.seekers, scratch.field, scratch.queue, scratch.cells
+        )
+        return [(row, col) for row, col in scratch.cells[:length].tolist()]
+
 
 FaceKey = tuple[int, Face]
 """A face of a block: block id and face."""

@@ -1,13 +1,14 @@
-"""The board as shapes, after `maeil.drawing`."""
+"""Drawings of the board, whole and as one participant sees it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from cube_env.constants import DISPLACEMENT, Action, Cell, PushOutcome
-from cube_env.report import Push
-from cube_env.state import Snapshot
-from maeil.drawing import PAPER, Canvas, Drawing, Mark, MarkKind, Rotation, Shape, Texture
+from cube_env.state import Push, Snapshot
+from cube_env.symbolic.shown import ShownObservation
+from maeil.drawing import PAPER, Canvas, Depiction, Drawing, Mark, MarkKind, Rotation, Shape, Texture
+from maeil.environments.arguments import agent_name
 
 _GOAL, _BLOCK, _AGENT, _PUSH, _FAILED = range(5)
 KINDS = (
@@ -70,3 +71,30 @@ def mark_agent(agent: int, cell: Cell) -> Mark:
     """Mark an agent."""
     row, col = cell
     return Mark(_AGENT, col, row, label=str(agent), title=f"agent_{agent}", agent=agent)
+
+
+LEGEND = (
+    "Rows are numbered along both sides, columns above and below, as in actions. A blue disc is the agent with its "
+    "number; an orange square is a block with its id (b3 is block 3), as wide and high as its weight; the hatched "
+    "column is the goal."
+)
+"""How the picture is read."""
+
+
+def depict(seen: ShownObservation) -> Depiction:
+    """Draw an observation: the blocks, and the agents that a prompt shows.
+
+    Who observes is not marked, so that the picture of a step is the same for a whole team.
+
+    Args:
+        seen: what is observed.
+    """
+    marks = {f"block_{b.id}": mark_block(b.id, b.weight, b.row, b.col) for b in seen.blocks}
+    marks |= {agent_name(agent): mark_agent(agent, seen.agents[agent]) for agent in seen.shown_agents()}
+    return Depiction(canvas(seen.side), Drawing(ground(seen.side), marks), lines=(_words(seen),), legend=LEGEND)
+
+
+def _words(seen: ShownObservation) -> str:
+    left = f"Step {seen.step} of {seen.max_steps}. Blocks left: {len(seen.blocks)}."
+    hidden = len(seen.agents) - len(seen.shown_agents())
+    return f"{left} Agents that are not shown: {hidden}." if hidden else left

@@ -11,8 +11,7 @@ from cube_env.env import CubeEnv
 from cube_env.layout import Layout
 from cube_env.observation import SymbolicObservation
 from cube_env.symbolic.actions import Navigate
-from cube_env.symbolic.control import block_of, make_controller
-from cube_env.symbolic.controller import BLOCK_GONE, CubeController
+from cube_env.symbolic.control import BLOCK_GONE, CubeController, block_of, make_controller
 from cube_env.symbolic.episode_state import EpisodeState
 from maeil.actions import ActionStatus, SymbolicAction
 
@@ -22,7 +21,7 @@ def roll_out(
 ) -> dict[int, str]:
     """Carry out plans from the board of an observation on, with the rules and controllers of the world itself.
 
-    An agent whose plan is over, or that has none, stays where it is. Actions begin anew: one that has been under way
+    An agent whose plan is over, or that has none, stays where it is. Actions start again: one that has been under way
     for a while is given its whole time again.
 
     Args:

@@ -2,7 +2,7 @@
 
 A prompt leaves out what follows from the rest: the cells of the faces, what is nought, the actions that have ended (the
 plans tell them). Agents and blocks are rows of numbers, whose columns the rules name once. It bounds the agents that it
-shows, and tells what a plan needs and nobody should have to compute: how far the way is, how many stand at a face, and
+shows, and states what a plan needs and nobody should have to compute: how far the way is, how many stand at a face, and
 how many agents a push takes with the blocks that it meets.
 
 `ShownObservation.shown` writes, `read_shown` reads: but for agents that are not shown and the history, it reads back
@@ -36,7 +36,7 @@ class TextLimits:
     max_agents: Annotated[int, Field(ge=1)] | None
     """Other agents that are shown to an agent, the nearest first, and of the rest the number alone; null: all."""
     faces: Literal["left", "all"]
-    """The faces of a block that are told: the one from which it is delivered, or all four."""
+    """The faces of a block that are listed: the one from which it is delivered, or all four."""
 
 
 TEXT_LIMITS = TextLimits(max_agents=32, faces="left")
@@ -59,23 +59,23 @@ class ShownObservation(SymbolicObservation):
 
         Returns:
             What is the same for all comes first, as JSON is written with sorted keys. `agents` are rows of an agent's
-            index, row and column; `agents_not_shown` is how many there are beside them, where there are any. `blocks`
+            index, row and column; `agents_not_shown` is the number of the others, where there are any. `blocks`
             are rows of id, weight, row and column of the top-left cell, and distance. By id, only of blocks of which
             there is something to tell: `ahead`, and `needs` (see `force_to_goal`); and by face and id `there`, the
             agents that stand in line at it. Then `max_steps`, `side` and `step`. `you` is there for one that has a
             body: its `name`; `ways`, its steps by face and block, null where there is no way; and `now`, the action
             under way with the primitives that it has come to.
         """
-        told, grid = self.told_agents(), _grid(self)
+        listed, grid = self.shown_agents(), _grid(self)
         faces = [Face.left] if self.limits.faces == "left" else list(Face)
         found: dict[str, Any] = {
-            "agents": [(index, *self.agents[index]) for index in told],
+            "agents": [(index, *self.agents[index]) for index in listed],
             "blocks": [(block.id, block.weight, block.row, block.col, block.distance) for block in self.blocks],
             "max_steps": self.max_steps,
             "side": self.side,
             "step": self.step,
         }
-        if hidden := len(self.agents) - len(told):
+        if hidden := len(self.agents) - len(listed):
             found["agents_not_shown"] = hidden
         if behind := [block for block in self.blocks if block.ahead]:
             found["ahead"] = {str(block.id): block.ahead for block in behind}
@@ -88,7 +88,7 @@ class ShownObservation(SymbolicObservation):
             found["you"] = {"name": self.agent, "ways": own, **self._now()}
         return found
 
-    def told_agents(self) -> list[int]:
+    def shown_agents(self) -> list[int]:
         """The agents that are shown, ascending: oneself and the nearest others; all, to one without a body."""
         if self.cell is None or self.limits.max_agents is None:
             return list(range(len(self.agents)))

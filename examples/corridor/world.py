@@ -1,4 +1,4 @@
-"""The world: corridors side by side, one for each agent, who has to reach the end of its own."""
+"""The world: corridors side by side, one for each agent, who has to reach its end."""
 
 from __future__ import annotations
 

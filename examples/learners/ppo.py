@@ -1,9 +1,9 @@
-"""PPO in about 100 lines that learns CUBE with two agents. It needs PyTorch beside Quorum: pip install torch.
+"""PPO in about 100 lines that learns CUBE with two agents. It also needs PyTorch: pip install torch.
 
 python ppo.py [--iterations 200] [--seed 0]
 
 One policy acts for every agent on the agent's own flat observation (Yu et al., "The surprising effectiveness of PPO in
-cooperative multi-agent games", 2022). Agents are told when they come nearer to a block (`nearness`) and when a block
+cooperative multi-agent games", 2022). Agents are inputs when they come nearer to a block (`nearness`) and when a block
 comes nearer to the goal (`reward="progress"`); both are growths of a potential. The time is part of the observation,
 so the time limit is an end like any other. Printed are the mean return by CUBE's own rules and the share of boards that
 are cleared, on 100 boards that it never trained on.
@@ -35,7 +35,7 @@ class Policy(nn.Module):
 
     def forward(self, observations: Tensor, masks: Tensor) -> tuple[Categorical, Tensor]:
         """Distribution over actions, and values (...)."""
-        hidden = self.body(10 * observations)  # a cell is a 20th of the side: enlarged, neighbours are told apart
+        hidden = self.body(10 * observations)  # a cell is a 20th of the side: enlarged, neighbours are distinguished
         logits = self.actor(hidden).masked_fill(masks == 0, -1e9)
         return Categorical(logits=logits, validate_args=False), self.critic(hidden).squeeze(-1)
 
@@ -79,9 +79,9 @@ def collect(policy: Policy, envs: CubeVecEnv) -> list[Tensor]:
         advantage = delta + GAMMA * LAMBDA * (1 - ended) * advantage
         following = values
         advantages.append(advantage)
-    *told, values, _, _ = (torch.stack(part) for part in zip(*steps, strict=True))
+    *inputs, values, _, _ = (torch.stack(part) for part in zip(*steps, strict=True))
     gains = torch.stack(advantages[::-1])
-    return [part.flatten(0, 2) for part in (*told, gains, gains + values)]
+    return [part.flatten(0, 2) for part in (*inputs, gains, gains + values)]
 
 
 def loss(policy: Policy, rows: list[Tensor]) -> Tensor:

@@ -9,18 +9,16 @@ from pathlib import Path
 from maeil.metrics import METRICS
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.compare import factors, metrics
-from quorum.experiments.compare.curves import Curve, curve
 from quorum.experiments.compare.design import Design, Unit, find_design
 from quorum.experiments.compare.differences import Difference, Pairing, differences
 from quorum.experiments.compare.families import Family, is_family, refuse_unpaired, with_stand_ins
-from quorum.experiments.compare.groups import Group
+from quorum.experiments.compare.groups import Curve, Group, curve
 from quorum.experiments.compare.pooling import Pool, pool, refuse_mixed_inputs, refuse_mixed_versions
 from quorum.experiments.compare.statistics import Estimate
 from quorum.experiments.compare.statistics.aggregates import STATISTICS, Name
 from quorum.experiments.results import Results, Row
-from quorum.experiments.results.branch_factors import CHANGE, NO_CHANGE
-from quorum.experiments.results.published import Published
-from quorum.experiments.results.rows import Scalar
+from quorum.experiments.results.rows import CHANGE, NO_CHANGE, Scalar
+from quorum.experiments.results.sweep_file import Published
 
 _ACROSS = ("n", "episode")
 """What a comparison is across when nothing is said: the first of these that varies."""
@@ -79,7 +77,7 @@ class Comparison:
         published: what others have published, as the experiments of the sweeps name it.
         curves: the score along the steps by level and point; empty where it was not asked for.
         radar: what the radar shows of the constraints, one of `RADARS`.
-        family: what branches are compared with, where they are compared by what is another in them; else None.
+        family: what branches are compared with, where they are compared by what was changed; else None.
     """
 
     folders: tuple[Path, ...]
@@ -118,7 +116,7 @@ class Comparison:
 
     @property
     def clustered(self) -> bool:
-        """Whether some board has several runs, so that their number is to be told beside that of the runs."""
+        """Whether some board has several runs, so that their number is shown as well as that of the runs."""
         return any(found.boards < found.runs for found in self.estimates.values())
 
     @property
@@ -200,7 +198,7 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
 
 
 def _of_changes(question: Question) -> Question:
-    """Return a question about what is another in branches, with what it takes for granted.
+    """Return a question about what was changed in branches, with its defaults filled in.
 
     Raises:
         UserError: it is about something else, too.
@@ -309,6 +307,6 @@ def _pairing(group: Group, base: Group, metric: str) -> Pairing:
         best = group.cells(metric, 1.0), base.cells(metric, 0.0)
     own, others = group.cells(metric), base.cells(metric)
     if group.design.family:
-        begun = {cell[1:] for cell in own}
-        others = {cell: values for cell, values in others.items() if cell[1:] in begun}
+        beginnings = {cell[1:] for cell in own}
+        others = {cell: values for cell, values in others.items() if cell[1:] in beginnings}
     return Pairing(group.level, group.point, own, others, worst, best)

@@ -1,4 +1,4 @@
-"""Branches that are compared by what is another in them: what they are held against, over which beginnings.
+"""Branches that are compared by what was changed in them: with what, and over which beginnings.
 
 A **beginning** is a recorded prefix with the instant at which branches leave it. The gain of a change is taken within
 each beginning: the mean over draws of the branches with the change, minus that of those without any. A run whose own
@@ -14,8 +14,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.compare.factors import written
 from quorum.experiments.configuration.cell import Branch
 from quorum.experiments.results import Results, Row
-from quorum.experiments.results.branch_factors import CHANGE, NO_CHANGE, branch_factors
-from quorum.experiments.results.rows import Scalar
+from quorum.experiments.results.rows import CHANGE, NO_CHANGE, Scalar, branch_factors
 
 Beginning = tuple[Scalar, ...]
 """Digest of a prefix, with the instant on both clocks."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from maeil.user_errors import UserError
 from quorum.experiments.common.files import folder_for
 from quorum.experiments.common.outputs import Output, write_outputs
-from quorum.experiments.compare import formats, latex, records
+from quorum.experiments.compare import formats, records
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.formats import Table
 from quorum.experiments.compare.tables import runs_table
@@ -53,7 +53,7 @@ def write_files(
         "estimates.csv": records.as_csv(records.estimates(comparison)).encode(),
         "runs.csv": formats.as_csv(runs_table(comparison)).encode(),
         "tables.md": formats.as_markdown(tables, notes).encode(),
-        "tables.tex": latex.tables_as_latex(tables, notes, columns).encode(),
+        "tables.tex": formats.tables_as_latex(tables, notes, columns).encode(),
     }
     if comparison.differences:
         files["differences.csv"] = records.as_csv(records.differences(comparison)).encode()
@@ -64,7 +64,7 @@ def write_files(
         for drawing in draw_figures(comparison):
             files |= {f"{drawing.name}.{form}": style.rendered(drawing.figure, form) for form in FORMS}
             included[f"{drawing.name}.pdf"] = (drawing.description, drawing.figure.get_figwidth() > style.COLUMN)
-    files["figures.tex"] = latex.figures_as_latex(included, notes, columns).encode()
+    files["figures.tex"] = formats.figures_as_latex(included, notes, columns).encode()
     try:
         with folder_for(folder):
             write_outputs({Output(folder / name, "--out", force): data for name, data in files.items()})

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from maeil.metrics import METRICS
 from maeil.user_errors import UserError, choices_hint, nearest
 from quorum.experiments.results import Row
-from quorum.experiments.results.results_csv import metric_columns
+from quorum.experiments.results.results_folder import metric_columns
 
 DEFAULT = ("outcome.success", "outcome.completion", "outcome.steps")
 """What is compared when nothing is said."""

@@ -11,7 +11,7 @@ from maeil.metrics import METRICS
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.groups import Group
 from quorum.experiments.compare.statistics import STATISTICS, Estimate
-from quorum.experiments.results.results_csv import csv_text
+from quorum.experiments.results.results_folder import csv_text
 from quorum.experiments.results.rows import Scalar
 
 Record = Mapping[str, Scalar]

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Any
 
 from maeil.metrics import METRICS, Metric, metrics_by_group
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.terminal import echo
 
-_HEAD = """# Glossary of metrics
+_HEAD = """# Metrics
 
-Every metric of a run, as its own code describes it. `quorum list metrics` prints the same, with the metrics of your
-plug-ins (`--plugin`); `quorum list metrics.GROUP` a group of it. A metric that a trace does not define is left empty.
-Metrics marked *wall time* are not the same in two equal runs, and those marked *on demand* are in no run unasked: see
-[Credits](credit.md).
+Every metric of a run, as its own code describes it, by the group before the dot. `quorum list metrics` prints the same,
+with those of your plug-ins (`--plugin`); `quorum list metrics.GROUP` prints one group. A metric that a trace does not
+define is empty. Metrics marked *wall time* differ between equal runs. Those marked *on demand* are computed only if you
+ask for them: see [Credits](credit.md).
 """
 
 
@@ -62,15 +61,12 @@ def as_text(entries: Sequence[dict[str, Any]], width: int) -> str:
 
 
 def as_markdown(entries: Sequence[dict[str, Any]]) -> str:
-    """Write the glossary as a page: a table for each group."""
-    parts = [_HEAD]
-    for group, members in groupby(entries, key=lambda entry: entry["name"].partition(".")[0]):
-        rows = "\n".join(
-            f"| `{entry['name']}` | {'; '.join(_facts(entry))} | {entry['description'].replace('|', chr(92) + '|')} |"
-            for entry in members
-        )
-        parts.append(f"## {group}\n\n| metric | unit | what it measures |\n|---|---|---|\n{rows}\n")
-    return "\n".join(parts)
+    """Write the glossary as a page with one table."""
+    rows = "\n".join(
+        f"| `{entry['name']}` | {'; '.join(_facts(entry))} | {entry['description'].replace('|', chr(92) + '|')} |"
+        for entry in entries
+    )
+    return f"{_HEAD}\n| metric | unit | what it measures |\n|---|---|---|\n{rows}\n"
 
 
 def _facts(entry: dict[str, Any]) -> list[str]:

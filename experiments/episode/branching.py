@@ -203,7 +203,7 @@ class Branching:
                 "Nobody can come or go in the middle of an episode: choose a topology with the same participants.",
             )
         together([c.extensions, after.extensions])
-        self.prefix.anew = True
+        self.prefix.changes_first = True
         self.prefix.others |= {"topology"}
         return replace(context, topology=topology)
 

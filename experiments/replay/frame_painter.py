@@ -4,19 +4,78 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from PIL import Image
 
-from maeil.drawing import Canvas, Drawing
+from maeil.drawing import Canvas, Drawing, MarkKind
 from maeil.painting.board import BoardPainter, board_size
-from maeil.painting.colours import INK, MUTED, PAPER_WHITE, Colour
+from maeil.painting.colours import EDGE, INK, MUTED, PAPER_WHITE, RULE, Colour, mix, parse, shade
 from maeil.painting.text import clipped, font, strip, two_lines
 from maeil.trace.events import MessageSent
 from maeil.user_errors import UserError
-from quorum.experiments.replay.caption import SIMULATED, caption
-from quorum.experiments.replay.colours import WARNING
 from quorum.experiments.replay.frames import Frame
 from quorum.experiments.replay.replay import Replay
+
+WARNING: Colour = (176, 66, 0)
+"""For what must not be overlooked; text in it is legible on white."""
+PALETTE_SIZE = 255
+"""Colours of a film; one index of a GIF is left for what does not change."""
+
+
+def palette(kinds: Sequence[MarkKind]) -> list[Colour]:
+    """Return the colours that a film of these kinds is made of: the kinds', and the way from each to ink and to white.
+
+    It does not depend on the frames, so a film is written frame by frame.
+    """
+    fixed = [PAPER_WHITE, INK, MUTED, RULE, EDGE, WARNING]
+    steps = [0.25, 0.5, 0.75]
+    greys = [mix(PAPER_WHITE, INK, share / 16) for share in range(1, 16)]
+    own = [parse(kind.light) for kind in kinds]
+    rims = [shade(colour) for colour in own]
+    ways = [mix(colour, end, share) for share in steps for end in (PAPER_WHITE, INK) for colour in (*own, WARNING)]
+    return list(dict.fromkeys([*fixed, *own, *rims, *greys, *ways]))[:PALETTE_SIZE]
+
+
+SIMULATED = "simulated model"
+"""Stands next to the label of a run in which no real model answered."""
+
+ACTING = "all carry out their plans"
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """The lines of a frame.
+
+    Attributes:
+        count: where the episode stands.
+        detail: what the world says of the instant, who thinks, how it ended.
+        said: the last message.
+    """
+
+    count: str
+    detail: str
+    said: str
+
+
+def caption(frame: Frame[Any], steps: int, remark: str) -> Caption:
+    """Write the lines of a frame.
+
+    Args:
+        frame: the instant.
+        steps: of the whole episode.
+        remark: what the world says of the instant.
+    """
+    progress = frame.progress
+    count = f"step {frame.t} of {steps} · {progress.reached} of {progress.goals} goals, score {progress.score:g}"
+    thinking = f"{_number(frame.thoughts, 'thought')}, {_number(frame.messages, 'message')}"
+    detail = " · ".join(part for part in (remark, frame.end or (thinking if frame.thoughts else ACTING)) if part)
+    return Caption(count, detail, frame.said)
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
 
 _BOARD = 480
 """Pixels along the longer edge of a board whose size is not given."""

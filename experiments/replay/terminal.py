@@ -15,7 +15,7 @@ from maeil import World
 from maeil.drawing import Drawable
 from quorum.experiments.common.characters import as_characters
 from quorum.experiments.common.consoles import Console, Text
-from quorum.experiments.replay.caption import SIMULATED, caption
+from quorum.experiments.replay.frame_painter import SIMULATED, caption
 from quorum.experiments.replay.frames import Frame
 from quorum.experiments.replay.replay import Replay
 

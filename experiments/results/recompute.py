@@ -18,7 +18,7 @@ from quorum.experiments.common.extension_errors import as_extension_error
 from quorum.experiments.common.files import write_all
 from quorum.experiments.common.run_files import LARGEST_META, META, DamagedFile, RunFiles
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
-from quorum.experiments.results.run_folder import METRICS, RunFolder, read_whole_trace
+from quorum.experiments.results.run_folder import METRICS, RunFolder, contradicts_itself, read_whole_trace
 
 T = TypeVar("T")
 
@@ -70,10 +70,7 @@ def recompute(run: Path) -> Recomputed:
     except MetricError as error:
         if (mistake := as_extension_error(error)) is not None:
             raise mistake from error
-        raise UserError(
-            f"{run}: damaged: its events contradict each other ({error})",
-            "It was changed after it was written; run the episode again.",
-        ) from error
+        raise contradicts_itself(run, str(error)) from error
     outcome = trace.end.outcome if trace.end is not None else None
     return Recomputed(run, outcome, answering_models(trace), metrics)
 
@@ -91,7 +88,7 @@ def of_all(runs: Iterable[Path], evaluate: Callable[[Path], T]) -> tuple[list[T]
 
 
 def write_metrics(done: Recomputed) -> Path:
-    """Replace `metrics.json` beside a trace and its digest in `meta.json`: both or none.
+    """Replace `metrics.json` next to a trace and its digest in `meta.json`: both or none.
 
     What was once found out on demand stays there.
 

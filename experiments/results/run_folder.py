@@ -1,7 +1,7 @@
 """The folder of a run: what is there, and what is damaged and why.
 
 All readers of finished runs (results, comparisons, replays, the viewer, a resumed sweep, checks) read their files here.
-A folder may come from a stranger: its files are data of bounded size, and nothing in them is imported or called.
+A folder may be untrusted: its files are data of bounded size, and nothing in them is imported or called.
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ from pydantic import ValidationError
 from maeil.errors import NewerTrace, TraceError
 from maeil.trace import Trace, parse_trace
 from maeil.user_errors import UserError, nearest
+from quorum.agents.llm.prices import provider_name
 from quorum.experiments.common.plain_yaml import NotPlain, parse_yaml
 from quorum.experiments.common.run_files import LARGEST_META, META, MIB, DamagedFile, RunFiles
 from quorum.experiments.configuration.team_label import label_of_factors
-from quorum.experiments.results.branch_factors import branch_factors
-from quorum.experiments.results.model_providers import providers_of
-from quorum.experiments.results.rows import Damaged, Row, flatten
+from quorum.experiments.results.rows import Damaged, Row, branch_factors, flatten
 from quorum.experiments.results.run_meta import RunMeta
 
 METRICS, CONFIG = "metrics.json", "config.yaml"
@@ -220,6 +219,14 @@ def no_such_folder(folder: Path) -> UserError:
     return UserError(f"{folder}: there is no such folder", nearest(folder.name, names))
 
 
+def contradicts_itself(run: Path, why: str) -> UserError:
+    """Return the error for a trace whose events contradict each other."""
+    return UserError(
+        f"{run}: damaged: its events contradict each other ({why})",
+        "It was changed after it was written; run the episode again.",
+    )
+
+
 def read_whole_trace(run: Path) -> Trace:
     """Read a trace of which no event is missing but at its end.
 
@@ -251,3 +258,28 @@ def _parsed(files: RunFiles, name: str, lines: Iterator[bytes]) -> Trace:
         raise files.damaged(name, f"damaged: {error}") from error
     except FileNotFoundError as error:
         raise files.damaged(name, "there is no such file") from error
+
+
+def providers_of(configuration: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the providers of all models of a configuration, each once; it may be untrusted, or of any version."""
+    llm = configuration.get("llm")
+    if not isinstance(llm, Mapping):
+        return ()
+    return tuple(dict.fromkeys(_name({**llm, **own}) for own in ({}, *_own(llm))))
+
+
+def _own(llm: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield what differs of the models of agents and roles; a fallback is named where it has answered."""
+    for group in ("agents", "roles"):
+        found = llm.get(group)
+        for own in found.values() if isinstance(found, Mapping) else ():
+            if isinstance(own, Mapping):
+                yield own
+
+
+def _name(values: Mapping[str, Any]) -> str:
+    name, model, address = (str(values.get(key) or "") for key in ("name", "model", "base_url"))
+    try:
+        return provider_name(name, model, address or None)
+    except ValueError:  # no address
+        return name

@@ -11,7 +11,7 @@ from rich.table import Table
 from maeil.metrics import METRICS
 from quorum.agents.llm.batches.journal import orphans
 from quorum.experiments.common.consoles import Console, Text
-from quorum.experiments.results.results_csv import csv_text
+from quorum.experiments.results.results_folder import csv_text
 from quorum.experiments.results.rows import OWN, Results, Row
 from quorum.experiments.results.summary import shown
 

@@ -15,7 +15,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.results.breakdown import TABLES, break_down, columns
-from quorum.experiments.results.results_csv import factor_columns, metric_columns
+from quorum.experiments.results.results_folder import factor_columns, metric_columns
 from quorum.experiments.results.rows import OWN, Results, Row, Scalar
 from quorum.experiments.results.run_folder import TRACES, RunFolder
 
@@ -33,7 +33,7 @@ class Answer:
     Attributes:
         columns: their names.
         rows: as Python values.
-        remarks: what a reader must know beside it.
+        remarks: what a reader must know as well.
     """
 
     columns: tuple[str, ...]

@@ -5,11 +5,49 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.run_files import MIB, RunFiles
-from quorum.experiments.results.published import Published
+
+Value = str | int | float | bool | None | Sequence[int | float]
+"""A value of a factor; or what was published of a metric: a mean, a mean and its standard deviation, or nothing."""
+
+
+class Published(BaseModel):
+    """A published table.
+
+    Each row holds the values of the factors, which name the runs that it belongs to, and then what was published of
+    each metric there.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    source: str = Field(min_length=1)
+    """Where it stands, and how it was measured."""
+    factors: Sequence[str] = Field(min_length=1)
+    """Factors of a comparison by their full names: `arm`, `n`, `env.difficulty`."""
+    metrics: Sequence[str] = Field(min_length=1)
+    """By their full names: `outcome.success`."""
+    rows: Sequence[Sequence[Value]]
+    """As many values as factors and metrics; a mean with its standard deviation is `[9.9, 2.74]`."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Published:
+        width = len(self.factors) + len(self.metrics)
+        for number, row in enumerate(self.rows):
+            if len(row) != width:
+                raise ValueError(f"row {number} holds {len(row)} values, and there are {width} factors and metrics")
+            for factor, value in zip(self.factors, row, strict=False):
+                if isinstance(value, list | tuple):
+                    raise ValueError(f"row {number}: {factor}: {value!r} is no value of a factor")
+            for metric, value in zip(self.metrics, row[len(self.factors) :], strict=True):
+                if isinstance(value, str | bool) or (isinstance(value, Sequence) and len(value) != 2):
+                    raise ValueError(
+                        f"row {number}: {metric}: {value!r} is no mean, no [mean, deviation], and not null"
+                    )
+        return self
+
 
 PLAN = "sweep.json"
 _LARGEST = 512 * MIB
@@ -97,5 +135,5 @@ def read_sweep(folder: Path) -> Sweep | None:
         where = ".".join(str(part) for part in first["loc"]) or "the file"
         raise DamagedPlan(
             f"{file}: damaged: {where}: {first['msg']}",
-            "Say the sweep's command again: it writes the file anew. Or move the file away: the runs can do without.",
+            "Run the sweep's command again, which rewrites the file. Or move the file away: the runs do not need it.",
         ) from error

@@ -11,7 +11,7 @@
 value each, and the whole grid is run with each; `arms: {}` is an experiment without arms. Arguments of the command line
 take the place of those of the file that set the same key. Two more keys may be left out: `metrics` names what a
 comparison shows when nothing else is asked for, and `published` holds results of others
-(`quorum.experiments.results.published`), which it shows beside its own.
+(`quorum.experiments.results.sweep_file`), which it shows beside its own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.files import yaml_problem
 from quorum.experiments.configuration.catalogue import CONFIGS, EXPERIMENT
 from quorum.experiments.configuration.validation_errors import describe_validation_errors
-from quorum.experiments.results.published import Published
+from quorum.experiments.results.sweep_file import Published
 
 
 class Experiment(BaseModel):

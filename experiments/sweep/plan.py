@@ -13,8 +13,7 @@ from quorum.experiments.configuration.cell import Cell, PlannedCell
 from quorum.experiments.configuration.compose import Composer
 from quorum.experiments.configuration.effects import EffectCheck
 from quorum.experiments.configuration.inputs import SharedInputs
-from quorum.experiments.results.published import Published
-from quorum.experiments.results.sweep_file import SweepParent
+from quorum.experiments.results.sweep_file import Published, SweepParent
 from quorum.experiments.sweep import experiment_file as named
 from quorum.experiments.sweep.grid import Axis, Point, axes, count, joined, points
 from quorum.experiments.sweep.lines import linked

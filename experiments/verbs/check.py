@@ -84,7 +84,7 @@ def _folders_among(words: list[str]) -> list[Path]:
 
 
 def _verify(folders: list[Path], plugins: list[str], *, as_json: bool) -> None:
-    from quorum.experiments.results.verify_folder import check_folder
+    from quorum.experiments.results.verify import check_folder
 
     found = [check_folder(folder, plugins) for folder in folders]
     if as_json:

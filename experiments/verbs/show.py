@@ -104,7 +104,7 @@ def show(
 
 def _show_failures(runs: list[Path], *, as_json: bool) -> None:
     from quorum.experiments.common.consoles import Console
-    from quorum.experiments.results.failures import failures_of, print_failures
+    from quorum.experiments.results.breakdown import failures_of, print_failures
     from quorum.experiments.results.recompute import of_all
 
     if not runs:

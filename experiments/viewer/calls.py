@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
+from maeil.metrics.model import answers_of, call_number
 from quorum.agents.llm.pictures import read_png
 from quorum.agents.llm.recording import Unfolding, unfold
 from quorum.experiments.common.run_files import LARGEST_PICTURE, DamagedFile, picture_file
 from quorum.experiments.episode.call_books import CALLS
 from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.viewer import contract
+from quorum.experiments.viewer.pages import Json
 
 _HEAD = re.compile(rb'\{"key":"[0-9a-f]*","agent":("(?:[^"\\]|\\.)*"),"t":(\d+),')
 """The beginning of a record as it is written: to parse all of it takes a hundred times as long."""
@@ -82,7 +83,7 @@ class Calls:
     def __len__(self) -> int:
         return len(self.places)
 
-    def call(self, number: int) -> contract.Call:
+    def call(self, number: int) -> Json:
         """Return what is shown of a call.
 
         Raises:
@@ -165,10 +166,10 @@ class CallQueue:
         return [waiting.popleft() for _ in range(min(count, len(waiting)))]
 
 
-def _shown(record: Mapping[str, Any]) -> contract.Call:
+def _shown(record: Mapping[str, Any]) -> Json:
     """Return a record without what only machines read, each part in its form whatever the file holds."""
     reply, failure, request = (_map(record.get(key)) for key in ("reply", "failure", "request"))
-    shown: contract.Call = {
+    shown: Json = {
         "agent": str(record.get("agent", "")),
         "t": record.get("t"),
         "messages": [_shown_message(message) for message in _maps(request.get("messages"))],
@@ -187,8 +188,8 @@ def _shown(record: Mapping[str, Any]) -> contract.Call:
     return shown
 
 
-def _shown_message(message: Mapping[str, Any]) -> contract.PromptMessage:
-    shown: contract.PromptMessage = {
+def _shown_message(message: Mapping[str, Any]) -> Json:
+    shown: Json = {
         "role": str(message.get("role", "")),
         "content": _text(message.get("content")),
     }
@@ -207,3 +208,54 @@ def _maps(value: object) -> list[Mapping[str, Any]]:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+@dataclass(slots=True)
+class Spent:
+    """Sums over calls, as far as they tell.
+
+    Attributes:
+        prompt: tokens.
+        completion: tokens, those of reasoning included.
+        reasoning: tokens.
+        usd: US dollars.
+        untold: answered calls that do not tell their tokens or their price.
+        simulated: answered calls of a simulated model.
+    """
+
+    prompt: float = 0
+    completion: float = 0
+    reasoning: float = 0
+    usd: float = 0
+    untold: int = 0
+    simulated: int = 0
+
+    def add(self, other: Spent) -> None:
+        """Add what else was spent."""
+        self.prompt += other.prompt
+        self.completion += other.completion
+        self.reasoning += other.reasoning
+        self.usd += other.usd
+        self.untold += other.untold
+        self.simulated += other.simulated
+
+    def row(self) -> tuple[Any, ...]:
+        """Return the sums in their order."""
+        return (self.prompt, self.completion, self.reasoning, self.usd, self.untold, self.simulated)
+
+
+def spent_by(calls: Iterable[Mapping[str, Any]]) -> Spent | None:
+    """Return what the calls of a thought took; None where no call was answered."""
+    answered = [call for call in calls if answers_of(call)]
+    if not answered:
+        return None
+    spent = Spent()
+    for call in answered:
+        counts = [call_number(call, key) for key in ("prompt_tokens", "completion_tokens", "usd")]
+        spent.prompt += counts[0] or 0
+        spent.completion += counts[1] or 0
+        spent.usd += counts[2] or 0
+        spent.reasoning += call_number(call, "reasoning_tokens") or 0
+        spent.untold += None in counts
+        spent.simulated += call.get("simulated") is True
+    return spent

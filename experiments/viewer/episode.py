@@ -1,27 +1,147 @@
-"""An episode as the page shows it: lanes, messages, plans and interruptions, made of its folder alone."""
+"""An episode, read for the page: its lanes, pictures and calls, why the team failed, and what `quorum blame` found."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
+
+from maeil.failures import find_failures
+from maeil.trace import Stamped, Trace
 from quorum.experiments.common.run_files import MIB, DamagedFile
 from quorum.experiments.episode.episode_folder import is_under_way
 from quorum.experiments.results.rows import Damaged
 from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.viewer import contract, pages
-from quorum.experiments.viewer.blame import read_verdict
+from quorum.experiments.viewer import pages
 from quorum.experiments.viewer.calls import CallQueue, Calls
-from quorum.experiments.viewer.failures import FailureSearch
-from quorum.experiments.viewer.family import branched
 from quorum.experiments.viewer.film import Film
 from quorum.experiments.viewer.lanes import LaneBuilder
 from quorum.experiments.viewer.lenient_reader import LenientReading
-from quorum.experiments.viewer.pages import Pages
-from quorum.experiments.viewer.script import Script
-from quorum.experiments.viewer.way_pages import WayPages
+from quorum.experiments.viewer.pages import WHOLE, Json, Pages
+from quorum.experiments.viewer.replayed import Script
+from quorum.experiments.viewer.runs import branched
+from quorum.experiments.viewer.ways import WayPages
+
+
+class FailureSearch:
+    """Takes the events of an episode in, and finds its failures; of a very long one it keeps nothing."""
+
+    def __init__(self) -> None:
+        self.problem = ""
+        """Why there are no failures to show, where the length of the trace is not the reason."""
+        self._events: list[Stamped] = []
+        self._size = 0
+
+    def take(self, stamped: Stamped, size: int) -> None:
+        """Take the next event; the first is the start.
+
+        Args:
+            stamped: the event.
+            size: bytes of its line.
+        """
+        self._size += size
+        if self._size <= WHOLE:
+            self._events.append(stamped)
+        else:
+            self._events.clear()
+
+    def found(self) -> list[Json] | None:
+        """Return the failures in the order in which they show; None where the trace is too long, or wrong."""
+        if self._size > WHOLE:
+            return None
+        if not self._events:
+            return []
+        try:
+            failures = find_failures(Trace(tuple(self._events)))
+        except Exception as error:  # an untrusted trace may hold anything
+            self.problem = f"Its failures cannot be found: its events contradict each other ({type(error).__name__})."
+            return None
+        finally:
+            self._events.clear()
+        return [
+            {
+                "kind": str(found.kind),
+                "mast": found.kind.mast,
+                "agent": found.agent,
+                "t": found.t,
+                "task": found.task,
+                "proofs": [{"t": proof.t, "words": proof.words} for proof in found.proofs],
+            }
+            for found in failures
+        ]
+
+
+BLAME = "blame.json"
+_LARGEST = 4 * MIB
+_MOST = 100
+"""Decisions that are shown as well as that of the verdict."""
+_SHORT, _LONG = 200, 4000
+"""Characters of a name and of a reason that are shown."""
+
+_Number = Annotated[int, msgspec.Meta(ge=0, lt=2**53)]
+"""A number that is the same in a browser."""
+
+
+class _Decision(msgspec.Struct, kw_only=True):
+    agent: str | None = None
+    t: _Number | None = None
+    t_hat: float | None = None
+    kind: str = ""
+
+    def plain(self, names: Sequence[str]) -> Json:
+        """Return it as the page has it."""
+        agent = names.index(self.agent) if self.agent in names else -1
+        who = (self.agent or "")[:_SHORT]
+        return {"agent": agent, "who": who, "t": self.t, "t_hat": self.t_hat, "kind": self.kind[:_SHORT]}
+
+
+class _Verdict(_Decision, kw_only=True):
+    method: str = ""
+    confidence: float | None = None
+    reruns: _Number = 0
+    calls: _Number = 0
+    reason: str = ""
+
+
+class _File(msgspec.Struct):
+    verdict: _Verdict
+    flips: list[_Decision] = msgspec.field(default_factory=list)
+
+
+def read_verdict(folder: RunFolder, names: Sequence[str]) -> Json | None:
+    """Read the verdict of a run; None where there is none.
+
+    Args:
+        folder: of the run.
+        names: of its participants, in their order.
+
+    Raises:
+        ValueError: the file is no such verdict.
+        DamagedFile: it cannot be read.
+    """
+    data = folder.files.read(BLAME, _LARGEST)
+    if data is None:
+        return None
+    try:
+        found = msgspec.json.decode(data, type=_File)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise ValueError(f"{BLAME}: {error}") from error
+    verdict = found.verdict
+    own = verdict.plain(names)
+    flips = [flip.plain(names) for flip in found.flips]
+    others = [flip for flip in flips if any(flip[key] != own[key] for key in ("who", "t", "t_hat"))]
+    return {
+        **own,
+        "method": verdict.method[:_SHORT],
+        "confidence": verdict.confidence,
+        "reruns": verdict.reruns,
+        "calls": verdict.calls,
+        "reason": verdict.reason[:_LONG],
+        "flips": others[:_MOST],
+    }
 
 
 @dataclass(frozen=True)
@@ -38,7 +158,7 @@ class Episode:
     """
 
     folder: RunFolder
-    overview: contract.Episode
+    overview: Json
     pages: Pages
     film: Film
     ways: WayPages
@@ -61,11 +181,11 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
     size = folder.files.size(name) if name is not None else 0
     builder = LaneBuilder(CallQueue(calls), pages.PAGE if size > pages.WHOLE else pages.WHOLE)
     search = FailureSearch()
-    read = told = 0
+    read = reported = 0
     for stamped, line in reading.events():
         read += len(line)
-        if read - told >= MIB:
-            told = read
+        if read - reported >= MIB:
+            reported = read
             tell(min(1.0, read / size))
         builder.take(stamped, len(line))
         script.take(stamped, line)
@@ -82,14 +202,14 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
     failures = search.found()
     if search.problem:
         problems.append(search.problem)
-    verdict: contract.Verdict | None = None
+    verdict: Json | None = None
     try:
         start = reading.start
         verdict = read_verdict(folder, (*start.agents, *start.coordinators) if start is not None else ())
     except (DamagedFile, ValueError) as error:
         reason = error.brief if isinstance(error, DamagedFile) else str(error)
         problems.append(f"What was found of who made it fail cannot be read: {reason[:500]}")
-    overview: contract.Episode = {
+    overview: Json = {
         **_head(folder, reading, problems, simulated=builder.simulated),
         "steps": builder.steps,
         "pages": builder.pages.firsts,
@@ -107,9 +227,9 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
     return Episode(folder, overview, builder.pages, film, ways, calls)
 
 
-def _head(folder: RunFolder, reading: LenientReading, problems: list[str], *, simulated: bool) -> contract.Head:
+def _head(folder: RunFolder, reading: LenientReading, problems: list[str], *, simulated: bool) -> Json:
     start = reading.start
-    head: contract.Head = {
+    head: Json = {
         "name": folder.path.name,
         "off": branched(folder.path),
         "problems": problems,

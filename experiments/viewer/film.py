@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby, islice, zip_longest
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
@@ -15,14 +16,11 @@ from maeil.world import World
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.results.recorded_episode import rebuild_world
 from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.viewer import contract
-from quorum.experiments.viewer.lengths import rounded
-from quorum.experiments.viewer.making import MadePages
-from quorum.experiments.viewer.replayed import Replayed
-from quorum.experiments.viewer.script import Script
+from quorum.experiments.viewer.pages import Json, MadePages, rounded
+from quorum.experiments.viewer.replayed import Replayed, Script
 
 
-class Film(MadePages[contract.Film]):
+class Film(MadePages[Json]):
     """The pictures of an episode, by the pages of its lanes.
 
     Args:
@@ -41,7 +39,7 @@ class Film(MadePages[contract.Film]):
         self._firsts = firsts
         self._used = used
 
-    def _made(self) -> Iterator[contract.Film]:
+    def _made(self) -> Iterator[Json]:
         if self._script.world is None:
             yield from (_nothing() for _ in self._firsts)
             return
@@ -59,7 +57,7 @@ class Film(MadePages[contract.Film]):
             return
         yield from self._drawn(world)
 
-    def _drawn(self, world: World) -> Iterator[contract.Film]:
+    def _drawn(self, world: World) -> Iterator[Json]:
         assert isinstance(world, Drawable)
         canvas: Canvas | None = None
 
@@ -89,7 +87,7 @@ class Film(MadePages[contract.Film]):
             }
 
 
-def _nothing(*problems: str, phrases: Mapping[str, str] | None = None) -> contract.Film:
+def _nothing(*problems: str, phrases: Mapping[str, str] | None = None) -> Json:
     return {"pictures": None, "primitives": {}, "phrases": phrases or {}, "problems": list(problems)}
 
 
@@ -110,7 +108,7 @@ class _DifferenceWriter:
     """Writes drawings as differences."""
 
     def __init__(self) -> None:
-        self.frames: list[contract.Frame] = []
+        self.frames: list[Json] = []
         self._first: bytes = b""
         self._ground: bytes = b""
         self._marks: dict[str, Mark] = {}
@@ -123,7 +121,7 @@ class _DifferenceWriter:
         if not self.frames:
             self._first = self._ground = drawing.ground
         marks = drawing.marks
-        frame: contract.Frame = {}
+        frame: Json = {}
         if cells := self._cells(drawing.ground):
             frame["g"] = cells
         moved, changed = self._moves(marks)
@@ -142,13 +140,13 @@ class _DifferenceWriter:
         self._ground, self._marks = drawing.ground, marks
         self._caption, self._holdings = drawing.caption, drawing.holdings
 
-    def pictures(self, canvas: Canvas, first: int, *, ways: bool) -> contract.Pictures:
+    def pictures(self, canvas: Canvas, first: int, *, ways: bool) -> Json:
         """Return what was written.
 
         Args:
             canvas: of all drawings.
             first: the step of the first one.
-            ways: whether the world tells where actions lead.
+            ways: whether the world shows where actions lead.
         """
         runs = [part for kind, cells in groupby(self._first) for part in (kind, len(list(cells)))]
         return {
@@ -168,9 +166,9 @@ class _DifferenceWriter:
         pairs: list[int] = np.stack((cells, now[cells]), axis=1).ravel().tolist()
         return pairs
 
-    def _moves(self, marks: Mapping[str, Mark]) -> tuple[list[float], list[contract.ChangedMark]]:
+    def _moves(self, marks: Mapping[str, Mark]) -> tuple[list[float], list[tuple[Any, ...]]]:
         moved: list[float] = []
-        changed: list[contract.ChangedMark] = []
+        changed: list[tuple[Any, ...]] = []
         for name, mark in marks.items():
             was = self._marks.get(name)
             if was is mark or was == mark:

@@ -1,24 +1,21 @@
-"""Sorts the events of an episode into lanes, page by page, in one pass."""
+"""Sorts the events of an episode into lanes, page by page, in one pass; failures, interruptions and repairs too."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from maeil.extensions.repair import events as repair
 from maeil.plans import PlanStatus
+from maeil.stages import Stage
 from maeil.trace import Stamped
 from maeil.trace import events as e
-from quorum.experiments.viewer import contract
-from quorum.experiments.viewer.calls import CallQueue, records_of
-from quorum.experiments.viewer.findings import InteractionLane
-from quorum.experiments.viewer.interruptions import interruptions
-from quorum.experiments.viewer.pages import FULL, Open, Pages
-from quorum.experiments.viewer.repairs import note_repair
-from quorum.experiments.viewer.traffic import Traffic
-from quorum.experiments.viewer.usage import Spent, spent_by
+from maeil.trace.events import EpisodeEnd, ForcedReady, PlanChange, StageChange, StepOutcome, ThoughtEnd
+from quorum.experiments.viewer.calls import CallQueue, Spent, records_of, spent_by
+from quorum.experiments.viewer.messages import InteractionLane, Traffic
+from quorum.experiments.viewer.pages import FULL, Json, Open, Pages
 
 _FINAL = frozenset(status.value for status in PlanStatus if status.final)
 _STAGE = 4
@@ -43,7 +40,7 @@ class LaneBuilder:
 
     def __init__(self, queue: CallQueue, page_size: int) -> None:
         self.pages = Pages()
-        self.scores: list[contract.Score] = []
+        self.scores: list[tuple[Any, ...]] = []
         self.traffic = Traffic()
         self.breaks: set[int] = set()
         """The steps with a failure or an interruption."""
@@ -77,7 +74,7 @@ class LaneBuilder:
         self._actions: defaultdict[str, list[_Item]] = defaultdict(list)
         """By plan."""
         self._running: dict[tuple[str, int], _Item] = {}
-        self._tasks: dict[tuple[str, str], contract.Task] = {}
+        self._tasks: dict[tuple[str, str], Json] = {}
 
     def take(self, stamped: Stamped, size: int) -> None:
         """Take the next event; the first is the start.
@@ -203,10 +200,10 @@ class LaneBuilder:
                 note_repair(page["repairs"], stamped)
             case e.EpisodeEnd():
                 self.ended = True
-                page["end"] = {"t": t, **asdict(event)}  # type: ignore[typeddict-item] # its fields, as they are
+                page["end"] = {"t": t, **asdict(event)}
 
     def _begin_thought(self, stamped: Stamped, event: e.ThoughtStart) -> None:
-        thought: contract.Thought = {
+        thought: Json = {
             "agent": event.agent,
             "t": stamped.t,
             "begins": stamped.t_hat,
@@ -245,7 +242,7 @@ class LaneBuilder:
     def _change_plan(self, stamped: Stamped, event: e.PlanChange) -> None:
         item = self._plans.get(event.plan)
         if item is None:
-            plan: contract.Plan = {
+            plan: Json = {
                 "id": event.plan, "agent": event.agent, "t": stamped.t, "t_hat": stamped.t_hat, "task": event.task,
                 "actions": event.actions or [], "rationale": event.rationale, "flag": event.flag, "statuses": [],
             }  # fmt: skip
@@ -253,7 +250,7 @@ class LaneBuilder:
             self._latest[event.agent] = event.plan
             for message in self.traffic.plan_committed(event.agent, stamped.t_hat):
                 self._note_reader(message, "passed_over", (event.agent,))
-        status: contract.PlanStatus = (stamped.t, stamped.t_hat, event.status, event.reason)
+        status: tuple[Any, ...] = (stamped.t, stamped.t_hat, event.status, event.reason)
         item.value["statuses"].append(status)
         self._amend("plans", item.places, [status])
 
@@ -269,7 +266,7 @@ class LaneBuilder:
             item.value[-len(end) :] = end
             self._amend("actions", item.places, end)
 
-    def _change(self, key: tuple[str, str], change: contract.TaskState) -> None:
+    def _change(self, key: tuple[str, str], change: tuple[Any, ...]) -> None:
         task = self._tasks.get(key)
         if task is None:
             task = self._tasks[key] = {"name": ":".join(key), "changes": []}
@@ -277,7 +274,7 @@ class LaneBuilder:
         task["changes"].append(change)
 
 
-def _empty(first: int, participants: int, spent: Spent) -> contract.Page:
+def _empty(first: int, participants: int, spent: Spent) -> Json:
     return {
         "first": first,
         "spent": spent.row(),
@@ -298,3 +295,67 @@ def _empty(first: int, participants: int, spent: Spent) -> contract.Page:
         "interruptions": [],
         "end": None,
     }
+
+
+_TELLING = {PlanChange, StageChange, ThoughtEnd, ForcedReady, StepOutcome, EpisodeEnd}
+_BROKEN = (PlanStatus.FAILED, PlanStatus.TIMED_OUT)
+
+
+def interruptions(event: Any) -> Iterable[tuple[str, int, str]]:
+    """Return the failures and interruptions in an event: what it is, the agent or -1, and the reason."""
+    return _found(event) if type(event) in _TELLING else ()
+
+
+def _found(event: Any) -> Iterator[tuple[str, int, str]]:
+    match event:
+        case PlanChange(status=status) if status in _BROKEN:
+            yield f"plan {status}", event.agent, f"{event.plan}: {event.reason}"
+        case PlanChange(status=PlanStatus.COMMITTED, flag=flag) if flag:
+            yield flag.replace("_", " "), event.agent, f"{event.plan} was committed in the mind's stead"
+        case StageChange(to_stage=Stage.INTERRUPTED):
+            yield "interruption", event.agent, event.reason
+        case ThoughtEnd(refused=refused) if refused:
+            yield "refused thought", event.agent, "; ".join(refused)
+        case ForcedReady():
+            yield "forced ready", event.agent, "it used up its thoughts of this step"
+        case StepOutcome():
+            for attempt in event.attempts:
+                if not attempt.get("succeeded", True):
+                    yield "failed attempt", _first(attempt.get("agents")), _attempt(attempt)
+        case EpisodeEnd(outcome="error" | "limit" | "budget"):
+            yield f"the episode ends: {event.outcome}", -1, event.reason
+
+
+def _first(agents: object) -> int:
+    return agents[0] if isinstance(agents, list) and agents and type(agents[0]) is int else -1
+
+
+def _attempt(attempt: Mapping[str, Any]) -> str:
+    task, missing = attempt.get("task"), attempt.get("missing")
+    name = f"{task.get('kind', '')}:{task.get('target', '')}" if isinstance(task, dict) else "a task"
+    lacking = ", ".join(map(str, missing)) if isinstance(missing, list) else ""
+    return f"{name}, missing: {lacking}" if lacking else name
+
+
+def note_repair(repairs: list[Json], stamped: Stamped) -> None:
+    """Take an event of the gate into the repairs of a page; judgements that find nothing are left out.
+
+    Args:
+        repairs: of the page, in order; the last one is under way until its end is noted.
+        stamped: the event.
+    """
+    match stamped.event:
+        case repair.RepairChecked(predictor=predictor, violations=violations, verdict=verdict) if verdict != "passed":
+            repairs.append(
+                {
+                    "t": stamped.t,
+                    "begins": stamped.t_hat,
+                    "predictor": predictor,
+                    "verdict": verdict,
+                    "violations": list(violations),
+                }
+            )
+        case repair.RepairStarted(mode=mode, agents=agents, advice=advice) if repairs:
+            repairs[-1] |= {"mode": mode, "agents": list(agents), "advice": advice}
+        case repair.RepairEnded(replaced=replaced) if repairs:
+            repairs[-1] |= {"ends": stamped.t_hat, "replaced": list(replaced)}

@@ -10,14 +10,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 from maeil.user_errors import UserError
 from quorum.experiments.episode.episode_folder import PARTIAL, is_under_way
 from quorum.experiments.results.run_folder import RunFolder, is_run, runs_inside
 from quorum.experiments.results.same_board import Beginning, check_same_board, differences, read_beginning
-from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.episode import Episode, read_episode
-from quorum.experiments.viewer.family import family, parting, relatives
+from quorum.experiments.viewer.pages import Json
+from quorum.experiments.viewer.runs import family, parting, relatives
 
 _KEPT = 3
 """Episodes that stay in memory."""
@@ -42,13 +43,13 @@ class Library:
     Attributes:
         root: the folder of the runs, resolved.
         named: the runs that the user named by their folders; none where the folder of a sweep was given. With a single
-            one, those beside it that have a beginning in common with it can be opened, too.
+            one, those next to it that share a beginning with it can be opened, too.
         differences: what parts two runs that were named, in their configurations.
     """
 
     root: Path
     named: Mapping[str, Path] = field(default_factory=dict)
-    differences: Sequence[contract.Difference] = ()
+    differences: Sequence[tuple[Any, ...]] = ()
     _episodes: OrderedDict[tuple[str, int, bool], Episode] = field(default_factory=OrderedDict)
     _under_way: dict[str, int] = field(default_factory=dict)
     _relatives: Mapping[str, Path] = field(default_factory=dict)
@@ -93,14 +94,14 @@ class Library:
         return next(iter(self.named)) if len(self.named) == 1 else None
 
     @property
-    def pair(self) -> contract.Pair | None:
+    def pair(self) -> Json | None:
         """The two runs that stand side by side, where the user named two."""
         if len(self.named) < 2:
             return None
         one, other = self.named.values()
         return {"runs": list(self.named), "differences": self.differences, "parting": parting(one, other)}
 
-    def side_of(self, one: str, other: str) -> contract.Pair | None:
+    def side_of(self, one: str, other: str) -> Json | None:
         """Return two of the runs side by side; None where there is none of these names.
 
         Raises:
@@ -114,7 +115,7 @@ class Library:
         differing = tuple(differences(*beginnings))
         return {"runs": [one, other], "differences": differing, "parting": parting(*folders)}
 
-    def family(self, name: str) -> contract.Family | None:
+    def family(self, name: str) -> Json | None:
         """Return the runs that have a beginning in common with one; None where there is none of this name."""
         folder = self.folder(name)
         if folder is None:
@@ -175,7 +176,7 @@ class Library:
                     self._episodes.popitem(last=False)
             return self._episodes[key]
 
-    def progress(self, name: str) -> contract.Progress:
+    def progress(self, name: str) -> Json:
         """Return how far a run is, and how much of it has been read."""
         folder = self.folder(name)
         if folder is None:
@@ -222,7 +223,7 @@ def _resolved(folder: Path) -> Path:
 
 
 def _beginning(folder: Path) -> Beginning:
-    """Read the beginning of a run that stands beside another one.
+    """Read the beginning of a run that is shown next to another one.
 
     Raises:
         UserError: it is no run, or its beginning cannot be read.

@@ -18,8 +18,8 @@ from maeil.user_errors import UserError
 from quorum.experiments.common.run_files import MIB
 from quorum.experiments.episode.call_books import CALLS
 from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.episode import Episode
+from quorum.experiments.viewer.pages import Json
 
 _MODULES = (
     "text.js",
@@ -70,7 +70,7 @@ _MODULES = (
     "sweep.js",
     "differs.js",
     "first_difference.js",
-    "beside.js",
+    "differences.js",
     "side.js",
     "pair.js",
     "main.js",
@@ -115,7 +115,7 @@ def served_page(kind: Kind, name: str, title: str = "", up: str = "") -> str:
     return _page(kind, Markup(head), Markup(), title or name, {"run": name, "up": up})
 
 
-def exported_page(*episodes: Episode, pair: contract.Pair | None = None) -> str:
+def exported_page(*episodes: Episode, pair: Json | None = None) -> str:
     """Return the page of a run, or of two side by side, as one file that needs nothing else.
 
     Args:
@@ -144,7 +144,7 @@ def exported_page(*episodes: Episode, pair: contract.Pair | None = None) -> str:
 def _parts(episode: Episode, place: int) -> Iterator[str]:
     """Pack the data of a run, with its place among those of the page."""
     calls = _shared(_call(episode, number) for number in range(len(episode.calls)))
-    data: contract.Exported = {"episode": _at_its_time(episode.overview), "calls": calls}
+    data: Json = {"episode": _at_its_time(episode.overview), "calls": calls}
     yield _packed(f"data-{place}", msgspec.json.encode(data))
     for number in range(len(episode.pages)):
         yield _packed(f"page-{place}-{number}", episode.pages.data(number))
@@ -152,7 +152,7 @@ def _parts(episode: Episode, place: int) -> Iterator[str]:
         yield _packed(f"ways-{place}-{number}", episode.ways.data(number))
 
 
-def _at_its_time(overview: contract.Episode) -> contract.Episode:
+def _at_its_time(overview: Json) -> Json:
     """Return what is known of a run for a file that does not go on with it."""
     if not overview["under_way"]:
         return overview
@@ -180,22 +180,22 @@ def _packed(name: str, data: bytes) -> str:
     return f'<script type="application/octet-stream" id="{name}">{text}</script>'
 
 
-def _call(episode: Episode, number: int) -> contract.Call:
+def _call(episode: Episode, number: int) -> Json:
     """Return a call, or, where its record cannot be read, one that says so."""
     try:
         return episode.calls.call(number)
     except ValueError as error:
         where = episode.calls.places[number]
-        told = f"its record in calls.jsonl cannot be read: {error}"
-        return {"agent": where.agent, "t": where.t, "messages": [], "failure": {"kind": "Damaged", "message": told}}
+        why = f"its record in calls.jsonl cannot be read: {error}"
+        return {"agent": where.agent, "t": where.t, "messages": [], "failure": {"kind": "Damaged", "message": why}}
 
 
-def _shared(calls: Iterable[contract.Call]) -> contract.SharedCalls:
+def _shared(calls: Iterable[Json]) -> Json:
     """Keep each text of a prompt once: most of a prompt is the same in every call."""
     texts: dict[str, int] = {}
 
-    def shared(message: contract.PromptMessage) -> contract.SharedMessage:
-        kept: contract.SharedMessage = {
+    def shared(message: Json) -> Json:
+        kept: Json = {
             "role": message["role"],
             "content": texts.setdefault(message["content"], len(texts)),
         }
@@ -226,8 +226,8 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _page(kind: Kind, head: Markup, tail: Markup, title: str, told: Mapping[str, str]) -> str:
-    data = Markup("").join(Markup(' data-{}="{}"').format(key, value) for key, value in told.items())
+def _page(kind: Kind, head: Markup, tail: Markup, title: str, attributes: Mapping[str, str]) -> str:
+    data = Markup("").join(Markup(' data-{}="{}"').format(key, value) for key, value in attributes.items())
     return f"""<!doctype html>
 <html lang="en" data-page="{kind}"{data}>
 <head>

@@ -1,21 +1,26 @@
 """The lanes of an episode in pages: each a run of steps, packed when it is whole, so that long runs take little memory.
 
 A page can be shown alone: what began before it and goes on in it stands in it, too. What comes of an item after its
-page was packed is kept beside the page, and put in when it is asked for.
+page was packed is kept apart from the page, and put in when it is asked for.
 """
 
 from __future__ import annotations
 
 import zlib
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import defaultdict
-from typing import Any, Literal
+from collections.abc import Iterator
+from threading import Lock
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 import orjson
 
 from quorum.experiments.common.run_files import MIB
-from quorum.experiments.viewer import contract
+
+Json = dict[str, Any]
+"""What the scripts of the viewer get: `static/contract.js` names every field."""
 
 WHOLE = 32 * MIB
 """Bytes of a trace that is shown as one page."""
@@ -42,7 +47,7 @@ class Pages:
     def __len__(self) -> int:
         return len(self._packed)
 
-    def add(self, page: contract.Page) -> None:
+    def add(self, page: Json) -> None:
         """Pack the next page."""
         self.firsts.append(page["first"])
         self._packed.append(packed(page))
@@ -76,9 +81,9 @@ class Pages:
             _put(page[lane], lane, index, addition)
         return msgspec.json.encode(page)
 
-    def page(self, number: int) -> contract.Page:
+    def page(self, number: int) -> Json:
         """Return a page as it is read from its JSON."""
-        page: contract.Page = orjson.loads(self.data(number))
+        page: Json = orjson.loads(self.data(number))
         return page
 
 
@@ -98,3 +103,48 @@ def _put(items: list[Any], lane: Open, index: int, addition: Any) -> None:
             items[index]["statuses"] += addition
         case "actions":
             items[index][-len(addition) :] = addition
+
+
+Page = TypeVar("Page")
+
+
+class MadePages(ABC, Generic[Page]):
+    """Pages of an episode that take a replay to make. A page is made once."""
+
+    def __init__(self) -> None:
+        self._packed: list[bytes] = []
+        self._coming = self._made()
+        self._making = Lock()
+
+    def data(self, number: int) -> bytes:
+        """Return a page as JSON. Pages that are made do not wait for one that is being made.
+
+        Raises:
+            IndexError: there is no such page.
+        """
+        if number >= len(self._packed):
+            with self._making:
+                while number >= len(self._packed):
+                    made = next(self._coming, None)
+                    if made is None:
+                        raise IndexError(number)
+                    self._packed.append(packed(made))
+        return zlib.decompress(self._packed[number])
+
+    def page(self, number: int) -> Page:
+        """Return a page as it is read from its JSON."""
+        page: Page = orjson.loads(self.data(number))
+        return page
+
+    @abstractmethod
+    def _made(self) -> Iterator[Page]:
+        """Make the pages, one after the other."""
+
+
+_DIGITS = 3
+"""Decimals that are kept: a thousandth of a cell is less than a pixel."""
+
+
+def rounded(length: float) -> float:
+    """Return a length, in cells, as exactly as it can be seen."""
+    return length if type(length) is int else round(length, _DIGITS)

@@ -1,14 +1,62 @@
-"""What is seen of an episode that is replayed from seed and joint actions, instant by instant."""
+"""What is seen of an episode that is replayed, instant by instant, from the packed lines of its trace."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
 from maeil.errors import ReplayMismatch
-from maeil.trace import Stamped, replay_events
+from maeil.extensions.change import WorldChange
+from maeil.trace import Stamped, read_event, replay_events
+from maeil.trace.events import ActionChange, EpisodeStart, PlanChange, StepOutcome, StepTaken
 from maeil.world import World
 from quorum.experiments.common.extension_errors import as_extension_error
+
+_FASTEST = 1
+_PLAYED = (EpisodeStart, StepTaken, StepOutcome, WorldChange, ActionChange, PlanChange)
+
+
+class Script:
+    """The lines of a trace that are played, up to the first step that is missing."""
+
+    def __init__(self) -> None:
+        self.world: str | None = None
+        """Name of the world; None without a start."""
+        self._packer = zlib.compressobj(_FASTEST)
+        self._packed: list[bytes] = []
+        self._steps = 0
+        self._broken = False
+        self._last: bytes | None = None
+        """The last line, where it is none that is played: a replay asks whether the trace breaks off at a step."""
+
+    def take(self, stamped: Stamped, line: bytes) -> None:
+        """Take the next event and its line."""
+        event = stamped.event
+        if isinstance(event, EpisodeStart):
+            self.world = event.world
+        elif isinstance(event, StepTaken):
+            self._broken = self._broken or stamped.t != self._steps
+            self._steps += 1
+        if self._broken:
+            return
+        played = isinstance(event, _PLAYED)
+        self._last = None if played else line
+        if played and (part := self._packer.compress(line)):
+            self._packed.append(part)
+
+    def finish(self) -> None:
+        """Take the end of the trace."""
+        self._packed.append(self._packer.compress(self._last or b""))
+        self._packed.append(self._packer.flush())
+
+    def events(self) -> Iterator[Stamped]:
+        """Return the events, in order."""
+        unpacker, rest = zlib.decompressobj(), b""
+        for part in self._packed:
+            *lines, rest = (rest + unpacker.decompress(part)).split(b"\n")
+            yield from map(read_event, lines)
+
 
 Seen = TypeVar("Seen")
 
@@ -18,9 +66,9 @@ class Replayed(Generic[Seen]):
 
     Args:
         events: of the trace.
-        world: what is replayed, built anew.
+        world: what is replayed, freshly built.
         see: looks at the world as it stands; called once at each instant.
-        said: the subject of the sentence that tells how far it went: `the world is shown`.
+        said: the subject of the sentence that says how far it went: `the world is shown`.
     """
 
     def __init__(self, events: Iterable[Stamped], world: World, see: Callable[[], Seen], said: str) -> None:

@@ -1,8 +1,9 @@
-"""Where running actions lead, at each instant of a replay: their controllers are carried along beside it."""
+"""Where running actions lead at each instant of a replay, by the pages of an episode."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from maeil.contracts import check_type
@@ -11,7 +12,12 @@ from maeil.errors import InvalidThought
 from maeil.plans import PlanStatus
 from maeil.trace import Stamped
 from maeil.trace import events as e
+from maeil.user_errors import UserError
 from maeil.world import Controller, World
+from quorum.experiments.results.recorded_episode import rebuild_world
+from quorum.experiments.results.run_folder import RunFolder
+from quorum.experiments.viewer.pages import Json, MadePages, rounded
+from quorum.experiments.viewer.replayed import Replayed, Script
 
 _FINAL = frozenset(status.value for status in PlanStatus if status.final)
 Point = tuple[float, float]
@@ -26,7 +32,7 @@ class Ways:
     the one that the action would walk.
 
     Args:
-        world: what is replayed; if it tells no ways there are none.
+        world: what is replayed; if it shows no ways, none are found.
     """
 
     def __init__(self, world: World) -> None:
@@ -103,3 +109,66 @@ def turns(points: Sequence[Point]) -> Iterator[Point]:
         if u - x != right - u or v - y != down - v:
             yield u, v
     yield from points[1:][-1:]
+
+
+class WayPages(MadePages[Json]):
+    """The ways of an episode, by the pages of its lanes. Why a world cannot be built is reported by its film.
+
+    Args:
+        folder: of the run; its configuration builds the world.
+        script: what is replayed.
+        firsts: the step that each page begins with.
+    """
+
+    def __init__(self, folder: RunFolder, script: Script, firsts: Sequence[int]) -> None:
+        super().__init__()
+        self._folder = folder
+        self._script = script
+        self._firsts = firsts
+
+    def _made(self) -> Iterator[Json]:
+        world = self._world()
+        if world is None or not isinstance(world, ShowsWays):
+            for first in self._firsts:
+                yield {"first": first, "frames": [], "problems": []}
+            return
+        going = Ways(world)
+        seen = Replayed(going.watched(self._script.events()), world, going.now, "paths are shown")
+        for number, first in enumerate(self._firsts):
+            last = number + 1 == len(self._firsts)
+            frames = []
+            before: Mapping[int, Way] = {}
+            for ways in islice(seen, None if last else self._firsts[number + 1] - first):
+                frames.append(_difference(before, ways))
+                before = ways
+            yield {"first": first, "frames": frames, "problems": seen.problems}
+
+    def _world(self) -> World | None:
+        try:
+            return rebuild_world(self._folder.configuration()) if self._script.world is not None else None
+        except UserError:
+            return None
+
+
+def _difference(before: Mapping[int, Way], ways: Mapping[int, Way]) -> Json:
+    """Return whose way has become one cell shorter, and the ways that are others; an empty one is none."""
+    gone_on: list[float] = []
+    changed: list[tuple[Any, ...]] = []
+    for agent in sorted({*before, *ways}):
+        was, now = before.get(agent, _NO_WAY), ways.get(agent, _NO_WAY)
+        if was == now:
+            continue
+        if now.points and was.target == now.target and was.points[1:] == now.points:
+            gone_on += (agent, *map(rounded, now.points[0]))
+        else:
+            points = [rounded(length) for point in turns(now.points) for length in point]
+            changed.append((agent, points, [rounded(length) for length in now.target or ()]))
+    frame: Json = {}
+    if gone_on:
+        frame["s"] = gone_on
+    if changed:
+        frame["w"] = changed
+    return frame
+
+
+_NO_WAY = Way()

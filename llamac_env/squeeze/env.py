@@ -30,7 +30,7 @@ SEERS: tuple[Seers, ...] = ("coordinator", "all", "nobody")
 LISTED = 10
 """Agents up to which picks are listed one by one."""
 HINT = "The reward rises with the sum to one peak and falls beyond it."
-"""What agents are told of the reward when they are given a hint."""
+"""What agents learn of the reward when they are given a hint."""
 
 
 class SqueezeEnv(WorldEnv[Dict, Discrete]):
@@ -45,7 +45,7 @@ class SqueezeEnv(WorldEnv[Dict, Discrete]):
         `infos="none"`. With `infos="symbolic"`, in their place: `symbolic`, the agent's `SqueezeObservation`, and
         `report`, the last `Round` with all picks, None after a reset. The mask of actions is in the observation.
     State: `state()`, float32 `(n + 3,)`: the last picks, -1 before the first round; the last reward; the rounds played;
-        and `rho`, which no agent is told.
+        and `rho`, which no agent is rounds_.
     Copies: all arrays are the caller's own; with `copy=False` they are read-only. `copy.deepcopy` and pickles go on
         exactly as the original does.
 
@@ -72,7 +72,7 @@ class SqueezeEnv(WorldEnv[Dict, Discrete]):
         rounds: Rounds of an episode.
         render_mode: What `render()` returns: `"ansi"` text, or `"rgb_array"`, uint8 `(height, width, 3)`.
         infos: What infos hold: `"plain"` numbers, `"none"`, or `"symbolic"`.
-        copy: Give the caller arrays of its own.
+        copy: Give the caller its own arrays.
 
     Raises:
         WorldError: An argument is wrong; the message says which and why.
@@ -126,7 +126,7 @@ class SqueezeEnv(WorldEnv[Dict, Discrete]):
         self._sums: list[int] = []
         self._games: list[Game] = []
         """The game of each round: another one after a change from outside."""
-        self._told: dict[int | None, list[Round]] = {}
+        self._rounds: dict[int | None, list[Round]] = {}
 
     def reset(
         self,
@@ -148,7 +148,7 @@ class SqueezeEnv(WorldEnv[Dict, Discrete]):
         if seed is not None or self._generator is None:
             self._generator, _ = np_random(seed_number(seed))
         self._game = draw_game(self.n, self.rho, self._generator, mu=self.mu, sigma=self.sigma)
-        self._picks, self._sums, self._games, self._told = [], [], [], {}
+        self._picks, self._sums, self._games, self._rounds = [], [], [], {}
         self.agents = self.possible_agents[:]
         return self._observations(), self._infos()
 
@@ -200,7 +200,7 @@ class SqueezeEnv(WorldEnv[Dict, Discrete]):
         """Give the coming rounds another curve: see `llamac_env.squeeze.game.altered`. Past rounds paid what they paid.
 
         Returns:
-            Whether anything is another now.
+            Whether anything changed.
 
         Raises:
             WorldError: There is no such curve; nothing has changed.
@@ -238,11 +238,11 @@ class SqueezeEnv(WorldEnv[Dict, Discrete]):
         return tuple(zip(self._games, self._sums, strict=True))
 
     def symbolic_observation(self, agent: int | None) -> SqueezeObservation:
-        """What an agent is told, or one who sees the game from outside: None."""
-        told = self._told.setdefault(agent, [])
-        told += [self._round(number, agent) for number in range(len(told), len(self._picks))]
+        """What an agent sees; None: a participant who sees the game from outside."""
+        rounds_ = self._rounds.setdefault(agent, [])
+        rounds_ += [self._round(number, agent) for number in range(len(rounds_), len(self._picks))]
         name = self.possible_agents[agent] if agent is not None else ""
-        history = History(told, len(told))
+        history = History(rounds_, len(rounds_))
         return SqueezeObservation(self.n, HIGHEST, len(self._picks), self.rounds, name, history, self.hint)
 
     def _round(self, number: int, agent: int | None) -> Round:
@@ -255,7 +255,7 @@ class SqueezeEnv(WorldEnv[Dict, Discrete]):
         return Round(own, reward, total, total / self.n, listed)
 
     def _report(self) -> Round | None:
-        """Return all that there is to know of the last round; None before the first."""
+        """Return everything about the last round; None before the first."""
         if not self._picks:
             return None
         total = self._sums[-1]

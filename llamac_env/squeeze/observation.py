@@ -31,14 +31,14 @@ class History(Sequence[Round]):
     Equal to any sequence of the same rounds. Copies and pickles hold the rounds of the moment alone.
 
     Args:
-        told: rounds, oldest first; shared.
+        shown: rounds, oldest first; shared.
         length: how many of them were played.
     """
 
-    __slots__ = ("_length", "_told")
+    __slots__ = ("_length", "_shown")
 
-    def __init__(self, told: Sequence[Round], length: int) -> None:
-        self._told = told
+    def __init__(self, shown: Sequence[Round], length: int) -> None:
+        self._shown = shown
         self._length = length
 
     def __len__(self) -> int:
@@ -52,10 +52,10 @@ class History(Sequence[Round]):
 
     def __getitem__(self, index: int | slice) -> Round | tuple[Round, ...]:
         where = range(self._length)[index]
-        return tuple(self._told[i] for i in where) if isinstance(where, range) else self._told[where]
+        return tuple(self._shown[i] for i in where) if isinstance(where, range) else self._shown[where]
 
     def __iter__(self) -> Iterator[Round]:
-        return (self._told[i] for i in range(self._length))
+        return (self._shown[i] for i in range(self._length))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence) or isinstance(other, str):
@@ -74,7 +74,7 @@ class History(Sequence[Round]):
 
 @dataclass(frozen=True, slots=True)
 class SqueezeObservation:
-    """What one participant is told. Nobody is told where the reward has its peak; that it has one, by `hint` alone."""
+    """What one participant sees. Nobody learns where the reward has its peak; that it has one, by `hint` alone."""
 
     agents: int
     highest_pick: int
@@ -92,7 +92,7 @@ class SqueezeObservation:
     def shown(self) -> dict[str, Any]:
         """What a prompt shows, each fact once; fulfils `maeil.mind.Shown`, and `read_rounds` reads it.
 
-        The history is told by columns, with a value for each round: what all know before what is the agent's own, so
+        The history is given by columns, with a value for each round: what all know before what is the agent's own, so
         that prompts of a round begin alike. Rewards have six digits. What is not known is left out; the mean follows
         from the sum, and how many rounds were played from the number of rewards. The hint is among the rules.
         """
@@ -120,18 +120,18 @@ class SqueezeObservation:
         return "\n".join(lines)
 
 
-def read_rounds(told: Mapping[str, Any], agent: str = "") -> SqueezeObservation:
+def read_rounds(shown: Mapping[str, Any], agent: str = "") -> SqueezeObservation:
     """The observation that a prompt shows, but for the hint.
 
     Args:
-        told: what it shows.
-        agent: name of the observing agent, which the turn tells; empty for one who sees the game from outside.
+        shown: what it shows.
+        agent: name of the observing agent, which the turn gives; empty for one who sees the game from outside.
 
     Raises:
         ValueError: it shows none.
     """
     try:
-        columns, n = told["history"], told["agents"]
+        columns, n = shown["history"], shown["agents"]
         played = len(columns["reward"])
         unknown = [None] * played
         sums = columns.get("sum", unknown)
@@ -142,6 +142,6 @@ def read_rounds(told: Mapping[str, Any], agent: str = "") -> SqueezeObservation:
             Round(pick, reward, total, total / n if total is not None else None, tuple(picks or ()))
             for pick, reward, total, picks in rounds
         )
-        return SqueezeObservation(n, HIGHEST, played, told["rounds"], agent, history)
+        return SqueezeObservation(n, HIGHEST, played, shown["rounds"], agent, history)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"this is no observation of the squeeze: {error!r}") from error

@@ -3,23 +3,115 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, Self
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationInfo, model_validator
 
 from llamac_env.squeeze.env import LISTED, Seers, SqueezeEnv
-from llamac_env.squeeze.game import CLOSE, HIGHEST, NARROWEST
+from llamac_env.squeeze.game import CLOSE, HIGHEST, NARROWEST, Game
 from llamac_env.squeeze.observation import SqueezeObservation
 from llamac_env.squeeze.render import render_ansi
-from llamac_env.squeeze.symbolic.actions import VOCABULARY, Pick
-from llamac_env.squeeze.symbolic.picture import Chart, canvas
-from maeil.actions import SymbolicAction
+from maeil.actions import SymbolicAction, Vocabulary
 from maeil.component import Component, ComponentConfig, needs_keys
 from maeil.controllers import Repeat
-from maeil.drawing import Canvas, Drawing
+from maeil.drawing import Canvas, Drawing, Mark, MarkKind, Shape, Texture
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, OpenTask, TaskState
 from maeil.world import Progress, Transition
+
+
+class Pick(SymbolicAction):
+    """Pick an integer for one round."""
+
+    phrase: ClassVar[str] = "pick {units}"
+    action: Literal["pick"] = "pick"
+    units: Annotated[int, Field(ge=0, le=HIGHEST)]
+
+
+VOCABULARY = Vocabulary(Pick)
+
+
+_PAST, _LAST, _BEST, _SHARE = range(4)
+KINDS = (
+    MarkKind("sum of a round", "#a9c9e3", "#2c5878"),
+    MarkKind("sum of this round", "#0072b2", "#56b4e9", texture=Texture.DOTS),
+    MarkKind("sum that pays most", "#009e73", "#2fc79b", texture=Texture.STRIPES),
+    MarkKind("reward, as a share of the best", "#d55e00", "#ff8c3a", Shape.DIAMOND),
+)
+_ASPECT = 0.7
+"""Height of the chart, as a share of its width."""
+_THIN = 0.006
+"""Height of a line, as a share of the chart's."""
+_SMALLEST = 10
+"""Cells of the chart's width, at least."""
+
+
+def canvas(rounds: int) -> Canvas:
+    """Return the frame of the chart: a cell of width for each round."""
+    width = max(rounds, _SMALLEST)
+    return Canvas(width, round(width * _ASPECT), KINDS, ruled=False)
+
+
+class Chart:
+    """The rounds of a game so far: sums as bars, rewards as diamonds over them, the best sum as a line.
+
+    The marks of past rounds stay the same objects, so that who compares two drawings skips them at once.
+
+    Args:
+        game: that is played.
+        length: rounds of the episode.
+    """
+
+    def __init__(self, game: Game, length: int) -> None:
+        self._game = game
+        self._frame = canvas(length)
+        self._slot = self._frame.width / length
+        self._top = 0.9 * self._frame.height / game.highest
+        self._marks = {"best": self._best()}
+        self._picks: Sequence[int] = ()
+        self._share = 0.0
+        self.rounds = 0
+        """Those that have been added."""
+
+    def _best(self) -> Mark:
+        best, thin = self._game.best_x, _THIN * self._frame.height
+        line = self._frame.height - best * self._top - thin / 2
+        return Mark(_BEST, 0, line, self._frame.width, thin, title=f"best sum {best}")
+
+    def show(self, game: Game) -> None:
+        """Draw the best sum of the game that the coming round has."""
+        if game != self._game:
+            self._game = game
+            self._marks["best"] = self._best()
+
+    def add(self, game: Game, picks: Sequence[int]) -> None:
+        """Take in the next round: its game, and the picks by agent."""
+        if self.rounds:
+            name = f"sum {self.rounds - 1}"
+            self._marks[name] = replace(self._marks[name], kind=_PAST)
+        x, number = sum(picks), self.rounds
+        self._share = share = game.reward(x) / game.best_reward
+        height, edge = x * self._top, 0.5 * self._slot
+        self._marks[f"sum {number}"] = Mark(
+            _LAST, (number + 0.1) * self._slot, self._frame.height - height, 0.8 * self._slot, height,
+            label=str(x), title=f"round {number}: sum {x}",
+        )  # fmt: skip
+        self._marks[f"share {number}"] = Mark(
+            _SHARE, (number + 0.25) * self._slot, self._frame.height * (1 - 0.9 * share) - edge / 2, edge, edge,
+            title=f"round {number}: reward {share:.1%} of the best",
+        )  # fmt: skip
+        self._picks = picks
+        self.rounds += 1
+
+    def drawing(self) -> Drawing:
+        """Draw the rounds that have been added."""
+        marks = dict(self._marks)
+        if not self.rounds:
+            return Drawing(b"", marks, "no round played yet")
+        caption = f"sum {sum(self._picks)}, reward {self._share:.1%} of the best"
+        return Drawing(b"", marks, caption, tuple(f"picked {pick}" for pick in self._picks))
+
 
 _TASK = Task("allocate", "system")
 _GOOD_SUM = "a sum that pays 95 % of the best reward"
@@ -53,7 +145,7 @@ class SqueezeConfig(ComponentConfig):
     picks: Seers = "coordinator"
     """Who sees the picks of a round one by one: `coordinator`, `all` or `nobody`."""
     hint: bool = False
-    """Whether agents are told that the reward has one peak. Where it is they are never told."""
+    """Whether agents learn that the reward has one peak. They never learn where it is."""
     text: SqueezeText = SqueezeText(max_agents=LISTED)
     """How much of the rounds a prompt shows."""
 
@@ -73,7 +165,7 @@ class SqueezeWorld:
     round.
 
     Args:
-        config: team, curve, rounds, and what is told of them.
+        config: team, curve, rounds, and what agents see of them.
 
     Raises:
         WorldError: the curve cannot be.
@@ -129,7 +221,7 @@ class SqueezeWorld:
             self._chart = Chart(self.env.game, max_steps)
 
     def observe(self, agent: int) -> SqueezeObservation:
-        """Return what an agent is told: its own picks and the rewards, and more where `env.picks` says so."""
+        """Return what an agent sees: its own picks and the rewards, and more where `env.picks` says so."""
         return self.env.symbolic_observation(agent)
 
     def global_observation(self) -> SqueezeObservation:
@@ -141,7 +233,7 @@ class SqueezeWorld:
         return ()
 
     def prompt_facts(self) -> Mapping[str, Any]:
-        """Return how many rounds there are, what may be picked, and what is told of the picks and the reward."""
+        """Return the number of rounds, what may be picked, and what agents see of the picks and the reward."""
         return self._facts
 
     def start_action(self, agent: int, action: SymbolicAction) -> Repeat:  # noqa: ARG002

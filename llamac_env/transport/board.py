@@ -2,17 +2,20 @@
 
 A step is simultaneous: all actions are read against the state before it. So the order in which a joint action names the
 agents changes nothing (in HMAS-2's public code it does; see section 2 of the rules).
+
+Boards are drawn from a random stream by the rules of BoxNet1 (easy) and BoxNet2 (hard).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from llamac_env.transport.constants import Colour, Difficulty, EntryRule, FailureCode
-from llamac_env.transport.grid import Grid, Place
+import numpy as np
+
+from llamac_env.transport.grid import Colour, Difficulty, EntryRule, FailureCode, Grid, Place
 from maeil.environments.errors import LayoutError
 
 
@@ -32,7 +35,7 @@ class BoxMove(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A state: boxes of one colour cannot be told apart, and neither can targets.
+    """A state: boxes of one colour are alike, and neither can targets.
 
     Attributes:
         grid: the cells and the rules.
@@ -153,3 +156,74 @@ class Step:
     placed: tuple[int, ...]
     failed: Mapping[int, FailureCode]
     collisions: tuple[Place, ...]
+
+
+JointMove = Mapping[int, BoxMove]
+"""Moves by agent; agents without one do nothing."""
+
+JointPlan = tuple[JointMove, ...]
+"""A joint move for each step."""
+
+
+class Broken(ValueError):
+    """A plan of which something fails."""
+
+
+def replay(board: Board, plan: Sequence[JointMove]) -> Board:
+    """Carry out a plan.
+
+    Returns:
+        The board after its last step.
+
+    Raises:
+        Broken: a move is refused or fails, or boxes collide; the message names the step.
+    """
+    for number, joint in enumerate(plan):
+        step = board.after(joint)
+        if step.failed or step.collisions:
+            raise Broken(f"step {number}: {dict(step.failed)} fail, collisions at {step.collisions}")
+        board = step.board
+    return board
+
+
+def achieves(board: Board, plan: Sequence[JointMove]) -> bool:
+    """Whether a plan places every box with its last step and not before, and nothing in it fails."""
+    try:
+        return not replay(board, plan).boxes and (not plan or bool(replay(board, plan[:-1]).boxes))
+    except Broken:
+        return False
+
+
+MOST_OF_A_COLOUR = 3
+"""Boxes of a colour on an easy board, at most."""
+
+
+def board_generator(seed: int) -> np.random.Generator:
+    """The stream from which a seed's board is drawn."""
+    return np.random.Generator(np.random.PCG64(seed))
+
+
+def draw_board(grid: Grid, generator: np.random.Generator) -> Board:
+    """Draw a board.
+
+    Easy: of each colour 1 to 3 boxes and as many targets, each in a cell drawn separately. Hard: of each colour a box
+    on the first free corner, in random order, of a random cell, and a target in a random cell; when the four corners
+    are taken, that colour is left out. Both are uniform.
+    """
+    boxes: list[Item] = []
+    targets: list[Item] = []
+    for colour in Colour:
+        if not grid.is_hard:
+            for _ in range(int(generator.integers(1, MOST_OF_A_COLOUR + 1))):
+                box, target = generator.integers(grid.agents, size=2).tolist()
+                boxes.append(Item(colour, grid.cells[box]))
+                targets.append(Item(colour, grid.cells[target]))
+            continue
+        corners = grid.reach[int(generator.integers(grid.agents))]
+        taken = {box.place for box in boxes}
+        free = [corners[i] for i in generator.permutation(len(corners)).tolist() if corners[i] not in taken]
+        target = int(generator.integers(grid.agents))
+        if free:
+            boxes.append(Item(colour, free[0]))
+            targets.append(Item(colour, grid.cells[target]))
+    return Board(grid, tuple(boxes), tuple(targets))

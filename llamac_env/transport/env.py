@@ -10,14 +10,21 @@ import numpy.typing as npt
 from gymnasium.spaces import Box, Dict, Discrete
 from gymnasium.utils.seeding import np_random
 
-from llamac_env.transport.alteration import altered
-from llamac_env.transport.arrays import CountArray, action_masks, observations, state_shape, write_state
-from llamac_env.transport.board import Board, BoxMove, Step
-from llamac_env.transport.drawing import MOST_OF_A_COLOUR, board_generator, draw_board
+from llamac_env.transport.arrays import (
+    COLOURS,
+    PRIMITIVES,
+    CountArray,
+    action_masks,
+    decode_joint,
+    observations,
+    state_shape,
+    write_state,
+)
+from llamac_env.transport.board import MOST_OF_A_COLOUR, Board, BoxMove, Step, board_generator, draw_board
 from llamac_env.transport.grid import PLACES, Grid
 from llamac_env.transport.observation import SIGHTS, Frame, Sight, TransportObservation
-from llamac_env.transport.primitives import COLOURS, PRIMITIVES, decode_joint
 from llamac_env.transport.render import render_ansi, render_rgb
+from llamac_env.transport.text import altered
 from maeil.environments.actions import numbers
 from maeil.environments.arguments import no_render_mode, no_state, one_of, whole
 from maeil.environments.errors import EpisodeError, WorldError
@@ -43,11 +50,11 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
     Observation: a dictionary for each agent. `observation`: int8 `(places, 5)`, by colour: the boxes at the places in
         its reach, and last the targets in its cell. Easy has one such place, its cell; hard its four corners.
         `action_mask`: int8 `(26,)`, 1 for the actions that can be carried out.
-    Action: `Discrete(26)`: see `llamac_env.transport.primitives`. One that cannot be carried out fails, and the report
+    Action: `Discrete(26)`: see `llamac_env.transport.arrays`. One that cannot be carried out fails, and the report
         says why; nothing else happens.
     Reward: for every agent -1, and +1 for each box placed in this step.
     Episode end: terminated when no box is left, or when two boxes are on one corner
-        (`collided` tells them apart); truncated at `max_steps`. For all agents at once.
+        (`collided` distinguishes them); truncated at `max_steps`. For all agents at once.
     Infos: `moved`, whether the agent's own move was made; `placed`, the boxes placed in the step; `boxes_left`; `step`;
         and `collided`, whether two boxes are on one corner. None of them with `infos="none"`. With
         `infos="symbolic"`, in their place: `symbolic`, the agent's `TransportObservation`, and `report`, the step's
@@ -72,7 +79,7 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
         view: What agents see in symbolic observations: all of the `"board"`, or their own cell alone (`"local"`).
         render_mode: What `render()` returns: `"ansi"` text, or `"rgb_array"`, uint8 `(height, width, 3)`.
         infos: What infos hold: `"plain"` numbers, `"none"`, or `"symbolic"`.
-        copy: Give the caller arrays of its own.
+        copy: Give the caller its own arrays.
 
     Raises:
         WorldError: An argument is wrong; the message says which and why.
@@ -195,12 +202,12 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
         return self._report
 
     def change(self, changes: Mapping[str, Any]) -> bool:
-        """Change what is at some places between two steps: see `llamac_env.transport.alteration`.
+        """Change what is at some places between two steps: see `llamac_env.transport.text`.
 
         Boxes that are taken away are not placed, and those that are put there are to be placed, too.
 
         Returns:
-            Whether anything is another now.
+            Whether anything changed.
 
         Raises:
             LayoutError: They cannot be read, or there can be no such board; nothing has changed.
@@ -236,7 +243,7 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
         self._frame = None
 
     def symbolic_observation(self, agent: int | None) -> TransportObservation:
-        """What an agent is told, or one who sees the board from outside: None."""
+        """What an agent sees; None: a participant who sees the board from outside."""
         if self._frame is None:
             self._frame = Frame(self.board, self.steps, self.max_steps, self.boxes, self.view)
         return self._frame.observe(agent)

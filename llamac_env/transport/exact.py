@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from llamac_env.transport.board import Board, BoxMove, Item
+from llamac_env.transport.board import Board, BoxMove, Item, JointPlan
 from llamac_env.transport.bounds import Bracket, bracket
-from llamac_env.transport.constants import EntryRule
-from llamac_env.transport.plan import JointPlan
+from llamac_env.transport.grid import EntryRule
 from maeil.environments.errors import WorldError
 
 INSTALL = "pip install 'quorum-harness[optimum]'"

@@ -12,10 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from llamac_env.transport.board import Board
-from llamac_env.transport.constants import Difficulty, EntryRule
-from llamac_env.transport.grid import Grid
-from llamac_env.transport.plan import JointPlan
+from llamac_env.transport.board import Board, JointPlan
+from llamac_env.transport.grid import Difficulty, EntryRule, Grid
 from llamac_env.transport.text import read_agent, read_board, read_move
 from maeil.environments.errors import WorldError
 

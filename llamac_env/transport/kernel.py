@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from llamac_env.jit import compiled_borrowing
-from llamac_env.transport.arrays import HALF, CountArray, IntArray
+from llamac_env.transport.arrays import HALF, SLOTS, CountArray, IntArray
 from llamac_env.transport.grid import PLACES
-from llamac_env.transport.primitives import SLOTS
 
 FlagArray = npt.NDArray[np.bool_]
 
@@ -35,7 +34,7 @@ def step_boards(  # noqa: PLR0917 (Numba takes loose arrays faster than a tuple 
 
     Args:
         actions: (B, n): primitives.
-        begins: (B,): boards that have just begun an episode; they take no step.
+        begins: (B,): boards that have just started an episode; they take no step.
         slots: (n, 5, 2): see `arrays.Geometry`.
         hard: Whether boxes are on corners.
         strict: Whether a corner must be empty before the step (`start_empty`).
@@ -46,6 +45,7 @@ def step_boards(  # noqa: PLR0917 (Numba takes loose arrays faster than a tuple 
         sources: (n,): scratch; so is the next one.
         named: (5,).
     """
+    # All sources are read before the first box moves: a step is simultaneous (`Board.after`).
     for b in range(actions.shape[0]):
         moved[b, :] = False
         placed[b] = 0
@@ -70,6 +70,8 @@ def step_boards(  # noqa: PLR0917 (Numba takes loose arrays faster than a tuple 
                 placed[b] += 1
             else:
                 states[b, row, col, colour] += 1
+        # Collisions are read off the finished state: two boxes may pass through one corner in one step, and must not
+        # both stay.
         if hard:
             for agent in range(actions.shape[1]):
                 slot = (actions[b, agent] - 1) % SLOTS
@@ -93,6 +95,7 @@ def _source(state: CountArray, slots: IntArray, action: int, hard: bool, strict:
         return _NO_SOURCE
     if not hard:
         return PLACES if state[slots[PLACES, 0], slots[PLACES, 1], colour] > 0 else _NO_SOURCE
+    # A hard board has one box of each colour, so the first corner that holds it is the only one.
     for corner in range(PLACES):
         if state[slots[corner, 0], slots[corner, 1], colour] > 0:
             return corner

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from llamac_env.transport.board import Board
-from llamac_env.transport.constants import Difficulty, EntryRule
-from llamac_env.transport.grid import Grid, Place
+from llamac_env.transport.grid import Difficulty, EntryRule, Grid, Place
 from llamac_env.transport.text import (
     read_agent,
     read_board,
@@ -22,7 +21,7 @@ from llamac_env.transport.text import (
 from maeil.environments.errors import WorldError
 
 Sight = Literal["local", "board"]
-"""What an agent sees: its own cell and its moves, as the paper's actors do, or all of the board beside them."""
+"""What an agent sees: its own cell and its moves, as the paper's actors do, or the whole board as well."""
 SIGHTS: tuple[Sight, ...] = ("local", "board")
 
 
@@ -36,9 +35,9 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class TransportObservation:
-    """What one agent is told of the world.
+    """What one agent is shown of the world.
 
-    One who sees its own cell alone (`local`) is told nothing of the rest: `board` and the numbers of boxes are None.
+    One who sees its own cell alone (`local`) learns nothing of the rest: `board` and the numbers of boxes are None.
     """
 
     difficulty: str
@@ -80,17 +79,17 @@ class TransportObservation:
     def shown(self) -> dict[str, Any]:
         """What a prompt shows, each fact once; fulfils `maeil.mind.Shown`, and `read_shown` reads it.
 
-        Places where nothing is are left out. Where there is a board, it tells what the agent sees in its cell, too. A
+        Places where nothing is are left out. Where there is a board, it shows what the agent sees in its cell, too. A
         board is hard where it has an `entry_rule`.
         """
-        told: dict[str, Any] = {"grid": [self.rows, self.cols], "max_steps": self.max_steps, "step": self.step}
-        told |= {"entry_rule": self.entry_rule} if self.difficulty == Difficulty.hard else {}
+        shown: dict[str, Any] = {"grid": [self.rows, self.cols], "max_steps": self.max_steps, "step": self.step}
+        shown |= {"entry_rule": self.entry_rule} if self.difficulty == Difficulty.hard else {}
         if self.agent:
-            told |= {"square": self.square, "can_do": moves_by_box(self.can_do)}
+            shown |= {"square": self.square, "can_do": moves_by_box(self.can_do)}
         if self.board is not None:
-            return told | {"board": {place: items for place, items in self.board.items() if items}}
+            return shown | {"board": {place: items for place, items in self.board.items() if items}}
         corners = {place: items for place, items in self.sees.items() if place != self.square}
-        return told | {"sees": self.sees.get(self.square, ())} | ({"corners": corners} if corners else {})
+        return shown | {"sees": self.sees.get(self.square, ())} | ({"corners": corners} if corners else {})
 
     def text(self) -> str:
         """The observation as readable lines."""
@@ -119,32 +118,32 @@ def moves_by_box(choices: Iterable[Choice]) -> dict[str, list[str]]:
     return found
 
 
-def read_shown(told: Mapping[str, Any]) -> TransportObservation:
+def read_shown(shown: Mapping[str, Any]) -> TransportObservation:
     """The observation that a prompt shows, but for empty places of the board and the boxes that are placed.
 
     Raises:
         ValueError: it shows none.
     """
     try:
-        difficulty = Difficulty.hard if "entry_rule" in told else Difficulty.easy
-        rule = EntryRule(told.get("entry_rule", EntryRule.final_state))
-        rows, cols = told["grid"]
+        difficulty = Difficulty.hard if "entry_rule" in shown else Difficulty.easy
+        rule = EntryRule(shown.get("entry_rule", EntryRule.final_state))
+        rows, cols = shown["grid"]
         grid = Grid(rows, cols, difficulty, rule)
-        square, board = told.get("square", ""), told.get("board")
+        square, board = shown.get("square", ""), shown.get("board")
         place = read_place(square)
-        sees = {square: tuple(told["sees"])} if told.get("sees") else {}
-        sees |= {where: tuple(items) for where, items in told.get("corners", {}).items()}
+        sees = {square: tuple(shown["sees"])} if shown.get("sees") else {}
+        sees |= {where: tuple(items) for where, items in shown.get("corners", {}).items()}
         if board is not None:
             board = {where: tuple(items) for where, items in board.items()}
             sees = _seen(grid, grid.agent_of[place], _items(read_board(grid, board))) if place is not None else {}
-        moves = told["can_do"].items() if place is not None else ()
+        moves = shown["can_do"].items() if place is not None else ()
         return TransportObservation(
             difficulty=str(difficulty),
             entry_rule=str(rule),
             rows=grid.rows,
             cols=grid.cols,
-            step=told["step"],
-            max_steps=told["max_steps"],
+            step=shown["step"],
+            max_steps=shown["max_steps"],
             agent=f"agent_{grid.agent_of[place]}" if place is not None else "",
             square=square,
             sees=sees,
@@ -157,7 +156,7 @@ def read_shown(told: Mapping[str, Any]) -> TransportObservation:
 
 
 class Frame:
-    """A state between two steps, as everybody is told of it; what they share is written once.
+    """A state between two steps, as everybody sees it; what they share is written once.
 
     Args:
         board: the state.
@@ -230,7 +229,7 @@ _CAN_DO = re.compile(r"'move\((\w+), ([^']*)\)'")
 
 
 def read_line(grid: Grid, line: str) -> dict[str, Any]:
-    """What an observation's line tells, as a prompt shows it: `agent`, `square`, `sees` (all in its cell), `can_do`.
+    """What an observation's line says, as a prompt shows it: `agent`, `square`, `sees` (all in its cell), `can_do`.
 
     Raises:
         ValueError: the text is no such line.

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from llamac_env.transport.board import Board, Item
-from llamac_env.transport.constants import Colour
-from llamac_env.transport.grid import Place
+from llamac_env.transport.grid import Colour, Place
 
 Image = npt.NDArray[np.uint8]
 

@@ -12,10 +12,8 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
 
-from llamac_env.transport.board import Board, BoxMove
-from llamac_env.transport.constants import Colour, EntryRule
-from llamac_env.transport.grid import Grid, Place
-from llamac_env.transport.plan import JointPlan
+from llamac_env.transport.board import Board, BoxMove, JointPlan
+from llamac_env.transport.grid import Colour, EntryRule, Grid, Place
 from maeil.environments.errors import WorldError
 
 _State = tuple[Place, int]
@@ -186,7 +184,7 @@ class _Search:
         self._taken = _Taken(grid, boxes, steps)
 
     def ways(self, left: frozenset[int]) -> dict[int, tuple[_Leg, ...]] | None:
-        """Find ways for the boxes that are left; None when there are none beside the ways taken."""
+        """Find ways for the boxes that are left; None when none is left next to the ways taken."""
         if not left:
             return {}
         counts: dict[int, dict[_State, int]] = {}
@@ -205,7 +203,7 @@ class _Search:
         return None
 
     def _count(self, number: int, state: _State, counts: dict[_State, int]) -> int:
-        """Count the ways of a box from a state on, beside the ways taken; `counts` keeps what is known."""
+        """Count the ways of a box from a state on, given the ways taken; `counts` keeps what is known."""
         if state not in counts:
             counts[state] = sum(
                 1 if after is None else self._count(number, after, counts) for _, after in self._legs(number, state)
@@ -238,7 +236,7 @@ class _Search:
 
 
 def _quickest(taken: _Taken, number: int, box: _Box) -> tuple[_Leg, ...] | None:
-    """The way of a box that places it soonest, beside the ways taken (A*)."""
+    """The way of a box that places it soonest, given the ways taken (A*)."""
     reached: dict[_State, tuple[_State, _Leg] | None] = {(box.start, 0): None}
     order = count()
     queue = [(box.way, 0, next(order), (box.start, 0))]

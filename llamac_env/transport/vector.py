@@ -14,6 +14,7 @@ from gymnasium.vector.utils import batch_space
 
 from llamac_env.transport.arrays import (
     HALF,
+    PRIMITIVES,
     CountArray,
     action_masks,
     geometry,
@@ -22,26 +23,15 @@ from llamac_env.transport.arrays import (
     state_shape,
     write_state,
 )
-from llamac_env.transport.board import Board
-from llamac_env.transport.constants import EntryRule
-from llamac_env.transport.drawing import board_generator, draw_board
+from llamac_env.transport.board import Board, board_generator, draw_board
 from llamac_env.transport.env import TransportEnv
-from llamac_env.transport.grid import Grid
+from llamac_env.transport.grid import EntryRule, Grid
 from llamac_env.transport.kernel import FlagArray, step_boards
-from llamac_env.transport.primitives import PRIMITIVES
 from llamac_env.transport.render import render_ansi, render_rgb
 from maeil.environments.actions import in_range, integers
-from maeil.environments.arguments import (
-    autoreset_mode as mode_of,
-)
-from maeil.environments.arguments import (
-    batch_seeds,
-    no_options,
-    no_render_mode,
-    no_state,
-    one_of,
-    whole,
-)
+from maeil.environments.arguments import no_render_mode, no_state, one_of, whole
+from maeil.environments.batches import autoreset_mode as mode_of
+from maeil.environments.batches import batch_seeds, no_options
 from maeil.environments.parallel import RenderMode, given
 
 Infos = dict[str, Any]
@@ -85,7 +75,7 @@ class TransportVecEnv(VectorEnv[CountArray, npt.ArrayLike, Any]):
         grid: The cells, the difficulty and the entry rule.
         max_steps: Steps after which an episode is truncated; None: the published limit.
         infos: `"plain"` or `"none"`.
-        copy: Give the caller arrays of its own; without, rewards, ends and some infos are read-only views that the next
+        copy: Give the caller its own arrays; without, rewards, ends and some infos are read-only views that the next
             step overwrites.
         autoreset_mode: Gymnasium's `AutoresetMode.NEXT_STEP` or `SAME_STEP`.
         render_mode: What `render()` gives for each board: `"ansi"` text, or `"rgb_array"`.

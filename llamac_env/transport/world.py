@@ -7,21 +7,18 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PositiveInt, ValidationInfo, model_validator
 
-from llamac_env.transport.board import Board
+from llamac_env.transport.arrays import decode_joint
+from llamac_env.transport.board import Board, board_generator, draw_board
 from llamac_env.transport.bounds import bracket
-from llamac_env.transport.drawing import board_generator, draw_board
 from llamac_env.transport.env import LARGE, TransportEnv
 from llamac_env.transport.frozen import find_instance
 from llamac_env.transport.grid import LARGEST_SIDE, grid_for, manhattan
 from llamac_env.transport.observation import Sight, TransportObservation
-from llamac_env.transport.primitives import decode_joint
 from llamac_env.transport.render import render_ansi
 from llamac_env.transport.routing import NoPlan
-from llamac_env.transport.symbolic.actions import VOCABULARY, BoxName, Wait
-from llamac_env.transport.symbolic.control import MoveController, check_plan, make_controller
-from llamac_env.transport.symbolic.open_tasks import open_tasks
+from llamac_env.transport.symbolic.control import VOCABULARY, BoxName, MoveController, Wait, check_plan, make_controller
 from llamac_env.transport.symbolic.picture import canvas, draw, primitive_name
-from llamac_env.transport.symbolic.tasks import TaskBoard, attempts
+from llamac_env.transport.symbolic.tasks import TaskBoard, attempts, open_tasks
 from llamac_env.transport.text import write_board
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, needs_keys
@@ -64,7 +61,7 @@ class TransportWorld:
 
     It fulfils `World`, `TellsOpenTasks` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays` of
     `maeil.drawing`.
-    Primitives are those of `llamac_env.transport.primitives`. A collision truncates the episode: it is not finished.
+    Primitives are those of `llamac_env.transport.arrays`. A collision truncates the episode: it is not finished.
 
     Args:
         config: grid, rules and boards.
@@ -162,7 +159,7 @@ class TransportWorld:
         )
 
     def change(self, changes: Mapping[str, Any]) -> None:
-        """Say what is at some places: see `llamac_env.transport.alteration`.
+        """Say what is at some places: see `llamac_env.transport.text`.
 
         Raises:
             LayoutError: it cannot be read, or there can be no such board; the message names the place.
@@ -174,7 +171,7 @@ class TransportWorld:
         return self._tasks.changes(self.env.board, decode_joint(self.env.grid, joint))
 
     def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
-        """Return the boxes that are left: see `llamac_env.transport.symbolic.open_tasks`."""
+        """Return the boxes that are left: see `llamac_env.transport.symbolic.tasks`."""
         return open_tasks(self.env.board, plans)
 
     def distance(self, agent: int, other: int) -> float:

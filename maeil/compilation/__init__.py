@@ -1,7 +1,7 @@
 """Compilation of kernels with Numba, for worlds and minds: what is imported, what is compiled, and where that is kept.
 
-Compiled code is kept as pickles, and a pickle is code. So nothing here comes from the current folder, which may be a
-stranger's: neither Numba's configuration nor its cache.
+Compiled code is kept as pickles, and a pickle is code. So nothing here comes from the current folder, which may be
+untrusted: neither Numba's configuration nor its cache.
 """
 
 from maeil.compilation.kernels import KernelSet

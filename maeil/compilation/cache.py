@@ -15,7 +15,7 @@ caching: Any = numba.core.caching
 
 
 class KernelCacheWarning(UserWarning):
-    """Compiled kernels are not kept, so that each process compiles them anew."""
+    """Compiled kernels are not kept, so that each process compiles them again."""
 
 
 def kernel_cache(folder: Path, stamp: Callable[[], str]) -> type[Any]:
@@ -56,7 +56,7 @@ def kernel_cache(folder: Path, stamp: Callable[[], str]) -> type[Any]:
         def load_overload(self, signature: Any, context: Any) -> Any:
             try:
                 return super().load_overload(signature, context)
-            except Exception:  # whatever a damaged pickle raises, as after a power cut: it is compiled anew
+            except Exception:  # whatever a damaged pickle raises, as after a power cut: it is compiled again
                 self._forget()
                 return None
 

@@ -57,8 +57,8 @@ class KernelSet:
     def parallel(self, function: _Function) -> _Function:
         """`compiled`, with `numba.prange` loops shared out among threads.
 
-        The cache tells functions apart by their names alone, so that the twin of one that is compiled without threads
-        as well has a name of its own.
+        The cache distinguishes functions by their names alone, so that the twin of one that is compiled without threads
+        as well has its own name.
         """
         name = f"{function.__name__}_parallel"
         twin = FunctionType(function.__code__, function.__globals__, name)

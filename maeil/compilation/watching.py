@@ -1,4 +1,4 @@
-"""Tells that kernels are being compiled, which takes much longer than to load them."""
+"""Reports that kernels are being compiled, which takes much longer than to load them."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from maeil.dig.graph import Activation, InteractionGraph, Reaction, Root, SentMessage
-from maeil.dig.subjects import Subjects, subject_of
+from maeil.dig.graph import Activation, InteractionGraph, Reaction, Root, SentMessage, Subjects, subject_of
 from maeil.messages import MessageKind
 from maeil.plans import PlanStatus
 from maeil.stages import Stage, Trigger
@@ -47,7 +46,7 @@ class _Decided:
 class GraphBuilder:
     """Builds a graph.
 
-    Reactions are told when the team acts: what tasks are there, and how many agents each takes, is known from then on.
+    Reactions are known when the team acts: what tasks are there, and how many agents each takes, is known from then on.
 
     Args:
         start: the first event of the episode.

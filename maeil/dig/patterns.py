@@ -25,6 +25,7 @@ from maeil.trace.events import (
     StepOutcome,
     StepTaken,
 )
+from maeil.trace.reader import Trace
 
 _Origin = tuple[int, frozenset[str]]
 """Of what waits for a plan: how many thoughts back its work has come into the graph, and what it is about."""
@@ -167,7 +168,7 @@ class PatternFinder:
     def _mixing(self, stamped: Stamped, event: MessageRead) -> list[Finding]:
         """`dependency_warning`: what waits for an agent's plan asks for different things, from different sources.
 
-        Told once for each plan of an agent.
+        Found once for each plan of an agent.
         """
         new = self.graph.messages.get(event.message)
         if new is None or event.agent >= self.graph.agents or event.agent in self._mixed:
@@ -218,7 +219,7 @@ class PatternFinder:
     def _repeating(self, stamped: Stamped) -> list[Finding]:
         """Those who have taken up one message work on one thing, and are more than it takes.
 
-        Told of one thing once, and again when somebody joins them.
+        Found once for each subject, and again when somebody joins them.
         """
         build = self.builder
         readers: dict[int, list[int]] = {}
@@ -294,7 +295,7 @@ class PatternFinder:
         return found
 
     def _orphans(self, stamped: Stamped) -> list[Finding]:
-        """All recipients have discarded a message, or passed it on; told once, as soon as it is old enough."""
+        """All recipients have discarded a message, or passed it on; found once, as soon as it is old enough."""
         judged = {message.id: message for message, _ in self.settled if message.id in self._aged}
         while self._ageing and stamped.t - self._ageing[0].t >= self._thresholds.orphan_steps:
             message = self._ageing.popleft()
@@ -344,3 +345,28 @@ def _found(
 ) -> Finding:
     ids = tuple(message.id for message in proof)
     return Finding(pattern, stamped.t, stamped.t_hat, agents, ids, subject, count, needed)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """A graph, and the failures in it.
+
+    Attributes:
+        graph: the interaction graph.
+        findings: in the order in which they came about.
+    """
+
+    graph: InteractionGraph
+    findings: tuple[Finding, ...]
+
+
+def analyse(trace: Trace, thresholds: Thresholds = PUBLISHED) -> Analysis:
+    """Build the graph of a trace and find the failures in it: one pass over its events.
+
+    Args:
+        trace: the trace.
+        thresholds: the numbers in the rules.
+    """
+    finder = PatternFinder(trace.start, thresholds)
+    findings = [found for stamped in trace.events for found in finder.take(stamped)]
+    return Analysis(finder.graph, tuple(findings))

@@ -9,6 +9,8 @@ import numpy.typing as npt
 from gymnasium import Space
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo ships no types
 
+from maeil.environments.arguments import agent_name
+
 RenderMode = Literal["ansi", "rgb_array"]
 RENDER_MODES: tuple[RenderMode, ...] = ("ansi", "rgb_array")
 InfoKind = Literal["none", "plain", "symbolic"]
@@ -18,11 +20,6 @@ INFOS: tuple[InfoKind, ...] = ("none", "plain", "symbolic")
 _Seen = TypeVar("_Seen", bound=Space[Any])
 _Acts = TypeVar("_Acts", bound=Space[Any])
 _Array = TypeVar("_Array", bound=npt.NDArray[Any])
-
-
-def agent_name(index: int) -> str:
-    """Name of an agent by its index."""
-    return f"agent_{index}"
 
 
 def read_only(array: _Array) -> _Array:

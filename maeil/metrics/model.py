@@ -9,7 +9,7 @@ all optional:
 | `prompt_tokens` | tokens that it was given, cached ones included |
 | `cached_tokens` | those of them that the provider read from its cache |
 | `cache_written_tokens` | those of them that it read and wrote into its cache; absent: 0 |
-| `usage_estimated` | whether a count of tokens is our own estimate, as the provider told none; absent: false |
+| `usage_estimated` | whether a count of tokens is our own estimate, as the provider gave none; absent: false |
 | `usd` | what the call cost, in US dollars; absent or null when the price is not known |
 | `seconds` | wall time from the request to the whole reply, retries included |
 | `retries` | how often the request was sent again after an error of the provider; absent: 0 |
@@ -51,16 +51,16 @@ def calls_of(trace: Trace) -> Iterator[Mapping[str, Any]]:
 
 
 def call_number(call: Mapping[str, Any], key: str) -> int | float | None:
-    """Return a number of a record, None when it is not told."""
+    """Return a number of a record, None when it is not given."""
     value = call.get(key)
     return value if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else None
 
 
 def answers_of(call: Mapping[str, Any]) -> int:
     """Return how many answers a call got."""
-    told = call_number(call, "answers")
-    if told is not None:
-        return int(told)
+    given = call_number(call, "answers")
+    if given is not None:
+        return int(given)
     return int("unanswered" not in call or "completion_tokens" in call)
 
 
@@ -184,3 +184,40 @@ def parse_failures(trace: Trace) -> Value:
 def empty_answers(trace: Trace) -> Value:
     """Calls that got no answer at all, not with more room either: only thoughts, nothing, or a refusal."""
     return sum("empty_answer" in call for call in calls_of(trace))
+
+
+ACTORS = frozenset({"actor", "reviewer"})
+
+
+def _rejections(trace: Trace) -> Iterator[Mapping[str, Any]]:
+    return (rejection for call in calls_of(trace) for rejection in call.get("rejections", ()))
+
+
+@metric("gates.rejections", "rejections")
+def rejections(trace: Trace) -> Value:
+    """Rules that plans broke, each counted as often as it was found broken."""
+    return sum(1 for _ in _rejections(trace))
+
+
+@metric("gates.rejected_proposals", "calls")
+def rejected_proposals(trace: Trace) -> Value:
+    """Calls for a joint plan whose answer did not pass: the retries of a planner, but for the last one of a failure."""
+    return sum(1 for call in calls_of(trace) if call.get("rejections") and call.get("role") not in ACTORS)
+
+
+@metric("gates.actor_calls", "calls")
+def actor_calls(trace: Trace) -> Value:
+    """Calls of agents for feedback on their part: when it failed its confirmation (LLaMAC), or always (HMAS-2)."""
+    return sum(1 for call in calls_of(trace) if call.get("role") in ACTORS)
+
+
+@metric("gates.feedback_rounds", "rounds")
+def feedback_rounds(trace: Trace) -> Value:
+    """Thoughts in which a coordinator planned again on feedback (LLaMAC, external feedback; HMAS-2, objections)."""
+    return sum(any(call.get("on_feedback") for call in thought.calls) for thought in trace.of(ThoughtEnd))
+
+
+@metric("gates.repaired_plans", "plans")
+def repaired_plans(trace: Trace) -> Value:
+    """Plans that were dropped because they did not go with others and all retries were used up."""
+    return sum(len(call.get("repaired", ())) for call in calls_of(trace))

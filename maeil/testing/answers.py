@@ -34,8 +34,8 @@ def check_end(contract: Contract, end: object) -> None:
     known = isinstance(end, ActionEnd) and isinstance(end.status, ActionStatus)
     contract.require(known, "status() of a controller returns None or an ActionEnd", end)
     assert isinstance(end, ActionEnd)
-    told = end.status is ActionStatus.SUCCESS or bool(end.reason)
-    contract.require(told, "an action that does not succeed has a reason", end)
+    valid = end.status is ActionStatus.SUCCESS or bool(end.reason)
+    contract.require(valid, "an action that does not succeed has a reason", end)
 
 
 def check_transition(contract: Contract, transition: object, agents: int, active: Mapping[Task, TaskState]) -> str:
@@ -45,7 +45,7 @@ def check_transition(contract: Contract, transition: object, agents: int, active
         contract: takes what is wrong.
         transition: what `step` returned.
         agents: size of the team.
-        active: the tasks that `constraints` has told of.
+        active: the tasks that `constraints` has reported.
     """
     contract.require(isinstance(transition, Transition), "step() returns a Transition", transition)
     assert isinstance(transition, Transition)
@@ -59,14 +59,14 @@ def check_transition(contract: Contract, transition: object, agents: int, active
     for attempt in transition.attempts:
         _check_indices(contract, attempt.agents, agents, "the agents of an attempt are indices, ascending")
         follows = attempt.succeeded or attempt.task in active
-        contract.require(follows, "a failed attempt is at a task that constraints() has told of", attempt)
+        contract.require(follows, "a failed attempt is at a task that constraints() has reported", attempt)
     for change in transition.capabilities:
         _check_indices(contract, (change.agent,), agents, "a capability is of an agent, by its index")
     return contract.json(transition, "the transition")
 
 
 def check_state(contract: Contract, state: object, agents: int, active: Mapping[Task, TaskState]) -> None:
-    """Check one state that `constraints` tells, against those that it has told before."""
+    """Check one state that `constraints` reports, against those that it has reported before."""
     contract.require(isinstance(state, TaskState), "constraints() returns states of tasks", state)
     assert isinstance(state, TaskState)
     if state.threshold == 0:
@@ -80,13 +80,13 @@ def check_state(contract: Contract, state: object, agents: int, active: Mapping[
 
 
 def check_open_tasks(contract: Contract, tasks: object, agents: int) -> str:
-    """Check what `open_tasks` tells, and return it as JSON."""
-    told = isinstance(tasks, Sequence) and all(isinstance(task, OpenTask) for task in tasks)
-    contract.require(told, "open_tasks() returns open tasks", tasks)
+    """Check the result of `open_tasks`, and return it as JSON."""
+    valid = isinstance(tasks, Sequence) and all(isinstance(task, OpenTask) for task in tasks)
+    contract.require(valid, "open_tasks() returns open tasks", tasks)
     assert isinstance(tasks, Sequence)
-    contract.require(len({task.task for task in tasks}) == len(tasks), "open_tasks() tells each task once", tasks)
+    contract.require(len({task.task for task in tasks}) == len(tasks), "open_tasks() lists each task once", tasks)
     for task in tasks:
-        contract.require(task.needs >= 1 and task.more >= 0, "open_tasks() tells tasks that are not over", task)
+        contract.require(task.needs >= 1 and task.more >= 0, "open_tasks() lists only tasks that are not over", task)
         for named in (task.in_place, task.able, task.planned):
             _check_indices(contract, named or (), agents, "open_tasks() names agents by index, ascending")
         named_well = all(name and units > 0 for name, units in task.missing) and all(task.before)
@@ -132,7 +132,9 @@ def check_drawing(contract: Contract, canvas: Canvas, drawing: object, agents: i
     contract.require(known, "draw() names kinds by their index in canvas()", drawing)
     marked = [mark.agent for mark in drawing.marks.values() if mark.agent is not None]
     _check_indices(contract, sorted(marked), agents, "draw() marks an agent by its index, once")
-    contract.require(len(drawing.holdings) in (0, agents), "draw() tells what each agent has, or of none", drawing)
+    contract.require(
+        len(drawing.holdings) in (0, agents), "draw() shows the holdings of all agents or of none", drawing
+    )
     return f"{drawing.ground.hex()} {contract.json(drawing.marks, 'draw()')} {drawing.caption} {drawing.holdings}"
 
 

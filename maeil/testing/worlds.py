@@ -85,7 +85,7 @@ def _check_names(contract: Contract, world: World) -> None:
 
 
 def _facts(contract: Contract, world: World) -> Record:
-    """What `prompt_facts` tells, as JSON; nothing for a world without it."""
+    """What `prompt_facts` returns, as JSON; nothing for a world without it."""
     if not isinstance(world, TellsFacts):
         return []
     return [("prompt_facts()", contract.json(world.prompt_facts(), "prompt_facts()"))]
@@ -121,7 +121,7 @@ def _check_first_states(contract: Contract, world: World, seed: int) -> None:
             controller.close()
     rule = "constraints() returns every active task at its first call after a reset"
     contract.require(found[0] == found[1], rule, f"{found[0]} after the first reset, {found[1]} after the second")
-    rule = "open_tasks() changes nothing of what constraints() tells"
+    rule = "open_tasks() does not change what constraints() returns"
     contract.require(found[0] == found[2], rule, f"{found[0]} without it, {found[2]} after it")
 
 
@@ -316,9 +316,9 @@ def _replay(contract: Contract, world: World, episode: _Episode) -> Record:
 def _step(contract: Contract, t: int, joint: Sequence[int], world: World, transition: Transition) -> Record:
     """Return what a step did, and how the world looks after it."""
     ends = transition.terminated, transition.truncated
-    told = contract.json([transition.reward, transition.outcomes, ends], "step()")
+    shown = contract.json([transition.reward, transition.outcomes, ends], "step()")
     if isinstance(world, Drawable):
         names = [world.primitive_name(primitive) for primitive in joint]
         named = all(isinstance(name, str) and name for name in names)
         contract.require(named, "primitive_name() names every primitive", names)
-    return [(f"step {t}: step()", told), *frame(contract, world, t + 1)]
+    return [(f"step {t}: step()", shown), *frame(contract, world, t + 1)]

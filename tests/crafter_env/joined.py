@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from crafter_env import Cell, Item
-from crafter_env.symbolic.primitives import decode
+from crafter_env.symbolic.controller import decode
 from crafter_env.world import CrafterConfig, CrafterWorld
 from maeil.actions import ActionStatus, SymbolicAction
 from maeil.tasks import TaskState

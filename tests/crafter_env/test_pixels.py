@@ -7,8 +7,7 @@ import pytest
 
 from crafter_env import Action, CrafterEnv, Item, Layout, Material
 from crafter_env.kernels.arrays import STEP
-from crafter_env.pixels import tiles
-from crafter_env.sprites import DIGITS, SPRITES, digit, sprite
+from crafter_env.render import DIGITS, DRAWINGS, digit, sprite, tiles
 from tests.crafter_env.boards import NOOP, QUIET, world
 
 UNIT = 7
@@ -43,7 +42,7 @@ def test_every_material_and_every_sprite_looks_different():
     grounds, sprites = tiles(UNIT)
     for pictures in (grounds, sprites):
         assert len(np.unique(pictures.reshape(len(pictures), -1), axis=0)) == len(pictures)
-    assert all(len(rows.split()) == 8 and {len(row) for row in rows.split()} == {8} for rows in SPRITES.values())
+    assert all(len(rows.split()) == 8 and {len(row) for row in rows.split()} == {8} for rows in DRAWINGS.values())
     assert len({*DIGITS}) == 10
     assert digit(1, 2).shape == (10, 6)
     assert sprite("arrow", 16, turns=1).shape == (16, 16, 4)

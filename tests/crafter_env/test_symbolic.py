@@ -24,7 +24,7 @@ from crafter_env import (
     Target,
     Tool,
 )
-from crafter_env.symbolic.primitives import decode, encode_share
+from crafter_env.symbolic.controller import decode, encode_share
 from maeil.plans import Plan
 from tests.crafter_env.joined import advance, bag, cell, number, run, world
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crafter_env import Action, Collect, Direction, Item, Material, Move, Resource
 from crafter_env.constraints import aimed_cells
-from crafter_env.kernels.aiming import AREA_AIM
+from crafter_env.kernels.grid import AREA_AIM
 from maeil.constraints import missing
 from maeil.tasks import CapabilityChange, Constraint
 from tests.crafter_env.joined import advance, cell, number, run, states, world

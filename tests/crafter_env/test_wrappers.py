@@ -32,7 +32,7 @@ from crafter_env import (
     WorldError,
     share,
 )
-from crafter_env.flat import read_flat
+from crafter_env.spaces import read_flat
 from tests.conftest import environment
 from tests.crafter_env.boards import world
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cube_env.symbolic.depiction import depict
+from cube_env.symbolic.picture import depict
 from cube_env.symbolic.shown import TextLimits
 from maeil.drawing import Depicted
 from tests.cube_env.acting import world

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from cube_env import CubeEnv
-from cube_env.curriculum import Scenario
+from cube_env.scenario import Scenario
 from tests.cube_env.boards import dense_layout, herd_actions
 from tests.cube_env.reference import ReferenceWorld
 

@@ -6,7 +6,7 @@ import pytest
 from cube_env import CubeState, Face, Idle, Layout, MoveToBlock, Navigate, PushBlock, Rendezvous, YieldBlock
 from cube_env.constraints import ConstraintWatch
 from cube_env.symbolic.actions import Entity
-from cube_env.symbolic.open_tasks import open_tasks
+from cube_env.symbolic.tasks import open_tasks
 from maeil.plans import Plan, Task
 from maeil.tasks import OpenTask
 from maeil.world import NEAREST

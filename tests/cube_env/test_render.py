@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from cube_env import Action, CubeEnv, Layout, Push, PushOutcome, WorldError, render_rgb
-from cube_env.glyphs import PIXELS, STROKES, fitting_height, number_mask
-from cube_env.render import BLOCKS, GOAL, GROUND, INK, PAPER
+from cube_env.render import BLOCKS, GOAL, GROUND, INK, PAPER, PIXELS, STROKES, fitting_height, number_mask
 from tests.cube_env.boards import board, play
 
 BOARD = """

@@ -33,7 +33,7 @@ PAGES = [
     if "\nquorum " in page.read_text("utf-8")
 ]
 _REFERENCE = (ROOT / "mkdocs.yml").read_text("utf-8").partition("- Look it up:")[2].partition("- When something")[0]
-_COMING = {"branch.md", "comparing.md", "credit.md", "dig.md", "repair.md"}
+_COMING = {"blame.md", "branch.md", "comparing.md", "credit.md", "dig.md"}
 """Pages that are ahead of the command: removed once its new verbs and extensions are there."""
 TIERED = [pytest.param(page, marks=pytest.mark.claims) if f": {page.name}\n" in _REFERENCE else page for page in PAGES]
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from llamac_env import Colour, LayoutError, SqueezeEnv, WorldError
 from llamac_env.squeeze.game import Game
 from llamac_env.squeeze.world import SqueezeWorld
+from llamac_env.transport.arrays import COLOURS
 from llamac_env.transport.env import TransportEnv
-from llamac_env.transport.primitives import COLOURS
 from llamac_env.transport.text import write_board
 from maeil.controllers import SUCCESS, failed
 from maeil.world import Progress

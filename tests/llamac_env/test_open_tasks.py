@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from llamac_env import BoxName, Move, Pick
 from llamac_env.squeeze.world import SqueezeConfig, SqueezeWorld
-from llamac_env.transport.symbolic.open_tasks import open_tasks
-from llamac_env.transport.symbolic.tasks import TaskBoard
+from llamac_env.transport.symbolic.tasks import TaskBoard, open_tasks
 from maeil.plans import Plan, Task
 from maeil.tasks import OpenTask
 from tests.llamac_env.boards import board, drawn, grid

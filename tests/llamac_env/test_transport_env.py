@@ -9,7 +9,7 @@ import pytest
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
 from llamac_env import ActionError, EpisodeError, FailureCode, TransportEnv, WorldError
-from llamac_env.transport.primitives import NOTHING, PRIMITIVES, decode, encode
+from llamac_env.transport.arrays import NOTHING, PRIMITIVES, decode, encode
 from tests.llamac_env.boards import SHAPES, board, drawn, grid, moves
 
 SETTINGS = [(difficulty, shape) for difficulty in ("easy", "hard") for shape in SHAPES]

@@ -10,7 +10,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 from llamac_env import ActionError, EpisodeError, TransportEnv, TransportVecEnv, WorldError
-from llamac_env.transport.primitives import PRIMITIVES
+from llamac_env.transport.arrays import PRIMITIVES
 from tests.llamac_env.boards import grid
 
 NEXT_STEP, SAME_STEP = AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from llamac_env import BoxName, Move, Wait, WorldError
-from llamac_env.transport.primitives import encode
+from llamac_env.transport.arrays import encode
 from llamac_env.transport.world import TransportConfig, TransportWorld
 from maeil.component import RECORDED
 from maeil.errors import InvalidThought

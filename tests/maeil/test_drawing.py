@@ -62,7 +62,7 @@ def test_primitives_have_names() -> None:
     assert isinstance(crafter, Drawable)
     assert [cube.primitive_name(code) for code in range(5)] == ["stay", "up", "down", "left", "right"]
     from crafter_env.constants import Item
-    from crafter_env.symbolic.primitives import encode_share
+    from crafter_env.symbolic.controller import encode_share
 
     assert crafter.primitive_name(5) == "do"
     assert crafter.primitive_name(encode_share(1, Item.wood, 3, 2)) == "share 3 wood with agent_1"

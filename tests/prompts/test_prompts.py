@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llamac_env.squeeze.symbolic.actions import VOCABULARY as SQUEEZE_VOCABULARY
+from llamac_env.squeeze.world import VOCABULARY as SQUEEZE_VOCABULARY
 from maeil import Act, OpenTask
 from maeil.messages import Message, MessageKind
 from maeil.mind import PlanView

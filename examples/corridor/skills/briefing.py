@@ -1,4 +1,4 @@
-"""What a coordinator is told of the corridors."""
+"""What a coordinator reads about the corridors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from quorum.agents.skills import Briefing
 
 
 class CorridorBriefing(Briefing):
-    """How many cells each agent has left, by index: all of the state, so that there is no digest beside it."""
+    """How many cells each agent has left, by index: all of the state, so that no digest is needed."""
 
     def state(self, sight: TeamSight) -> object:
         """Return the cells that are left."""

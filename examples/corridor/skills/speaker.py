@@ -24,7 +24,7 @@ class CorridorSpeaker(Speaker[Sight]):
     needs = frozenset({"walk"})
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
-        """Answer a turn. A coordinator without a body sees no corridor of its own, and has nothing to say."""
+        """Answer a turn. A coordinator without a body has no corridor, and has nothing to say."""
         assert isinstance(view.observation, Sight)
         if not view.observation.agent:
             return Thought()

@@ -1,4 +1,4 @@
-"""Metrics against `across` with their intervals, one by one and as small multiples."""
+"""Figures of the compared metrics: their values, their differences from the baseline, and the score along the steps."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 
 from maeil.metrics import METRICS
 from quorum.experiments.compare.comparison import Comparison
-from quorum.experiments.compare.factors import written
+from quorum.experiments.compare.differences import Difference
+from quorum.experiments.compare.factors import short, written
 from quorum.experiments.compare.figures import style
 from quorum.experiments.compare.figures.registry import Drawing, figure
 from quorum.experiments.compare.formats import ARROWS
 from quorum.experiments.compare.metrics import arrow
 from quorum.experiments.compare.statistics import Estimate
-from quorum.experiments.compare.tables import STATISTIC_NAMES, level_label
+from quorum.experiments.compare.tables import STATISTIC_NAMES, baseline_label, level_label
 from quorum.experiments.results.rows import Scalar
 
 OVERVIEW = ("outcome.completion", "outcome.steps", "communication.messages", "decision.overhead", "plans.coherence")
-"""The metrics of the small multiples, beside those that are asked for."""
+"""The metrics of the small multiples, as well as those that are asked for."""
 _LABEL = 26
 """Letters of the label of a level."""
 _DODGE = 0.06
@@ -181,7 +182,7 @@ def _mark(
     A rate that is 0 or 1 in all runs has a long interval that says how few they are: it stands in the tables, and the
     mark is hollow, so that levels which all succeed are no forest of lines.
     """
-    told = [(place, e) for place, e in found if not _is_hollow(metric, e)]
+    known = [(place, e) for place, e in found if not _is_hollow(metric, e)]
     hollow = [(place, e) for place, e in found if _is_hollow(metric, e)]
     marker, colour = style.marker(comparison, level), style.colour(comparison, level)
     for place, estimate in hollow:
@@ -189,9 +190,9 @@ def _mark(
             *((estimate.value, place) if flat else (place, estimate.value)), linestyle="", marker=marker, color=colour,
             markersize=4, markerfacecolor="none", clip_on=False,
         )  # fmt: skip
-    if not told:
+    if not known:
         return
-    places, estimates = zip(*told, strict=True)
+    places, estimates = zip(*known, strict=True)
     values = [estimate.value for estimate in estimates]
     ends = [
         (0.0, 0.0) if math.isnan(e.low) else (max(0.0, e.value - e.low), max(0.0, e.high - e.value)) for e in estimates
@@ -202,3 +203,82 @@ def _mark(
         x, y, xerr=bars if flat else None, yerr=None if flat else bars, fmt=marker, color=colour,
         markersize=4, elinewidth=1.0, capsize=2.0, capthick=1.0,
     )  # fmt: skip
+
+
+_ROW = 0.17
+"""Height of a difference, in inches."""
+_ROW_LABEL = 24
+"""Letters of the label of a difference."""
+
+
+@figure("difference")
+def difference(comparison: Comparison) -> Iterator[Drawing]:
+    """Draw the differences of each metric, in files that are called after it; nothing where no board differs."""
+    for metric in comparison.metrics:
+        found = [item for item in comparison.differences if item.metric == metric and not math.isnan(item.mean.value)]
+        if any(item.differing for item in found):
+            yield _forest(comparison, metric, found)
+
+
+def _forest(comparison: Comparison, metric: str, found: Sequence[Difference]) -> Drawing:
+    labels = [_label(comparison, item) for item in found]
+    margins = style.Margins(left=0.2 + 0.062 * max(map(len, labels)))
+    drawn = style.sheet(1, height=0.75 + _ROW * len(found), margins=margins)
+    axes = drawn.panels[0]
+    gain = comparison.family is not None
+    what = "gain" if gain else f"difference from {style.clipped(str(comparison.baseline))}"
+    style.title(axes, f"{METRICS[metric].title}{arrow(metric)}: {what}")
+    axes.axvline(0, color=style.INK, linewidth=0.7)
+    for place, item in enumerate(found):
+        colour = style.colour(comparison, item.level)
+        if not math.isnan(item.mean.low):
+            axes.plot([item.mean.low, item.mean.high], [place, place], color=colour, linewidth=1.2)
+        axes.plot(
+            item.mean.value, place, linestyle="", marker=style.marker(comparison, item.level), markersize=4,
+            color=colour,
+        )  # fmt: skip
+    axes.set_yticks(range(len(found)), labels)
+    axes.set_ylim(len(found) - 0.5, -0.5)
+    axes.set_xlabel(METRICS[metric].unit)
+    style.grid(axes, "x")
+    boards = sorted({item.mean.boards for item in found})
+    number = boards[0] if len(boards) == 1 else f"{boards[0]} to {boards[-1]}"
+    unit = comparison.unit if number != 1 else comparison.unit[:-1]
+    remark = f"Mean {f'gain over {baseline_label(comparison)}, of' if gain else 'difference over'} {number} {unit}"
+    remark += " with the 95 % interval of the sign-flip test; without a line, none has ends."
+    words = "gain over" if gain else "differences from"
+    title = f"{metric}: {words} {baseline_label(comparison)}, by {', '.join(comparison.by)}"
+    return Drawing(title, style.finish(drawn, comparison, remark, legend=False), f"difference.{metric}")
+
+
+def _label(comparison: Comparison, item: Difference) -> str:
+    across = "" if comparison.across is None else f", {short(comparison.across)} = {written(item.point)}"
+    return style.clipped(item.level, max(8, _ROW_LABEL - len(across))) + across
+
+
+@figure("curves")
+def curves(comparison: Comparison) -> Iterator[Drawing]:
+    """Draw the curves, where they were asked for."""
+    if not comparison.curves:
+        return
+    drawn = style.sheet(len(comparison.points), height=2.0)
+    shade = min(0.2, 0.5 / len(comparison.levels))
+    for place, (axes, point) in enumerate(zip(drawn.panels, comparison.points, strict=True)):
+        for level in comparison.levels:
+            found = comparison.curves.get((level, point))
+            if found is None or not found.steps:
+                continue
+            colour = style.colour(comparison, level)
+            low, high = [e.low for e in found.estimates], [e.high for e in found.estimates]
+            axes.fill_between(found.steps, low, high, color=colour, alpha=shade, linewidth=0)
+            axes.plot(
+                found.steps, [e.value for e in found.estimates], color=colour, linewidth=1.2,
+                marker=style.marker(comparison, level), markersize=3, markevery=0.25,
+            )  # fmt: skip
+        if comparison.across is not None:
+            style.title(axes, f"{short(comparison.across)} = {style.clipped(written(point), 20)}")
+        axes.set_xlabel("environment step" if drawn.bottom_row(place) else "")
+        axes.set_ylabel("score" if drawn.first_column(place) else "")
+        style.grid(axes, "y")
+    remark = f"Score after each step: {STATISTIC_NAMES[comparison.statistic]} over runs with 95 % interval."
+    yield Drawing(f"Score along the steps, by {', '.join(comparison.by)}", style.finish(drawn, comparison, remark))

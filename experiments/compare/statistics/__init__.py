@@ -11,10 +11,8 @@
 | many comparisons | `families` | Holm 1979; Tarone 1990 |
 """  # noqa: E501 - a table
 
-from quorum.experiments.compare.statistics.aggregates import STATISTICS, Statistic, interquartile_mean
-from quorum.experiments.compare.statistics.families import holm
-from quorum.experiments.compare.statistics.flips import sign_flip_interval, sign_flip_test, smallest_p
-from quorum.experiments.compare.statistics.improvement import share_greater
+from quorum.experiments.compare.statistics.aggregates import STATISTICS, Statistic, interquartile_mean, share_greater
+from quorum.experiments.compare.statistics.flips import holm, sign_flip_interval, sign_flip_test, smallest_p
 from quorum.experiments.compare.statistics.intervals import Estimate, estimate
 
 __all__ = [

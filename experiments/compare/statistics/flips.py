@@ -15,7 +15,7 @@ Zero). Boards that do not differ change no p-value; they do belong to the sets o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,7 @@ def sign_flip_test(differences: Floats) -> float:
 def sign_flip_interval(differences: Floats, *, share: bool = False) -> tuple[float, float]:
     """Return the means that the test does not reject at 0.05, as an interval; NaN where it has no end.
 
-    Fewer than six boards reject nothing, and where all differences are equal nothing tells how they scatter: neither
+    Fewer than six boards reject nothing, and where all differences are equal nothing shows how they scatter: neither
     has an interval, but for shares.
 
     Differences of shares are -1, 0 or 1 more often than not, and boards that were not among those tried may differ from
@@ -135,3 +135,28 @@ def _binomial_quantiles(trials: int, most: int) -> NDArray[np.int64]:
     logarithms = np.concatenate([[0.0], np.cumsum(np.log((trials + 1 - heads) / heads))]) - trials * math.log(2)
     quantiles = (np.arange(number) + 0.5) / number
     return np.asarray(np.searchsorted(np.cumsum(np.exp(logarithms)), quantiles), dtype=np.int64)
+
+
+def holm(p_values: Sequence[float], smallest: Sequence[float] | None = None) -> list[float]:
+    """Adjust the p-values of one family so that the chance of any false finding stays below the level.
+
+    The k-th smallest of m is multiplied by m - k + 1; none is smaller than one before it, and none larger than 1 (Holm
+    1979, A Simple Sequentially Rejective Multiple Test Procedure). Of these m - k + 1 only those count that could have
+    a p-value as small at all: a test over three boards, which never falls below 0.25, takes no part in the chance that
+    some p-value falls to 0.01 (Tarone 1990, A Modified Bonferroni Method for Discrete Data; stepwise as in Hommel and
+    Krummenauer 1998, Improvements and Modifications of Tarone's Multiple Test Procedure for Discrete Data).
+
+    Args:
+        p_values: of the tests.
+        smallest: the smallest p-value that each test can have; None: any can be as small as it likes.
+    """
+    least = [0.0] * len(p_values) if smallest is None else smallest
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, place in enumerate(order):
+        p = p_values[place]
+        able = sum(least[other] <= p for other in order[rank:])
+        largest = max(largest, min(1.0, able * p))
+        adjusted[place] = largest
+    return adjusted

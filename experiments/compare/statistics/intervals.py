@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
-from quorum.experiments.compare.statistics.aggregates import STATISTICS, Floats, Name, agree
-from quorum.experiments.compare.statistics.boards import Numbers, board_means
+from quorum.experiments.compare.statistics.aggregates import STATISTICS, Floats, Name, Numbers, agree, board_means
 from quorum.experiments.compare.statistics.bootstrap import bootstrap_interval
 from quorum.experiments.compare.statistics.bounded import bounded_mean_interval
-from quorum.experiments.compare.statistics.student import t_quantile
 
 TAIL = 0.025
 """Probability at each end of an interval."""
@@ -118,3 +117,42 @@ def _median_interval(values: Floats) -> tuple[float, float]:
         return _NONE
     ordered = np.sort(values)
     return float(ordered[place - 1]), float(ordered[-place])
+
+
+def t_cdf(t: float, freedom: int) -> float:
+    """Return P(T <= t), by the finite sums of Abramowitz and Stegun 1964, 26.7.3 and 26.7.4.
+
+    Args:
+        t: the point.
+        freedom: degrees of freedom, at least 1.
+    """
+    angle = math.atan(t / math.sqrt(freedom))
+    square = math.cos(angle) ** 2
+    odd = freedom % 2
+    term = math.cos(angle) if odd else 1.0
+    total = term if freedom > 1 else 0.0
+    for k in range(2 + odd, freedom - 1, 2):
+        term *= square * (k - 1) / k
+        total += term
+    inside = math.sin(angle) * total
+    within = 2 / math.pi * (angle + inside) if odd else inside
+    return 0.5 + within / 2
+
+
+@cache
+def t_quantile(share: float, freedom: int) -> float:
+    """Return t with P(T <= t) = share, to 12 digits.
+
+    Args:
+        share: strictly between 0 and 1.
+        freedom: degrees of freedom, at least 1.
+    """
+    if share < 0.5:
+        return -t_quantile(1 - share, freedom)
+    low, high = 0.0, 1.0
+    while t_cdf(high, freedom) < share:
+        low, high = high, 2 * high
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if t_cdf(middle, freedom) < share else (low, middle)
+    return (low + high) / 2

@@ -1,19 +1,62 @@
-"""From a symbolic action of grid transportation to its controller, and what makes an action impossible."""
+"""The symbolic actions of grid transportation, and how each becomes a move."""
 
 from __future__ import annotations
 
+from enum import StrEnum
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from llamac_env.transport.arrays import NOTHING, encode
 from llamac_env.transport.board import Board, BoxMove
-from llamac_env.transport.constants import Colour, FailureCode
 from llamac_env.transport.env import TransportEnv
-from llamac_env.transport.grid import Grid
-from llamac_env.transport.primitives import NOTHING, encode
-from llamac_env.transport.symbolic.actions import Move, Wait
+from llamac_env.transport.grid import Colour, FailureCode, Grid
 from llamac_env.transport.text import Unreadable, describe, read_destination
-from maeil.actions import SymbolicAction
+from maeil.actions import SymbolicAction, Vocabulary
 from maeil.controllers import SUCCESS, Repeat, failed
 from maeil.drawing import Way
 from maeil.plans import Plan
 from maeil.world import ActionEnd, Controller
+
+
+class BoxName(StrEnum):
+    """The boxes, by colour: those of one colour are alike."""
+
+    box_blue = "box_blue"
+    box_red = "box_red"
+    box_green = "box_green"
+    box_purple = "box_purple"
+    box_orange = "box_orange"
+
+
+Destination = Annotated[
+    str,
+    Field(
+        pattern=r"^(target_[a-z]+|(square|position)[\[\(] *\d+(\.\d+)? *, *\d+(\.\d+)? *[\]\)])$",
+        description='"square[0.5, 1.5]", "position[1.0, 0.0]" or "target_green"',
+    ),
+]
+
+
+class Move(SymbolicAction):
+    """Bring a box that you can reach to a place that you can reach, in one step."""
+
+    phrase: ClassVar[str] = "bring {box} to {to}"
+    action: Literal["move"] = "move"
+    box: BoxName
+    to: Destination
+
+
+class Wait(SymbolicAction):
+    """Do nothing for `steps` steps."""
+
+    phrase: ClassVar[str] = "wait {steps} step(s)"
+    action: Literal["wait"] = "wait"
+    steps: Annotated[int, Field(ge=1, le=1000)] = 1
+
+
+VOCABULARY = Vocabulary(Move, Wait)
+
 
 _ROOM, _INSET = 0.5, 0.25
 """Edge of what is ringed around a place, and its distance from the edges of a cell."""

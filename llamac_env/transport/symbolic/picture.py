@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from math import ceil, sqrt
 
+from llamac_env.transport.arrays import COLOURS, NOTHING, SLOTS
 from llamac_env.transport.board import Board, Item
-from llamac_env.transport.constants import Colour
-from llamac_env.transport.grid import Grid, Place
-from llamac_env.transport.primitives import COLOURS, NOTHING, SLOTS
+from llamac_env.transport.grid import Colour, Grid, Place
 from maeil.drawing import Canvas, Drawing, Mark, MarkKind, Shape, Texture
 
 _PAINT = {
@@ -84,7 +83,7 @@ def _spot(place: Place, number: int, crowd: int) -> tuple[float, float]:
 
 
 def primitive_name(primitive: int, grid: Grid) -> str:
-    """Name a primitive of `llamac_env.transport.primitives`."""
+    """Name a primitive of `llamac_env.transport.arrays`."""
     if primitive == NOTHING:
         return "nothing"
     colour, slot = divmod(primitive - 1, SLOTS)

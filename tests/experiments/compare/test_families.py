@@ -19,11 +19,10 @@ from quorum.experiments.branch.parent import Parent
 from quorum.experiments.compare import Comparison, Question, compare
 from quorum.experiments.compare.files import write_files
 from quorum.experiments.compare.findings import findings
-from quorum.experiments.compare.latex import tables_as_latex
+from quorum.experiments.compare.formats import tables_as_latex
 from quorum.experiments.compare.notes import notes
 from quorum.experiments.compare.records import as_json
-from quorum.experiments.compare.report import Options
-from quorum.experiments.compare.report.page import page
+from quorum.experiments.compare.report import Options, page
 from quorum.experiments.compare.statistics import sign_flip_interval
 from quorum.experiments.compare.tables import tables
 from quorum.experiments.configuration.cell import Cell

@@ -22,8 +22,7 @@ from quorum.experiments.compare import Question, compare
 from quorum.experiments.compare.figures import FIGURES as DRAWN
 from quorum.experiments.compare.figures import style
 from quorum.experiments.compare.files import write_files
-from quorum.experiments.compare.formats import Table, as_markdown, print_tables
-from quorum.experiments.compare.latex import tables_as_latex
+from quorum.experiments.compare.formats import Table, as_markdown, print_tables, tables_as_latex
 from quorum.experiments.compare.metrics import RADARS
 from quorum.experiments.compare.notes import notes
 from quorum.experiments.compare.report import write_report

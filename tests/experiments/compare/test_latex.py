@@ -11,8 +11,7 @@ import pytest
 
 from quorum.experiments.compare import Question, compare
 from quorum.experiments.compare.files import write_files
-from quorum.experiments.compare.formats import Table
-from quorum.experiments.compare.latex import escaped, figures_as_latex, tables_as_latex
+from quorum.experiments.compare.formats import Table, escaped, figures_as_latex, tables_as_latex
 from quorum.experiments.compare.notes import notes
 from quorum.experiments.compare.tables import tables
 from quorum.experiments.results import read_results

@@ -10,8 +10,7 @@ from quorum.experiments.compare.design import find_design
 from quorum.experiments.compare.factors import first_that_varies, label_of, resolve, value_of
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.results.results_csv import as_csv
-from quorum.experiments.results.results_folder import read_results
+from quorum.experiments.results.results_folder import as_csv, read_results
 from quorum.experiments.results.rows import Row
 
 WORDS = ["agents=heuristic", "n=2", "max_steps=3"]

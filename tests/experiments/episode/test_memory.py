@@ -24,7 +24,7 @@ from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode import team_memory
 from quorum.experiments.episode.runner import Result, run_cell
-from quorum.experiments.results import rebuilt_prompt
+from quorum.experiments.results import recorded_prompt
 from quorum.experiments.results.recorded_episode import open_episode
 from tests.conftest import PLUGINS
 
@@ -233,8 +233,8 @@ def test_a_rebuilt_prompt_knows_what_the_team_brought_along(played: Played, monk
         built.append(context)
         return [SimpleNamespace(think=lambda _: asyncio.sleep(0))] * 2
 
-    monkeypatch.setattr(rebuilt_prompt, "minds", SimpleNamespace(get=lambda _: SimpleNamespace(build=build)))
-    rebuilt_prompt.rebuilt_request(second, 0, 0, [])
+    monkeypatch.setattr(recorded_prompt, "minds", SimpleNamespace(get=lambda _: SimpleNamespace(build=build)))
+    recorded_prompt.rebuilt_request(second, 0, 0, [])
     assert built[0].memories["counters"]["episodes"] == 1
 
 

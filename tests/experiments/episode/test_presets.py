@@ -23,7 +23,7 @@ from quorum.experiments.configuration.registry import providers
 from quorum.experiments.episode.checks import check
 from quorum.experiments.episode.model_pool import model_hint
 from quorum.experiments.episode.models import sampling_of
-from quorum.experiments.results.model_providers import providers_of
+from quorum.experiments.results.run_folder import providers_of
 from tests.agents.llm.raw import RawServer, answer, completion, raw_server
 from tests.agents.llm.wire import NEEDS_LITELLM, TEXT, request
 

@@ -183,7 +183,7 @@ def _page(sweep: Path) -> int:
     import msgspec
 
     from quorum.experiments.viewer.library import Library
-    from quorum.experiments.viewer.sweep_table import sweep_table
+    from quorum.experiments.viewer.runs import sweep_table
 
     library = Library.of(sweep)
     sys.stdout.write(msgspec.json.encode(sweep_table(library.root)).decode())

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from PIL import Image, ImageSequence
 
 from maeil.drawing import MarkKind
-from quorum.experiments.replay.colours import palette
-from quorum.experiments.replay.gif import encode_gif
+from quorum.experiments.replay.film import encode_gif
+from quorum.experiments.replay.frame_painter import palette
 
 COLOURS = palette([MarkKind("a", "#e69f00", "#000000"), MarkKind("b", "#0072b2", "#000000")])
 

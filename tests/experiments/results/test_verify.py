@@ -14,8 +14,7 @@ import pytest
 
 from maeil.user_errors import UserError
 from quorum.experiments.results.recompute import recompute, write_metrics
-from quorum.experiments.results.verify import verify_run
-from quorum.experiments.results.verify_folder import check_folder
+from quorum.experiments.results.verify import check_folder, verify_run
 from tests.conftest import Quorum
 from tests.experiments.folders import real_sweep, unsealed, write_plan
 
@@ -169,7 +168,7 @@ def test_a_plan_is_held_against_what_is_there(run: Path) -> None:
 
 
 def test_many_runs_are_verified_in_processes_of_their_own(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("quorum.experiments.results.verify_folder._FEW", 1)
+    monkeypatch.setattr("quorum.experiments.results.verify._FEW", 1)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
     another_steps(run)
     assert [one.name for one in check_folder(run.parent).damaged] == [run.name]

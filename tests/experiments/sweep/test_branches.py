@@ -24,7 +24,7 @@ from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results import read_results
 from quorum.experiments.results.finished import finished_cell
 from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.results.verify_folder import check_folder
+from quorum.experiments.results.verify import check_folder
 from quorum.experiments.sweep.branches import BranchOptions, plan_branches
 from quorum.experiments.sweep.command import SweepReport, run_sweep_command, show_plan
 from quorum.experiments.sweep.engines.choose import choose_engine

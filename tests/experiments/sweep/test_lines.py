@@ -23,7 +23,7 @@ from quorum.experiments.common.memory_file import MEMORY, MEMORY_BEFORE, Memory,
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.results import read_results
 from quorum.experiments.results.finished import FinishedCell
-from quorum.experiments.results.verify_folder import check_folder
+from quorum.experiments.results.verify import check_folder
 from quorum.experiments.sweep.command import run_sweep_command
 from quorum.experiments.sweep.engines.protocol import Finished
 from quorum.experiments.sweep.plan import plan

@@ -1,89 +1,98 @@
-"""The server and the scripts of the viewer mean the same by every field.
-
-`python -m tests.experiments.viewer.test_contract` writes `contract.js` anew after a change of `contract.py`.
-"""
+"""What the server sends is what `static/contract.js` says, and the scripts read all of it."""
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from collections.abc import Iterator, Mapping
-from enum import StrEnum
-from types import NoneType, UnionType
-from typing import Annotated, Any, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+from pathlib import Path
+from typing import Any
 
-from maeil.drawing import Canvas, MarkKind
-from quorum.experiments.viewer import contract
+import orjson
+import pytest
+
+from quorum.experiments.viewer.episode import read_episode
+from quorum.experiments.viewer.library import Library
+from quorum.experiments.viewer.runs import sweep_table
 from tests.conftest import ROOT
+from tests.experiments.folders import write_plan
+from tests.recorded import copied_run, recorded_run
 
 STATIC = ROOT / "experiments" / "viewer" / "static"
 FILE = STATIC / "contract.js"
-TUPLES = {value: name for name, value in vars(contract).items() if get_origin(value) is tuple}
-OBJECTS = [value for value in vars(contract).values() if is_typeddict(value)] + [Canvas, MarkKind]
-NAMES = {int: "number", float: "number", bool: "boolean", str: "string", NoneType: "null", Any: "any"}
-SHOWN_WHOLE = {contract.End}
+COMMENT = re.compile(r"/\*\*.*?\*/", re.DOTALL)
+SHOWN_WHOLE = {"End"}
 """Shown as JSON, whatever it holds."""
+CUBE = ("n=3", "agents=naive", "topology=debate", "max_steps=60", "llm=simulated")
 
 
-def js(kind: Any) -> str:
-    """Write a type as JSDoc does."""
-    origin, arguments = get_origin(kind), get_args(kind)
-    if kind in NAMES:
-        return NAMES[kind]
+def declared() -> tuple[dict[str, list[str]], dict[str, dict[str, tuple[str, bool]]]]:
+    """Read the tuples and the objects of the contract: types of places, and type and need of properties."""
+    tuples, objects = {}, {}
+    for comment in COMMENT.findall(FILE.read_text(encoding="utf-8")):
+        if found := re.search(r"@typedef \{\[(.*)\]\} (\w+)", comment):
+            tuples[found[2]] = [place.partition(": ")[2] for place in re.split(r", (?=\w+: )", found[1])]
+        elif found := re.search(r"@typedef \{object\} (\w+)", comment):
+            properties = re.findall(r"@property \{(.*?)\} (\[?)(\w+)", comment)
+            objects[found[1]] = {name: (kind, not optional) for kind, optional, name in properties}
+    return tuples, objects
+
+
+TUPLES, OBJECTS = declared()
+NAMED = {"number": (int, float), "boolean": (bool,), "string": (str,), "null": (type(None),), "any": (object,)}
+
+
+def fits(value: Any, kind: str) -> bool:
+    """Whether a value of JSON is of a type of JSDoc."""
+    if len(alternatives := re.findall(r"(?:\(.*?\)|<.*?>|[^|])+", kind)) > 1:
+        return any(fits(value, one) for one in alternatives)
+    if kind.endswith("[]"):
+        return isinstance(value, list) and all(fits(item, kind[:-2].strip("()")) for item in value)
+    if kind.startswith("Object<"):
+        inside = kind.removeprefix("Object<string, ").removesuffix(">")
+        return isinstance(value, dict) and all(fits(item, inside) for item in value.values())
     if kind in TUPLES:
-        return TUPLES[kind]
-    if origin in (Annotated, NotRequired):
-        return js(arguments[0])
-    if origin in (Union, UnionType):
-        return "|".join(dict.fromkeys(map(js, arguments)))
-    if origin is Mapping:
-        return f"Object<string, {js(arguments[1])}>"
-    if isinstance(kind, type) and issubclass(kind, StrEnum):
-        return "string"
-    if origin is not None:  # a list, a sequence, a tuple of any length
-        item = js(arguments[0])
-        return f"({item})[]" if "|" in item else f"{item}[]"
-    return str(kind.__name__)
+        places = TUPLES[kind]
+        return isinstance(value, list) and len(value) == len(places) and all(map(fits, value, places))
+    if kind in OBJECTS:
+        wanted = OBJECTS[kind]
+        return isinstance(value, dict) and all(
+            (name in value and fits(value[name], own)) or (name not in value and not needed)
+            for name, (own, needed) in wanted.items()
+        ) and value.keys() <= wanted.keys()  # fmt: skip
+    return isinstance(value, NAMED[kind])
 
 
-def typedefs() -> Iterator[str]:
-    """Write the types of the contract."""
-    for kind, name in TUPLES.items():
-        places = ", ".join(f"{place.__metadata__[0]}: {js(place)}" for place in get_args(kind))
-        yield f"/** @typedef {{[{places}]}} {name} */\n"
-    for kind in OBJECTS:
-        yield f"/**\n * {(kind.__doc__ or '').splitlines()[0]}\n * @typedef {{object}} {kind.__name__}\n"
-        for name, value in fields(kind).items():
-            optional = get_origin(value) is NotRequired or not getattr(kind, "__total__", True)
-            written = f"[{name}]" if optional else name
-            yield f" * @property {{{js(value)}}} {written}\n"
-        yield " */\n"
+def sent(value: Any) -> Any:
+    return orjson.loads(orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS))
 
 
-def fields(kind: Any) -> Mapping[str, Any]:
-    found = get_type_hints(kind, include_extras=True)
-    return (
-        {field.name: found[field.name] for field in dataclasses.fields(kind)} if kind in (Canvas, MarkKind) else found
-    )
+@pytest.mark.parametrize("words", [CUBE, ("n=2", "env=squeeze", "agents=heuristic", "max_steps=8")])
+def test_a_run_is_sent_as_the_contract_says(words: tuple[str, ...]) -> None:
+    episode = read_episode(recorded_run(*words))
+    assert fits(sent(episode.overview), "Episode")
+    for number in range(len(episode.pages)):
+        assert fits(sent(episode.pages.page(number)), "Page")
+        assert fits(orjson.loads(episode.film.data(number)), "Film")
+        assert fits(orjson.loads(episode.ways.data(number)), "Ways")
+    assert all(fits(sent(episode.calls.call(number)), "Call") for number in range(len(episode.calls)))
 
 
-def text() -> str:
-    """Write the whole file."""
-    head = "/* What the server sends; made of `contract.py`. Types only: no script loads it. */\n"
-    return f"{head}{''.join(typedefs())}export {{}};\n"
+def test_folders_are_sent_as_the_contract_says(tmp_path: Path) -> None:
+    runs = [copied_run(tmp_path / "s", *CUBE), copied_run(tmp_path / "s", *CUBE[:-1], "llm=simulated_faults")]
+    write_plan(tmp_path / "s", [(run.name, run.name, None) for run in runs])
+    assert fits(sent(sweep_table(tmp_path / "s")), "SweepTable")
+    assert fits(sent(Library.of(tmp_path / "s").progress(runs[0].name)), "Progress")
+    assert fits(sent(Library.side_by_side(*runs).pair), "Pair")
 
 
-def test_the_scripts_have_the_types_of_the_server() -> None:
-    assert FILE.read_text(encoding="utf-8") == text(), __doc__
+def test_what_is_not_declared_does_not_fit() -> None:
+    assert fits({"t": 1, "words": "x"}, "Proof")
+    assert not fits({"t": 1}, "Proof")
+    assert not fits({"t": 1, "words": "x", "more": 1}, "Proof")
+    assert not fits({"t": None, "words": "x"}, "Proof")
 
 
 def test_every_field_is_read_by_a_script() -> None:
     sources = (file.read_text(encoding="utf-8") for file in STATIC.glob("*.js") if file != FILE)
-    code = re.sub(r"/\*.*?\*/", "", "".join(sources), flags=re.DOTALL)
-    words = set(re.findall(r"\w+", code))
-    unread = {f"{kind.__name__}.{name}" for kind in OBJECTS if kind not in SHOWN_WHOLE for name in fields(kind)}
+    words = set(re.findall(r"\w+", re.sub(r"/\*.*?\*/", "", "".join(sources), flags=re.DOTALL)))
+    unread = {f"{kind}.{name}" for kind, found in OBJECTS.items() if kind not in SHOWN_WHOLE for name in found}
     assert {name for name in unread if name.rpartition(".")[2] not in words} == set()
-
-
-if __name__ == "__main__":
-    FILE.write_text(text(), encoding="utf-8")

@@ -10,7 +10,7 @@ from maeil.failures import find_failures
 from maeil.trace import read_trace
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.viewer import failures as failures_module
+from quorum.experiments.viewer import episode as episode_module
 from quorum.experiments.viewer.episode import read_episode
 from tests.experiments.viewer.conftest import Open, served
 
@@ -66,5 +66,5 @@ def test_a_trace_that_contradicts_itself_is_shown_without_failures(failing: Path
 
 
 def test_of_a_very_long_trace_nothing_is_kept(failing: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures_module, "WHOLE", 1000)
+    monkeypatch.setattr(episode_module, "WHOLE", 1000)
     assert read_episode(failing).overview["failures"] is None

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from maeil.dig.analysis import Analysis, analyse
 from maeil.dig.graph import Reaction
-from maeil.dig.patterns import Pattern
+from maeil.dig.patterns import Analysis, Pattern, analyse
 from maeil.extensions.heal.events import HealerActed
 from maeil.trace import read_trace
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.viewer.contract import Page
 from quorum.experiments.viewer.episode import read_episode
+from quorum.experiments.viewer.pages import Json
 from tests.experiments.viewer.conftest import Open, served
 
 CELL = [
@@ -30,7 +29,7 @@ def healed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def page(healed: Path) -> Page:
+def page(healed: Path) -> Json:
     return read_episode(healed).pages.page(0)
 
 
@@ -39,19 +38,19 @@ def analysis(healed: Path) -> Analysis:
     return analyse(read_trace(healed))
 
 
-def test_the_findings_of_a_page_are_those_of_the_trace(page: Page, analysis: Analysis) -> None:
+def test_the_findings_of_a_page_are_those_of_the_trace(page: Json, analysis: Analysis) -> None:
     assert [(one["pattern"], one["t"], one["agents"], one["messages"], one["subject"]) for one in page["findings"]] == [
         (one.pattern.value, one.t, [*one.agents], [*one.messages], one.subject) for one in analysis.findings
     ]
     assert {one["pattern"] for one in page["findings"]} >= {Pattern.REPEATED_EFFORT, Pattern.INCOMPLETE_COVERAGE}
 
 
-def test_what_a_healer_says_stands_with_its_finding(healed: Path, page: Page) -> None:
+def test_what_a_healer_says_stands_with_its_finding(healed: Path, page: Json) -> None:
     said = [(event.healer, event.content) for event in read_trace(healed).of(HealerActed)]
     assert sorted((one["pattern"], one["says"]) for one in page["findings"] if "says" in one) == sorted(said)
 
 
-def test_each_message_tells_what_its_recipients_have_done_with_it(page: Page, analysis: Analysis) -> None:
+def test_each_message_tells_what_its_recipients_have_done_with_it(page: Json, analysis: Analysis) -> None:
     for message in page["messages"]:
         flat = message["reactions"]
         known = analysis.graph.messages[message["message"]].reactions
@@ -60,7 +59,7 @@ def test_each_message_tells_what_its_recipients_have_done_with_it(page: Page, an
         }
 
 
-def test_a_finding_can_be_read_with_its_proof_and_what_the_healer_said(healed: Path, page: Page, opened: Open) -> None:
+def test_a_finding_can_be_read_with_its_proof_and_what_the_healer_said(healed: Path, page: Json, opened: Open) -> None:
     first = next(one for one in page["findings"] if one["pattern"] == "repeated_effort" and "says" in one)
     with served(healed) as address:
         shown, complaints = opened(address)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quorum.experiments.viewer.blame import BLAME
+from quorum.experiments.viewer.episode import BLAME
 from tests.experiments.viewer.conftest import Open, served
 from tests.experiments.viewer.families import copied_branch, off, write_branch
 from tests.experiments.viewer.test_hostile import NAMES, SCRIPT, SHOWN, TURNED, changed, poisoned

@@ -10,13 +10,13 @@ from maeil.extensions.repair.events import RepairChecked, RepairEnded, RepairSta
 from maeil.trace import read_trace
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.viewer.contract import Repair
 from quorum.experiments.viewer.episode import read_episode
+from quorum.experiments.viewer.pages import Json
 from tests.experiments.viewer.conftest import Open, served
 
 CELL = [
     "n=6", "seed=1", "max_steps=60", "agents=naive", "llm=simulated_faults", "extension=repair",
-    "repair.predictor=exact",
+    "extension.repair.predictor=exact",
 ]  # fmt: skip
 
 
@@ -27,13 +27,11 @@ def repaired(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def repairs(repaired: Path) -> list[Repair]:
+def repairs(repaired: Path) -> list[Json]:
     return read_episode(repaired).pages.page(0)["repairs"]
 
 
-def test_the_page_has_every_check_that_found_something_with_what_was_done(
-    repaired: Path, repairs: list[Repair]
-) -> None:
+def test_the_page_has_every_check_that_found_something_with_what_was_done(repaired: Path, repairs: list[Json]) -> None:
     trace = read_trace(repaired)
     found = [stamped for stamped in trace.stamped(RepairChecked) if stamped.event.verdict != "passed"]
     assert [(one["t"], one["begins"], one["verdict"], one["violations"]) for one in repairs] == [
@@ -49,7 +47,7 @@ def test_the_page_has_every_check_that_found_something_with_what_was_done(
 
 
 def test_a_repair_can_be_read_with_its_reasons_its_advice_and_the_plans_given_up(
-    repaired: Path, repairs: list[Repair], opened: Open
+    repaired: Path, repairs: list[Json], opened: Open
 ) -> None:
     first = next(one for one in repairs if one.get("advice") and one.get("replaced"))
     with served(repaired) as address:

@@ -12,9 +12,9 @@ from maeil.metrics import compute_metrics
 from maeil.trace import read_trace
 from maeil.trace.events import MessageRead, MessageSent
 from quorum.experiments.viewer import pages
+from quorum.experiments.viewer.calls import spent_by
 from quorum.experiments.viewer.episode import read_episode
-from quorum.experiments.viewer.traffic import Traffic
-from quorum.experiments.viewer.usage import spent_by
+from quorum.experiments.viewer.messages import Traffic
 
 
 def sent(message: int, sender: int, recipients: list[int], delivered_at: float, what: str = "inform") -> MessageSent:

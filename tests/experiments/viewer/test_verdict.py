@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.viewer.blame import BLAME, read_verdict
-from quorum.experiments.viewer.episode import read_episode
+from quorum.experiments.viewer.episode import BLAME, read_episode, read_verdict
 from tests.experiments.viewer.conftest import Open, served
 
 NAMES = ("agent_0", "agent_1", "agent_2")

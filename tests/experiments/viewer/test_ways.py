@@ -14,15 +14,15 @@ from maeil.trace import Stamped, read_trace, replay_events
 from maeil.trace.events import ActionChange, PlanChange
 from quorum.experiments.results.recorded_episode import rebuild_world
 from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.viewer import contract
 from quorum.experiments.viewer.episode import read_episode
+from quorum.experiments.viewer.pages import Json
 from quorum.experiments.viewer.ways import Point, Ways, turns
 from tests.cube_env.acting import OPEN, world
 
 Shown = dict[int, tuple[list[float], list[float]]]
 
 
-def shown(page: contract.Ways) -> Iterator[Shown]:
+def shown(page: Json) -> Iterator[Shown]:
     """The ways of each frame: turns and target by agent."""
     ways: Shown = {}
     for frame in page["frames"]:

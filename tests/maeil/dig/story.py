@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from maeil.dig.analysis import Analysis, analyse
-from maeil.dig.patterns import PUBLISHED, Finding, Pattern, Thresholds
+from maeil.dig.patterns import PUBLISHED, Analysis, Finding, Pattern, Thresholds, analyse
 from maeil.trace import events as e
 from maeil.trace.events import Event, Stamped
 from maeil.trace.reader import Trace

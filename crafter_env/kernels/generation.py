@@ -1,0 +1,295 @@
+"""Terrain and first inhabitants of a world, as kernels. Source: Crafter 1.8.3, `worldgen.py`.
+
+Where the agents begin, as kernels.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from opensimplex.constants import GRADIENTS3
+from opensimplex.internals import _noise3
+
+from crafter_env.constants import NEED_MAX, NEEDS, Entity, Material
+from crafter_env.kernels.arrays import (
+    ALIVE,
+    BODY_COLUMNS,
+    FACING_X,
+    FACING_Y,
+    INVENTORY,
+    ITEMS,
+    LAST_HEALTH,
+    REWARDED_HEALTH,
+    IntArray,
+    World,
+)
+from crafter_env.kernels.grid import (
+    COW,
+    GRASS_ID,
+    PATH_ID,
+    SKELETON,
+    add_object,
+    is_free,
+    material_at,
+    put_object,
+    set_material,
+)
+from crafter_env.kernels.jit import inner
+from crafter_env.kernels.mt19937 import below, uniform
+from crafter_env.kernels.rules import CENTRE_X, CENTRE_Y, MOBS, SPAWN, SPAWN_CENTRE, SPAWN_CLUSTER, WALKABLE_MASK
+
+NoiseArray = npt.NDArray[np.int64]
+
+PERMUTATION: Final = 256
+GRADIENTS: Final = len(GRADIENTS3) // 3
+SIMPLEX_SEEDS: Final = 2**31 - 1
+_MULTIPLIER, _INCREMENT = 6364136223846793005, 1442695040888963407
+
+COW_HEALTH: Final = 3
+ZOMBIE_HEALTH: Final = 5
+SKELETON_HEALTH: Final = 3
+
+_ZOMBIE = int(Entity.zombie)
+_WATER, _STONE, _SAND = int(Material.water), int(Material.stone), int(Material.sand)
+_TREE, _LAVA = int(Material.tree), int(Material.lava)
+_COAL, _IRON, _DIAMOND = int(Material.coal), int(Material.iron), int(Material.diamond)
+
+
+@inner
+def generate_terrain(w: World, rules: IntArray, noise: NoiseArray, tunnels: npt.NDArray[np.bool_]) -> None:
+    """Fill an empty map with materials, around a meadow in the middle.
+
+    Args:
+        w: With its generator just seeded.
+        rules: See `rules.encode_rules`.
+        noise: Scratch, shape (3, 256).
+        tunnels: Shape (W, H): written, where skeletons may begin.
+    """
+    # The first draw of a world, before any cell: `worldgen.generate_world` seeds its noise with it.
+    _seed_noise(below(w.generator, SIMPLEX_SEEDS), noise)
+    # Column by column, as in Crafter: trees and ores draw a chance in this order.
+    for x in range(w.materials.shape[0]):
+        for y in range(w.materials.shape[1]):
+            tunnels[x, y] = False
+            set_material(w, x, y, _draw_material(w, rules, noise, tunnels, x, y))
+
+
+@inner
+def populate(w: World, rules: IntArray, tunnels: npt.NDArray[np.bool_]) -> None:
+    """Put cows, zombies and skeletons on a map; without mobs cows alone are drawn."""
+    # A second pass over finished terrain, again column by column; `worldgen._set_object`. A chance is drawn only where
+    # the conditions in front of it hold, so each `and` keeps its order.
+    mobs = rules[MOBS] != 0
+    for x in range(w.materials.shape[0]):
+        for y in range(w.materials.shape[1]):
+            material = material_at(w, x, y)
+            if (WALKABLE_MASK >> material) & 1 == 0:
+                continue
+            distance = math.sqrt((x - rules[CENTRE_X]) ** 2 + (y - rules[CENTRE_Y]) ** 2)
+            if distance > 3 and material == GRASS_ID and uniform(w.generator) > 0.985:
+                add_object(w, COW, x, y, COW_HEALTH)
+            elif mobs and distance > 10 and uniform(w.generator) > 0.993:
+                add_object(w, _ZOMBIE, x, y, ZOMBIE_HEALTH)
+            elif mobs and material == PATH_ID and tunnels[x, y] and uniform(w.generator) > 0.95:
+                add_object(w, SKELETON, x, y, SKELETON_HEALTH)
+
+
+@inner
+def _draw_material(w: World, rules: IntArray, noise: NoiseArray, tunnels: npt.NDArray[np.bool_], x: int, y: int) -> int:
+    # `worldgen._set_material`. All numbers are Crafter's; lengths are in cells. The z of each noise keeps its
+    # landscapes apart: 0 mountains, 1 coal, 2 iron, 3 water, 4 sand, 5 trees, 6 caves and lava, 7 tunnels, 8 the start.
+    start = 4 - math.sqrt((x - rules[CENTRE_X]) ** 2 + (y - rules[CENTRE_Y]) ** 2)
+    start += 2 * _noise(noise, x / 3, y / 3, 8)
+    start = 1 / (1 + math.exp(-start))
+    water = _noise(noise, x / 15, y / 15, 3) + 0.15 * _noise(noise, x / 5, y / 5, 3) + 0.1
+    water -= 2 * start
+    mountain = (_noise(noise, x / 15, y / 15, 0) + 0.3 * _noise(noise, x / 5, y / 5, 0)) / 1.3
+    mountain -= 4 * start + 0.3 * water
+    if start > 0.5:
+        return GRASS_ID
+    if mountain > 0.15:
+        return _draw_rock(w, noise, tunnels, x, y, mountain)
+    if 0.25 < water <= 0.35 and _noise(noise, x / 9, y / 9, 4) > -0.2:
+        return _SAND
+    if water > 0.3:
+        return _WATER
+    if _noise(noise, x / 7, y / 7, 5) > 0 and uniform(w.generator) > 0.8:
+        return _TREE
+    return GRASS_ID
+
+
+@inner
+def _draw_rock(w: World, noise: NoiseArray, tunnels: npt.NDArray[np.bool_], x: int, y: int, mountain: float) -> int:
+    # Caves first, then horizontal and vertical tunnels, then ores from common to rare. Coal, iron and diamonds draw a
+    # chance only where their noise is high enough.
+    if _noise(noise, x / 7, y / 7, 6) > 0.15 and mountain > 0.3:
+        return PATH_ID
+    if _noise(noise, 2 * x / 3, y / 5 / 3, 7) > 0.4 or _noise(noise, x / 5 / 3, 2 * y / 3, 7) > 0.4:
+        tunnels[x, y] = True
+        return PATH_ID
+    if _noise(noise, x / 8, y / 8, 1) > 0 and uniform(w.generator) > 0.85:
+        return _COAL
+    if _noise(noise, x / 6, y / 6, 2) > 0.4 and uniform(w.generator) > 0.75:
+        return _IRON
+    if mountain > 0.18 and uniform(w.generator) > 0.994:
+        return _DIAMOND
+    if mountain > 0.3 and _noise(noise, x / 5, y / 5, 6) > 0.35:
+        return _LAVA
+    return _STONE
+
+
+@inner
+def _noise(noise: NoiseArray, x: float, y: float, z: int) -> float:
+    value: float = _noise3(x, y, z, noise[0], noise[1])
+    return value
+
+
+@inner
+def _seed_noise(seed: int, noise: NoiseArray) -> None:
+    """OpenSimplex's permutation and gradient indices for a seed, as its own initialisation in Python gives them."""
+    # OpenSimplex shuffles its permutation by a linear congruential generator, which counts on 64-bit integers that
+    # wrap.
+    permutation, gradients, source = noise[0], noise[1], noise[2]
+    for i in range(PERMUTATION):
+        source[i] = i
+    for _ in range(3):
+        seed = seed * _MULTIPLIER + _INCREMENT
+    for i in range(PERMUTATION - 1, -1, -1):
+        seed = seed * _MULTIPLIER + _INCREMENT
+        chosen = (seed % (i + 1) + 31) % (i + 1)
+        permutation[i] = source[chosen]
+        gradients[i] = (permutation[i] % GRADIENTS) * 3
+        source[chosen] = source[i]
+
+
+PLAYER: Final = int(Entity.player)
+_NEEDS = len(NEEDS)
+_FREE, _REACHED, _REJECTED = range(3)
+
+QueueArray = npt.NDArray[np.int64]
+MarkArray = npt.NDArray[np.uint8]
+
+
+@inner
+def place_agent(w: World, agent: int, x: int, y: int) -> None:
+    """Put an agent on a free cell, well, with an empty bag, and facing down."""
+    for column in range(BODY_COLUMNS):
+        w.agents[agent, column] = 0
+    w.agents[agent, FACING_Y] = 1
+    w.agents[agent, FACING_X] = 0
+    w.agents[agent, ALIVE] = 1
+    w.agents[agent, LAST_HEALTH] = w.agents[agent, REWARDED_HEALTH] = NEED_MAX
+    for item in range(ITEMS):
+        w.agents[agent, INVENTORY + item] = NEED_MAX if item < _NEEDS else 0
+    put_object(w, agent, PLAYER, x, y, 0)
+
+
+@inner
+def spawn(w: World, rules: IntArray, marks: MarkArray, queue: QueueArray) -> int:
+    """Put all agents on a populated map.
+
+    Args:
+        w: Its agents' slots are free.
+        rules: See `rules.encode_rules`.
+        marks: Scratch, shape (W, H).
+        queue: Scratch, shape (W H, 2).
+
+    Returns:
+        -1; or the largest number of agents for whom there was room.
+    """
+    # None of the ways to spawn but `_spawn_on_grass` draws from the generator: the single-agent world stays equal to
+    # Crafter's.
+    if rules[SPAWN] == SPAWN_CENTRE:
+        return -1  # the one agent was there first
+    if rules[SPAWN] == SPAWN_CLUSTER:
+        return _spawn_cluster(w, rules, marks, queue)
+    return _spawn_on_grass(w)
+
+
+@inner
+def _spawn_cluster(w: World, rules: IntArray, marks: MarkArray, queue: QueueArray) -> int:
+    """On the free walkable cells of the component with room for all whose nearest cell is nearest to the middle."""
+    width, height = w.materials.shape
+    for x in range(width):
+        for y in range(height):
+            marks[x, y] = _FREE
+    # A team must be able to meet: all agents stand in one connected component. Components are tried from the middle
+    # outwards, and each is flooded once.
+    agents, room = w.agents.shape[0], 0
+    while True:
+        x, y = _nearest_marked(w, rules, marks, _FREE)
+        if x < 0:
+            return room
+        size = _flood(w, marks, queue, x, y)
+        if size >= agents:
+            break
+        room = max(room, size)
+        for k in range(size):
+            marks[queue[k, 0], queue[k, 1]] = _REJECTED
+    for agent in range(agents):
+        x, y = _nearest_marked(w, rules, marks, _REACHED)
+        place_agent(w, agent, x, y)
+    return -1
+
+
+@inner
+def _nearest_marked(w: World, rules: IntArray, marks: MarkArray, mark: int) -> tuple[int, int]:
+    """The free walkable cell with a mark that is nearest to the middle, ties row by row; (-1, -1) without any."""
+    centre_x, centre_y = rules[CENTRE_X], rules[CENTRE_Y]
+    # Rings of equal L1 distance, from the inside out, so that the first hit is the nearest.
+    for distance in range(w.materials.shape[0] + w.materials.shape[1]):
+        for dy in range(-distance, distance + 1):
+            dx = distance - abs(dy)
+            for x in (centre_x - dx, centre_x + dx):
+                y = centre_y + dy
+                if is_free(w, x, y, WALKABLE_MASK) and marks[x, y] == mark:
+                    return x, y
+    return -1, -1
+
+
+@inner
+def _flood(w: World, marks: MarkArray, queue: QueueArray, x: int, y: int) -> int:
+    """Mark the component of a cell as reached and list it in the queue; give its size."""
+    queue[0, 0], queue[0, 1] = x, y
+    marks[x, y] = _REACHED
+    done, size = 0, 1
+    while done < size:
+        x, y = queue[done, 0], queue[done, 1]
+        done += 1
+        for dx, dy in ((0, -1), (-1, 0), (1, 0), (0, 1)):
+            if is_free(w, x + dx, y + dy, WALKABLE_MASK) and marks[x + dx, y + dy] == _FREE:
+                marks[x + dx, y + dy] = _REACHED
+                queue[size, 0], queue[size, 1] = x + dx, y + dy
+                size += 1
+    return size
+
+
+@inner
+def _spawn_on_grass(w: World) -> int:
+    cells = 0
+    for x in range(w.materials.shape[0]):
+        for y in range(w.materials.shape[1]):
+            cells += is_free(w, x, y, 1 << GRASS_ID)
+    agents = w.agents.shape[0]
+    # Counted first: each draw below is the number of one of the free cells that are left.
+    if cells < agents:
+        return cells
+    for agent in range(agents):
+        x, y = _free_grass(w, below(w.generator, cells - agent))
+        place_agent(w, agent, x, y)
+    return -1
+
+
+@inner
+def _free_grass(w: World, number: int) -> tuple[int, int]:
+    """The free cell of grass with a number, counted column by column."""
+    for x in range(w.materials.shape[0]):
+        for y in range(w.materials.shape[1]):
+            if is_free(w, x, y, 1 << GRASS_ID):
+                if number == 0:
+                    return x, y
+                number -= 1
+    return -1, -1

@@ -1,0 +1,238 @@
+"""Builds the page: its content comes from folders that may be untrusted, so the template escapes all of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from maeil.metrics import METRICS
+from quorum.experiments.common.outputs import Output
+from quorum.experiments.common.sanitize import sanitize_lines
+from quorum.experiments.common.version import __version__
+from quorum.experiments.compare.comparison import Comparison, Question
+from quorum.experiments.compare.factors import in_order, written
+from quorum.experiments.compare.figures import FIGURES, Drawing, drawings_of
+from quorum.experiments.compare.figures.style import GRID, INK, PAGE_IN_BROWSER, rendered, styled, swatch
+from quorum.experiments.compare.figures.values import OVERVIEW, singles
+from quorum.experiments.compare.findings import constant, findings
+from quorum.experiments.compare.notes import notes
+from quorum.experiments.compare.tables import SIMULATED, heading, level_label, tables
+from quorum.experiments.results import Results, Row
+from quorum.experiments.results.results_folder import factor_columns
+from quorum.experiments.results.run_folder import TRACES, RunFolder
+from quorum.experiments.results.show import COLUMNS
+from quorum.experiments.results.summary import shown
+from quorum.experiments.results.whole import trace_damage
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A figure on the page.
+
+    Attributes:
+        description: what it shows, for those who cannot see it.
+        svg: drawn by this project; the one part of the page that is not escaped.
+    """
+
+    description: str
+    svg: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """A run on the page.
+
+    Attributes:
+        name: of its folder.
+        episode: address of the page of the episode from this one; None where there is none.
+        trace: address of its trace from the page; None where there is none.
+        values: what is shown of it.
+    """
+
+    name: str
+    episode: str | None
+    trace: str | None
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What else the page is made with.
+
+    Attributes:
+        plugins: modules that metrics and figures come from, for the command that writes the page again.
+        episodes: the page of each run that has one, by the name of the run.
+        out: the file as the user has named it; empty for the usual one.
+        first_is_baseline: whether the baseline is the first level because nobody has named one.
+    """
+
+    plugins: Sequence[str] = ()
+    episodes: Mapping[str, Path] = field(default_factory=dict)
+    out: str = ""
+    first_is_baseline: bool = False
+
+
+def write_report(results: Results, comparison: Comparison, output: Output, options: Options = Options()) -> None:
+    """Write the page of a sweep.
+
+    Args:
+        results: all its runs.
+        comparison: what the tables and figures are about.
+        output: the file; the links to the traces hold as long as it stays next to the runs.
+        options: what else it is made with.
+
+    Raises:
+        UserError: it cannot be written there; nothing is left on disk.
+    """
+    output.write(page(results, comparison, output.target, options).encode())
+
+
+def page(results: Results, comparison: Comparison, target: Path, options: Options) -> str:
+    """Return the page as text, the same for the same results; `target` is where it will stand."""
+    environment = Environment(
+        loader=PackageLoader("quorum.experiments.compare", "."),
+        autoescape=True,
+        finalize=_harmless,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    sweep, remarks = results.sweep, notes(comparison)
+    values = _written_values(results.rows)
+    single = [(key, found[0]) for key, found in values.items() if len(found) == 1]
+    everywhere = {key for key in values if all(key in row.factors for row in results.rows)}
+    return environment.get_template("report.html.jinja").render(
+        title=sweep.name if sweep is not None else results.folder.resolve().name,
+        heading=heading(comparison),
+        sweep=sweep,
+        arms={name: [str(part) for part in parts] for name, parts in sweep.arms.items()} if sweep is not None else {},
+        simulated=next((note for note in remarks if note.startswith(SIMULATED)), ""),
+        notes=[note for note in remarks if not note.startswith(SIMULATED)],
+        findings=findings(comparison),
+        tables=tables(comparison),
+        legend=list(_legend(comparison)),
+        figures=list(_figures(comparison)),
+        run_columns=["run", "arm", "outcome", *(METRICS[name].title for name in COLUMNS), "remark"],
+        runs=[_run(row, target, options.episodes.get(row.name)) for row in results.rows],
+        common=[(key, value) for key, value in single if key in everywhere],
+        varying=[(key, ", ".join(found)) for key, found in values.items() if len(found) > 1],
+        some=[(key, value) for key, value in single if key not in everywhere],
+        episodes=bool(options.episodes),
+        versions=sorted({row.version for row in results.rows}),
+        packages=list(_packages(results.rows)),
+        commands=[
+            *([sweep.command] if sweep is not None and sweep.command else []),
+            _command(results, comparison, options),
+        ],
+        quorum=__version__,
+    )
+
+
+def _harmless(value: object) -> object:
+    """Return what the template may write: untrusted texts without anything that could act."""
+    return sanitize_lines(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _legend(comparison: Comparison) -> Iterator[tuple[str, Markup]]:
+    """Yield each level with how it is drawn, where there are several."""
+    if len(comparison.levels) > 1:
+        with styled(PAGE_IN_BROWSER):
+            for number, level in enumerate(comparison.levels):
+                drawn = _svg(swatch(comparison, level), f"level-{number}")
+                yield level_label(comparison, level), drawn
+
+
+def _figures(comparison: Comparison) -> Iterator[Drawn]:
+    """Yield every figure once, and none of what is the same in all runs: the findings tell that."""
+    with styled(PAGE_IN_BROWSER):
+        for drawing in _drawings(comparison):
+            yield Drawn(drawing.description, _svg(drawing.figure, drawing.name))
+
+
+def _drawings(comparison: Comparison) -> Iterator[Drawing]:
+    for name, draw in FIGURES.items():
+        if name == "metrics":
+            shown = dict.fromkeys((*comparison.metrics, *OVERVIEW))
+            yield from singles(comparison, [metric for metric in shown if _differs(comparison, metric)])
+        elif name != "overview":  # the same as panels of one figure
+            yield from drawings_of(name, draw, comparison)
+
+
+def _differs(comparison: Comparison, metric: str) -> bool:
+    return constant(comparison, metric) is None
+
+
+def _svg(figure: Figure, name: str) -> Markup:
+    figure.set_facecolor("none")
+    for axes in figure.axes:
+        axes.set_facecolor("none")
+    return _inline(rendered(figure, "svg").decode(), name)
+
+
+def _inline(svg: str, name: str) -> Markup:
+    """Make a drawing a part of the page: without its head, with its own ids, in the colours of the page."""
+    body = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    prefix = re.sub("[^A-Za-z0-9-]", "-", name)
+    own = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}-", body)
+    return Markup(own.replace(INK, "currentColor").replace(GRID, "var(--line)"))
+
+
+def _run(row: Row, target: Path, episode: Path | None) -> RunLine:
+    run = RunFolder(row.folder)
+    remarks = ("simulated" if row.simulated else "", row.error or row.reason, trace_damage(run))
+    remark = "; ".join(part for part in remarks if part)
+    values = [row.arm or "-", row.outcome, *(shown(row.metrics.get(name)) for name in COLUMNS), remark]
+    trace = next((row.folder / name for name in TRACES if run.files.holds(name)), None)
+    return RunLine(
+        name=row.name,
+        episode=None if episode is None else _address(episode, target),
+        trace=None if trace is None else _address(trace, target),
+        values=tuple(values),
+    )
+
+
+def _address(file: Path, page: Path) -> str:
+    return quote(Path(os.path.relpath(file.resolve(), page.parent.resolve())).as_posix())
+
+
+def _command(results: Results, comparison: Comparison, options: Options) -> str:
+    """Return the command that writes this page again."""
+    parts = ["quorum", "report", str(results.folder)]
+    for option, values in {
+        "--by": comparison.by,
+        "--across": (comparison.across or "none",),
+        "--metric": comparison.metrics,
+        "--baseline": (comparison.baseline,) if comparison.baseline and not options.first_is_baseline else (),
+        "--statistic": (comparison.statistic,) if comparison.statistic != "mean" else (),
+        "--radar": (comparison.radar,) if comparison.radar != Question().radar else (),
+        "--out": (options.out,) if options.out else (),
+        "--plugin": options.plugins,
+    }.items():
+        parts += [part for value in values for part in (option, value)]
+    parts += ["--curves"] if comparison.curves else []
+    parts += ["--episodes"] if options.episodes else []
+    parts += ["--accept-versions"] if len(comparison.pool.versions) > 1 and "version" not in comparison.by else []
+    return shlex.join(parts)
+
+
+def _packages(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+    """Yield every package that the runs were made with, and its versions."""
+    for name in dict.fromkeys(name for row in rows for name in row.packages):
+        yield name, ", ".join(sorted({row.packages[name] for row in rows if name in row.packages}))
+
+
+def _written_values(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """Return the different values of every key that some run has."""
+    return {
+        key: [written(value) for value in in_order(row.factors[key] for row in rows if key in row.factors)]
+        for key in factor_columns(rows)
+    }

@@ -1,0 +1,151 @@
+"""What became of messages: what was read or passed over, and where cooperation fails in their graph."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from maeil.dig.graph import SentMessage
+from maeil.dig.patterns import Finding, PatternFinder
+from maeil.extensions.heal.events import HealerActed
+from maeil.trace.events import EpisodeStart, MessageRead, MessageSent, Stamped
+from quorum.experiments.viewer.pages import Json
+
+
+@dataclass(slots=True)
+class _Counts:
+    """Of the messages of one kind from one participant to another."""
+
+    sent: int = 0
+    read: int = 0
+    passed_over: int = 0
+    read_late: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """A message in a mailbox."""
+
+    sender: int
+    what: str
+    delivered_at: float
+
+
+@dataclass(slots=True)
+class Traffic:
+    """Counts messages by sender, recipient and kind.
+
+    A message is passed over by a recipient that commits a plan at a later instant of cognitive time than that of its
+    delivery without having read it. It may still read it later.
+    """
+
+    _counts: defaultdict[tuple[int, int, str], _Counts] = field(default_factory=lambda: defaultdict(_Counts))
+    _mailboxes: defaultdict[int, dict[int, _Unread]] = field(default_factory=lambda: defaultdict(dict))
+    _passed_over: set[tuple[int, int]] = field(default_factory=set)
+    """Message and recipient, of those in mailboxes."""
+
+    def sent(self, event: MessageSent) -> None:
+        """Take in a message."""
+        unread = _Unread(event.sender, event.what, event.delivered_at)
+        for recipient in event.recipients:
+            self._counts[event.sender, recipient, event.what].sent += 1
+            self._mailboxes[recipient][event.message] = unread
+
+    def read(self, event: MessageRead) -> None:
+        """Take in that a message is read."""
+        unread = self._mailboxes[event.agent].pop(event.message, None)
+        if unread is None:  # a trace that is damaged
+            return
+        counts = self._counts[unread.sender, event.agent, unread.what]
+        counts.read += 1
+        if (event.message, event.agent) in self._passed_over:
+            self._passed_over.remove((event.message, event.agent))
+            counts.read_late += 1
+
+    def plan_committed(self, agent: int, t_hat: float) -> list[int]:
+        """Take in that an agent commits a plan; return the messages that it passes over now."""
+        passed = []
+        for message, unread in self._mailboxes[agent].items():
+            if unread.delivered_at < t_hat and (message, agent) not in self._passed_over:
+                self._passed_over.add((message, agent))
+                self._counts[unread.sender, agent, unread.what].passed_over += 1
+                passed.append(message)
+        return passed
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Return all counts so far, by sender, recipient and kind."""
+        return [
+            (*pair, counts.sent, counts.read, counts.passed_over, counts.read_late)
+            for pair, counts in sorted(self._counts.items())
+        ]
+
+
+_NEAR = 64
+"""Findings to look back for the one that a healer speaks of: it does so at once."""
+
+
+class InteractionLane:
+    """Follows the graph of an episode, event by event.
+
+    Attributes:
+        settled: messages and recipients whose reaction has become known with the last event.
+    """
+
+    def __init__(self) -> None:
+        self.settled: Sequence[tuple[SentMessage, int]] = ()
+        self._finder: PatternFinder | None = None
+
+    def take(self, stamped: Stamped, findings: list[Json]) -> None:
+        """Take the next event; what has come about with it stands in the findings of the page.
+
+        Args:
+            stamped: the event; all before the start of the episode are passed over.
+            findings: of the page, in order. What a healer says stands with the finding that it is about.
+        """
+        if isinstance(stamped.event, EpisodeStart):
+            self._finder = PatternFinder(stamped.event)
+        if self._finder is None:
+            return
+        findings += [_written(found) for found in self._finder.take(stamped)]
+        self.settled = self._finder.settled
+        if isinstance(stamped.event, HealerActed):
+            _note(stamped, stamped.event, findings)
+
+
+def _written(found: Finding) -> Json:
+    return {
+        "t": found.t,
+        "t_hat": found.t_hat,
+        "pattern": found.pattern.value,
+        "agents": list(found.agents),
+        "messages": list(found.messages),
+        "subject": found.subject,
+        "count": found.count,
+        "needed": found.needed,
+    }
+
+
+def _note(stamped: Stamped, said: HealerActed, findings: list[Json]) -> None:
+    """Put what a healer says to its finding; by other numbers than the published ones it may stand alone."""
+    about = said.healer, said.subject, [*said.messages]
+    for found in reversed(findings[-_NEAR:]):
+        same = (found["pattern"], found["subject"], found["messages"]) == about
+        if same and "says" not in found and not set(said.recipients).isdisjoint(found["agents"]):
+            found["says"], found["hearers"] = said.content, list(said.recipients)
+            return
+    findings.append(
+        {
+            "t": stamped.t,
+            "t_hat": stamped.t_hat,
+            "pattern": said.healer,
+            "agents": list(said.recipients),
+            "messages": list(said.messages),
+            "subject": said.subject,
+            "count": 0,
+            "needed": 0,
+            "says": said.content,
+            "hearers": list(said.recipients),
+        }
+    )

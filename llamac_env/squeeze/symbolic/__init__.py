@@ -1,1 +1,0 @@
-"""The symbolic action of the squeeze, and its picture."""
