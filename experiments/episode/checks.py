@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
-import random
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -19,6 +18,7 @@ from maeil.extensions.describe.descriptors import EMBEDDING
 from maeil.user_errors import UserError
 from quorum.agents.llm.embeddings import EMBEDDINGS
 from quorum.agents.llm.errors import AnswerInvalid, LanguageModelError
+from quorum.agents.llm.prices import Priced
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
 from quorum.agents.llm.stack import build_stack
 from quorum.experiments.common.packages import DISTRIBUTION, Needed, requirements
@@ -199,7 +199,8 @@ async def _ask(config: ProviderConfig, form: AnswerFormat) -> Reply:
     try:
         found = pool.client(config).model
         price = config.price or found.price
-        model = build_stack(found, name=config.label, rng=random.Random(), price=price, max_repairs=0)
+        priced = found if price is None else Priced(found, price)
+        model = build_stack(priced, name=config.label, max_repairs=0)
         return await model.complete(Request((ChatMessage(ChatRole.USER, PROMPT),), form, sampling_of(config)))
     finally:
         await pool.close()

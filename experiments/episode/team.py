@@ -18,7 +18,7 @@ from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.configuration.team_label import LEADER
 from quorum.experiments.episode.building import call_component, no_models
 from quorum.experiments.episode.built import check_team
-from quorum.experiments.episode.unhearing import Unhearing
+from quorum.experiments.episode.unhearing import Replanning, Unhearing
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,8 @@ def build_team(configuration: Configuration, context: TeamContext) -> Team:
     if len(parts) == 1:
         (part,) = parts
         built = _built(part, replace(context, own=None))
+        if configuration.extension:
+            built = _among_extensions(part, built)
         return Team(built, [part.config] * len(built))
     _check_company(parts)
     found: dict[int, Mind] = {}
@@ -80,7 +82,9 @@ def build_team(configuration: Configuration, context: TeamContext) -> Team:
             part.own if component.beside is Beside.ANYBODY else None
         )  # who plays one method is built with all its roles
         built = _built(part, replace(context, own=own, models=_models_of(part, context)))
-        deaf = not component.talks
+        if configuration.extension:
+            built = _among_extensions(part, built)
+        deaf = not component.talks and not configuration.extension
         found |= {index: Unhearing(built[index]) if deaf else built[index] for index in part.own}
         configs |= dict.fromkeys(part.own, part.config)
     return Team([found[index] for index in sorted(found)], [configs[index] for index in sorted(configs)])
@@ -152,6 +156,15 @@ def _built(part: _Part, context: TeamContext) -> Sequence[Mind]:
     given = context if component.uses_models else replace(context, models=no_models)
     built = call_component(part.place, component.build, part.config, given)
     return check_team(built, given, component.build)
+
+
+def _among_extensions(part: _Part, built: Sequence[Mind]) -> Sequence[Mind]:
+    """Return minds that take the turns and the notes of extensions: those of rules know neither."""
+    component = minds.get(part.config.name)
+    if component.uses_models:
+        return built
+    again = [Replanning(mind) for mind in built]
+    return again if component.talks else [Unhearing(mind) for mind in again]
 
 
 def _models_of(part: _Part, context: TeamContext) -> Callable[[str], Any]:
