@@ -208,7 +208,7 @@ def decisions_of(reference: Reference, most_calls: int | None = None, most_usd: 
     """Play a run once more as it was, and ask the reference at every turn what it would decide.
 
     Nothing is sent to the models of the run: they answer as recorded. Minds that think along from the start
-    (`TakesOver.ALONG`) are asked in every turn, as their state is made of all of them.
+    (`Handover.SHADOW`) are asked in every turn, as their state is made of all of them.
 
     Args:
         reference: who is asked.

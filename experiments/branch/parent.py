@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from maeil.clock import ClockUnit
-from maeil.component import TakesOver
+from maeil.component import Handover
 from maeil.errors import TraceError
 from maeil.trace import Instant, Prefix
 from maeil.trace.events import ThoughtStart
@@ -255,10 +255,10 @@ class Parent:
             )
         if after.topology == before.topology:
             return
-        if topologies.get(after.topology.name).takes_over is not TakesOver.FRESH:
+        if topologies.get(after.topology.name).handover is not Handover.FRESH:
             raise UserError(
                 f"topology={after.topology.name}: it does not say that it can take over in the middle of an episode",
-                "Where its turns follow from the conversation alone, its Component says takes_over=TakesOver.FRESH.",
+                "Where its turns follow from the conversation alone, its Component says handover=Handover.FRESH.",
             )
         if not prefix.opens:
             raise UserError(

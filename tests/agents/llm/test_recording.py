@@ -110,8 +110,8 @@ async def test_a_call_that_ends_well_is_one_entry_with_all_its_answers() -> None
         await stack(Brain(["no", TEXT])).complete(request())
         with pytest.raises(AnswerInvalid):
             await stack(Brain("no")).complete(request())
-    mended, never = [call.record for call in ledger.calls]
-    assert (mended["answers"], mended["completion_tokens"], mended.get("parse_failure")) == (2, 40, None)
+    fixed, never = [call.record for call in ledger.calls]
+    assert (fixed["answers"], fixed["completion_tokens"], fixed.get("parse_failure")) == (2, 40, None)
     assert (never["answers"], never["completion_tokens"], never["parse_failure"]) == (3, 60, True)
 
 
