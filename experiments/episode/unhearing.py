@@ -1,6 +1,8 @@
-"""Minds that do not talk, in a team in which others do."""
+"""Minds that do not talk in a team in which others do, and minds of rules among extensions."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from maeil.mind import Act, Mind, Resume, Thought, View
 
@@ -8,8 +10,8 @@ from maeil.mind import Act, Mind, Resume, Thought, View
 class Unhearing:
     """Keeps the talk of others from a mind that has no use for it.
 
-    It says nothing in turns to speak, and goes on with its plan when a message interrupts it. In a team of such minds
-    alone nobody talks, so nothing has to be kept from them.
+    It says nothing in turns to speak, and goes on with its plan when a message interrupts it, unless an extension has a
+    note for it. In a team of such minds alone nobody talks, so nothing has to be kept from them.
 
     Args:
         mind: the mind, which is asked for plans alone.
@@ -23,4 +25,19 @@ class Unhearing:
         """Ask the mind where it has no plan and the turn is for one."""
         if Act.PLAN not in view.turn.acts:
             return Thought()
-        return Thought(Resume.RESUME) if view.may_resume else await self.mind.think(view)
+        return Thought(Resume.RESUME) if view.may_resume and not view.notes else await self.mind.think(view)
+
+
+class Replanning:
+    """Has a mind of rules plan as if it had no plan, where an extension asks for a new one.
+
+    Args:
+        mind: the mind.
+    """
+
+    def __init__(self, mind: Mind) -> None:
+        self._mind = mind
+
+    async def think(self, view: View) -> Thought:
+        """Ask the mind."""
+        return await self._mind.think(view if view.may_resume else replace(view, plan=None))
