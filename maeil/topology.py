@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from maeil.messages import MessageKind
+from maeil.messages import Draft, MessageKind
 from maeil.mind import Act, Turn
 from maeil.plans import Task
 from maeil.tasks import OpenTask
@@ -31,6 +31,14 @@ class TurnTaken:
     recipients: frozenset[int] = frozenset()
     kinds: frozenset[MessageKind] = frozenset()
     task: Task | None = None
+
+    @classmethod
+    def of(cls, turn: Turn, sent: Sequence[Draft]) -> TurnTaken:
+        """Return what is known of a turn in which these messages were sent."""
+        recipients = frozenset(recipient for draft in sent for recipient in draft.recipients)
+        return cls(
+            turn, len(sent), recipients, frozenset(draft.kind for draft in sent), sent[-1].task if sent else None
+        )
 
 
 class ConversationState(Protocol):

@@ -11,7 +11,6 @@ import orjson
 
 from maeil.failures import find_failures
 from maeil.trace import Instant
-from maeil.trace.events import ThoughtEnd, ThoughtStart
 from maeil.user_errors import UserError
 from quorum.experiments.blame.attempts import Attempts, Budget, Journal
 from quorum.experiments.blame.decisions import WORDS, Decisions, decisions_of, kind_of
@@ -259,17 +258,10 @@ def _longest(parent: Parent) -> int:
 
 def _expected(parent: Parent) -> Callable[[Correction], int]:
     """Return a function that estimates the calls of a re-run: those of the run itself from that branch point on."""
-    thinking: dict[int, tuple[int, int | float]] = {}
-    asked: list[tuple[tuple[int, int | float], int]] = []
-    for stamped in parent.episode.trace.among(ThoughtStart, ThoughtEnd):
-        event = stamped.event
-        if isinstance(event, ThoughtStart):
-            thinking[event.agent] = (stamped.t, stamped.t_hat)
-        elif isinstance(event, ThoughtEnd):
-            asked.append((thinking.get(event.agent, (0, 0)), len(event.calls)))
+    asked = [(thought.start.t, thought.start.t_hat, len(thought.calls)) for thought in parent.episode.story.thoughts]
 
     def after(correction: Correction) -> int:
-        return sum(calls for (t, t_hat), calls in asked if correction.at.has_come(t, t_hat))
+        return sum(calls for t, t_hat, calls in asked if correction.at.has_come(t, t_hat))
 
     return after
 

@@ -12,8 +12,8 @@ import orjson
 
 from maeil.errors import ChangeRefused
 from maeil.extensions.change import ChangeAt, change_world
-from maeil.trace import Instant, Stamped, Trace
-from maeil.trace.events import MessageSent, ThoughtStart
+from maeil.trace import Instant
+from maeil.trace.story import Story
 from maeil.user_errors import UserError
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.configuration.cell import Branch
@@ -126,35 +126,29 @@ def try_world_change(changes: Mapping[str, Any], episode: RecordedEpisode, insta
     return ChangeAt(instant.t, changes)
 
 
-def find_messages(trace: Trace, ids: Sequence[int]) -> Sequence[tuple[DroppedMessage, Instant]]:
+def find_messages(story: Story, ids: Sequence[int]) -> Sequence[tuple[DroppedMessage, Instant]]:
     """Return messages with the start of the thought that sends each, in the order of the run.
 
     Args:
-        trace: of the run.
+        story: of the run.
         ids: of the messages.
 
     Raises:
         UserError: the run has no such message.
     """
-    thinking: dict[int, Stamped] = {}
-    sent: Counter[tuple[int, int]] = Counter()
+    before: Counter[tuple[int, int]] = Counter()
     found: dict[int, tuple[DroppedMessage, Instant]] = {}
-    messages = 0
-    for stamped in trace.among(ThoughtStart, MessageSent):
-        event = stamped.event
-        if isinstance(event, ThoughtStart):
-            thinking[event.agent] = stamped
-        elif isinstance(event, MessageSent):
-            messages += 1
-            place = stamped.t, event.sender
-            if event.message in ids and (start := thinking.get(event.sender)) is not None:
-                drop = DroppedMessage(event.message, event.sender, stamped.t, sent[place])
-                found[event.message] = drop, Instant(start.t, start.t_hat)
-            sent[place] += 1
+    for life in story.messages:
+        message, t, start = life.message, life.sent.t, life.thought
+        if message.message in ids and start is not None:
+            drop = DroppedMessage(message.message, message.sender, t, before[t, message.sender])
+            found[message.message] = drop, Instant(start.t, start.t_hat)
+        before[t, message.sender] += 1
     for wanted in ids:
         if wanted not in found:
-            known = f"Its messages are 0 to {messages - 1}, in the order of sending."
+            known = f"Its messages are 0 to {len(story.messages) - 1}, in the order of sending."
             raise UserError(
-                f"--drop {wanted}: the run has no such message", known if messages else "Nobody said anything in it."
+                f"--drop {wanted}: the run has no such message",
+                known if story.messages else "Nobody said anything in it.",
             )
     return list(found.values())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from maeil.clock import ClockUnit
-from maeil.component import TakesOver
+from maeil.component import Handover
 from maeil.errors import TraceError
 from maeil.trace import Instant, Prefix
 from maeil.trace.events import ThoughtStart
@@ -237,7 +237,7 @@ class Parent:
         """
         if not messages:
             raise UserError("--at is missing: give the step from which the branch is live", "For example: --at 12")
-        return find_messages(self.episode.trace, messages)[0][1]
+        return find_messages(self.episode.story, messages)[0][1]
 
     def _after(self, change: Change, known: Configuration | None) -> Configuration:
         """Return the configuration from the branch point on."""
@@ -267,10 +267,10 @@ class Parent:
             )
         if after.topology == before.topology:
             return
-        if topologies.get(after.topology.name).takes_over is not TakesOver.FRESH:
+        if topologies.get(after.topology.name).handover is not Handover.FRESH:
             raise UserError(
                 f"topology={after.topology.name}: it does not declare that it can take over during an episode",
-                "If its turns follow from the conversation alone, its Component says takes_over=TakesOver.FRESH.",
+                "If its turns follow from the conversation alone, its Component says handover=Handover.FRESH.",
             )
         if not prefix.opens:
             raise UserError(
@@ -281,7 +281,7 @@ class Parent:
 
     def _drops(self, instant: Instant, change: Change) -> Sequence[DroppedMessage]:
         """Return the messages that are not delivered."""
-        found = find_messages(self.episode.trace, change.drops) if change.drops else ()
+        found = find_messages(self.episode.story, change.drops) if change.drops else ()
         for drop, start in found:
             if start.t_hat is not None and not instant.has_come(start.t, start.t_hat):
                 raise UserError(

@@ -14,7 +14,7 @@ from functools import partial
 import orjson
 
 from maeil import Mind, Plan, TeamContext, World
-from maeil.component import ComponentConfig, TakesOver, TopologyContext
+from maeil.component import ComponentConfig, Handover, TopologyContext
 from maeil.errors import InvalidThought
 from maeil.extensions.change import ChangeAt
 from maeil.mind import COORDINATOR
@@ -258,20 +258,20 @@ class Branching:
         """
         rebuilt = others and minds.get(config.name).talks
         if config == had and name not in self.named and not rebuilt:
-            if config in copied and minds.get(config.name).takes_over is TakesOver.ALONG:
+            if config in copied and minds.get(config.name).handover is Handover.SHADOW:
                 return Shadowed(before, after)
             # a mind that has no use for talk is spared it in a team that talks from now on
             spared = isinstance(after, SilentMind) and not isinstance(before, SilentMind)
             return Takeover(before, SilentMind(before), self.prefix, shadow=False) if spared else before
-        how = minds.get(config.name).takes_over
-        if how is TakesOver.NOT:
-            able = [name for name in minds.names() if minds.get(name).takes_over is not TakesOver.NOT]
+        how = minds.get(config.name).handover
+        if how is Handover.NEVER:
+            able = [name for name in minds.names() if minds.get(name).handover is not Handover.NEVER]
             raise UserError(
                 f"agents={config.name}: such a mind cannot take over during an episode: its state has grown from the "
                 "start of an episode",
                 f"These can: {', '.join(able)}.",
             )
-        return Takeover(before, after, self.prefix, shadow=how is TakesOver.ALONG)
+        return Takeover(before, after, self.prefix, shadow=how is Handover.SHADOW)
 
     @contextmanager
     def checked(self) -> Iterator[None]:

@@ -206,8 +206,8 @@ def _play(request: BranchRequest, out: Path, *, as_json: bool, quiet: bool) -> N
     """Play a single branch, and print what came of it."""
     from quorum.experiments.branch.request import plan_branch
     from quorum.experiments.episode.expected import expectation
+    from quorum.experiments.episode.live import shown
     from quorum.experiments.episode.runner import run_cell
-    from quorum.experiments.episode.view import shown
 
     planned = plan_branch(request)
     cell, branching = planned.cell, planned.branching
