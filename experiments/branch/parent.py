@@ -272,11 +272,11 @@ class Parent:
             return instant
         if not change.drops:
             raise UserError("--at is missing: say from which step on the branch is live", "For example: --at 12")
-        return found_messages(self.episode.trace, change.drops)[0][1]
+        return found_messages(self.episode.story, change.drops)[0][1]
 
     def _drops(self, instant: Instant, change: Change) -> Sequence[Drop]:
         """Return what is not sent."""
-        found = found_messages(self.episode.trace, change.drops) if change.drops else ()
+        found = found_messages(self.episode.story, change.drops) if change.drops else ()
         for drop, begun in found:
             if begun.t_hat is not None and not instant.has_come(begun.t, begun.t_hat):
                 raise UserError(
