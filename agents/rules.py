@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt
 
-from maeil.component import Beside, Component, ComponentConfig, TakesOver, TeamContext
+from maeil.component import Compatibility, Component, ComponentConfig, Handover, TeamContext
 from maeil.contracts import check_items
 from maeil.errors import InvalidThought
 from maeil.mind import Mind, Thought, View
@@ -161,10 +161,12 @@ def _refuse_coordinator(config: ComponentConfig, context: TeamContext) -> None:
         )
 
 
-heuristic = Component(HeuristicConfig, build_heuristic, talks=False, beside=Beside.ANYBODY, takes_over=TakesOver.ALONG)
-negotiator = Component(NegotiatorConfig, build_negotiator, beside=Beside.ANYBODY, takes_over=TakesOver.ALONG)
+heuristic = Component(
+    HeuristicConfig, build_heuristic, talks=False, compatible=Compatibility.ANYBODY, handover=Handover.SHADOW
+)
+negotiator = Component(NegotiatorConfig, build_negotiator, compatible=Compatibility.ANYBODY, handover=Handover.SHADOW)
 planner = Component(PlannerConfig, build_planner, talks=False)
 always_right = Component(
-    AlwaysRightConfig, build_always_right, talks=False, beside=Beside.ANYBODY, takes_over=TakesOver.ALONG
+    AlwaysRightConfig, build_always_right, talks=False, compatible=Compatibility.ANYBODY, handover=Handover.SHADOW
 )
-idle = Component(IdleConfig, build_idle, talks=False, beside=Beside.ANYBODY, takes_over=TakesOver.FRESH)
+idle = Component(IdleConfig, build_idle, talks=False, compatible=Compatibility.ANYBODY, handover=Handover.FRESH)

@@ -12,7 +12,7 @@ from rich.console import ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from quorum.experiments.common.sanitize import sanitize_lines
-from quorum.experiments.common.streams import printing
+from quorum.experiments.common.terminal import printing
 
 _BOUNDLESS = 100_000
 """Columns of what has no width."""

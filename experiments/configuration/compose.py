@@ -18,7 +18,6 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue, OmegaConfBaseException
 
 from maeil.user_errors import UserError, choices_hint, nearest
-from quorum.experiments.configuration.broken_yaml import broken_yaml, check_option
 from quorum.experiments.configuration.catalogue import (
     BUILTIN_GROUPS,
     CONFIGS,
@@ -28,12 +27,12 @@ from quorum.experiments.configuration.catalogue import (
     group_names,
     options,
 )
-from quorum.experiments.configuration.member_values import expand_members
+from quorum.experiments.configuration.checked_values import shown_value
+from quorum.experiments.configuration.member_values import expand_members, expand_presets
+from quorum.experiments.configuration.option_files import broken_yaml, check_option
 from quorum.experiments.configuration.overrides import parse, single_values
-from quorum.experiments.configuration.presets import expand_presets
 from quorum.experiments.configuration.secrets import refuse_environment
 from quorum.experiments.configuration.templates import Template, UnknownKey, is_open, resolved, split
-from quorum.experiments.configuration.validation_errors import shown_value
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override

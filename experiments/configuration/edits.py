@@ -12,11 +12,10 @@ from omegaconf.errors import OmegaConfBaseException
 
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.configuration.catalogue import CONFIGS, options
-from quorum.experiments.configuration.member_values import expand_members
+from quorum.experiments.configuration.member_values import expand_members, expand_presets
 from quorum.experiments.configuration.members import MEMBERS
-from quorum.experiments.configuration.option_values import option_values
+from quorum.experiments.configuration.option_files import option_values
 from quorum.experiments.configuration.overrides import parse, single_values
-from quorum.experiments.configuration.presets import expand_presets
 from quorum.experiments.configuration.secrets import refuse_environment
 from quorum.experiments.configuration.templates import is_open, resolved
 

@@ -47,7 +47,7 @@ def _options(config_dir: Path | None) -> Sequence[Option]:
     if config_dir is not None and not config_dir.is_dir():
         raise UserError(f"--config-dir {config_dir}: no such folder")
     if config_dir is not None:
-        from quorum.experiments.configuration.broken_yaml import check_folder  # noqa: PLC0415 (PyYAML: ours are read without)
+        from quorum.experiments.configuration.option_files import check_folder  # noqa: PLC0415 PyYAML: ours are read without
 
         check_folder(config_dir)
     return options(config_dir)

@@ -20,7 +20,7 @@ import orjson
 from quorum.agents.llm.prices import BATCH, OFFER_BATCHES, read_tier
 from quorum.agents.llm.protocol import Usage
 from quorum.agents.llm.spending import dollars
-from quorum.experiments.common.durations import clock_time
+from quorum.experiments.common.outputs import clock_time
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.providers.config import ProviderConfig
 from quorum.experiments.configuration.registry import providers

@@ -35,15 +35,13 @@ from quorum.experiments.episode.building import no_models
 from quorum.experiments.episode.call_books import CALLS, CallBooks
 from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
 from quorum.experiments.episode.fault import Label
-from quorum.experiments.episode.memory_store import MemoryStore
 from quorum.experiments.episode.model_pool import ModelPool, model_hint
 from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.parts import Parts, build
 from quorum.experiments.episode.planting import Seated, plant, seated
-from quorum.experiments.episode.record import EpisodeRecord, write_json
-from quorum.experiments.episode.refusals import never_valid
+from quorum.experiments.episode.record import EpisodeRecord, never_valid, write_json
 from quorum.experiments.episode.rehearsal import announce_compilation, compile_all, rehearse
-from quorum.experiments.episode.team_memory import remembered
+from quorum.experiments.episode.team_memory import MemoryStore, remembered
 
 _log = logging.getLogger(__name__)
 _TRACEBACK = "traceback.txt"

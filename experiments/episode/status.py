@@ -13,7 +13,7 @@ from maeil.trace import Stamped
 from maeil.trace.events import ScoreChange, StepTaken
 from quorum.agents.llm.spending import CallUnderWay, UnderWay
 from quorum.experiments.common.consoles import Console, Text
-from quorum.experiments.common.durations import clock_time
+from quorum.experiments.common.outputs import clock_time
 
 LINE_EVERY = 30.0
 """Seconds between two lines where there is no terminal."""

@@ -13,7 +13,7 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from quorum.experiments.common.consoles import Console, Text
-from quorum.experiments.common.durations import clock_time
+from quorum.experiments.common.outputs import clock_time
 from quorum.experiments.configuration.effects import refuse
 from quorum.experiments.sweep.batches import Cancelled, batching_of, cancel, check_batches, notice_of_batches
 from quorum.experiments.sweep.branches import plan_branches, refuse_other_parents

@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.files import yaml_problem
 from quorum.experiments.configuration.catalogue import CONFIGS, EXPERIMENT
-from quorum.experiments.configuration.validation_errors import describe_validation_errors
+from quorum.experiments.configuration.checked_values import describe_validation_errors
 from quorum.experiments.results.sweep_file import Published
 
 

@@ -84,8 +84,8 @@ def branch(
     """
     from quorum.experiments.branch.command import BranchRequest, plan_draws
     from quorum.experiments.episode.expected import expectation
+    from quorum.experiments.episode.live import shown
     from quorum.experiments.episode.runner import run_cell
-    from quorum.experiments.episode.view import shown
 
     if live and quiet:
         raise UserError("--live shows what --quiet hides: give one of them")

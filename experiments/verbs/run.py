@@ -73,9 +73,9 @@ def run(
     from quorum.experiments.configuration.cell import Cell
     from quorum.experiments.configuration.effects import refuse, without_effect
     from quorum.experiments.episode.expected import expectation
+    from quorum.experiments.episode.live import shown
     from quorum.experiments.episode.runner import run_cell
     from quorum.experiments.episode.uninformed import uninformed
-    from quorum.experiments.episode.view import shown
 
     if live and quiet:
         raise UserError("--live shows what --quiet hides: give one of them")

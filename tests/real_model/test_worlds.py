@@ -10,7 +10,7 @@ import pytest
 from maeil.trace import comparable
 from quorum.agents.llm.validation import validator_of
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.model_check import try_model
+from quorum.experiments.episode.checks import try_model
 from tests.real_model.serving import MODEL, calls_of, play, play_again
 
 pytestmark = pytest.mark.real_model

@@ -7,9 +7,9 @@ from pydantic import BaseModel, ValidationError, model_validator
 
 from maeil.user_errors import UserError
 from quorum.experiments.configuration import schema
+from quorum.experiments.configuration.checked_values import describe_validation_errors
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.schema import validate
-from quorum.experiments.configuration.validation_errors import describe_validation_errors
 
 
 @pytest.fixture(scope="module")

@@ -139,7 +139,14 @@ def test_a_provider_that_refuses_is_told_in_one_message(refusal: str, tmp_path: 
         assert word in str(caught.value)
 
 
-@pytest.mark.parametrize("wire", ["openai", "anthropic", pytest.param("litellm", marks=NEEDS_LITELLM)])
+@pytest.mark.parametrize(
+    "wire",
+    [
+        "openai",
+        pytest.param("anthropic", marks=pytest.mark.conformance),
+        pytest.param("litellm", marks=[NEEDS_LITELLM, pytest.mark.conformance]),
+    ],
+)
 def test_a_key_is_found_nowhere(wire: str, quorum: Quorum, tmp_path: Path, monkeypatch, caplog) -> None:
     caplog.set_level(logging.DEBUG)
     variable = "QUORUM_TEST_KEY"
@@ -151,7 +158,7 @@ def test_a_key_is_found_nowhere(wire: str, quorum: Quorum, tmp_path: Path, monke
         with served(_brain(), faults=plan) as addresses:
             llm = _llm(wire, addresses, api_key_env=variable, cache="true")
             for verb in tried:
-                words = one_each(*TEAM, "max_steps=9", *llm)
+                words = one_each(*TEAM, "max_steps=4", *llm)
                 done = quorum(*verb, *words, **{variable: CANARY, "XDG_CACHE_HOME": "cache"})
                 shown += [done.stdout, done.stderr]
             monkeypatch.setenv(variable, CANARY)

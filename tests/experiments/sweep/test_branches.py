@@ -307,8 +307,8 @@ def test_only_what_is_live_reaches_the_server(tmp_path: Path) -> None:
 
 
 def test_a_sweep_of_branches_that_was_killed_is_the_same_when_it_was_resumed(first: Path, tmp_path: Path) -> None:
-    words = ("llm.poor=0.2,0.4,0.6,0.8", "llm.latency=0.05")
-    at = [word for step in "0123" for word in ("--at", step)]
+    words = ("llm.poor=0.2,0.4", "llm.latency=0.05")
+    at = [word for step in "03" for word in ("--at", step)]
     line = command(
         "sweep", "--branch", str(first), *at, *words, *LOCAL, "--out", str(tmp_path), "--name", "s", "--quiet"
     )
@@ -318,10 +318,10 @@ def test_a_sweep_of_branches_that_was_killed_is_the_same_when_it_was_resumed(fir
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=60)
-    assert 2 <= len(branches(tmp_path / "s")) < 40
-    swept(first, tmp_path, *words, at="0123")
+    assert 2 <= len(branches(tmp_path / "s")) < 12
+    swept(first, tmp_path, *words, at="03")
     resumed = contents(tmp_path / "s")
-    swept(first, tmp_path / "anew", *words, at="0123")
+    swept(first, tmp_path / "anew", *words, at="03")
     assert contents(tmp_path / "anew" / "s") == resumed
 
 
