@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from maeil.actions import SymbolicAction
-from maeil.component import Beside, Component, ComponentConfig, TakesOver, TeamContext
+from maeil.component import Compatibility, Component, ComponentConfig, Handover, TeamContext
 from maeil.errors import InvalidThought
 from maeil.mind import Mind, Thought, View
 from maeil.plans import Plan
@@ -61,4 +61,4 @@ def build(config: AlwaysRightConfig, context: TeamContext) -> Sequence[Mind]:
     return [AlwaysRight(move) for _ in context.world.agents]
 
 
-component = Component(AlwaysRightConfig, build, talks=False, beside=Beside.ANYBODY, takes_over=TakesOver.ALONG)
+component = Component(AlwaysRightConfig, build, talks=False, compatible=Compatibility.ANYBODY, handover=Handover.SHADOW)

@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import ValidationInfo, model_validator
 
-from maeil.component import Beside, Component, ComponentConfig, TakesOver, TeamContext, needs_keys
+from maeil.component import Compatibility, Component, ComponentConfig, Handover, TeamContext, needs_keys
 from maeil.contracts import check_items
 from maeil.mind import Mind
 from quorum.agents.skills import role_of
@@ -43,4 +43,4 @@ def build(config: HeuristicConfig, context: TeamContext) -> Sequence[Mind]:
     return check_items(rule(context.world), Mind, rule, "a list of minds")  # type: ignore[type-abstract] # isinstance takes it
 
 
-component = Component(HeuristicConfig, build, talks=False, beside=Beside.ANYBODY, takes_over=TakesOver.ALONG)
+component = Component(HeuristicConfig, build, talks=False, compatible=Compatibility.ANYBODY, handover=Handover.SHADOW)

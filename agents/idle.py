@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from maeil.actions import SymbolicAction
-from maeil.component import Beside, Component, ComponentConfig, TakesOver, TeamContext
+from maeil.component import Compatibility, Component, ComponentConfig, Handover, TeamContext
 from maeil.mind import Mind, Thought, View
 from maeil.plans import Plan
 
@@ -49,4 +49,4 @@ def build(config: IdleConfig, context: TeamContext) -> Sequence[Mind]:
     return [Idle(context.world.idle) for _ in context.world.agents]
 
 
-component = Component(IdleConfig, build, talks=False, beside=Beside.ANYBODY, takes_over=TakesOver.FRESH)
+component = Component(IdleConfig, build, talks=False, compatible=Compatibility.ANYBODY, handover=Handover.FRESH)

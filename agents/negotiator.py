@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt
 
-from maeil.component import Beside, Component, ComponentConfig, TakesOver, TeamContext
+from maeil.component import Compatibility, Component, ComponentConfig, Handover, TeamContext
 from maeil.contracts import check_items
 from maeil.mind import Mind
 from quorum.agents.skills import role_of
@@ -36,4 +36,4 @@ def build(config: NegotiatorConfig, context: TeamContext) -> Sequence[Mind]:
     return check_items(rule(world, config.noise, config.patience, generators), Mind, rule, "a list of minds")  # type: ignore[type-abstract] # isinstance takes it
 
 
-component = Component(NegotiatorConfig, build, beside=Beside.ANYBODY, takes_over=TakesOver.ALONG)
+component = Component(NegotiatorConfig, build, compatible=Compatibility.ANYBODY, handover=Handover.SHADOW)

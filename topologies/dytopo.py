@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt
 
-from maeil.component import Component, ComponentConfig, TakesOver, TopologyContext
+from maeil.component import Component, ComponentConfig, Handover, TopologyContext
 from maeil.extensions.describe.configuration import DescribeConfig, MatcherName
 from maeil.extensions.describe.describing import DESCRIBE, routes
 from maeil.extensions.describe.descriptors import EMBEDDING, Affinity, Edge
@@ -96,4 +96,4 @@ def roles(config: RoutedConfig) -> Sequence[str]:
     return (EMBEDDING,) if config.matcher == EMBEDDING else ()
 
 
-component = Component(DytopoConfig, Dytopo, roles=roles, requires=requires, takes_over=TakesOver.FRESH)
+component = Component(DytopoConfig, Dytopo, roles=roles, requires=requires, handover=Handover.FRESH)

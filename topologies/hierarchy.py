@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from maeil.component import Component, ComponentConfig, TakesOver, TopologyContext
+from maeil.component import Component, ComponentConfig, Handover, TopologyContext
 from maeil.mind import Act, Turn
 from maeil.topology import ConversationState, Topology
 from quorum.topologies.edges import parent
@@ -104,4 +104,4 @@ def roles(_config: HierarchyConfig) -> Sequence[str]:
     return (ROOT, BRANCH_LEADER, MEMBER)
 
 
-component = Component(HierarchyConfig, Hierarchy, roles=roles, takes_over=TakesOver.FRESH)
+component = Component(HierarchyConfig, Hierarchy, roles=roles, handover=Handover.FRESH)

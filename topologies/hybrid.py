@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import NonNegativeFloat
 
-from maeil.component import Component, TakesOver, TopologyContext
+from maeil.component import Component, Handover, TopologyContext
 from maeil.topology import ConversationState
 from quorum.topologies.centralized import FOLLOWER, Centralized, LedConfig, check_leader, roles
 from quorum.topologies.edges import complete, near, neighbours, ring
@@ -69,4 +69,4 @@ def build(config: HybridConfig, context: TopologyContext) -> Hybrid:
     return Hybrid(config)
 
 
-component = Component(HybridConfig, build, roles=roles, takes_over=TakesOver.FRESH)
+component = Component(HybridConfig, build, roles=roles, handover=Handover.FRESH)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from maeil.component import Component, TakesOver, TopologyContext
+from maeil.component import Component, Handover, TopologyContext
 from maeil.extensions.describe.describing import routes
 from maeil.extensions.describe.descriptors import Affinity, Edge
 from maeil.topology import ConversationState
@@ -47,4 +47,4 @@ class RandomEdges(Dytopo):
         )
 
 
-component = Component(RandomEdgesConfig, RandomEdges, roles=roles, requires=requires, takes_over=TakesOver.FRESH)
+component = Component(RandomEdgesConfig, RandomEdges, roles=roles, requires=requires, handover=Handover.FRESH)

@@ -12,8 +12,8 @@ from maeil import Mind, TeamContext
 from maeil.calls import Ledger, entered_in
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan
-from maeil.trace import Instant, Recorder, Trace
-from maeil.trace.events import MessageSent, ThoughtStart
+from maeil.trace import Instant, Recorder
+from maeil.trace.story import Story
 from maeil.user_errors import UserError
 from quorum.agents.llm.errors import BudgetReached
 from quorum.experiments.blame.correction import Correction
@@ -208,7 +208,7 @@ def decisions_of(reference: Reference, most_calls: int | None = None, most_usd: 
     """Play a run once more as it was, and ask the reference at every turn what it would decide.
 
     Nothing is sent to the models of the run: they answer as recorded. Minds that think along from the start
-    (`TakesOver.ALONG`) are asked in every turn, as their state is made of all of them.
+    (`Handover.SHADOW`) are asked in every turn, as their state is made of all of them.
 
     Args:
         reference: who is asked.
@@ -219,30 +219,27 @@ def decisions_of(reference: Reference, most_calls: int | None = None, most_usd: 
         UserError: the run cannot be brought back as it was.
     """
     parent = reference.parent
-    begun = parent.episode.trace.stamped(ThoughtStart)
-    if not begun:
+    thoughts = parent.episode.story.thoughts
+    if not thoughts:
         return Decisions(())
-    planned = parent.branch(Instant(begun[-1].t, begun[-1].t_hat), Change())
+    planned = parent.branch(Instant(thoughts[-1].start.t, thoughts[-1].start.t_hat), Change())
     shadow = _Shadow(reference.talks, most_calls, most_usd)
     run_coroutine(_play(reference, planned.branching, shadow))
     paid = (shadow.calls, shadow.usd) if reference.costs else (0, 0.0)
     order = {name: index for index, name in enumerate(reference.participants)}
-    sent = _sent(parent.episode.trace)
+    sent = _sent(parent.episode.story)
     found = [replace(one, sent=tuple(sent.get((order[one.agent], one.t, one.t_hat), ()))) for one in shadow.found]
     found.sort(key=lambda one: (one.t, one.t_hat, order[one.agent]))
     return Decisions(tuple(found), *paid, asked=shadow.asked)
 
 
-def _sent(trace: Trace) -> Mapping[tuple[int, int, int | float], Sequence[int]]:
+def _sent(story: Story) -> Mapping[tuple[int, int, int | float], Sequence[int]]:
     """Return the ids of messages by their sender and the instant at which the thought began that sent them."""
-    begun: dict[int, tuple[int, int | float]] = {}
     found: dict[tuple[int, int, int | float], list[int]] = {}
-    for stamped in trace.among(ThoughtStart, MessageSent):
-        event = stamped.event
-        if isinstance(event, ThoughtStart):
-            begun[event.agent] = (stamped.t, stamped.t_hat)
-        elif isinstance(event, MessageSent) and event.sender in begun:
-            found.setdefault((event.sender, *begun[event.sender]), []).append(event.message)
+    for life in story.messages:
+        if life.thought is not None:
+            key = life.message.sender, life.thought.t, life.thought.t_hat
+            found.setdefault(key, []).append(life.message.message)
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from maeil import Mind, TeamContext
-from maeil.component import ComponentConfig, TakesOver
+from maeil.component import ComponentConfig, Handover
 from maeil.user_errors import UserError
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.configuration.edits import edited
@@ -123,8 +123,8 @@ class Reference:
             UserError: it cannot.
         """
         for mind in self._minds(self.players):
-            if minds.get(mind.name).takes_over is TakesOver.NOT:
-                able = [name for name in minds.names() if minds.get(name).takes_over is not TakesOver.NOT]
+            if minds.get(mind.name).handover is Handover.NEVER:
+                able = [name for name in minds.names() if minds.get(name).handover is not Handover.NEVER]
                 raise UserError(
                     f"--by {self.label}: agents={mind.name} cannot take over in the middle of an episode: what it goes "
                     "by has grown from its own beginning",

@@ -11,7 +11,6 @@ import orjson
 
 from maeil.failures import find_failures
 from maeil.trace import Instant
-from maeil.trace.events import ThoughtEnd, ThoughtStart
 from maeil.user_errors import UserError
 from quorum.experiments.blame.attempts import Attempts, Budget
 from quorum.experiments.blame.correction import Correction
@@ -261,17 +260,10 @@ def _longest(parent: Parent) -> int:
 
 def _expected(parent: Parent) -> Callable[[Correction], int]:
     """Return what tells how many answers a re-run will ask for: as many as the run itself from that instant on."""
-    begun: dict[int, tuple[int, int | float]] = {}
-    asked: list[tuple[tuple[int, int | float], int]] = []
-    for stamped in parent.episode.trace.among(ThoughtStart, ThoughtEnd):
-        event = stamped.event
-        if isinstance(event, ThoughtStart):
-            begun[event.agent] = (stamped.t, stamped.t_hat)
-        elif isinstance(event, ThoughtEnd):
-            asked.append((begun.get(event.agent, (0, 0)), len(event.calls)))
+    asked = [(thought.start.t, thought.start.t_hat, len(thought.calls)) for thought in parent.episode.story.thoughts]
 
     def after(correction: Correction) -> int:
-        return sum(calls for (t, t_hat), calls in asked if correction.at.has_come(t, t_hat))
+        return sum(calls for t, t_hat, calls in asked if correction.at.has_come(t, t_hat))
 
     return after
 

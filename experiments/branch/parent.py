@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from maeil.clock import ClockUnit
-from maeil.component import TakesOver
+from maeil.component import Handover
 from maeil.errors import TraceError
 from maeil.trace import Instant, Prefix
 from maeil.trace.events import ThoughtStart
@@ -255,10 +255,10 @@ class Parent:
             )
         if after.topology == before.topology:
             return
-        if topologies.get(after.topology.name).takes_over is not TakesOver.FRESH:
+        if topologies.get(after.topology.name).handover is not Handover.FRESH:
             raise UserError(
                 f"topology={after.topology.name}: it does not say that it can take over in the middle of an episode",
-                "Where its turns follow from the conversation alone, its Component says takes_over=TakesOver.FRESH.",
+                "Where its turns follow from the conversation alone, its Component says handover=Handover.FRESH.",
             )
         if not prefix.opens:
             raise UserError(
@@ -272,11 +272,11 @@ class Parent:
             return instant
         if not change.drops:
             raise UserError("--at is missing: say from which step on the branch is live", "For example: --at 12")
-        return found_messages(self.episode.trace, change.drops)[0][1]
+        return found_messages(self.episode.story, change.drops)[0][1]
 
     def _drops(self, instant: Instant, change: Change) -> Sequence[Drop]:
         """Return what is not sent."""
-        found = found_messages(self.episode.trace, change.drops) if change.drops else ()
+        found = found_messages(self.episode.story, change.drops) if change.drops else ()
         for drop, begun in found:
             if begun.t_hat is not None and not instant.has_come(begun.t, begun.t_hat):
                 raise UserError(

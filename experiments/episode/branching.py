@@ -14,7 +14,7 @@ from functools import partial
 import orjson
 
 from maeil import Mind, Plan, TeamContext, World
-from maeil.component import ComponentConfig, TakesOver, TopologyContext
+from maeil.component import ComponentConfig, Handover, TopologyContext
 from maeil.errors import InvalidThought
 from maeil.extensions.change import ChangeAt
 from maeil.trace import Listener, Prefix
@@ -255,20 +255,20 @@ class Branching:
         """
         anew = others and minds.get(config.name).talks
         if config == had and name not in self.named and not anew:
-            if config in copied and minds.get(config.name).takes_over is TakesOver.ALONG:
+            if config in copied and minds.get(config.name).handover is Handover.SHADOW:
                 return Attended(before, after)
             # In a team that talks from now on, one that has no use for talk is spared it.
             spared = isinstance(after, Unhearing) and not isinstance(before, Unhearing)
             return Seat(before, Unhearing(before), self.prefix, along=False) if spared else before
-        how = minds.get(config.name).takes_over
-        if how is TakesOver.NOT:
-            able = [name for name in minds.names() if minds.get(name).takes_over is not TakesOver.NOT]
+        how = minds.get(config.name).handover
+        if how is Handover.NEVER:
+            able = [name for name in minds.names() if minds.get(name).handover is not Handover.NEVER]
             raise UserError(
                 f"agents={config.name}: such a mind cannot take over in the middle of an episode: what it goes by has "
                 "grown from its own beginning",
                 f"These can: {', '.join(able)}.",
             )
-        return Seat(before, after, self.prefix, along=how is TakesOver.ALONG)
+        return Seat(before, after, self.prefix, along=how is Handover.SHADOW)
 
     @contextmanager
     def checked(self) -> Iterator[None]:

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from maeil import Mind, TeamContext, Topology
-from maeil.component import Beside, ComponentConfig
+from maeil.component import Compatibility, ComponentConfig
 from maeil.mind import COORDINATOR
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.configuration.members import MEMBERS
@@ -79,7 +79,7 @@ def build_team(configuration: Configuration, context: TeamContext) -> Team:
     for part in parts:
         component = minds.get(part.config.name)
         own = (
-            part.own if component.beside is Beside.ANYBODY else None
+            part.own if component.compatible is Compatibility.ANYBODY else None
         )  # who plays one method is built with all its roles
         built = _built(part, replace(context, own=own, models=_models_of(part, context)))
         if configuration.extension:
@@ -138,13 +138,17 @@ def _check_company(parts: Sequence[_Part]) -> None:
     """
     names = [part.config.name for part in parts]
     for part in parts:
-        beside = minds.get(part.config.name).beside
+        own = minds.get(part.config.name).compatible
         others = [name for name in dict.fromkeys(names) if name != part.config.name]
-        if beside is Beside.ANYBODY or (beside is Beside.ITS_OWN and not others):
+        if own is Compatibility.ANYBODY or (own is Compatibility.SAME_KIND and not others):
             continue
-        needs = "one of them decides for the whole team" if beside is Beside.NOBODY else "its parts play one method"
+        needs = (
+            "one of them decides for the whole team"
+            if own is Compatibility.SAME_VALUES
+            else "its parts play one method"
+        )
         company = f"beside {', '.join(others)}" if others else "with other values for single participants"
-        able = [name for name in minds.names() if minds.get(name).beside is Beside.ANYBODY]
+        able = [name for name in minds.names() if minds.get(name).compatible is Compatibility.ANYBODY]
         raise UserError(
             f"{part.place}={part.config.name}: its minds cannot stand in a team {company}: {needs}",
             f"Give it to all, agents={part.config.name}; or choose minds that stand beside anybody: {', '.join(able)}.",

@@ -78,7 +78,7 @@ def test_the_instant_is_the_begin_of_the_thought_that_sends_it_and_only_what_beg
         words = ["env=squeeze", "n=3", "max_steps=4", "agents=naive", "topology=debate", "llm.cache=false"]
         run = run_cell(Cell.compose([*words, *model]), tmp_path).folder
         trace = read_trace(run)
-        ((_, instant),) = found_messages(trace, [4])
+        ((_, instant),) = found_messages(trace.story, [4])
         brain.requests = 0
         branch = branched(run, None, tmp_path / "branches", drops=[4]).folder
         asked = brain.requests

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from maeil import LoopSettings, Plan, Thought, run_episode
-from maeil.component import ComponentConfig, TakesOver, TopologyContext
+from maeil.component import ComponentConfig, Handover, TopologyContext
 from maeil.extensions.branch import Branch, LaterSettings
 from maeil.extensions.describe.events import Routed
 from maeil.messages import Draft
@@ -226,7 +226,7 @@ def test_minds_that_cannot_take_over_keep_the_topology(tmp_path: Path) -> None:
 def test_a_topology_that_does_not_say_that_it_can_take_over_is_refused(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = replace(topologies.get("individual"), takes_over=TakesOver.NOT)
+    other = replace(topologies.get("individual"), handover=Handover.NEVER)
     get = topologies.get
     monkeypatch.setattr(topologies, "get", lambda name: other if name == "individual" else get(name))
     with pytest.raises(UserError, match="topology=individual: it does not say that it can take over"):

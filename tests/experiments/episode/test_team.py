@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 
 from maeil import Act, Component, ComponentConfig, Mind, Plan, Resume, Seeds, TeamContext, Thought, Topology, View
-from maeil.component import Beside
+from maeil.component import Compatibility
 from maeil.errors import ContractError
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import MessageSent, PlanChange, ThoughtEnd
@@ -81,11 +81,11 @@ def naive() -> Mapping[str, Any]:
 
 
 @pytest.fixture
-def beside(monkeypatch: pytest.MonkeyPatch) -> Any:
+def sharing(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Offer a mind `own` that can stand beside those whom a test says."""
 
-    def offer(company: Beside, build: Any = own_team) -> None:
-        component = Component(OwnConfig, build, uses_models=True, beside=company)
+    def offer(company: Compatibility, build: Any = own_team) -> None:
+        component = Component(OwnConfig, build, uses_models=True, compatible=company)
         found = minds.get
         monkeypatch.setattr(minds, "get", lambda name: component if name == "own" else found(name))
 
@@ -139,8 +139,8 @@ def test_a_mind_for_nobody_who_can_have_it_is_refused(
     assert error.value.hint or "choose" in error.value.message
 
 
-def test_a_mind_that_decides_for_all_stands_beside_nobody(naive: Mapping[str, Any], beside: Any) -> None:
-    beside(Beside.NOBODY)
+def test_a_mind_that_decides_for_all_stands_beside_nobody(naive: Mapping[str, Any], sharing: Any) -> None:
+    sharing(Compatibility.SAME_VALUES)
     with pytest.raises(
         UserError, match=r"agents\.members\.agent_1=own: its minds cannot stand .* beside naive"
     ) as error:
@@ -151,8 +151,8 @@ def test_a_mind_that_decides_for_all_stands_beside_nobody(naive: Mapping[str, An
     assert team(naive, None, agent_0=own(), agent_1=own(), agent_2=own()).names == ["own"] * 3
 
 
-def test_minds_of_one_method_stand_beside_each_other_alone(naive: Mapping[str, Any], beside: Any) -> None:
-    beside(Beside.ITS_OWN)
+def test_minds_of_one_method_stand_beside_each_other_alone(naive: Mapping[str, Any], sharing: Any) -> None:
+    sharing(Compatibility.SAME_KIND)
     with pytest.raises(UserError, match=r"agents=own: its minds cannot stand in a team beside heuristic"):
         team(naive, own(), agent_1=RULE)
     found = team(naive, own(), COORDINATED, agent_1=own(5))
@@ -160,8 +160,8 @@ def test_minds_of_one_method_stand_beside_each_other_alone(naive: Mapping[str, A
     assert all(mind.context.own is None for mind in found.minds)
 
 
-def test_minds_that_stand_beside_anybody_are_told_who_has_them(naive: Mapping[str, Any], beside: Any) -> None:
-    beside(Beside.ANYBODY)
+def test_minds_that_stand_beside_anybody_are_told_who_has_them(naive: Mapping[str, Any], sharing: Any) -> None:
+    sharing(Compatibility.ANYBODY)
     found = team(naive, None, COORDINATED, agent_0=own(), agent_2=own(1)).minds
     assert (found[0].context.own, found[2].context.own) == ({0}, {2})
     assert not found[0].context.coordinates
@@ -173,8 +173,8 @@ def test_minds_that_stand_beside_anybody_are_told_who_has_them(naive: Mapping[st
     assert equal[3].context.coordinates
 
 
-def test_a_team_that_is_too_small_is_a_mistake_in_its_code(naive: Mapping[str, Any], beside: Any) -> None:
-    beside(Beside.ANYBODY, lambda config, context: own_team(config, context)[:2])
+def test_a_team_that_is_too_small_is_a_mistake_in_its_code(naive: Mapping[str, Any], sharing: Any) -> None:
+    sharing(Compatibility.ANYBODY, lambda config, context: own_team(config, context)[:2])
     with pytest.raises(ContractError, match="returned 2 minds; it must return one for each of the 3 agents"):
         team(naive, None, agent_0=own())
 
