@@ -1,6 +1,6 @@
 """The registries of components: worlds, minds, topologies, providers, extensions of the loop, engines of sweeps.
 
-Packages offer theirs by entry points: `quorum.worlds`, `quorum.minds`, `quorum.topologies`, `quorum.providers`,
+Packages offer components by entry points: `quorum.worlds`, `quorum.minds`, `quorum.topologies`, `quorum.providers`,
 `quorum.extensions`, `quorum.engines`, each resolving to a `maeil.component.Component`; a module named by `--plugin`
 calls `worlds.register("name", component)`.
 """
