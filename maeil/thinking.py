@@ -124,9 +124,9 @@ class Thinking:
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """The calls as the mind tells them, else as its models have entered them."""
-        told = self.stop.calls if isinstance(self.stop, EpisodeStop) else getattr(self.thought, "calls", ())
-        return told or self.ledger.calls
+        """The calls as the mind reports them, else as its models have entered them."""
+        reported = self.stop.calls if isinstance(self.stop, EpisodeStop) else getattr(self.thought, "calls", ())
+        return reported or self.ledger.calls
 
     @property
     def why_in_vain(self) -> str:

@@ -151,7 +151,7 @@ FAULTS = {
     FaultKind.UNAUTHORIZED: "is not accepted",
     FaultKind.UNKNOWN_MODEL: "no model 'simulated'",
     FaultKind.REFUSAL: "no structured output",
-    FaultKind.HTML: "llm.base_url should end in /v1",
+    FaultKind.HTML: "llm.base_url ends in /v1",
     FaultKind.NO_CREDIT: "no credit left",
     FaultKind.RATE_LIMIT: "its limit is reached",
 }
@@ -170,7 +170,7 @@ def test_check_tells_the_faults_of_a_provider_apart(fault: FaultKind, quorum: Qu
     ("fault", "bound", "expected"),
     [
         (Fault(FaultKind.SILENCE), "llm.first_byte_timeout=0.3", "llm.first_byte_timeout=null waits"),
-        (None, "llm.max_reply_bytes=50", "llm.max_reply_bytes=N takes longer replies"),
+        (None, "llm.max_reply_bytes=50", "allow longer replies: llm.max_reply_bytes=N"),
     ],
     ids=["silence", "length"],
 )
@@ -398,5 +398,5 @@ def test_a_budget_of_money_without_a_price_says_how_to_give_one(quorum: Quorum) 
     done = quorum(*words)
     assert done.returncode == 2
     assert "the price of 'simulated' is not known" in done.stderr
-    assert "Give its prices: llm.prices='{input: DOLLARS, output: DOLLARS}'" in done.stderr
+    assert "Set its prices: llm.prices='{input: DOLLARS, output: DOLLARS}'" in done.stderr
     assert "price" not in quorum(*words, "llm.prices={input: 0.2, output: 0.8}").stderr

@@ -82,7 +82,7 @@ class Centralized(Topology):
         return _WORDS.get(role) or super().describe(role)
 
     def peers(self, followers: Sequence[int], conversation: ConversationState) -> Mapping[int, Sequence[int]]:  # noqa: ARG002 (for topologies with peers)
-        """Return whom each follower can write to beside the leader: nobody.
+        """Return whom each follower can write to besides the leader: nobody.
 
         Args:
             followers: all agents but the leader, ascending.

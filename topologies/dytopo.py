@@ -1,4 +1,4 @@
-"""Agents say what they offer and need; who writes to whom follows from that, anew each round (arXiv 2602.06039)."""
+"""Agents say what they offer and need; who writes to whom follows from that in each round (arXiv 2602.06039)."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def requires(config: RoutedConfig) -> Mapping[str, DescribeConfig]:
 
 
 def roles(config: RoutedConfig) -> Sequence[str]:
-    """Return the roles in which models are asked beside that of all turns."""
+    """Return the roles in which models are asked besides that of all turns."""
     return (EMBEDDING,) if config.matcher == EMBEDDING else ()
 
 

@@ -36,7 +36,7 @@ class HierarchyConfig(ComponentConfig):
 class Hierarchy(Topology):
     """Up the tree, down the tree, then all plan at once.
 
-    Whoever needs a plan reports to its leader, when all of its own members that need one have reported to it. A leader
+    Whoever needs a plan reports to its leader, when all its members that need one have reported to it. A leader
     that has nobody to report to, or has been directed, directs those who have reported to it. So a leader that is busy
     with a plan of its own is asked by its members, which interrupts it; it directs them, and nobody above it is asked.
 

@@ -1,4 +1,4 @@
-"""The control of `dytopo`: as many edges, at random. It tells what the choice of edges is worth."""
+"""The control of `dytopo`: as many edges, at random. It shows what the choice of edges is worth."""
 
 from __future__ import annotations
 

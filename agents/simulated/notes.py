@@ -2,7 +2,7 @@
 
 In a repair the model says what it is going to do, and does as advised where it is advised. Without advice it plans as
 though it had no plan, by what it sees and has heard in the channel. If it only learns what will fail, it goes on when
-the failure is not of its own plan.
+the failure is not of its plan.
 
 When a healer has spoken to it, it follows the remark as far as its rules know how:
 

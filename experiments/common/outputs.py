@@ -1,6 +1,6 @@
 """The files that a user has a command write with `--out` or `--export`: every verb that has such an option writes here.
 
-A wrong word, or a link in a stranger's folder, must not cost a result: devices, pipes, links and folders are refused,
+A wrong word, or a link in an untrusted folder, must not cost a result: devices, pipes, links and folders are refused,
 files of a run are never overwritten, and other files only with `--force`.
 """
 

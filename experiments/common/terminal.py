@@ -1,4 +1,4 @@
-"""All that the command prints goes through here, so that no text of a stranger can act on a terminal.
+"""All that the command prints goes through here, so that no untrusted text can act on a terminal.
 
 `echo` prints lines, `echo_json` prints data; tables and pictures go through `consoles.py`. Warnings and tracebacks come
 the same way once `show_warnings` and `show_bugs` were called. Nothing else prints: see `tests/test_printing.py`.

@@ -24,7 +24,7 @@ def component_values(
         registry: of the group.
         raw: the configuration; or what else holds such values, under the last part of `place`.
         place: the dotted key of the values; empty: the group.
-        recorded: whether it was read from the folder of a run, which may be a stranger's: no value may name a file.
+        recorded: whether it was read from the folder of a run, which may be untrusted: no value may name a file.
 
     Raises:
         UserError: there is no such component, or a value is wrong.
@@ -48,7 +48,7 @@ def checked(
         schema: of them.
         values: plain data.
         prefix: of their keys in messages, `agents.`.
-        known: the keys that a message offers for one that there is not.
+        known: the keys that a message offers for an unknown one.
         recorded: whether they were read from the folder of a run.
 
     Raises:
@@ -101,10 +101,10 @@ def describe_validation_errors(
     for detail in error.errors(include_url=False):
         path = _path(detail, values)
         key = prefix + ".".join(str(part) for part in path)
-        beside = known if len(path) == 1 else ()
-        reasons.setdefault(key.rstrip("."), []).append(_reason(detail, path, values, prefix, beside))
-    told = ((key, " or ".join(dict.fromkeys(found))) for key, found in reasons.items())
-    return "\n".join(f"{key}: {reason}" if key else reason for key, reason in told)
+        siblings = known if len(path) == 1 else ()
+        reasons.setdefault(key.rstrip("."), []).append(_reason(detail, path, values, prefix, siblings))
+    lines = ((key, " or ".join(dict.fromkeys(found))) for key, found in reasons.items())
+    return "\n".join(f"{key}: {reason}" if key else reason for key, reason in lines)
 
 
 def _path(detail: ErrorDetails, values: Mapping[str, Any]) -> tuple[str | int, ...]:

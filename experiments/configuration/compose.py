@@ -266,13 +266,13 @@ def _search_path(config_dir: Path | None) -> list[str]:
 
 
 def _meaning(key: str | None) -> str:
-    """Return what a key that has no value of its own stands for, and how it is given."""
+    """Return what a key without a value stands for, and how it is given."""
     wanted = (knob for option in options() for knob in option.typed if knob.key == key and knob.value == "???")
     return next((f"Give {key}=VALUE: {knob.description}." for knob in wanted), "")
 
 
 def _key_hint(key: str, keys: Sequence[str]) -> str:
-    """Return the nearest keys, and those that stand beside the wrong one."""
+    """Return the nearest keys, and the siblings of the wrong one."""
     parent = key.rpartition(".")[0]
     while parent and parent not in keys:
         parent = parent.rpartition(".")[0]

@@ -1,8 +1,12 @@
-"""The values of the minds that single participants have: `agents.members.agent_2=planner`, `agents.leader={...}`.
+"""Values inside of values. Minds of single participants: `agents.members.agent_2=planner`, `agents.leader={...}`.
 
-The name of an option of `agents` stands for the values of its file; in a map, `name` does, and the keys beside it come
-before them. A map without a name has the values of the group itself, but for its keys. `prompts` may be the name of an
-option of `prompts`.
+The name of an option of `agents` stands for the values of its file; in a map, `name` does, and the other keys in it
+come before them. A map without a name has the values of the group itself, but for its keys. `prompts` may be the name
+of an option of `prompts`.
+
+Values of models may name a preset: `{preset: groq, model: NAME}` has the values of the file of `llm=groq`, without
+those that every provider has (`shared/calls`): these come from the group. Another provider by its name
+(`{name: anthropic, model: NAME}`) takes what it leaves out from the preset of that name.
 """
 
 from __future__ import annotations
@@ -82,7 +86,7 @@ def _option(group: str, name: str, place: str, folders: tuple[Path, ...]) -> Map
 def _layered(
     base: Mapping[str, Any], own: Mapping[str, Any], place: str, template: DictConfig, folders: tuple[Path, ...]
 ) -> dict[str, Any]:
-    """Put values over others, map by map; of a map that is another key's, its keys are referred to one by one."""
+    """Put values over others, map by map; refer key by key to a map that belongs to another key."""
     found = dict(base)
     for key, value in own.items():
         below = found.get(key)

@@ -1,4 +1,4 @@
-"""A file of a configuration that cannot be read, told with its line."""
+"""Files of options: their values, and where one cannot be read."""
 
 from __future__ import annotations
 

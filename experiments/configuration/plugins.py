@@ -49,7 +49,7 @@ def load_plugins(modules: Iterable[str]) -> None:
 def of_unknown_effect() -> Sequence[str]:
     """Return the top-level packages of the modules that registered neither a component nor a metric.
 
-    What they change, such as the rewards of a world, cannot be told from a configuration.
+    What they change, such as the rewards of a world, does not show in a configuration.
     """
     return tuple(_of_unknown_effect)
 

@@ -131,7 +131,7 @@ class Configuration(Knobs):
     members: Mapping[str, SerializeAsAny[ComponentConfig]]
     """The minds of single participants, by their names; they stand in `agents.members`."""
     leader: SerializeAsAny[ComponentConfig] | None
-    """The mind of whoever leads in the topology, where it is another one; it stands in `agents.leader`."""
+    """The mind of whoever leads in the topology, where it differs; it stands in `agents.leader`."""
     topology: SerializeAsAny[ComponentConfig]
     """Who may speak to whom, and in which order."""
     llm: SerializeAsAny[ModelConfig]
@@ -239,8 +239,8 @@ class Configuration(Knobs):
         """Return the values of the model that is asked: those of `llm`, then the role's, then the participant's.
 
         Args:
-            participant: who asks; empty: nobody who has values of its own.
-            role: in which it asks; empty: one that has no values of its own.
+            participant: who asks; empty: nobody with special values.
+            role: in which it asks; empty: one without special values.
 
         Raises:
             UserError: these values do not go with the others.
@@ -259,7 +259,7 @@ class Configuration(Knobs):
 
     @property
     def special_models(self) -> Mapping[str, ModelConfig]:
-        """The models beside that of `llm` by the key of each: `llm.agents.agent_0`, `llm.roles.assessor.fallback.0`."""
+        """The models other than that of `llm`, by key: `llm.agents.agent_0`, `llm.roles.assessor.fallback.0`."""
         found = {f"llm.agents.{name}": self.llm_of(name) for name in self.llm.participants}
         found |= {f"llm.roles.{role}": self.llm_of("", role) for role in self.llm.special_roles}
         chosen: Mapping[str, ModelConfig] = {"llm": self.llm, **found}
@@ -304,7 +304,7 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
 
     Args:
         raw: the configuration.
-        recorded: whether it was read from the folder of a run, which may be a stranger's: no value may name a file.
+        recorded: whether it was read from the folder of a run, which may be untrusted: no value may name a file.
 
     Raises:
         UserError: what is wrong, one line for each key.
@@ -367,7 +367,7 @@ def _check_fault(whole: Configuration) -> None:
 
 
 def _check_store(whole: Configuration) -> None:
-    """Make sure that there is something to be stored, where a folder is named for it."""
+    """Make sure that the team has something to store where a folder is named for it."""
     if whole.memory.store is None or whole.remembers:
         return
     if not whole.memory.keep:
@@ -436,7 +436,7 @@ def _fallbacks_of(model: ModelConfig, where: str) -> Sequence[ModelConfig]:
         place = f"{where}fallback.{index}."
         for key in (*OF_THE_GROUP, "fallback"):
             if key in own:
-                raise UserError(f"{place}{key}: a fallback has none of its own: llm.{key} is for the whole team")
+                raise UserError(f"{place}{key}: a fallback cannot have this key: llm.{key} is for the whole team")
         _check_provider(own, place)
         merged = layered(values, [own], lambda name: providers.get(name).config.model_fields)
         if merged == values:
@@ -451,7 +451,7 @@ def _fallbacks_of(model: ModelConfig, where: str) -> Sequence[ModelConfig]:
 
 
 def _check_roles(whole: Configuration) -> None:
-    """Make sure that there is every role, and every turn, that has values or a deadline of its own.
+    """Make sure that every role and every turn with special values or a deadline exists.
 
     Raises:
         UserError: there is one that this team does not have.

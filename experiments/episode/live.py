@@ -95,7 +95,7 @@ class LiveView:
         self._talk = Talk(world.agents)
         self._step = 0
         self._score = ""
-        # Drawn when a step is over: the screen refreshes in a thread of its own, also in the middle of a step.
+        # Drawn when a step is over: the screen refreshes in its own thread, also in the middle of a step.
         self._picture = self._draw()
         self._live = Live(console=console, get_renderable=self.render, refresh_per_second=20, transient=True)
 
@@ -171,7 +171,7 @@ class LiveView:
     def _board(self, columns: int, rows: int) -> rich.text.Text:
         if not isinstance(self._picture, str) and self._console.color_system is not None:
             return as_characters(*self._picture, columns, rows)
-        # without colours kinds are told apart by the world's own characters
+        # without colours the world's own characters distinguish the kinds
         lines = (self._picture if isinstance(self._picture, str) else self._world.ansi()).splitlines()
         return Text.from_ansi("\n".join(lines[:rows]))
 
@@ -340,19 +340,21 @@ def folded(names: Sequence[str]) -> str:
 def in_words(content: str) -> str:
     """Return a message as it stands; a joint plan as what it has each agent do, feedback on it as what is wrong."""
     try:
-        told = msgspec.json.decode(content, type=_JointPlan)
+        answer = msgspec.json.decode(content, type=_JointPlan)
     except msgspec.DecodeError:
         return _objection(content)
-    return "; ".join(f"{name}: {_plan(plan)}" for name, plan in told.suggestions.items()) or "nobody has anything to do"
+    return (
+        "; ".join(f"{name}: {_plan(plan)}" for name, plan in answer.suggestions.items()) or "nobody has anything to do"
+    )
 
 
 def _objection(content: str) -> str:
     try:
-        told = msgspec.json.decode(content, type=_Objection)
+        answer = msgspec.json.decode(content, type=_Objection)
     except msgspec.DecodeError:
         return " ".join(content.split())
-    proposal = f"would rather {_plan(told.proposal)}" if told.proposal is not None else ""
-    return "; ".join(part for part in (told.problem, told.issue, proposal) if part) or "objects"
+    proposal = f"would rather {_plan(answer.proposal)}" if answer.proposal is not None else ""
+    return "; ".join(part for part in (answer.problem, answer.issue, proposal) if part) or "objects"
 
 
 def _plan(plan: _Plan) -> str:
@@ -363,7 +365,7 @@ def _plan(plan: _Plan) -> str:
 
 @contextmanager
 def shown(cell: Cell, *, live: bool, as_json: bool, quiet: bool) -> Iterator[tuple[Watch | None, UnderWay]]:
-    """Show an episode while the context lasts; gives what `run_cell` tells of it.
+    """Show an episode while the context lasts; gives what `run_cell` reports of it.
 
     Args:
         cell: what is run.

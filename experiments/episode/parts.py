@@ -63,7 +63,7 @@ def build(
     memory: Memory | None = None,
     seated: Callable[[Team, TeamContext], Team] = lambda team, _: team,
 ) -> Parts:
-    """Build the components of a cell, and draw its board once to see that there is one.
+    """Build the components of a cell, and draw its board once to make sure that it can be drawn.
 
     Args:
         cell: what is to be run.

@@ -87,7 +87,7 @@ class EpisodeRecord:
     ) -> Path:
         """Say how the episode ended, bring its folder to disk and give it its final name; return that.
 
-        To wait for the disk is done beside the event loop, and to its end also when the user stops everything.
+        Waiting for the disk does not block the event loop, and goes on to its end when the user stops everything.
         """
 
         def keep() -> Path:

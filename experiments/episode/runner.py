@@ -150,7 +150,7 @@ async def run_in_pool(
     memory: Memory | None = None,
     branching: Branching | None = None,
 ) -> Result:
-    """Run a cell beside others of the same process.
+    """Run a cell together with others of the same process.
 
     Args:
         cell: what to run.
@@ -190,7 +190,7 @@ async def _run(
         with extension_errors():
             for mind in () if _plays_first(cell, branching) else minds_in(cell.plain["agents"]):
                 prepare(cell.configuration.env.name, mind)
-            METRICS.load()  # one that cannot be imported is told before the episode, and not after it
+            METRICS.load()  # one that cannot be imported is reported before the episode, and not after it
             taking_part: Seated
             if branching is not None:
                 taking_part = branching.seated
@@ -234,7 +234,7 @@ async def _run(
         kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
         where = f"What there is of the episode is in {kept}."
         raise UserError(f"llm: {error}", f"{model_hint(error, cell.configuration.llm)} {where}".lstrip()) from None
-    except UserError as error:  # of a template, told when it is filled in
+    except UserError as error:  # of a template, found when it is filled in
         if not (folder.path / CALLS).exists():  # nothing was asked, so nothing is lost
             folder.discard()
             raise

@@ -55,8 +55,8 @@ class _Part:
 def build_team(configuration: Configuration, context: TeamContext) -> Team:
     """Build the minds of a team.
 
-    Each mind is built for the whole team, with the participants who have it in `TeamContext.own`, and theirs are taken
-    of what comes: so minds of one sort share what they share in a team of their own.
+    Each mind is built for the whole team, with the participants who have it in `TeamContext.own`; only their minds are
+    kept. So minds of one kind share what they share in a team of that kind alone.
 
     Args:
         configuration: says whose mind is which.

@@ -63,18 +63,18 @@ class SweepReport:
 
     @property
     def complaint(self) -> str:
-        """What is to be told on standard error; empty when all is well."""
+        """What to print on standard error; empty when all is well."""
         result = self.result
-        told = [f"error: {result.reason}"] if result.stop in (Stop.STUCK, Stop.FAILURES) else []
+        lines = [f"error: {result.reason}"] if result.stop in (Stop.STUCK, Stop.FAILURES) else []
         if result.stop is Stop.BUDGET:
-            told.append(f"notice: {result.reason}; a larger one goes on")
+            lines.append(f"notice: {result.reason}; a larger one goes on")
         if result.failed:
-            told.append(f"{len(result.failed)} cells ended in an error: run them again with --retry-failed")
+            lines.append(f"{len(result.failed)} cells ended in an error: run them again with --retry-failed")
         if result.held:
-            told.append(f"{result.held} cells follow a failed one in their line, and are not run before it is")
+            lines.append(f"{result.held} cells follow a failed one in their line, and are not run before it is")
         if result.left:
-            told.append(f"{result.left} cells are left; go on with: {self.command.text}")
-        return "\n".join(told)
+            lines.append(f"{result.left} cells are left; go on with: {self.command.text}")
+        return "\n".join(lines)
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""

@@ -53,7 +53,7 @@ class Forecast:
         arms: of its cells, by name; none where it has no named arms.
         varied: team sizes and components of its cells, by group, where there are several; of arms only what they share.
         repeated: points of the grid that name a cell which another one names, too.
-        notices: what else is to be told of the plan.
+        notices: remarks on the plan.
         answers: expected of language models.
         tokens: expected tokens.
         usd: expected money; None when a model's price is not known, or what its cells take.

@@ -11,7 +11,7 @@
 value each, and the whole grid is run with each; `arms: {}` is an experiment without arms. Arguments of the command line
 take the place of those of the file that set the same key. Two more keys may be left out: `metrics` names what a
 comparison shows when nothing else is asked for, and `published` holds results of others
-(`quorum.experiments.results.sweep_file`), which it shows beside its own.
+(`quorum.experiments.results.sweep_file`), which it shows next to its own.
 """
 
 from __future__ import annotations

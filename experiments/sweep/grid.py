@@ -132,7 +132,7 @@ def points(grid: Sequence[Axis]) -> Iterator[Point]:
 
 
 GROUPS = ("env", "agents", "topology", "llm")
-"""Groups whose options are told by their names; of language models, the model is."""
+"""Groups whose options are shown by name; language models are shown by model."""
 
 
 def names(configuration: Mapping[str, Any]) -> dict[str, str]:

@@ -252,7 +252,7 @@ class _Arms:
     Args:
         queue: what is under way.
         status: what there was before.
-        rows: that there is room for.
+        rows: of the terminal.
     """
 
     def __init__(self, queue: Queue, status: SweepStatus, rows: int) -> None:

@@ -48,7 +48,7 @@ class SweepRequest:
         limit: cells to run, at most.
         budget_usd: money of the whole sweep.
         budget_tokens: tokens of the whole sweep.
-        accept_versions: go on beside results of other code.
+        accept_versions: go on with results of other code.
         strict: refuse words that change nothing in some cells.
         skip_invalid: run what can be run where some cells cannot.
         plugins: modules that register components.
@@ -221,7 +221,7 @@ def _check_versions(folder: Path, done: Iterable[FinishedCell], present: CodeVer
         listing = "; ".join(f"{number} cells with version {code}" for code, number in sorted(others.items()))
         raise UserError(
             f"{folder}: it holds results of other code: {listing}. This is version {present}.",
-            "Start anew with --name NAME, go on with the old code, or take both together: --accept-versions.",
+            "Start a new sweep with --name NAME, go on with the old code, or accept both with --accept-versions.",
         )
 
 

@@ -26,10 +26,10 @@ def ending() -> Iterator[None]:
             yield
     except Interrupted as stop:
         spent = read_spent(stop.folder)
-        how = "ended by SIGTERM" if ended.told else "interrupted"
+        how = "ended by SIGTERM" if ended.requested else "interrupted"
         paid = f", with {spent.answers} answers of {spent.tokens:,} tokens" if spent.answers else ""
         echo(f"{how}; the incomplete episode is in {stop.folder}{paid}", err=True)
-        raise typer.Exit(143 if ended.told else 130) from None
+        raise typer.Exit(143 if ended.requested else 130) from None
 
 
 def report(result: Result, *, as_json: bool, quiet: bool) -> None:

@@ -3,7 +3,7 @@
 `make test` runs those of the README and of the task pages, and checks the words of all others: their options and keys
 exist, and their configurations are valid. `make claims` runs the others as well.
 
-Each page is one script, in a folder of its own: the `quorum` lines of its ```sh blocks, in order. A line that cannot
+Each page is one script, in its own folder: the `quorum` lines of its ```sh blocks, in order. A line that cannot
 run offline ends in a comment that says what it needs: `# needs: a key of OpenAI`. A code block that begins with a
 comment that names a file (`# my_minds.py`) is that file.
 """

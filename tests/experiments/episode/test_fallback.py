@@ -208,7 +208,7 @@ def test_a_preset_serves_agents_and_roles_too() -> None:
         ),
         ("[{preset: groq}]", "llm.fallback.*model"),
         ("[{}]", "llm.fallback.0: it asks the same model at the same address"),
-        ("[{model: a, fallback: [{model: b}]}]", "llm.fallback.0.fallback: a fallback has none of its own"),
+        ("[{model: a, fallback: [{model: b}]}]", "llm.fallback.0.fallback: a fallback cannot have this key"),
         ("[{model: a, mdoel: b}]", "llm.fallback.0.mdoel: there is no such key. Did you mean 'model'"),
         ("[{name: replay, run: x}]", "llm.fallback.0: .*replay"),
     ],
