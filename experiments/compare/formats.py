@@ -1,4 +1,4 @@
-"""A table as text in rows, and how it is written: for the terminal, as Markdown, as CSV; `latex` writes papers."""
+"""A table as text in rows, and how it is written: for the terminal, as Markdown, as CSV, and as LaTeX."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def build_team(configuration: Configuration, context: TeamContext) -> Team:
         context: what the team is built for; `own` is None.
 
     Raises:
-        UserError: a mind is for nobody who is there, minds cannot stand beside each other, or the values of one do not
+        UserError: a mind is for nobody who is there, minds cannot share a team, or the values of one do not
             go with the world or the topology.
     """
     parts = _parts(configuration, context)
@@ -131,7 +131,7 @@ def _leader(c: Configuration, context: TeamContext, names: Sequence[str]) -> str
 
 
 def _check_company(parts: Sequence[_Part]) -> None:
-    """Make sure that all minds can stand beside each other.
+    """Check that all minds can share a team.
 
     Raises:
         UserError: one cannot.
@@ -147,11 +147,12 @@ def _check_company(parts: Sequence[_Part]) -> None:
             if own is Compatibility.SAME_VALUES
             else "its parts play one method"
         )
-        company = f"beside {', '.join(others)}" if others else "with other values for single participants"
+        company = f"with {', '.join(others)}" if others else "with other values for single participants"
         able = [name for name in minds.names() if minds.get(name).compatible is Compatibility.ANYBODY]
         raise UserError(
-            f"{part.place}={part.config.name}: its minds cannot stand in a team {company}: {needs}",
-            f"Give it to all, agents={part.config.name}; or choose minds that stand beside anybody: {', '.join(able)}.",
+            f"{part.place}={part.config.name}: its minds cannot share a team {company}: {needs}",
+            f"Give it to all, agents={part.config.name}; or choose minds that can share a team with any: "
+            f"{', '.join(able)}.",
         )
 
 

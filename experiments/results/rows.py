@@ -1,4 +1,4 @@
-"""What is known of each run."""
+"""What is known of each run, as a row of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verifies a run: its files against their digests, its hash against its configuration, metrics against its trace."""
+"""Verifies runs: files against their digests, the hash against the configuration, metrics against the trace."""
 
 from __future__ import annotations
 

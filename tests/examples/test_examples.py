@@ -26,6 +26,7 @@ from tests.conftest import EXAMPLES, ROOT, Quorum, environment
 from tests.docs.test_commands import commands
 
 
+@pytest.mark.conformance
 def test_every_command_of_the_page_runs(quorum: Quorum, tmp_path: Path) -> None:
     """In a copy, with nothing but the current folder to find the modules in."""
     shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("runs", "__pycache__"))
@@ -37,6 +38,7 @@ def test_every_command_of_the_page_runs(quorum: Quorum, tmp_path: Path) -> None:
     assert "talk.echoes" in (tmp_path / "figures" / "estimates.csv").read_text()
 
 
+@pytest.mark.conformance
 def test_every_cell_of_the_notebook_runs(tmp_path: Path) -> None:
     """As Jupyter runs them: one after the other, inside a running event loop."""
     cells = json.loads((EXAMPLES / "first_look.ipynb").read_text(encoding="utf-8"))["cells"]

@@ -135,7 +135,7 @@ def checks(trace: Trace) -> Value:
 
 @repair_metric("repair.repairs", "repairs")
 def repairs(trace: Trace) -> Value:
-    """Repairs that were started_at."""
+    """Repairs that started."""
     return len(trace.stamped(RepairStarted))
 
 

@@ -137,7 +137,7 @@ def test_a_model_that_is_paid_for_is_asked_nothing(tmp_path: Path) -> None:
 def test_a_team_in_which_nobody_can_idle_is_refused_by_the_name_of_its_run(tmp_path: Path) -> None:
     planned = "n=2 agents=planner agents.starts=2 agents.changes=4 agents.rollouts=2 max_steps=4"
     run = run_cell(Cell.compose(planned.split()), tmp_path).folder
-    with pytest.raises(UserError, match=rf"{run.name}: it cannot be played without agent_0: .*cannot stand"):
+    with pytest.raises(UserError, match=rf"{run.name}: it cannot be played without agent_0: .*cannot share"):
         credits_of(run, [Kind.LIVE])
     assert credits_of(run, [Kind.AGENT]).metrics
 

@@ -1,4 +1,4 @@
-"""Teams of several minds: who can stand beside whom, and episodes of theirs in every world."""
+"""Teams of several minds: who can share a team with whom, and episodes of theirs in every world."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def naive() -> Mapping[str, Any]:
 
 @pytest.fixture
 def sharing(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Offer a mind `own` that can stand beside those whom a test says."""
+    """Offer a mind `own` that is compatible with those whom a test says."""
 
     def offer(company: Compatibility, build: Any = own_team) -> None:
         component = Component(OwnConfig, build, uses_models=True, compatible=company)
@@ -139,28 +139,28 @@ def test_a_mind_for_nobody_who_can_have_it_is_refused(
     assert error.value.hint or "choose" in error.value.message
 
 
-def test_a_mind_that_decides_for_all_stands_beside_nobody(naive: Mapping[str, Any], sharing: Any) -> None:
+def test_a_mind_that_decides_for_all_shares_a_team_with_nobody(naive: Mapping[str, Any], sharing: Any) -> None:
     sharing(Compatibility.SAME_VALUES)
     with pytest.raises(
-        UserError, match=r"agents\.members\.agent_1=own: its minds cannot stand .* beside naive"
+        UserError, match=r"agents\.members\.agent_1=own: its minds cannot share a team with naive"
     ) as error:
         team(naive, None, agent_1=own())
-    assert "agents=own; or choose minds that stand beside anybody: heuristic," in error.value.hint
+    assert "agents=own; or choose minds that can share a team with any: heuristic," in error.value.hint
     with pytest.raises(UserError, match=r"agents=own: .* with other values for single participants"):
         team(naive, own(), agent_1=own(1))
     assert team(naive, None, agent_0=own(), agent_1=own(), agent_2=own()).names == ["own"] * 3
 
 
-def test_minds_of_one_method_stand_beside_each_other_alone(naive: Mapping[str, Any], sharing: Any) -> None:
+def test_minds_of_one_method_share_a_team_only_with_each_other(naive: Mapping[str, Any], sharing: Any) -> None:
     sharing(Compatibility.SAME_KIND)
-    with pytest.raises(UserError, match=r"agents=own: its minds cannot stand in a team beside heuristic"):
+    with pytest.raises(UserError, match=r"agents=own: its minds cannot share a team with heuristic"):
         team(naive, own(), agent_1=RULE)
     found = team(naive, own(), COORDINATED, agent_1=own(5))
     assert [mind.number for mind in found.minds] == [0, 5, 0, 0]
     assert all(mind.context.own is None for mind in found.minds)
 
 
-def test_minds_that_stand_beside_anybody_are_told_who_has_them(naive: Mapping[str, Any], sharing: Any) -> None:
+def test_minds_that_are_compatible_with_any_learn_whose_minds_they_are(naive: Mapping[str, Any], sharing: Any) -> None:
     sharing(Compatibility.ANYBODY)
     found = team(naive, None, COORDINATED, agent_0=own(), agent_2=own(1)).minds
     assert (found[0].context.own, found[2].context.own) == ({0}, {2})
