@@ -25,9 +25,9 @@ def main() -> None:
         echo("Aborted!", err=True)
         sys.exit(1)
     except Exception as error:
-        if isinstance(error, TyperException):  # of the words of the command
+        if isinstance(error, TyperException):  # the command line is wrong
             usage = StringIO()
-            error.show(usage)  # type: ignore[attr-defined] # which all have that Typer raises
+            error.show(usage)  # type: ignore[attr-defined] # every exception of Typer has it
             echo(usage.getvalue(), err=True, nl=False)
             sys.exit(error.exit_code)
         from quorum.experiments.common.mistakes import print_mistake  # noqa: PLC0415 (Rich and pydantic)

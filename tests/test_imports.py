@@ -36,7 +36,6 @@ EXPERIMENTS = {
     "branch": ("results", "episode", "configuration", "common"),
     "sweep": ("branch", "results", "episode", "configuration", "common"),
     "blame": ("branch", "results", "episode", "configuration", "common"),
-    "credit": ("branch", "results", "episode", "configuration", "common"),
     "compare": ("results", "episode", "configuration", "common"),
     "viewer": ("results", "episode", "configuration", "common"),
     "replay": ("results", "episode", "configuration", "common"),

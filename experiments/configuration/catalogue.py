@@ -16,7 +16,7 @@ from pathlib import Path
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 """The folder of the configurations that ship with Quorum, in the checkout and in an installed package alike."""
 
-BUILTIN_GROUPS: tuple[str, ...] = ("env", "agents", "topology", "llm", "prompts", "clock", "extension", "fault")
+BUILTIN_GROUPS: tuple[str, ...] = ("env", "agents", "topology", "llm", "prompts", "clock", "extension")
 """The groups of every experiment, in the order of the defaults list."""
 EXTENSION = "extension"
 """The group of which several options can be chosen: `extension=[repair,heal]`."""

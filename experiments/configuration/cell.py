@@ -36,7 +36,7 @@ class Branch:
         edits: which values change from then on, as they were given.
         told: what participants say or plan then, as dictated.
         draw: which of several samples from the same instant it is; 0 is the one that goes on as the run itself would.
-        copied: participants who get a fresh mind of the values that they have, in a run in which one does wrong.
+        copied: participants of a branch of a branch who get a fresh copy of their mind, which follows no script.
     """
 
     run: str

@@ -21,8 +21,6 @@ from maeil.user_errors import UserError, choices_hint
 from quorum.agents.prompting.requests import TURNS
 from quorum.experiments.configuration.checked_values import checked, component_values
 from quorum.experiments.configuration.extensions import extension_values, together
-from quorum.experiments.configuration.fault import OFF, FaultConfig
-from quorum.experiments.configuration.fault import schema_of as fault_schema_of
 from quorum.experiments.configuration.members import MEMBERS, members_of, without_members
 from quorum.experiments.configuration.providers.config import (
     OF_THE_GROUP,
@@ -39,10 +37,7 @@ Positive = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
 
 
-_SIMULATED = "simulated"
-"""The name of the provider whose models ask nobody."""
-
-_OF_THE_LOOP = ("extension", "fault")
+_OF_THE_LOOP = ("extension",)
 """What is left out of a configuration that has no use for it."""
 _OF_EARLIER_VERSIONS = ("repair", "heal", "healing")
 """Groups that only recorded configurations may have."""
@@ -138,16 +133,14 @@ class Configuration(Knobs):
     """The language model."""
     extension: Mapping[str, SerializeAsAny[BaseModel]]
     """Methods that take part in the loop, by name, in the order of their hooks."""
-    fault: FaultConfig | None
-    """What is made to go wrong in the episode; None: nothing."""
 
     def plain(self) -> dict[str, Any]:
         """Return the configuration as JSON-ready data, the same for equal configurations however they were written.
 
-        It leaves out extensions, a fault and minds of single participants where there are none, and where memory is
+        It leaves out extensions and minds of single participants where there are none, and where memory is
         stored, which is no part of a cell.
         """
-        absent = [name for name, part in (("extension", self.extension), ("fault", self.fault)) if not part]
+        absent = [] if self.extension else ["extension"]
         plain = self.model_dump(mode="json", exclude={"members", "leader", *absent})
         if self.members:
             plain["agents"][MEMBERS] = {name: own.model_dump(mode="json") for name, own in self.members.items()}
@@ -332,38 +325,13 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
         topology=parts["topology"],
         llm=llm,
         extension=extension_values(raw, recorded=recorded),
-        fault=_fault_of(raw.get("fault", {"name": OFF})),
     )
     _check_common_knobs(knobs, {**parts, **whole.team})
     _check_answers(whole)
     if whole.uses_models:
         _check_roles(whole)
     _check_store(whole)
-    _check_fault(whole)
     return whole
-
-
-def _check_fault(whole: Configuration) -> None:
-    """Make sure that an episode with a fault can be played again and again, and always goes the same way.
-
-    Raises:
-        UserError: it cannot, or does not.
-    """
-    if whole.fault is None:
-        return
-    told, again = f"fault={whole.fault.name}", "its episode is played many times to find a fault that makes it fail"
-    if whole.uses_models:
-        for place, model in {"llm": whole.llm, **whole.special_models}.items():
-            if model.name != _SIMULATED:
-                hint = "Choose llm=simulated, or minds that ask no language model."
-                raise UserError(f"{told}: {place}={model.name}: {again}, and no real model may be asked for that", hint)
-    if whole.clock.unit is ClockUnit.SECONDS or {*whole.limits.model_dump().values()} != {None}:
-        where = "clock=seconds" if whole.clock.unit is ClockUnit.SECONDS else "limits"
-        hint = "Choose clock=tokens or clock=fixed, and no wall-clock limits."
-        raise UserError(f"{told}: {where}: {again}, and real time is never the same", hint)
-    if whole.remembers:
-        hint = "Set memory.keep=false."
-        raise UserError(f"{told}: agents={whole.team_label} takes a memory along, which a fault would spoil", hint)
 
 
 def _check_store(whole: Configuration) -> None:
@@ -377,12 +345,6 @@ def _check_store(whole: Configuration) -> None:
     raise UserError(
         f"memory.store: agents={whole.team_label} takes nothing along to the next episode", f"Leave it out{hint}."
     )
-
-
-def _fault_of(values: Any) -> FaultConfig | None:
-    """Check the values of `fault`, which configurations of versions before 0.15 do not have."""
-    schema = fault_schema_of(values)
-    return checked(schema, values, "fault.", known=list(schema.model_fields)) if schema is not None else None
 
 
 def _check_answers(whole: Configuration) -> None:

@@ -18,7 +18,7 @@ from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.configuration.team_label import LEADER
 from quorum.experiments.episode.building import call_component, no_models
 from quorum.experiments.episode.built import check_team
-from quorum.experiments.episode.unhearing import Replanning, Unhearing
+from quorum.experiments.episode.silent_mind import Replanning, SilentMind
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def build_team(configuration: Configuration, context: TeamContext) -> Team:
         if configuration.extension:
             built = _among_extensions(part, built)
         deaf = not component.talks and not configuration.extension
-        found |= {index: Unhearing(built[index]) if deaf else built[index] for index in part.own}
+        found |= {index: SilentMind(built[index]) if deaf else built[index] for index in part.own}
         configs |= dict.fromkeys(part.own, part.config)
     return Team([found[index] for index in sorted(found)], [configs[index] for index in sorted(configs)])
 
@@ -169,7 +169,7 @@ def _among_extensions(part: _Part, built: Sequence[Mind]) -> Sequence[Mind]:
     if component.uses_models:
         return built
     again = [Replanning(mind) for mind in built]
-    return again if component.talks else [Unhearing(mind) for mind in again]
+    return again if component.talks else [SilentMind(mind) for mind in again]
 
 
 def _models_of(part: _Part, context: TeamContext) -> Callable[[str], Any]:

@@ -14,7 +14,7 @@ from quorum.experiments.common.files import make_folder, require_file, write_who
 from quorum.experiments.common.memory_file import LARGEST, MEMORY, Memory, read_memory
 from quorum.experiments.common.run_files import META, MIB
 from quorum.experiments.configuration.inputs import InputsChanged
-from quorum.experiments.episode.unhearing import Unhearing
+from quorum.experiments.episode.silent_mind import SilentMind
 
 
 def by_name(minds: Iterable[Mind]) -> Mapping[str, Remembers]:
@@ -25,7 +25,7 @@ def by_name(minds: Iterable[Mind]) -> Mapping[str, Remembers]:
     """
     found: dict[str, Remembers] = {}
     kind: type = object
-    for mind in (mind.mind if isinstance(mind, Unhearing) else mind for mind in minds):
+    for mind in (mind.mind if isinstance(mind, SilentMind) else mind for mind in minds):
         kind = type(mind)
         if isinstance(mind, Remembers):
             name = mind.memory_name

@@ -69,7 +69,10 @@ class SweepReport:
         if result.stop is Stop.BUDGET:
             lines.append(f"notice: {result.reason}; a larger one goes on")
         if result.failed:
-            lines.append(f"{len(result.failed)} cells ended in an error: run them again with --retry-failed")
+            retry = (
+                "the same command runs them again" if self.command.verb == "branch" else "run them with --retry-failed"
+            )
+            lines.append(f"{len(result.failed)} cells ended in an error: {retry}")
         if result.held:
             lines.append(f"{result.held} cells follow a failed one in their line, and are not run before it is")
         if result.left:

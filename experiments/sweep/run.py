@@ -25,7 +25,7 @@ from quorum.experiments.episode.runner import prepare
 from quorum.experiments.results import write_csv
 from quorum.experiments.results.finished import FinishedCell
 from quorum.experiments.sweep import lines
-from quorum.experiments.sweep.branches import BranchOptions
+from quorum.experiments.sweep.branches import BranchGrid
 from quorum.experiments.sweep.engines.locks import SweepLock
 from quorum.experiments.sweep.engines.protocol import Engine, SweepJob
 from quorum.experiments.sweep.plan import SweepPlan
@@ -71,7 +71,7 @@ class SweepRequest:
     skip_invalid: bool = False
     plugins: tuple[str, ...] = ()
     config_dir: Path | None = None
-    branches: BranchOptions | None = None
+    branches: BranchGrid | None = None
 
     def __post_init__(self) -> None:
         for option, value in (("--budget-usd", self.budget_usd), ("--budget-tokens", self.budget_tokens)):
@@ -85,7 +85,7 @@ class SweepRequest:
 
     def command(self) -> SweepCommand:
         """The part of the arguments that names the sweep, to be said again."""
-        options = list(self.branches.words) if self.branches is not None else []
+        options = list(self.branches.options) if self.branches is not None else []
         if self.out != Path("runs"):
             options += ["--out", str(self.out)]
         if self.name is not None:
@@ -94,7 +94,9 @@ class SweepRequest:
             options += ["--plugin", plugin]
         if self.config_dir is not None:
             options += ["--config-dir", str(self.config_dir)]
-        return SweepCommand(self.words, tuple(options))
+        if self.branches is None:
+            return SweepCommand(self.words, tuple(options))
+        return SweepCommand((*map(str, self.branches.folders), *self.words), tuple(options), verb="branch")
 
     def folder(self, name: str) -> SweepFolder:
         """Return the folder of the sweep.

@@ -44,15 +44,17 @@ class SweepCommand:
     Attributes:
         words: `KEY=VALUE` words: of the cells, the experiment and the engine.
         options: the options that shape the sweep, such as `--name NAME`; none that shapes only this call.
+        verb: `sweep`, or `branch` for a sweep of branches.
     """
 
     words: tuple[str, ...]
     options: tuple[str, ...]
+    verb: str = "sweep"
 
     @property
     def text(self) -> str:
         """Return the command as one would type it."""
-        return shlex.join(("quorum", "sweep", *self.words, *self.options))
+        return shlex.join(("quorum", self.verb, *self.words, *self.options))
 
 
 @dataclass(frozen=True, slots=True)

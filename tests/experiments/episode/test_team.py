@@ -22,8 +22,8 @@ from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode.parts import build
 from quorum.experiments.episode.prompt import Wanted, find_prompt
 from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.episode.silent_mind import SilentMind
 from quorum.experiments.episode.team import build_team
-from quorum.experiments.episode.unhearing import Unhearing
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.topologies.centralized import Centralized, CentralizedConfig
 from quorum.topologies.debate import Debate, DebateConfig
@@ -109,7 +109,7 @@ def test_each_participant_has_the_mind_that_is_named_for_it(naive: Mapping[str, 
     found = team(naive, None, COORDINATED, agent_1=RULE, coordinator=NEGOTIATOR)
     assert found.names == ["naive", "heuristic", "naive", "negotiator"]
     kinds = [type(mind).__name__ for mind in found.minds]
-    assert kinds == ["NaiveMind", "Unhearing", "NaiveMind", "Negotiator"]
+    assert kinds == ["NaiveMind", "SilentMind", "NaiveMind", "Negotiator"]
 
 
 def test_the_leader_is_who_leads_in_the_topology(naive: Mapping[str, Any]) -> None:
@@ -197,7 +197,7 @@ class Deaf:
 
 def test_a_mind_that_does_not_talk_says_nothing_and_goes_on_when_it_is_spoken_to() -> None:
     def decision(**turn: Any) -> Any:
-        return asyncio.run(Unhearing(Deaf()).think(view(AHEAD, 0, **turn)))
+        return asyncio.run(SilentMind(Deaf()).think(view(AHEAD, 0, **turn)))
 
     live = next(iter(view(AHEAD, 0, PLAN).observation.blocks))
     assert decision(acts=SPEAK) == Thought()

@@ -7,22 +7,22 @@ from dataclasses import replace
 from maeil.mind import Act, Mind, Resume, Thought, View
 
 
-class Unhearing:
+class SilentMind:
     """Keeps the talk of others from a mind that has no use for it.
 
-    It says nothing in turns to speak, and goes on with its plan when a message interrupts it, unless an extension has a
-    note for it. In a team of such minds alone nobody talks, so nothing has to be kept from them.
+    It is silent in turns to speak, and resumes its plan when a message interrupts it, unless an extension has a note
+    for it. A team of such minds alone does not talk, and needs no protection.
 
     Args:
-        mind: the mind, which is asked for plans alone.
+        mind: asked for plans only.
     """
 
     def __init__(self, mind: Mind) -> None:
         self.mind = mind
-        """That which thinks."""
+        """The mind that plans."""
 
     async def think(self, view: View) -> Thought:
-        """Ask the mind where it has no plan and the turn is for one."""
+        """Ask the mind in turns to plan, unless it can resume its plan."""
         if Act.PLAN not in view.turn.acts:
             return Thought()
         return Thought(Resume.RESUME) if view.may_resume and not view.notes else await self.mind.think(view)

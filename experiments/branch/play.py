@@ -1,4 +1,4 @@
-"""A branch that is played for one question, and of which nothing is kept."""
+"""A branch that is played in memory, for one question; nothing of it is kept."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from quorum.experiments.episode.parts import build
 from quorum.experiments.episode.runner import play, prepare
 
 
-def play_aside(planned: PlannedBranch, listeners: Sequence[Listener]) -> None:
-    """Play a branch in memory. What its models answer is not recorded: not for models that are paid for.
+def play_in_memory(planned: PlannedBranch, listeners: Sequence[Listener]) -> None:
+    """Play a branch in memory. The answers of its models are not recorded, so it is not for paid models.
 
     Args:
         planned: the branch.
-        listeners: called with every event of it, from the first on.
+        listeners: called with every event, from the first one on.
 
     Raises:
-        PrefixRefused: the beginning of the run cannot be brought back.
+        PrefixRefused: the run cannot be replayed up to the branch point.
         UserError: a component cannot be built, or a mind cannot take over.
         Exception: whatever a world or a mind raises.
     """
@@ -36,10 +36,8 @@ async def _play(planned: PlannedBranch, listeners: Sequence[Listener]) -> None:
     cell, branching = planned.cell, planned.branching
     pool, books = ModelPool(), CallBooks(cell.configuration, None)
     try:
-        models = branching.models(
-            EpisodeModels(cell.configuration, pool, books, cell.name, sample=branching.sample), pool, books
-        )
-        parts = build(cell, models, branching.memory, branching.seated)
+        live = EpisodeModels(cell.configuration, pool, books, cell.name, sample=branching.sample)
+        parts = build(cell, branching.models(live, pool, books), branching.memory, branching.seated)
         with Recorder(None, [*branching.listeners, *listeners]) as recorder, branching.checked():
             await play(cell, parts, recorder, branching)
     finally:

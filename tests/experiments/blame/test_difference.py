@@ -18,9 +18,9 @@ from maeil.trace import Trace
 from maeil.trace.events import StepTaken
 from maeil.user_errors import UserError
 from maeil.world import Transition
-from quorum.experiments.branch.command import BranchRequest, plan_branch
+from quorum.experiments.blame.credit import difference_rewards, utility_without
+from quorum.experiments.branch.request import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.credit.difference import difference_rewards, utility_without
 from quorum.experiments.episode.building import no_models
 from quorum.experiments.episode.parts import build
 from quorum.experiments.episode.runner import run_cell
@@ -228,7 +228,7 @@ def test_a_change_that_the_world_refuses_without_an_agent_is_told(tmp_path: Path
     change = json.dumps({"agents": {"agent_1": start}})
     planned = plan_branch(BranchRequest(episode.folder, "6", world=change))
     branch = run_cell(planned.cell, tmp_path / "b", branching=planned.branching).folder
-    with pytest.raises(UserError, match="the world was changed in it"):
+    with pytest.raises(UserError, match="its world was changed"):
         difference_rewards(open_episode(branch))
 
 

@@ -12,12 +12,11 @@ from maeil.trace import Instant
 from maeil.user_errors import UserError
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
-from quorum.experiments.branch.aside import play_aside
+from quorum.experiments.blame.credit import Continuations, Kind, Valuing, credits_of, utility_of
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import Parent
+from quorum.experiments.branch.play import play_in_memory
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.credit.command import Kind, credits_of
-from quorum.experiments.credit.continuation import Continuations, Valuing, utility_of
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.recorded_episode import open_episode
 from tests.conftest import PLUGINS, Quorum
@@ -39,11 +38,11 @@ def ordered(quorum: Quorum) -> str:
 
 def test_the_message_with_the_only_order_is_worth_all_that_it_set_going_and_small_talk_nothing(quorum: Quorum) -> None:
     folder = ordered(quorum)
-    done = quorum("metrics", folder, *CREDIT, "message", "--per", "message")
+    done = quorum("results", folder, *CREDIT, "message", "--per", "message")
     rows = json.loads(done.stdout)[0]["rows"]
     assert [(row["value_reached"], row["value_score"]) for row in rows] == [(2, 2.0), (0, 0.0)]
     assert [row["value"] for row in rows] == pytest.approx([0.12 - 0.05, 0.0])
-    (found,) = json.loads(quorum("metrics", folder, *CREDIT, "message").stdout)
+    (found,) = json.loads(quorum("results", "--recompute", folder, *CREDIT, "message").stdout)
     credits = {name: value for name, value in found["metrics"].items() if name.startswith("credit.")}
     assert credits.pop("credit.message_mean") == pytest.approx(0.035)
     assert credits == {
@@ -57,7 +56,7 @@ def test_the_message_with_the_only_order_is_worth_all_that_it_set_going_and_smal
 def test_without_the_one_who_orders_a_team_that_reacts_loses_all(quorum: Quorum) -> None:
     """Had they acted as recorded, the others would have walked without being told."""
     folder = ordered(quorum)
-    done = quorum("metrics", folder, *CREDIT, "live", "--credit", "agent", "--per", "agent")
+    done = quorum("results", folder, *CREDIT, "live", "--credit", "agent", "--per", "agent")
     rows = json.loads(done.stdout)[0]["rows"]
     assert [row["live_difference_reached"] for row in rows] == [3, 1, 1]
     assert [row["difference_reached"] for row in rows] == [1, 1, 1]
@@ -94,7 +93,7 @@ def test_what_is_played_aside_is_the_branch_that_is_run(words: str, tmp_path: Pa
 def test_the_run_itself_played_aside_is_worth_what_it_was_worth(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(["n=3", "seed=1", "agents=naive", "topology=debate", "max_steps=20"]), tmp_path)
     valuing = Valuing()
-    play_aside(Parent.open(run.folder).branch(Instant(0), Change()), [valuing])
+    play_in_memory(Parent.open(run.folder).branch(Instant(0), Change()), [valuing])
     assert valuing.utility == utility_of(open_episode(run.folder).trace)
     metrics = compute_metrics(open_episode(run.folder).trace)
     assert valuing.utility.returned == metrics["outcome.return"]
@@ -130,7 +129,7 @@ def test_a_model_that_is_paid_for_is_asked_nothing(tmp_path: Path) -> None:
         assert before
         assert credits_of(run, [Kind.AGENT]).metrics["credit.difference"] is not None
         for kind in (Kind.LIVE, Kind.MESSAGE):
-            with pytest.raises(UserError, match="llm=openai"):
+            with pytest.raises(UserError, match="would ask a paid model"):
                 credits_of(run, [kind])
         assert brain.requests == before
 
@@ -156,6 +155,6 @@ def test_a_run_that_broke_off_is_refused(tmp_path: Path) -> None:
     (killed / "meta.json").write_text(json.dumps(meta))
     lines = (run / "trace.jsonl").read_bytes().splitlines(keepends=True)
     (killed / "trace.jsonl").write_bytes(b"".join(lines[:-1]))
-    with pytest.raises(UserError, match="has broken off"):
+    with pytest.raises(UserError, match="the run broke off"):
         credits_of(killed, [Kind.MESSAGE])
     assert credits_of(killed, [Kind.AGENT]).metrics
