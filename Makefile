@@ -14,7 +14,7 @@ PIP := .venv/bin/python -m pip -qq --disable-pip-version-check
 
 run: .venv/run.stamp
 	@.venv/bin/quorum sweep experiment=quickstart --name $(NAME)
-	@.venv/bin/quorum compare runs/$(NAME) --metric completion --metric steps --metric overhead
+	@.venv/bin/quorum compare runs/$(NAME) --baseline individual
 	@.venv/bin/quorum report runs/$(NAME)
 
 test: .venv/test.stamp

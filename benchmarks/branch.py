@@ -35,7 +35,7 @@ def since(begin: tuple[float, float]) -> tuple[float, float]:
 def measure(run: Path, at: str) -> dict[str, tuple[float, float]]:
     """Measure in this process, which has imported nothing yet."""
     begin = seconds()
-    from quorum.experiments.branch.command import BranchRequest, plan_branch  # noqa: PLC0415 (it is measured)
+    from quorum.experiments.branch.request import BranchRequest, plan_branch  # noqa: PLC0415 (it is measured)
     from quorum.experiments.episode.runner import run_cell  # noqa: PLC0415
 
     found = {"imports": since(begin)}

@@ -16,8 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from quorum.experiments.blame.credit import Kind, credits_of
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.credit.command import Kind, credits_of
 from quorum.experiments.episode.runner import run_cell
 
 CASES = (

@@ -41,7 +41,7 @@ from quorum.agents.llm.providers.openai import PATH
 from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.recording import Folding
 from quorum.agents.llm.spending import Budget, Spending, UnderWay
-from quorum.agents.llm.stack import build_stack
+from quorum.agents.llm.stack import build_stack, with_access
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ModelPool
@@ -132,12 +132,10 @@ def wrappers(folder: Path) -> Model:
         file.write(folding.line(record))
         file.flush()
 
+    retry, limits = RetryRules(5, 5, 60.0, 1.0, 30.0), CallLimits(AGENTS, None, None)
     return build_stack(
-        Constant(),
+        with_access(Constant(), rng=random.Random(0), retry=retry, limits=limits),
         name="constant",
-        rng=random.Random(0),
-        retry=RetryRules(5, 5, 60.0, 1.0, 30.0),
-        limits=CallLimits(AGENTS, None, None),
         spending=Spending(Budget()),
         max_repairs=1,
         sink=write,

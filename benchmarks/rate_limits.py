@@ -24,7 +24,7 @@ from rich.table import Table
 from quorum.agents.llm.limits import CallLimits, RetryRules
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Sampling, Usage
 from quorum.agents.llm.providers.openai import OpenAIModel
-from quorum.agents.llm.stack import build_stack
+from quorum.agents.llm.stack import build_stack, with_access
 from quorum.experiments.episode.models import FIRST_WAIT, LONGEST_WAIT
 from quorum.experiments.serving.app import FAILURES, App, run
 
@@ -70,7 +70,9 @@ async def campaign(address: str, agents: int) -> tuple[float, CallLimits]:
 
         async def agent(number: int) -> None:
             rng = random.Random(number)
-            model = build_stack(provider, name="simulated", rng=rng, retry=RULES, limits=limits, max_repairs=0)
+            model = build_stack(
+                with_access(provider, rng=rng, retry=RULES, limits=limits), name="simulated", max_repairs=0
+            )
             for _ in left:
                 await model.complete(ASKED)
 

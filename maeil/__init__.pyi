@@ -3,10 +3,10 @@ from .actions import SymbolicAction as SymbolicAction
 from .actions import Vocabulary as Vocabulary
 from .calls import Call as Call
 from .clock import ClockUnit as ClockUnit
-from .component import Beside as Beside
+from .component import Compatibility as Compatibility
 from .component import Component as Component
 from .component import ComponentConfig as ComponentConfig
-from .component import TakesOver as TakesOver
+from .component import Handover as Handover
 from .component import TeamContext as TeamContext
 from .component import TopologyContext as TopologyContext
 from .extension import Extension as Extension

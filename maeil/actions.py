@@ -41,8 +41,8 @@ class SymbolicAction(BaseModel):
 
 def as_call(action: str, arguments: Mapping[str, Any]) -> str:
     """Write an action and its JSON-ready arguments as a call."""
-    told = (f"{key}={'null' if value is None else value}" for key, value in arguments.items())
-    return f"{action}({', '.join(told)})"
+    shown = (f"{key}={'null' if value is None else value}" for key, value in arguments.items())
+    return f"{action}({', '.join(shown)})"
 
 
 class ActionStatus(StrEnum):

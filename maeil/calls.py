@@ -35,8 +35,8 @@ class LedgerEntry(Protocol):
 class Ledger:
     """The calls of one thought as they are made, in the order in which they began.
 
-    A thought that comes to its end tells its calls itself, with what it made of them (`Thought.calls`). One that does
-    not (a budget is used up, it is cancelled, it fails) tells nothing, and what was answered is paid all the same.
+    A thought that comes to its end reports its calls itself, with what it made of them (`Thought.calls`). One that does
+    not (a budget is used up, it is cancelled, it fails) reports nothing, and what was answered is paid all the same.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ _LEDGER: ContextVar[Ledger] = ContextVar("ledger")
 
 @contextmanager
 def entered_in(ledger: Ledger) -> Iterator[None]:
-    """Have the calls that are made inside, in tasks begun there as well, entered in a ledger."""
+    """Have the calls that are made inside, in tasks started there as well, entered in a ledger."""
     token = _LEDGER.set(ledger)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What a world, a team of minds, a topology or a language model is offered by: a name, its schema, what builds it."""
+"""Components: how a world, a team of minds, a topology, an extension or a language model is offered to be chosen."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from maeil.user_errors import WrongKey
 from maeil.world import World
 
 RECORDED: Mapping[str, bool] = {"recorded": True}
-"""The context in which pydantic checks values that were read from the folder of a run."""
+"""The pydantic context for values that were read from the folder of a run."""
 
 
 def may_name_files(info: ValidationInfo) -> bool:
     """Whether a value may be the path of a file, which its validator reads.
 
-    That of a recorded run may not: it holds the content itself, and it may be a stranger's.
+    A value of a recorded run may not: it holds the content itself, and the folder may be untrusted.
     """
     return info.context is not RECORDED
 
 
 def needs_keys(values: BaseModel, info: ValidationInfo, *keys: str) -> None:
-    """Refuse values without keys that only those of a recorded run, of a version before the keys, may leave out.
+    """Refuse values without keys that only a recorded run of an earlier version may leave out.
 
     Raises:
         WrongKey: one is missing.
@@ -52,7 +52,7 @@ class ComponentConfig(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Usual:
-    """Marks a key that came with a later version, by `Annotated`, and says what was before it.
+    """Marks a key that came with a later version, by `Annotated`, and gives the value of the versions before it.
 
     While the key has this value it is no part of what names a cell, so that earlier cells keep their names.
 
@@ -76,26 +76,26 @@ class TopologyContext:
     seeds: Seeds = field(default_factory=lambda: Seeds(0, "topology"))
 
 
-class Beside(StrEnum):
-    """With whom the minds that a component builds can stand in one team."""
+class Compatibility(StrEnum):
+    """Which other minds the minds of a component can share a team with."""
 
     ANYBODY = "anybody"
-    """Each of them decides for itself, and takes what others do and say as it comes."""
-    ITS_OWN = "its_own"
-    """All must be of this component; their values may differ."""
-    NOBODY = "nobody"
-    """All must be of this component with the same values: one of them decides for the others."""
+    """Any: each of them decides for itself."""
+    SAME_KIND = "same_kind"
+    """Only minds of this component; their values may differ."""
+    SAME_VALUES = "same_values"
+    """Only minds of this component with the same values: one of them decides for the others."""
 
 
-class TakesOver(StrEnum):
-    """How a mind takes over from another one in the middle of an episode."""
+class Handover(StrEnum):
+    """How a component takes over from another one in the middle of an episode."""
 
     FRESH = "fresh"
-    """It begins there: all that it goes by is in its views."""
-    ALONG = "along"
-    """It thinks along from the start, and what it answers counts for nothing until then. It asks no language model."""
-    NOT = "not"
-    """It cannot: what it goes by would have to be brought back, and nobody knows how."""
+    """It starts there: everything it decides by is in its views."""
+    SHADOW = "shadow"
+    """It runs as a shadow from the start, and its answers are discarded until then. It asks no language model."""
+    NEVER = "never"
+    """It cannot: its state has grown from its own beginning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +108,11 @@ class TeamContext:
         seeds: the place of its random streams. The mind of participant i draws from `seeds.child(i)`: so what it draws
             does not depend on whose minds the others are.
         models: gives each participant, by name, the language model that it thinks with; minds that use none ignore it.
-        memories: what the team took along from the episode before, by `maeil.memory.Remembers.memory_name`; empty
-            where there was none. A file has held it, which may be a stranger's: minds check it, and raise a
-            `ValueError` where it is not what they have written.
-        own: the participants, by index, whose minds are taken of what is built; None: all. The others have minds of
-            other components or of other values, in a team of several minds (`Component.beside`).
+        memories: what the team kept from the episode before, by `maeil.memory.Remembers.memory_name`; empty
+            where there was none. It comes from a file that may be untrusted: minds check it, and raise a `ValueError`
+            if it is not what they have written.
+        own: the participants, by index, whose minds are used; None: all. The others have minds of other components or
+            of other values, in a mixed team (`Component.compatible`).
     """
 
     world: World
@@ -124,7 +124,7 @@ class TeamContext:
 
     @property
     def coordinates(self) -> bool:
-        """Whether the mind of a coordinator is wanted, behind those of the agents."""
+        """Whether a coordinator's mind is needed, after those of the agents."""
         return self.topology.coordinated and (self.own is None or len(self.world.agents) in self.own)
 
 
@@ -162,21 +162,19 @@ class Component(Generic[C, X, B_co]):
 
     Attributes:
         config: schema of its group's values.
-        build: makes it of its values and its context. A `ValueError` is a mistake in the values, told as such.
+        build: makes it from its values and its context. A `ValueError` is reported as a mistake in the values.
         uses_models: for minds: whether they think with the language models of their `TeamContext`.
         talks: for minds: whether the topology changes what they do.
-        remembers: for minds: whether they take something along to the next episode; each of those that do fulfils
-            `maeil.memory.Remembers`.
-        beside: for minds: with whom they can stand in one team.
-        takes_over: for minds: how they take over from another one in a branch of an episode. For topologies: `FRESH`
-            where their turns follow from the state of the conversation alone, so that one can take over where a
-            conversation begins; else it is refused.
+        remembers: for minds: whether they keep a memory for the next episode, by `maeil.memory.Remembers`.
+        compatible: for minds: which other minds they can share a team with.
+        handover: for minds: how they take over in a branch of an episode. For topologies: `FRESH` if their turns follow
+            from the state of the conversation alone, so that one can take over where a conversation begins.
         requires: for minds and topologies: returns the extensions without which they cannot work, with the values of
             each, by the values.
         answers: for minds: names of the extensions that ask in turns (`Turn.asks`) and get an answer.
-        inputs: returns the digests of what decides beside the values, such as the texts of templates or a file that a
-            value names, by a name without the path of a machine; given the values and the name of the world. They are
-            part of the name of a cell. `maeil.digests` makes them. A `ValueError` is a mistake in the values.
+        inputs: returns digests of what affects runs besides the values, such as the texts of templates or a file that a
+            value names, each under a name without the path of a machine; given the values and the name of the world.
+            They are part of the name of a cell. `maeil.digests` makes them. A `ValueError` is a mistake in the values.
         roles: returns roles by the values. For topologies: those that its turns name, with `maeil.mind.COORDINATOR`
             where it has one; None for none. For minds: those in which they ask language models; None for those of the
             topology.
@@ -191,11 +189,11 @@ class Component(Generic[C, X, B_co]):
     requires: Callable[[C], Mapping[str, Any]] = no_requirements
     answers: frozenset[str] = frozenset()
     remembers: bool = False
-    beside: Beside = Beside.NOBODY
-    takes_over: TakesOver = TakesOver.NOT
+    compatible: Compatibility = Compatibility.SAME_VALUES
+    handover: Handover = Handover.NEVER
 
     def __post_init__(self) -> None:
-        """Make sure that each part stands in its own place.
+        """Check the arguments.
 
         Raises:
             TypeError: one does not.

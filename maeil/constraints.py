@@ -32,12 +32,12 @@ def missing(state: TaskState) -> tuple[Constraint, ...]:
 
 
 class ConstraintTracker:
-    """Records the changes of all tasks and tells what a failed attempt was missing.
+    """Records the changes of all tasks and says what a failed attempt was missing.
 
     Args:
         world: reports the states of its tasks.
         team: what records the changes.
-        states: those that the world has told already.
+        states: those that the world has already reported.
     """
 
     def __init__(self, world: World, team: Team, states: Mapping[Task, TaskState] | None = None) -> None:
@@ -66,7 +66,7 @@ class ConstraintTracker:
         """Return the attempts of the step as records; a failed one says which constraints were missing.
 
         Raises:
-            ContractError: one failed at a task of which the world has told no constraints.
+            ContractError: one failed at a task for which the world has reported no constraints.
         """
         for attempt in attempts:
             if not attempt.succeeded and attempt.task not in self._states:
@@ -87,7 +87,7 @@ class ConstraintTracker:
 
 
 def _change(state: TaskState) -> ConstraintChange:
-    """Return the event that tells a state; it is told at every step, so its fields are named and not searched for."""
+    """Return the event of a state; it is made at every step, so its fields are named and not searched for."""
     return ConstraintChange(
         {"kind": state.task.kind, "target": state.task.target},
         threshold=state.threshold,

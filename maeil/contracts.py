@@ -1,6 +1,6 @@
 """What the loop makes sure of when it calls a world, a mind or a topology: that they give what their contracts say.
 
-These checks stand where an answer comes in, so that a mistake is told with the function that made it, and not found
+These checks stand where an answer comes in, so that a mistake is reported with the function that made it, and not found
 later in a frame of the loop or in a trace that nobody can read.
 """
 

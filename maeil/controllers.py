@@ -16,7 +16,7 @@ def failed(reason: str, *details: object) -> ActionEnd:
 
     Args:
         reason: why, as an identifier.
-        details: numbers and names that stand behind it.
+        details: numbers and names that follow it.
     """
     return ActionEnd(ActionStatus.FAILED, " ".join(map(str, (reason, *details))))
 

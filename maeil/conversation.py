@@ -8,20 +8,19 @@ from functools import partial
 from typing import Any
 
 from maeil.clock import EventQueue
-from maeil.contracts import check_items, described, name_of
+from maeil.contracts import check_items, name_of
 from maeil.errors import ContractError, IllegalTransition, StalledConversation
 from maeil.extension import Extension
 from maeil.feedback import Feedback
-from maeil.limits import Limits
 from maeil.messages import Draft, Message
-from maeil.mind import Act, Observation, Resume, Thought, Turn, View
+from maeil.mind import Act, Resume, Thought, Turn, View
 from maeil.plans import Plan
 from maeil.review import review
 from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger, may_send
 from maeil.tasks import OpenTask
 from maeil.team import Participant, Team
-from maeil.thinking import Thinking, TurnAttempt
+from maeil.thinking import Limits, Thinking, TurnAttempt, make_view
 from maeil.together import together
 from maeil.topology import Topology, TurnTaken
 from maeil.trace.events import ForcedReady, MessageRead, MessageSent, ThoughtEnd, ThoughtStart
@@ -53,14 +52,9 @@ class Conversation:
     """
 
     def __init__(  # noqa: PLR0917 (made once)
-        self,
-        world: World,
-        team: Team,
-        topology: Topology,
-        settings: LoopSettings,
-        feedback: Feedback,
+        self, world: World, team: Team, topology: Topology, settings: LoopSettings, feedback: Feedback,
         extensions: Sequence[Extension] = (),
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._world = world
         self._team = team
         self._usual = self._topology = topology
@@ -229,42 +223,12 @@ class Conversation:
         participant.mailbox.clear()
         for message in unread:
             self._team.record(MessageRead(message.id, participant.index))
-        notes = [extension.before_thought(participant, attempt.turn) for extension in self._extensions.values()]
-        view = View(
-            agent=participant.index,
-            name=participant.name,
-            names=self._team.names,
-            turn=attempt.turn,
-            t=self._team.now.t,
-            t_hat=self._team.now.t_hat,
-            observation=self._observation(participant),
-            unread=unread,
-            memory=self._memory(participant),
-            plan=participant.plan_view(),
-            outcomes=tuple(participant.outcomes),
-            constraints=self._feedback.now() if attempt.turn.feedback else (),
-            problems=attempt.problems,
-            team=() if participant.embodied else self._team.members(),
-            notes=tuple(note for found in notes for note in found),
-        )
+        noting = (extension.before_thought(participant, attempt.turn) for extension in self._extensions.values())
+        notes = [note for found in noting for note in found]
+        kept = self._settings.memory_messages
+        view = make_view(attempt, participant, unread, self._world, self._team, self._feedback, kept, notes)
         participant.memory.extend(unread)
         self._in_flight.append(Thinking(attempt, view))
-
-    def _memory(self, participant: Participant) -> tuple[Message, ...]:
-        kept = tuple(participant.memory)
-        return kept[max(0, len(kept) - self._settings.memory_messages) :]
-
-    def _observation(self, participant: Participant) -> Observation:
-        world = self._world
-        observe = world.observe if participant.embodied else world.global_observation
-        found = world.observe(participant.index) if participant.embodied else world.global_observation()
-        if not hasattr(found, "text"):
-            raise ContractError(
-                f"{name_of(observe)}() returned {described(found)}; it must return an observation, which has a method "
-                "text()",
-                observe,
-            )
-        return found
 
     async def _collect(self) -> None:
         """Wait until every thought that has started has ended; only then is its end on the clock known."""
@@ -319,14 +283,14 @@ class Conversation:
         if reasons and not failure and attempt.number < self._settings.max_repairs and not spent:
             return TurnAttempt(attempt.turn, attempt.number + 1, reasons)
         self._awaited.discard(author.index)
-        self._taken.append(_taken(attempt.turn, () if reasons else thought.messages))
+        self._taken.append(TurnTaken.of(attempt.turn, () if reasons else thought.messages))
         for name, extension in self._extensions.items():
             extension.answered(returned.thinking.view, None if reasons else thought.answers.get(name))
         if not reasons:
             self._send(author, thought.messages, returned.thinking.view)
             self._decide(author, thought.decision)
         elif Act.PLAN in attempt.turn.acts and author.embodied:
-            self._fall_back(author, _flag(returned.thinking) if failure else "invalid_plan")
+            self._fall_back(author, returned.thinking.failure_flag if failure else "invalid_plan")
         return None
 
     def _review(self, thought: Thought, view: View, author: Participant) -> tuple[str, ...]:
@@ -381,17 +345,9 @@ class Conversation:
             recipients = tuple(sorted(set(draft.recipients)))
             arrival = now.t_hat + self._settings.delivery
             message = Message(
-                self._messages,
-                sender.index,
-                recipients,
-                draft.content,
-                draft.kind,
-                now.t,
-                now.t_hat,
-                arrival,
-                tasks,
+                self._messages, sender.index, recipients, draft.content, draft.kind, now.t, now.t_hat, arrival, tasks,
                 draft.task,
-            )
+            )  # fmt: skip
             self._messages += 1
             sender.sent += 1
             sender.memory.append(message)
@@ -406,14 +362,3 @@ class Conversation:
         recipient.mailbox.append(arrival.message)
         if recipient.embodied and recipient.stage in (Stage.WAIT, Stage.EXECUTE):
             self._team.change_stage(recipient, Trigger.MESSAGE)
-
-
-def _taken(turn: Turn, sent: Sequence[Draft]) -> TurnTaken:
-    recipients = frozenset(recipient for draft in sent for recipient in draft.recipients)
-    task = sent[-1].task if sent else None
-    return TurnTaken(turn, len(sent), recipients, frozenset(draft.kind for draft in sent), task)
-
-
-def _flag(failed: Thinking) -> str:
-    """Return what kind of failure a thought is, by the last call that it made."""
-    return "empty_answer" if failed.calls and "empty_answer" in failed.calls[-1].record else "parse_failure"

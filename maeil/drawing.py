@@ -2,7 +2,7 @@
 
 A world that can be drawn is a `Drawable`: the viewer, the films and the terminal need no more of it. Everything is
 JSON-ready, and general over worlds: a grid whose cells have a ground, and marks (agents, blocks, bars) that lie on it.
-No kind is told from another by its colour alone: a shape, a texture or a sign goes with it.
+No kind differs from another by its colour alone: a shape, a texture or a sign goes with it.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class Way:
 
 @runtime_checkable
 class ShowsWays(Protocol):
-    """A drawable world that tells where its symbolic actions lead, so that the viewer draws what plans mean to do."""
+    """A drawable world that says where its symbolic actions lead, so that the viewer draws what plans mean to do."""
 
     def way(self, controller: Controller) -> Way | None:
         """Return the path that an action would walk from here if nothing else moved, and its target.
@@ -223,7 +223,7 @@ class Depiction:
 
 @runtime_checkable
 class Depicted(Protocol):
-    """A world that can show a participant what it observes as a picture, no more than the observation tells."""
+    """A world that can show a participant what it observes as a picture, no more than the observation says."""
 
     observation: ObservationForm
     """How prompts show observations."""

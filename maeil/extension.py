@@ -11,7 +11,7 @@ An extension subclasses `Extension` and overrides the hooks it needs. In the ord
 | `review` | a thought has ended | refuse it, with reasons that its author sees |
 | `answered` | the thought is accepted, or refused for good | take the answer to what the turn asks |
 | `conversation_rests` | nobody thinks, nothing is in flight | compute what the topology reads by `found` |
-| `turns` | the topology gives no turn | give turns of its own |
+| `turns` | the topology gives no turn | give turns itself |
 | `plans_committed` | all agents are ready, no plan has begun | interrupt agents, let them talk again |
 | `after_step` | the world has made a step | interrupt agents |
 | `on_event` | at each event of the trace | follow what happens |

@@ -1,4 +1,4 @@
-"""Feedback: the tasks that matter now, told to those whose turn has it (EmCoop, arXiv 2603.00349, RQ3)."""
+"""Feedback: the tasks that matter now, shown to those whose turn has it (EmCoop, arXiv 2603.00349, RQ3)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ UNNAMED = "something else than agents"
 
 
 class Feedback:
-    """Tells the open tasks, evaluated when a turn asks for them and never else.
+    """Lists the open tasks, evaluated only when a turn asks for them.
 
     Args:
-        world: tells them, or only counts them.
+        world: lists them, or only counts them.
         team: whose plans they are seen with.
         constraints: the numbers of the last step, for a world that only counts.
     """
@@ -24,7 +24,7 @@ class Feedback:
         self._world = world
         self._team = team
         self._constraints = constraints
-        self._told: tuple[OpenTask, ...] = ()
+        self._listed: tuple[OpenTask, ...] = ()
         self._of: object = None
 
     def forget(self) -> None:
@@ -39,8 +39,8 @@ class Feedback:
         asked = self._team.now.t, [plan.id if plan is not None else None for plan in live]
         if asked != self._of:
             plans = [plan.plan if plan is not None else None for plan in live]
-            self._told, self._of = tuple(self._world.open_tasks(plans)), asked
-        return self._told
+            self._listed, self._of = tuple(self._world.open_tasks(plans)), asked
+        return self._listed
 
 
 def open_task(state: TaskState) -> OpenTask:

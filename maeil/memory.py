@@ -15,7 +15,7 @@ class Remembers(Protocol):
 
     @property
     def memory_name(self) -> str:
-        """The name under which it is kept: of its own participant, or one that all minds share who share a memory."""
+        """The name under which it is kept: that of its participant, or one that all minds share who share a memory."""
 
     def remember(self) -> Any:
         """Return what it takes along, JSON-ready: plain numbers, texts, lists and dicts with texts as keys."""

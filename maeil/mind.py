@@ -119,7 +119,7 @@ class Shown(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MemberView:
-    """What a coordinator is told of an agent.
+    """What a coordinator sees of an agent.
 
     Attributes:
         plan: its live plan with its progress, or None: it needs one.

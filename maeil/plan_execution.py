@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from maeil.actions import ActionStatus
-from maeil.contracts import check_type, described, name_of
+from maeil.contracts import MAPPING, check_items, check_type, described, name_of
 from maeil.errors import ContractError
 from maeil.plans import PlanStatus, Task
 from maeil.stages import Stage, Trigger
 from maeil.tasks import Attempt
 from maeil.team import Participant, Team
-from maeil.world import ActionEnd, World
+from maeil.world import ActionEnd, Transition, World
 
 _PLAN_STATUS = {
     ActionStatus.FAILED: PlanStatus.FAILED,
@@ -102,3 +102,20 @@ class PlanExecution:
         else:
             self._team.end_plan(agent, _PLAN_STATUS[end.status], f"{name}: {end.reason}" if end.reason else name)
         self._team.change_stage(agent, Trigger.PLAN_ENDED)
+
+
+def check_transition(transition: Transition, world: World) -> None:
+    """Make sure that the parts of a transition can be recorded.
+
+    Raises:
+        ContractError: one has another type.
+    """
+    reward = transition.reward
+    if not isinstance(reward, int | float):
+        raise ContractError(
+            f"{name_of(world.step)}() returned a Transition whose reward is {described(reward)}; "
+            "it must be one number, the mean of the agents' rewards",
+            world.step,
+        )
+    check_items(transition.outcomes, MAPPING, world.step, "a maeil.Transition whose outcomes are a tuple of mappings")
+    check_items(transition.attempts, Attempt, world.step, "a maeil.Transition whose attempts are a tuple of Attempt")

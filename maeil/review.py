@@ -25,11 +25,11 @@ def review(thought: object, view: View, author: Participant, world: World) -> tu
         world: checks a plan against the state.
 
     Returns:
-        One reason each, empty when the thought is accepted. They go back to the mind, so they say what to mend.
+        One reason each, empty when the thought is accepted. They go back to the mind, so they say what to fix.
 
     Raises:
         ContractError: it is no thought, or a part of it has a type that it cannot have: that is the mind's code, and
-            nothing that it could mend by another answer.
+            nothing that it could fix by another answer.
     """
     thought = check_type(thought, Thought, author.mind.think, "a maeil.Thought")
     return (
@@ -51,10 +51,10 @@ def _review_decision(decision: object, view: View, author: Participant, world: W
     decision = _typed(decision, Plan, author, "the decision of its Thought", "a maeil.Plan, Resume.RESUME or None")
     if not decision.actions:
         return ("the plan has no actions",)
-    strangers = [str(action) for action in decision.actions if action not in world.vocabulary]
-    if strangers:
+    unknown = [str(action) for action in decision.actions if action not in world.vocabulary]
+    if unknown:
         names = ", ".join(world.vocabulary.names)
-        return tuple(f"{action} is not in the vocabulary; the actions are: {names}" for action in strangers)
+        return tuple(f"{action} is not in the vocabulary; the actions are: {names}" for action in unknown)
     reasons = world.check_plan(author.index, decision)
     return tuple(
         check_items(reasons, str, world.check_plan, "a tuple of reasons, one text each, empty where there is none")
@@ -78,10 +78,10 @@ def _review_messages(thought: Thought, view: View, author: Participant) -> tuple
             reasons.append("a message has no recipient")
         if author.index in draft.recipients:
             reasons.append("a message goes to its own sender")
-        strangers = sorted(set(draft.recipients) - set(turn.recipients) - {author.index})
-        if strangers:
+        others = sorted(set(draft.recipients) - set(turn.recipients) - {author.index})
+        if others:
             allowed = ", ".join(map(str, turn.recipients)) or "nobody"
-            reasons.append(f"a message goes to {', '.join(map(str, strangers))}; this turn allows: {allowed}")
+            reasons.append(f"a message goes to {', '.join(map(str, others))}; this turn allows: {allowed}")
     return tuple(reasons)
 
 

@@ -6,28 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from maeil.constraints import ConstraintTracker
-from maeil.contracts import MAPPING, check_items, check_json, check_type, described, name_of
+from maeil.contracts import MAPPING, check_json, check_type
 from maeil.conversation import Conversation
-from maeil.errors import ContractError, EpisodeStop
+from maeil.errors import EpisodeStop
 from maeil.extension import Extension
 from maeil.feedback import Feedback
 from maeil.mind import Mind
-from maeil.plan_execution import PlanExecution
+from maeil.plan_execution import PlanExecution, check_transition
 from maeil.plans import PlanStatus
 from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger
 from maeil.tasks import Attempt
 from maeil.team import Team
 from maeil.topology import Topology
-from maeil.trace.events import (
-    CapabilityChange,
-    EpisodeEnd,
-    EpisodeStart,
-    Event,
-    ScoreChange,
-    StepOutcome,
-    StepTaken,
-)
+from maeil.trace.events import CapabilityChange, EpisodeEnd, EpisodeStart, Event, ScoreChange, StepOutcome, StepTaken
 from maeil.trace.recorder import Recorder
 from maeil.world import Progress, Transition, World
 
@@ -64,14 +56,7 @@ async def run_episode(
     team = Team(world.agents, minds, coordinators, settings, recorder)
     board = check_type(world.reset(seed), MAPPING, world.reset, "a mapping that tells the board")
     start = EpisodeStart(
-        schema=1,
-        seed=seed,
-        world=world.name,
-        topology=topology.name,
-        agents=world.agents,
-        coordinators=[name for name, _ in coordinators],
-        clock=settings.clock_unit,
-        board=board,
+        1, seed, world.name, topology.name, world.agents, [name for name, _ in coordinators], settings.clock_unit, board
     )
     for extension in extensions:
         start = extension.start(start)
@@ -97,12 +82,7 @@ class _Episode:
     """The state of the loop between its calls; fulfils `maeil.extension.Episode`."""
 
     def __init__(
-        self,
-        world: World,
-        team: Team,
-        topology: Topology,
-        settings: LoopSettings,
-        extensions: Sequence[Extension],
+        self, world: World, team: Team, topology: Topology, settings: LoopSettings, extensions: Sequence[Extension]
     ) -> None:
         self.world = world
         self.team = team
@@ -151,7 +131,7 @@ class _Episode:
         joint = self._execution.act()
         self.constraints.before_step(joint)
         transition = check_type(self.world.step(joint), Transition, self.world.step, "a maeil.Transition")
-        _check_transition(transition, self.world)
+        check_transition(transition, self.world)
         with check_json(self.world.step):
             self.team.record(StepTaken(joint, transition.reward))
             self._record_outcome(transition.outcomes, transition.attempts)
@@ -192,16 +172,3 @@ class _Episode:
         self.team.record(end)
         self.team.flush()
         return end
-
-
-def _check_transition(transition: Transition, world: World) -> None:
-    """Make sure that the parts of a transition can be recorded."""
-    reward = transition.reward
-    if not isinstance(reward, int | float):
-        raise ContractError(
-            f"{name_of(world.step)}() returned a Transition whose reward is {described(reward)}; "
-            "it must be one number, the mean of the agents' rewards",
-            world.step,
-        )
-    check_items(transition.outcomes, MAPPING, world.step, "a maeil.Transition whose outcomes are a tuple of mappings")
-    check_items(transition.attempts, Attempt, world.step, "a maeil.Transition whose attempts are a tuple of Attempt")

@@ -50,7 +50,7 @@ class TaskState:
 
 @dataclass(frozen=True, slots=True)
 class OpenTask:
-    """A task that matters now, as feedback tells it: who is there, and what is missing by name.
+    """A task that matters now, as feedback shows it: who is there, and what is missing by name.
 
     A `TaskState` counts under the joint action of a step, for the record. This is what somebody can act on who plans,
     while the world stands still. Agents are indices, ascending.

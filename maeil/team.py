@@ -40,7 +40,7 @@ class Participant:
         controller: the running action of that plan.
         outcomes: the last plans that ended.
         plans: number of plans committed so far.
-        thoughts: thoughts begun in this environment step.
+        thoughts: thoughts started in this environment step.
         sent: messages sent in this environment step.
     """
 
@@ -105,7 +105,7 @@ class Team:
         self._listeners: list[Callable[[Stamped], None]] = []
 
     def members(self) -> tuple[MemberView, ...]:
-        """Return the plans of all agents, as a coordinator is told of them."""
+        """Return the plans of all agents, as a coordinator sees them."""
         return tuple(MemberView(agent.plan_view(), tuple(agent.outcomes)) for agent in self.agents)
 
     def record(self, event: Event) -> None:
@@ -152,8 +152,8 @@ class Team:
         """Commit a plan: out of R as the agent's plan, out of I in place of the plan that it had."""
         trigger = Trigger.PLAN_COMMITTED
         if agent.plan is not None:
-            begun = agent.plan.status is PlanStatus.RUNNING
-            self.end_plan(agent, PlanStatus.INTERRUPTED if begun else PlanStatus.REPLACED, "new_plan")
+            running = agent.plan.status is PlanStatus.RUNNING
+            self.end_plan(agent, PlanStatus.INTERRUPTED if running else PlanStatus.REPLACED, "new_plan")
             trigger = Trigger.REPLACED
         agent.plans += 1
         agent.plan = LivePlan(f"P{agent.index}.{agent.plans}", agent.index, plan, flag=flag)

@@ -1,16 +1,22 @@
-"""A thought from its begin to its end, however it ends."""
+"""A thought from its start to its end, however it ends: what its mind sees, and how long it may take."""
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from maeil.calls import Call, Ledger, entered_in
-from maeil.contracts import check_awaitable
-from maeil.errors import EpisodeStop
-from maeil.limits import Limits
-from maeil.mind import Mind, Thought, Turn, View
+from maeil.contracts import check_awaitable, described, name_of
+from maeil.errors import ContractError, EpisodeStop, LimitReached
+from maeil.feedback import Feedback
+from maeil.messages import Message
+from maeil.mind import Mind, Note, Observation, Thought, Turn, View
+from maeil.team import Participant, Team
 from maeil.trace.events import CUT_SHORT
+from maeil.world import World
 
 _NOTHING = Thought()
 
@@ -22,6 +28,56 @@ class TurnAttempt:
     turn: Turn
     number: int = 0
     problems: tuple[str, ...] = ()
+
+
+class Limits:
+    """The limits of one episode, counted from here.
+
+    Args:
+        thought_seconds: longest time that a mind may take for a thought; None for any.
+        episode_seconds: longest time that the episode may take; None for any.
+    """
+
+    def __init__(self, thought_seconds: float | None, episode_seconds: float | None) -> None:
+        self._thought_seconds = thought_seconds
+        self._episode_seconds = episode_seconds
+        self._begin = time.perf_counter()
+
+    def check_episode(self) -> None:
+        """End an episode that has taken too long.
+
+        Raises:
+            LimitReached: it has.
+        """
+        limit = self._episode_seconds
+        if limit is not None and time.perf_counter() - self._begin >= limit:
+            raise LimitReached(f"episode_seconds: {limit:g} s are over")
+
+    @asynccontextmanager
+    async def thought(self, name: str) -> AsyncIterator[None]:
+        """Bound what stands inside by the limit of a thought, and by what is left of the episode.
+
+        Args:
+            name: who thinks.
+
+        Raises:
+            LimitReached: the time is over; what stood inside is cancelled.
+        """
+        left = None
+        if self._episode_seconds is not None:
+            left = max(self._episode_seconds - (time.perf_counter() - self._begin), 0)
+        bounds = [bound for bound in (self._thought_seconds, left) if bound is not None]
+        if not bounds:
+            yield
+            return
+        try:
+            async with asyncio.timeout(min(bounds)) as scope:
+                yield
+        except TimeoutError:
+            if not scope.expired():
+                raise
+            self.check_episode()
+            raise LimitReached(f"thought_seconds: {name} thought longer than {self._thought_seconds:g} s") from None
 
 
 @dataclass(slots=True)
@@ -68,11 +124,70 @@ class Thinking:
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """The calls as the mind tells them, else as its models have entered them."""
-        told = self.stop.calls if isinstance(self.stop, EpisodeStop) else getattr(self.thought, "calls", ())
-        return told or self.ledger.calls
+        """The calls as the mind reports them, else as its models have entered them."""
+        reported = self.stop.calls if isinstance(self.stop, EpisodeStop) else getattr(self.thought, "calls", ())
+        return reported or self.ledger.calls
 
     @property
     def why_in_vain(self) -> str:
         """Why the thought takes no effect when the episode is over before its instant has come."""
         return CUT_SHORT if self.stop is None else str(self.stop) or type(self.stop).__name__
+
+    @property
+    def failure_flag(self) -> str:
+        """What kind of failure the thought is, by the last call that it made."""
+        return "empty_answer" if self.calls and "empty_answer" in self.calls[-1].record else "parse_failure"
+
+
+def make_view(  # noqa: PLR0917 (all that a mind sees comes together here)
+    attempt: TurnAttempt,
+    participant: Participant,
+    unread: tuple[Message, ...],
+    world: World,
+    team: Team,
+    feedback: Feedback,
+    kept: int,
+    notes: Sequence[Note],
+) -> View:
+    """Return what a participant sees who begins to think.
+
+    Args:
+        attempt: the turn.
+        participant: whose it is.
+        unread: its new messages.
+        world: what it observes.
+        team: all participants.
+        feedback: the open tasks, for a turn with feedback.
+        kept: earlier messages that it sees, at most.
+        notes: what extensions show.
+    """
+    memory = tuple(participant.memory)
+    return View(
+        agent=participant.index,
+        name=participant.name,
+        names=team.names,
+        turn=attempt.turn,
+        t=team.now.t,
+        t_hat=team.now.t_hat,
+        observation=_observation(participant, world),
+        unread=unread,
+        memory=memory[max(0, len(memory) - kept) :],
+        plan=participant.plan_view(),
+        outcomes=tuple(participant.outcomes),
+        constraints=feedback.now() if attempt.turn.feedback else (),
+        problems=attempt.problems,
+        team=() if participant.embodied else team.members(),
+        notes=tuple(notes),
+    )
+
+
+def _observation(participant: Participant, world: World) -> Observation:
+    observe = world.observe if participant.embodied else world.global_observation
+    found = world.observe(participant.index) if participant.embodied else world.global_observation()
+    if not hasattr(found, "text"):
+        raise ContractError(
+            f"{name_of(observe)}() returned {described(found)}; "
+            "it must return an observation, which has a method text()",
+            observe,
+        )
+    return found

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from maeil.messages import MessageKind
+from maeil.messages import Draft, MessageKind
 from maeil.mind import Act, Turn
 from maeil.plans import Task
 from maeil.tasks import OpenTask
@@ -31,6 +31,14 @@ class TurnTaken:
     recipients: frozenset[int] = frozenset()
     kinds: frozenset[MessageKind] = frozenset()
     task: Task | None = None
+
+    @classmethod
+    def of(cls, turn: Turn, sent: Sequence[Draft]) -> TurnTaken:
+        """Return what is known of a turn in which these messages were sent."""
+        recipients = frozenset(recipient for draft in sent for recipient in draft.recipients)
+        return cls(
+            turn, len(sent), recipients, frozenset(draft.kind for draft in sent), sent[-1].task if sent else None
+        )
 
 
 class ConversationState(Protocol):
@@ -87,7 +95,7 @@ class ConversationState(Protocol):
         """Distance between two agents in the world's own measure; None where it has none."""
 
     def open_tasks(self) -> Sequence[OpenTask]:
-        """Return the tasks that matter now, as turns with feedback are told them."""
+        """Return the tasks that matter now, as turns with feedback show them."""
 
 
 def everyone_but(agent: int, conversation: ConversationState) -> tuple[int, ...]:
@@ -119,7 +127,7 @@ class Topology(ABC):
     negotiates: bool = False
     """Whether it counts the tasks that commitments name, and allots by them what each then plans for."""
     feedback: bool = False
-    """Whether turns of it are told the open tasks."""
+    """Whether its turns show the open tasks."""
     words: str = "The agents of this team may talk to each other as their turns allow."
     """What a prompt says about the way in which the team talks."""
     rounds: int | None = None
@@ -135,7 +143,7 @@ class Topology(ABC):
         """
 
     def describe(self, role: str) -> str:  # noqa: ARG002 (for topologies with roles)
-        """Return what a prompt tells a participant about the way in which its team talks: `words`.
+        """Return what a prompt says to a participant about how its team talks: `words`.
 
         Args:
             role: its part in the topology, as the turn says; empty where all are equal.

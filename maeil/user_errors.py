@@ -1,4 +1,4 @@
-"""The mistakes of a user, told in one message without a traceback. Everything else is a bug and keeps its traceback."""
+"""A user's mistakes: one message without a traceback. Everything else is a bug and keeps its traceback."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ class World(Protocol):
 
 
 NEAREST = 6
-"""Open tasks that feedback tells beside those of somebody's plan, the nearest ones."""
+"""Open tasks that feedback shows besides those of somebody's plan: the nearest ones."""
 
 
 Ids = Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]
@@ -146,7 +146,7 @@ bound by the state; an action without a form cannot be carried out at all.
 
 @runtime_checkable
 class TellsIds(Protocol):
-    """A world that tells what plans may name just now, so that an answer can be bound to it (`llm.grounded_schema`)."""
+    """A world that says what plans may name just now, so that an answer can be bound to it (`llm.grounded_schema`)."""
 
     def ids(self, agent: int | None) -> Ids:
         """Return what a plan of an agent may name; for None, of anybody.
@@ -165,10 +165,10 @@ class DrawsLots(Protocol):
 
 @runtime_checkable
 class Limited(Protocol):
-    """A world whose step limit can be another one from a step on, as in a branch with another `max_steps`."""
+    """A world whose step limit can change from a step on, as in a branch with another `max_steps`."""
 
     def limit(self, max_steps: int) -> None:
-        """End the episode after so many steps, counted from its begin; what is observed tells it from now on.
+        """End the episode after so many steps, counted from its start; observations state it from now on.
 
         Nothing else changes. It holds for later episodes, too.
 
@@ -179,7 +179,7 @@ class Limited(Protocol):
 
 @runtime_checkable
 class Changeable(Protocol):
-    """A world whose state can be changed from outside, at the begin of a step: what if it had been another one?
+    """A world whose state can be changed from outside, at the start of a step.
 
     `quorum branch --world` asks for it (docs/branch.md).
     """
@@ -202,7 +202,7 @@ class Changeable(Protocol):
 
 @runtime_checkable
 class TellsFacts(Protocol):
-    """A world that tells what its configuration says, so that a prompt has the rules of this configuration alone.
+    """A world that reports what its configuration says, so that a prompt has the rules of this configuration alone.
 
     A rule that cannot matter on it then costs nothing, and what is the same in a whole episode need not stand in every
     observation.
@@ -211,7 +211,7 @@ class TellsFacts(Protocol):
     def prompt_facts(self) -> Mapping[str, Any]:
         """Return facts of the configuration by name, JSON-ready; templates find them as `facts`.
 
-        `max_agents`, where it is told, is how many other agents a prompt lists to an agent; None for all.
+        `max_agents`, where it is given, is how many other agents a prompt lists to an agent; None for all.
 
         They are known before the first reset, and the same for every agent, seed and size of the team: the rules of a
         world are the beginning of all prompts of a sweep.
@@ -220,9 +220,9 @@ class TellsFacts(Protocol):
 
 @runtime_checkable
 class TellsOpenTasks(Protocol):
-    """A world that tells what its tasks are missing by name. The loop asks it where a turn has feedback.
+    """A world that says what its tasks are missing, by name. The loop asks it where a turn has feedback.
 
-    Of a world without this method the loop tells the numbers of the last step, and nothing before the first one.
+    For a world without this method the loop shows the numbers of the last step, and nothing before the first one.
     """
 
     def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
@@ -230,7 +230,7 @@ class TellsOpenTasks(Protocol):
 
         Behind these stand the tasks that have to come before them, where the world has such.
 
-        It changes nothing, not even what `World.constraints` tells next. A task that is over is not among them, and
+        It changes nothing, not even what `World.constraints` reports next. A task that is over is not among them, and
         none is there twice.
 
         Args:

@@ -1,4 +1,4 @@
-"""`python -m quorum` imports nothing from the current folder, which may be a stranger's, as the command `quorum`.
+"""`python -m quorum` imports nothing from the current folder, which may be untrusted, as the command `quorum`.
 
 Python puts the current folder first on the path of a module that it runs by `-m`. It stays there if Quorum itself comes
 from it, as in a checkout.

@@ -95,7 +95,7 @@ def sweep(
         limit: run so many of the missing cells, at most.
         budget_usd: begin no cell beyond this cost of the whole sweep, in US dollars.
         budget_tokens: begin no cell beyond so many tokens of the whole sweep.
-        accept_versions: go on beside results of other code.
+        accept_versions: go on with results of other code.
         strict: refuse keys that have no effect on the minds that are chosen.
         skip_invalid: run the others where some cells cannot be run.
         plugins: modules that register components.

@@ -25,7 +25,7 @@ _PREFIX = "quorum-recorded-"
 
 
 def recorded_run(*words: str) -> Path:
-    """Return the folder of the run with this configuration, alone in its parent folder and with read-only files.
+    """Return the folder of the run with this configuration, alone in its parent folder. It must stay as it is.
 
     Args:
         words: `KEY=VALUE`, as on the command line.
@@ -43,20 +43,17 @@ def recorded_run(*words: str) -> Path:
 def copied_run(parent: Path, *words: str, name: str | None = None) -> Path:
     """Copy the run with this configuration into a folder, under its own name or another; you may change the copy."""
     run = recorded_run(*words)
-    return Path(shutil.copytree(run, parent / (name or run.name), copy_function=shutil.copyfile))
+    return Path(shutil.copytree(run, parent / (name or run.name)))
 
 
 def _play(words: tuple[str, ...], out: Path) -> None:
     try:
         asyncio.get_running_loop()  # a test with a browser has one, and an episode needs its own
     except RuntimeError:
-        folder = run_cell(Cell.compose(list(words)), out).folder
+        run_cell(Cell.compose(list(words)), out)
     else:
         with ThreadPoolExecutor(1) as thread:
-            folder = thread.submit(lambda: run_cell(Cell.compose(list(words)), out).folder).result()
-    for file in folder.rglob("*"):
-        if file.is_file():
-            file.chmod(0o444)
+            thread.submit(lambda: run_cell(Cell.compose(list(words)), out)).result()
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The loopback server in a thread of its own, for tests whose episodes have an event loop of theirs."""
+"""The loopback server in a separate thread, for tests whose episodes run their own event loop."""
 
 from __future__ import annotations
 

@@ -12,11 +12,12 @@ from typer.core import TyperArgument, TyperOption
 from typer.main import get_group
 
 from quorum.cli import main
-from quorum.experiments.verbs.app import app
+from quorum.experiments.verbs.app import HEADINGS, SUBCOMMANDS, app
 
 COMMAND = get_group(app)
-VERBS = {name: verb for name, verb in COMMAND.commands.items() if not verb.hidden}
-PARTS = {f"{name} {part.opts[0]}": part for name, verb in VERBS.items() for part in verb.params}
+VERBS = {name: COMMAND.commands[name] for verbs in HEADINGS.values() for name in verbs}
+COMMANDS = VERBS | {name: COMMAND.commands[name] for name in SUBCOMMANDS}
+PARTS = {f"{name} {part.opts[0]}": part for name, verb in COMMANDS.items() for part in verb.params}
 UNITS = {
     "BOARDS", "CALLS", "CELLS", "COLUMNS", "GRAPHS", "PIXELS", "PORT", "RATE", "ROUNDS", "SAMPLES", "SECONDS", "SHARE",
     "STEP", "STEPS", "TOKENS", "USD",
@@ -29,8 +30,8 @@ def _help(name: str | None = None) -> str:
     with COMMAND.make_context("quorum", [], resilient_parsing=True, terminal_width=80) as top:
         if name is None:
             return COMMAND.get_help(top)
-        with VERBS[name].make_context(name, [], top, resilient_parsing=True, terminal_width=80) as context:
-            return VERBS[name].get_help(context)
+        with COMMANDS[name].make_context(name, [], top, resilient_parsing=True, terminal_width=80) as context:
+            return COMMANDS[name].get_help(context)
 
 
 def _examples(shown: str) -> list[str]:
@@ -47,6 +48,30 @@ def test_every_argument_and_option_is_explained_in_whole_sentences() -> None:
 @pytest.mark.parametrize("text", ["", "a folder.", "The folder", "Folder.", "Runs a cell. and more.", "End it, etc"])
 def test_less_than_a_sentence_is_found(text: str) -> None:
     assert not SENTENCE.fullmatch(text)
+
+
+def test_the_command_can_be_held_in_the_head() -> None:
+    assert len(VERBS) <= 16
+    shown = {
+        name: [part for part in verb.params if isinstance(part, TyperOption) and not part.hidden]
+        for name, verb in COMMANDS.items()
+    }
+    assert {name: len(parts) + 1 for name, parts in shown.items() if len(parts) + 1 > 18} == {}  # 1: --help
+
+
+def test_an_option_of_several_verbs_has_one_meaning() -> None:
+    texts: dict[str, set[str]] = {}
+    for name, part in PARTS.items():
+        if isinstance(part, TyperOption):
+            texts.setdefault(name.rpartition(" ")[2], set()).add(part.help or "")
+    texts["--out"] = {text for text in texts["--out"] if "this file" not in text and "to this folder" not in text}
+    assert {option: found for option, found in texts.items() if len(found) > 1} == {}
+
+
+def test_the_help_groups_the_verbs_under_headings() -> None:
+    lines = _help().splitlines()
+    assert [line.removesuffix(":") for line in lines if line.removesuffix(":") in HEADINGS] == list(HEADINGS)
+    assert [line.split()[0] for line in lines if line[:2] == "  " and line[2:].split(" ")[0] in VERBS] == list(VERBS)
 
 
 def _options() -> dict[str, TyperOption]:
@@ -66,7 +91,7 @@ def test_an_option_that_takes_a_number_tells_its_unit() -> None:
     assert {name: part.metavar for name, part in numbers.items() if part.metavar not in UNITS} == {}
 
 
-@pytest.mark.parametrize("name", [None, *VERBS])
+@pytest.mark.parametrize("name", [None, *COMMANDS])
 def test_the_help_is_readable_in_a_terminal_of_80_columns(name: str | None) -> None:
     lines = _help(name).splitlines()
     assert [line for line in lines if len(line) > 80] == []
@@ -79,15 +104,20 @@ def test_the_help_has_an_example_of_every_verb() -> None:
     assert list(dict.fromkeys(_VERB.findall("\n".join(f"    {line}" for line in _examples(_help()))))) == list(VERBS)
 
 
-@pytest.mark.parametrize("name", [None, *VERBS])
+@pytest.mark.parametrize("name", [None, *COMMANDS])
 def test_the_examples_can_be_typed(name: str | None) -> None:
     examples = _examples(_help(name))
     assert examples
     for line in examples:
         typed = line.removeprefix('eval "$(').removesuffix(')"').partition(" > ")[0]
-        quorum, verb, *words = shlex.split(typed)
-        assert (quorum, verb) == ("quorum", name or verb)
-        VERBS[verb].make_context(verb, words)
+        quorum, *words = shlex.split(typed)
+        with COMMAND.make_context("quorum", words) as top:
+            verb, command, rest = COMMAND.resolve_command(top, words)
+        assert quorum == "quorum"
+        assert name is None or verb == name or name in SUBCOMMANDS or verb in SUBCOMMANDS
+        assert command is not None
+        if "--help" not in rest:
+            command.make_context(verb, rest)
 
 
 @pytest.mark.parametrize("words", [["--help"], ["rum"]], ids=" ".join)

@@ -69,3 +69,11 @@ def test_a_run_loads_no_provider_and_no_http_that_it_does_not_use(
     loaded = _modules("run", "n=2", "max_steps=1", "--json", "--out", str(tmp_path / "run"), *arguments)
     assert {name for name in loaded if name.startswith(absent)} == set()
     assert loaded & {"openai", "anthropic", "aiohttp", "httpx", "httpx2", "starlette", "uvicorn"} == set()
+
+
+def test_a_run_loads_few_modules(tmp_path: Path) -> None:
+    loaded = _modules("run", "n=2", "max_steps=1", "--json", "--out", str(tmp_path / "run"))
+    own = {name for name in loaded if name.partition(".")[0] in ("quorum", "maeil", "cube_env")}
+    assert len(own) <= 320, "import it where it is used: each module costs a millisecond of every run"
+    heavy = {"matplotlib", "PIL", "duckdb", "ray", "scipy.linalg", "crafter_env", "llamac_env"}
+    assert loaded & heavy == set()

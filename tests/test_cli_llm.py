@@ -31,15 +31,15 @@ def _local(url: str, *arguments: str) -> list[str]:
 
 
 def test_a_run_of_simulated_minds_says_so_wherever_it_is_shown(quorum: Quorum, tmp_path: Path) -> None:
-    told = quorum("run", *TEAM).stdout
-    assert re.search(r"language model +simulated \(no real model\)", told)
+    printed = quorum("run", *TEAM).stdout
+    assert re.search(r"language model +simulated \(no real model\)", printed)
     data = json.loads(quorum("run", *TEAM, "--json").stdout)
     assert (data["models"], data["simulated"]) == (["simulated"], True)
     (folder, *_) = (tmp_path / "runs").iterdir()
     assert json.loads((folder / "meta.json").read_text())["simulated"] is True
-    assert "simulated (no real model)" in quorum("metrics", str(folder)).stdout
-    assert json.loads(quorum("metrics", str(folder), "--json").stdout)[0]["simulated"] is True
-    many = quorum("metrics", *[str(folder)] * 5).stdout
+    assert "simulated (no real model)" in quorum("results", "--recompute", str(folder)).stdout
+    assert json.loads(quorum("results", "--recompute", str(folder), "--json").stdout)[0]["simulated"] is True
+    many = quorum("results", "--recompute", *[str(folder)] * 5).stdout
     assert many.count("simulated (no real model)") == 5
 
 
@@ -74,8 +74,8 @@ def test_a_run_that_the_cache_answers_says_so(quorum: Quorum, tmp_path: Path) ->
     first, second = (json.loads(quorum("run", *TEAM, *cache, "--json").stdout)["metrics"] for _ in range(2))
     assert (first["model.cached_answers"], second["model.cached_answers"]) == (0, second["model.answers"])
     assert second["model.latency_median_seconds"] is None
-    told = quorum("run", *TEAM, *cache).stdout
-    assert re.search(rf"model: cached answers +{second['model.answers']} of {second['model.answers']}\b", told)
+    printed = quorum("run", *TEAM, *cache).stdout
+    assert re.search(rf"model: cached answers +{second['model.answers']} of {second['model.answers']}\b", printed)
     assert "answers came from the cache" in quorum("compare", "runs", "--by", "n").stdout
 
 
@@ -138,12 +138,12 @@ CHECKS = {
 
 @pytest.mark.parametrize("case", CHECKS)
 def test_check_says_what_is_wrong_with_a_model_and_how_to_mend_it(case: str, quorum: Quorum) -> None:
-    arguments, told = CHECKS[case]
+    arguments, expected = CHECKS[case]
     done = quorum("check", *arguments, "--json", OPENAI_API_KEY="")
     assert done.returncode == 1
     (finding,) = [finding for finding in json.loads(done.stdout) if finding["subject"] == "llm"]
     assert not finding["fine"]
-    assert told in finding["detail"]
+    assert expected in finding["detail"]
     assert "\n" not in finding["detail"]
 
 
@@ -151,7 +151,7 @@ FAULTS = {
     FaultKind.UNAUTHORIZED: "is not accepted",
     FaultKind.UNKNOWN_MODEL: "no model 'simulated'",
     FaultKind.REFUSAL: "no structured output",
-    FaultKind.HTML: "llm.base_url should end in /v1",
+    FaultKind.HTML: "llm.base_url ends in /v1",
     FaultKind.NO_CREDIT: "no credit left",
     FaultKind.RATE_LIMIT: "its limit is reached",
 }
@@ -167,21 +167,21 @@ def test_check_tells_the_faults_of_a_provider_apart(fault: FaultKind, quorum: Qu
 
 
 @pytest.mark.parametrize(
-    ("fault", "bound", "told"),
+    ("fault", "bound", "expected"),
     [
         (Fault(FaultKind.SILENCE), "llm.first_byte_timeout=0.3", "llm.first_byte_timeout=null waits"),
-        (None, "llm.max_reply_bytes=50", "llm.max_reply_bytes=N takes longer replies"),
+        (None, "llm.max_reply_bytes=50", "allow longer replies: llm.max_reply_bytes=N"),
     ],
     ids=["silence", "length"],
 )
 def test_check_names_the_bound_that_a_provider_goes_beyond(
-    fault: Fault | None, bound: str, told: str, quorum: Quorum
+    fault: Fault | None, bound: str, expected: str, quorum: Quorum
 ) -> None:
     with served(BRAIN, faults=lambda _: fault) as addresses:
         done = quorum("check", *_local(addresses.openai, bound), "--json")
     finding = json.loads(done.stdout)[-1]
     assert (done.returncode, finding["fine"]) == (1, False)
-    assert told in finding["detail"]
+    assert expected in finding["detail"]
 
 
 def test_check_asks_every_model_of_the_team_once_and_only_when_one_is_named(quorum: Quorum) -> None:
@@ -194,11 +194,11 @@ def test_check_asks_every_model_of_the_team_once_and_only_when_one_is_named(quor
 
 def test_show_prompt_prints_the_first_turn_of_a_participant_and_asks_no_provider(quorum: Quorum) -> None:
     arguments = ("n=4", "topology=debate", "agent=1", "llm=openai", "llm.model=x")
-    told = quorum("show", "prompt", *arguments).stdout
-    assert told.startswith("--- system ---\nYou are one of a team of agents in the world")
-    assert "\nYou are agent_1, " in told.partition("--- user ---")[2]
+    printed = quorum("show", "prompt", *arguments).stdout
+    assert printed.startswith("--- system ---\nYou are one of a team of agents in the world")
+    assert "\nYou are agent_1, " in printed.partition("--- user ---")[2]
     for words in ("--- user ---", "<observation>", "<unread>", '"said":[["agent_0",', "--- wanted: messages ---"):
-        assert words in told
+        assert words in printed
     data = json.loads(quorum("show", "prompt", *arguments, "--json").stdout)
     assert data["participant"] == "agent_1"
     assert [message["role"] for message in data["messages"]] == ["system", "user"]
@@ -270,7 +270,7 @@ def test_a_run_without_calls_shows_what_a_model_would_be_asked(quorum: Quorum) -
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (["agent=9"], "agent=9: there is no such participant"),
         (["agents=heuristic"], "agents=heuristic thinks without a language model"),
@@ -285,10 +285,10 @@ def test_a_run_without_calls_shows_what_a_model_would_be_asked(quorum: Quorum) -
         (["at=nowhere:3"], "nowhere: there is no such folder"),
     ],
 )
-def test_show_prompt_tells_a_mistake(arguments: list[str], told: str, quorum: Quorum) -> None:
+def test_show_prompt_tells_a_mistake(arguments: list[str], expected: str, quorum: Quorum) -> None:
     done = quorum("show", "prompt", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
+    assert expected in done.stderr
 
 
 def test_the_cache_can_be_looked_at_and_cleared(quorum: Quorum, tmp_path: Path) -> None:
@@ -319,8 +319,8 @@ def test_a_damaged_cache_is_told_and_cleared_and_asked_again(quorum: Quorum, tmp
     file.write_bytes(b"torn" * 4096)
     refused = quorum("run", *TEAM, "llm.cache=true", **variables)
     assert (refused.returncode, "quorum cache clear" in refused.stderr) == (2, True)
-    told = quorum("cache", "stats", **variables)
-    assert (told.returncode, "is damaged" in told.stdout) == (1, True)
+    printed = quorum("cache", "stats", **variables)
+    assert (printed.returncode, "is damaged" in printed.stdout) == (1, True)
     asked = quorum("cache", "clear", **variables)
     assert (asked.returncode, "Delete the damaged cache" in asked.stderr) == (1, True)
     assert quorum("cache", "clear", "--yes", **variables).returncode == 0
@@ -332,8 +332,8 @@ def test_a_damaged_cache_is_told_and_cleared_and_asked_again(quorum: Quorum, tmp
 def test_stats_and_clear_leave_the_files_of_others_as_they_are(
     action: tuple[str, ...], quorum: Quorum, tmp_path: Path
 ) -> None:
-    stranger = tmp_path / "stranger.sqlite"
-    with closing(sqlite3.connect(stranger)) as database:
+    unmarked = tmp_path / "unmarked.sqlite"
+    with closing(sqlite3.connect(unmarked)) as database:
         database.execute("create table answers (key text)")
         database.execute("create table photographs (picture blob)")
         database.commit()
@@ -375,7 +375,7 @@ def test_serve_simulated_prints_addresses_and_commands_that_work(quorum: Quorum,
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (["--faults", "fire=0.1"], "there is no fault 'fire'"),
         (["--faults", "rate_limit=much"], "'much' is not a number"),
@@ -385,12 +385,12 @@ def test_serve_simulated_prints_addresses_and_commands_that_work(quorum: Quorum,
         (["--port", "1"], "--port 1: "),
     ],
 )
-def test_serve_simulated_tells_a_mistake(arguments: list[str], told: str, quorum: Quorum) -> None:
+def test_serve_simulated_tells_a_mistake(arguments: list[str], expected: str, quorum: Quorum) -> None:
     if arguments == ["--port", "1"] and os.geteuid() == 0:
         pytest.skip("root may take any port")
     done = quorum("serve-simulated", *arguments)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert expected in done.stderr
 
 
 def test_a_budget_of_money_without_a_price_says_how_to_give_one(quorum: Quorum) -> None:
@@ -398,5 +398,5 @@ def test_a_budget_of_money_without_a_price_says_how_to_give_one(quorum: Quorum) 
     done = quorum(*words)
     assert done.returncode == 2
     assert "the price of 'simulated' is not known" in done.stderr
-    assert "Give its prices: llm.prices='{input: DOLLARS, output: DOLLARS}'" in done.stderr
+    assert "Set its prices: llm.prices='{input: DOLLARS, output: DOLLARS}'" in done.stderr
     assert "price" not in quorum(*words, "llm.prices={input: 0.2, output: 0.8}").stderr

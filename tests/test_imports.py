@@ -36,14 +36,13 @@ EXPERIMENTS = {
     "branch": ("results", "episode", "configuration", "common"),
     "sweep": ("branch", "results", "episode", "configuration", "common"),
     "blame": ("branch", "results", "episode", "configuration", "common"),
-    "credit": ("branch", "results", "episode", "configuration", "common"),
     "compare": ("results", "episode", "configuration", "common"),
     "viewer": ("results", "episode", "configuration", "common"),
     "replay": ("results", "episode", "configuration", "common"),
 }
 EXPERIMENTS["verbs"] = tuple(EXPERIMENTS)
 """The packages of `experiments`, each with those below it."""
-MINDS = ("naive", "llamac", "baselines", "drwell", "heuristic", "always_right", "idle", "negotiator", "planner", "tom")
+MINDS = ("naive", "llamac", "baselines", "drwell", "rules", "tom")
 AGENTS = {
     "llm": (),
     "prompting": ("llm",),
@@ -193,10 +192,10 @@ def test_every_package_has_its_layer() -> None:
         ("maeil/environments/wrappers.py", "from maeil.world import World"),
         ("topologies/ring.py", "from maeil.environments.errors import WorldError"),
         ("maeil/clock.py", "def f():\n    from quorum.experiments.common import files"),
-        ("maeil/clock.py", "from quorum.agents import heuristic"),
+        ("maeil/clock.py", "from quorum.agents import rules"),
         ("topologies/ring.py", "from maeil.scheduler import run_episode"),
         ("topologies/ring.py", "import maeil"),
-        ("topologies/ring.py", "from quorum.agents import heuristic"),
+        ("topologies/ring.py", "from quorum.agents import rules"),
         ("cube_env/kernel.py", "from maeil.world import World"),
         ("cube_env/kernel.py", "from maeil.compilation import numba"),
         ("cube_env/jit.py", "from maeil.world import World"),

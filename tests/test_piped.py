@@ -72,7 +72,7 @@ def _to_nobody() -> Iterator[io.TextIOWrapper]:
 VERBS = {
     "run": ["run", "n=2", "max_steps=2", "--out", "out"],
     "sweep": ["sweep", "n=2", "seed=0,1", "max_steps=2", "--name", "a-sweep", "--dry-run", "--names"],
-    "metrics": ["metrics", "RUN"],
+    "metrics": ["results", "--recompute", "RUN"],
     "results": ["results", "SWEEP"],
     "sql": ["results", "SWEEP", "--sql", "select name, repeat('wide ', 40) as words from results"],
     "list": ["list"],
@@ -110,10 +110,10 @@ def test_a_reader_that_has_left_is_no_bug(verb: str, sweep: Path, command: Comma
 
 
 def test_files_are_written_before_anything_is_printed(sweep: Path, command: Command) -> None:
-    run = Path(_words("metrics", sweep)[1])
+    run = Path(_words("results", "--recompute", sweep)[1])
     before = (run / "metrics.json").stat().st_ino
     (sweep / "results.csv").unlink(missing_ok=True)
-    for words in (["metrics", str(run), "--write"], ["results", str(sweep)], VERBS["run"]):
+    for words in (["results", "--recompute", str(run), "--write"], ["results", str(sweep)], VERBS["run"]):
         with _to_nobody() as stream:
             assert command(*words, stdout=stream)[0] == 1
     assert (run / "metrics.json").stat().st_ino != before

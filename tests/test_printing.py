@@ -68,9 +68,9 @@ VERBS = [
     ["results", ".", "--sql", 'select "prompts.rules", arm, * from results'],
     ["results", ".", "--sql", 'select "prompts.rules", arm, * from results', "--csv"],
     ["results", ".", "--sql", "select * from events", "--json"],
-    ["metrics", "RUN"],
-    ["metrics", "RUN", "--json"],
-    ["metrics", HARM],
+    ["results", "--recompute", "RUN"],
+    ["results", "--recompute", "RUN", "--json"],
+    ["results", "--recompute", HARM],
     ["compare", ".", "--by", "prompts.rules", "--metric", "steps", "--out", "OUT"],
     ["compare", ".", "--by", "arm", "--metric", "steps", "--out", "OUT", "--json"],
     ["compare", ".", "--by", HARM],
@@ -100,7 +100,7 @@ def test_no_verb_prints_what_could_act(words: list[str], harmful: Path, quorum: 
 
 def test_a_terminal_is_told_nothing_but_colours(harmful: Path) -> None:
     run = next(path for path in harmful.iterdir() if (path / "trace.jsonl").exists())
-    for words in (["metrics", str(run)], ["results", str(harmful)]):
+    for words in (["results", "--recompute", str(run)], ["results", str(harmful)]):
         variables = environment(FORCE_COLOR="1", TTY_COMPATIBLE="1", TTY_INTERACTIVE="0")
         program = [sys.executable, "-m", "quorum", *words]
         done = subprocess.run(program, env=variables, capture_output=True, text=True, check=False)

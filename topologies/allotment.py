@@ -14,11 +14,11 @@ from maeil.tasks import OpenTask
 Votes = Mapping[int, Task | None]
 """The task that each agent of a room has committed itself to; None: it abstains."""
 Lacking = Mapping[Task, int]
-"""How many agents each open task lacks, in the order in which the world tells its tasks."""
+"""How many agents each open task lacks, in the order in which the world lists its tasks."""
 
 
 def lacking(tasks: Sequence[OpenTask], room: Collection[int]) -> dict[Task, int]:
-    """Return how many agents each task lacks beside those out of the room whose plans serve it; at least 0.
+    """Return how many agents each task lacks besides those outside the room whose plans serve it; at least 0.
 
     Args:
         tasks: the open tasks.

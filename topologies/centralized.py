@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import NonNegativeInt
 
-from maeil.component import Component, ComponentConfig, TakesOver, TopologyContext
+from maeil.component import Component, ComponentConfig, Handover, TopologyContext
 from maeil.mind import COORDINATOR, Act, Turn
 from maeil.topology import ConversationState, Topology, turns_with
 
@@ -82,7 +82,7 @@ class Centralized(Topology):
         return _WORDS.get(role) or super().describe(role)
 
     def peers(self, followers: Sequence[int], conversation: ConversationState) -> Mapping[int, Sequence[int]]:  # noqa: ARG002 (for topologies with peers)
-        """Return whom each follower can write to beside the leader: nobody.
+        """Return whom each follower can write to besides the leader: nobody.
 
         Args:
             followers: all agents but the leader, ascending.
@@ -134,4 +134,4 @@ def roles(config: LedConfig) -> Sequence[str]:
     return (LEADER, FOLLOWER, *([COORDINATOR] if config.leader == COORDINATOR else []))
 
 
-component = Component(CentralizedConfig, build, roles=roles, takes_over=TakesOver.FRESH)
+component = Component(CentralizedConfig, build, roles=roles, handover=Handover.FRESH)

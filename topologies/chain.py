@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from maeil.component import Component, ComponentConfig, TakesOver, TopologyContext
+from maeil.component import Component, ComponentConfig, Handover, TopologyContext
 from maeil.mind import Act, Turn
 from maeil.topology import ConversationState, Topology
 
@@ -42,4 +42,4 @@ def build(_config: ChainConfig, _context: TopologyContext) -> Chain:
     return Chain()
 
 
-component = Component(ChainConfig, build, takes_over=TakesOver.FRESH)
+component = Component(ChainConfig, build, handover=Handover.FRESH)

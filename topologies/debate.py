@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import PositiveInt
 
-from maeil.component import Component, ComponentConfig, TakesOver, TopologyContext
+from maeil.component import Component, ComponentConfig, Handover, TopologyContext
 from maeil.mind import Act, Turn
 from maeil.topology import ConversationState, Topology, everyone_but, turns_with
 
@@ -46,4 +46,4 @@ class Debate(Topology):
         return [Turn(agent, frozenset({Act.PLAN})) for agent in conversation.undecided]
 
 
-component = Component(DebateConfig, Debate, takes_over=TakesOver.FRESH)
+component = Component(DebateConfig, Debate, handover=Handover.FRESH)

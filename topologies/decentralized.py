@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import NonNegativeInt
 
-from maeil.component import Component, ComponentConfig, TakesOver, TopologyContext
+from maeil.component import Component, ComponentConfig, Handover, TopologyContext
 from maeil.mind import Act, Turn
 from maeil.topology import ConversationState, Topology, everyone_but
 
@@ -44,4 +44,4 @@ class Decentralized(Topology):
         return Turn(agent, frozenset({Act.SPEAK, Act.PLAN}), others, limit=left)
 
 
-component = Component(DecentralizedConfig, Decentralized, takes_over=TakesOver.FRESH)
+component = Component(DecentralizedConfig, Decentralized, handover=Handover.FRESH)

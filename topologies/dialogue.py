@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import PositiveInt
 
-from maeil.component import Component, ComponentConfig, TakesOver, TopologyContext
+from maeil.component import Component, ComponentConfig, Handover, TopologyContext
 from maeil.messages import MessageKind
 from maeil.mind import COORDINATOR, Act, Turn
 from maeil.topology import ConversationState, Topology, TurnTaken, turns_with
@@ -86,4 +86,4 @@ def roles(config: DialogueConfig) -> Sequence[str]:
     return (OPENER, SPEAKER, COORDINATOR) if config.opens == COORDINATOR else (SPEAKER, ALONE)
 
 
-component = Component(DialogueConfig, Dialogue, roles=roles, takes_over=TakesOver.FRESH)
+component = Component(DialogueConfig, Dialogue, roles=roles, handover=Handover.FRESH)

@@ -1,4 +1,4 @@
-"""Agents say what they offer and need; who writes to whom follows from that, anew each round (arXiv 2602.06039)."""
+"""Agents say what they offer and need; who writes to whom follows from that in each round (arXiv 2602.06039)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt
 
-from maeil.component import Component, ComponentConfig, TakesOver, TopologyContext
+from maeil.component import Component, ComponentConfig, Handover, TopologyContext
 from maeil.extensions.describe.configuration import DescribeConfig, MatcherName
 from maeil.extensions.describe.describing import DESCRIBE, routes
 from maeil.extensions.describe.descriptors import EMBEDDING, Affinity, Edge
@@ -92,8 +92,8 @@ def requires(config: RoutedConfig) -> Mapping[str, DescribeConfig]:
 
 
 def roles(config: RoutedConfig) -> Sequence[str]:
-    """Return the roles in which models are asked beside that of all turns."""
+    """Return the roles in which models are asked besides that of all turns."""
     return (EMBEDDING,) if config.matcher == EMBEDDING else ()
 
 
-component = Component(DytopoConfig, Dytopo, roles=roles, requires=requires, takes_over=TakesOver.FRESH)
+component = Component(DytopoConfig, Dytopo, roles=roles, requires=requires, handover=Handover.FRESH)

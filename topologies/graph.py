@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
-from maeil.component import Component, ComponentConfig, TakesOver, TopologyContext
+from maeil.component import Component, ComponentConfig, Handover, TopologyContext
 from maeil.mind import Act, Turn
 from maeil.topology import ConversationState, Topology, turns_with
 from quorum.topologies.edges import Edge, check_edges, near, neighbours, ring, small_world, tree
@@ -105,4 +105,4 @@ def build(config: GraphConfig, context: TopologyContext) -> Graph:
     return Graph(config)
 
 
-component = Component(GraphConfig, build, takes_over=TakesOver.FRESH)
+component = Component(GraphConfig, build, handover=Handover.FRESH)

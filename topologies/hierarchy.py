@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from maeil.component import Component, ComponentConfig, TakesOver, TopologyContext
+from maeil.component import Component, ComponentConfig, Handover, TopologyContext
 from maeil.mind import Act, Turn
 from maeil.topology import ConversationState, Topology
 from quorum.topologies.edges import parent
@@ -36,7 +36,7 @@ class HierarchyConfig(ComponentConfig):
 class Hierarchy(Topology):
     """Up the tree, down the tree, then all plan at once.
 
-    Whoever needs a plan reports to its leader, when all of its own members that need one have reported to it. A leader
+    Whoever needs a plan reports to its leader, when all its members that need one have reported to it. A leader
     that has nobody to report to, or has been directed, directs those who have reported to it. So a leader that is busy
     with a plan of its own is asked by its members, which interrupts it; it directs them, and nobody above it is asked.
 
@@ -104,4 +104,4 @@ def roles(_config: HierarchyConfig) -> Sequence[str]:
     return (ROOT, BRANCH_LEADER, MEMBER)
 
 
-component = Component(HierarchyConfig, Hierarchy, roles=roles, takes_over=TakesOver.FRESH)
+component = Component(HierarchyConfig, Hierarchy, roles=roles, handover=Handover.FRESH)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import NonNegativeFloat
 
-from maeil.component import Component, TakesOver, TopologyContext
+from maeil.component import Component, Handover, TopologyContext
 from maeil.topology import ConversationState
 from quorum.topologies.centralized import FOLLOWER, Centralized, LedConfig, check_leader, roles
 from quorum.topologies.edges import complete, near, neighbours, ring
@@ -23,7 +23,7 @@ class HybridConfig(LedConfig):
 
     name: Literal["hybrid"]
     peers: Literal["ring", "near", "all"]
-    """Whom a follower can write to beside the leader: the ones before and behind it in index order, those near it in
+    """Whom a follower can write to besides the leader: the ones before and after it in index order, those near it in
     the world, or all; never the leader's place in the ring."""
     radius: NonNegativeFloat
     """Largest distance of peers, in the world's measure, for `near`."""
@@ -44,7 +44,7 @@ class Hybrid(Centralized):
         self._radius = config.radius
 
     def peers(self, followers: Sequence[int], conversation: ConversationState) -> Mapping[int, Sequence[int]]:
-        """Return whom each follower can write to beside the leader."""
+        """Return whom each follower can write to besides the leader."""
         match self._peers:
             case "ring":
                 edges = ring(followers)
@@ -69,4 +69,4 @@ def build(config: HybridConfig, context: TopologyContext) -> Hybrid:
     return Hybrid(config)
 
 
-component = Component(HybridConfig, build, roles=roles, takes_over=TakesOver.FRESH)
+component = Component(HybridConfig, build, roles=roles, handover=Handover.FRESH)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from maeil.component import Component, ComponentConfig, TakesOver, TopologyContext
+from maeil.component import Component, ComponentConfig, Handover, TopologyContext
 from maeil.mind import Act, Turn
 from maeil.topology import ConversationState, Topology
 
@@ -32,4 +32,4 @@ def build(_config: IndividualConfig, _context: TopologyContext) -> Individual:
     return Individual()
 
 
-component = Component(IndividualConfig, build, takes_over=TakesOver.FRESH)
+component = Component(IndividualConfig, build, handover=Handover.FRESH)

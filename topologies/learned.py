@@ -9,7 +9,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import NonNegativeInt, PositiveInt, ValidationInfo, field_validator
 
-from maeil.component import Component, ComponentConfig, TakesOver, TopologyContext, may_name_files
+from maeil.component import Component, ComponentConfig, Handover, TopologyContext, may_name_files
 from maeil.topology import ConversationState
 from quorum.topologies.edges import check_edges
 from quorum.topologies.graph import AlongEdges
@@ -86,4 +86,4 @@ def build(config: LearnedConfig, context: TopologyContext) -> Learned:
     return Learned(config)
 
 
-component = Component(LearnedConfig, build, takes_over=TakesOver.FRESH)
+component = Component(LearnedConfig, build, handover=Handover.FRESH)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import PositiveInt
 
-from maeil.component import Component, ComponentConfig, TakesOver, TopologyContext
+from maeil.component import Component, ComponentConfig, Handover, TopologyContext
 from maeil.mind import Act, Turn
 from maeil.plans import Task
 from maeil.topology import ConversationState, Topology, TurnTaken, turns_with
@@ -93,4 +93,4 @@ def _last_round(commitments: Sequence[TurnTaken], room: Sequence[int]) -> Votes:
     return {agent: named[agent] for agent in room} if named else {}
 
 
-component = Component(NegotiationConfig, Negotiation, takes_over=TakesOver.FRESH)
+component = Component(NegotiationConfig, Negotiation, handover=Handover.FRESH)

@@ -1,11 +1,11 @@
-"""The control of `dytopo`: as many edges, at random. It tells what the choice of edges is worth."""
+"""The control of `dytopo`: as many edges, at random. It shows what the choice of edges is worth."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Literal
 
-from maeil.component import Component, TakesOver, TopologyContext
+from maeil.component import Component, Handover, TopologyContext
 from maeil.extensions.describe.describing import routes
 from maeil.extensions.describe.descriptors import Affinity, Edge
 from maeil.topology import ConversationState
@@ -47,4 +47,4 @@ class RandomEdges(Dytopo):
         )
 
 
-component = Component(RandomEdgesConfig, RandomEdges, roles=roles, requires=requires, takes_over=TakesOver.FRESH)
+component = Component(RandomEdgesConfig, RandomEdges, roles=roles, requires=requires, handover=Handover.FRESH)

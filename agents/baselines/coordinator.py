@@ -22,10 +22,11 @@ from quorum.agents.coordination.joint import (
     directive,
     look,
     named,
-    place,
+    occasion,
     read_directive,
     read_objections,
     show,
+    to_plan_for,
     under_way,
 )
 from quorum.agents.prompting.blocks import write_json
@@ -138,7 +139,7 @@ class Coordinator:
         for message in view.unread:
             if message.kind is MessageKind.DIRECTIVE:
                 self._take(read_directive(message, self._world.vocabulary, view.names))
-        key = (view.t, tuple(map(place, view.team)))
+        key = occasion(view)
         if key != self._key:
             self._begin(view, key)
             return await self._plan(view, {}) if self._asked else Thought()
@@ -158,8 +159,8 @@ class Coordinator:
         if self._key is not None and self._asked:
             self._history.add(self._t, self._blocks["state"], named(self._plans, view.names))
         self._key, self._t, self._plans, self._dialogue = key, view.t, {}, []
-        running = under_way(self._suggested, view.team)
-        self._asked = tuple(agent for agent in range(len(view.team)) if agent not in running)
+        running = under_way(self._suggested, view)
+        self._asked = to_plan_for(running, view)
         self._blocks = {
             "asked": [view.names[agent] for agent in self._asked],
             "state": self._briefing.state(look(self._world, view.t)),
@@ -174,7 +175,7 @@ class Coordinator:
         if feedback:
             note(calls, on_feedback=True)
         self._take(plans)
-        recipients = sorted({*before, *plans})
+        recipients = sorted({*before, *plans} & {*view.turn.recipients})
         messages = (directive(recipients, plans, view.names),) if recipients else ()
         return Thought(messages=messages, calls=tuple(calls))
 

@@ -156,7 +156,7 @@ class Talker:
                 draft = Draft(view.turn.recipients, utterance.text)
             return Thought(messages=(draft,), calls=tuple(calls))
         calls = []
-        if view.turn.role == ALONE:
+        if view.turn.role == ALONE or (view.notes and self._stated is None and self._opening is None):
             utterance, calls = await self._speak(view)
             self._stated = utterance.plans
         return Thought(self._decide(view), calls=tuple(calls))

@@ -20,7 +20,7 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from maeil.component import Beside, Component, ComponentConfig, TeamContext
+from maeil.component import Compatibility, Component, ComponentConfig, TeamContext
 from maeil.mind import COORDINATOR, Mind
 from quorum.agents.baselines.asking import Asker, BaselineRole, ReviewAnswers, TalkAnswers
 from quorum.agents.baselines.coordinator import Coordinator, History, OnePlanner, Panel, Source, majority
@@ -254,7 +254,12 @@ def _component(
     config: type[C], build: Callable[[C, TeamContext], Sequence[Mind]], roles: Sequence[BaselineRole]
 ) -> Component[C, TeamContext, Sequence[Mind]]:
     return Component(
-        config, build, uses_models=True, inputs=inputs_of(*roles), roles=lambda _: roles, beside=Beside.ITS_OWN
+        config,
+        build,
+        uses_models=True,
+        inputs=inputs_of(*roles),
+        roles=lambda _: roles,
+        compatible=Compatibility.SAME_KIND,
     )
 
 

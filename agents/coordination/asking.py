@@ -74,7 +74,7 @@ class RoleSpeaker:
     async def ask(
         self, role: str, wanted: AnswerFormat, view: View, blocks: Mapping[str, object], *, agents: int = 1
     ) -> SpeakerReply:
-        """Ask in a role; a prompt that was asked before is another sample of it.
+        """Ask in a role; a prompt that was asked before gets another sample.
 
         Args:
             role: who is to answer.

@@ -47,7 +47,7 @@ def carry_out(view: View, plan: Plan | None, world: World, pause: int) -> Plan |
         world: whose actions it takes.
         pause: steps that it waits without a part.
     """
-    if view.plan is not None and (plan is None or is_same(plan, view.plan)):
+    if view.may_resume and view.plan is not None and (plan is None or is_same(plan, view.plan)):
         return Resume.RESUME
     if plan is None or view.problems:
         return Plan((world.idle,) * pause, None, "no part that can be carried out")

@@ -14,7 +14,7 @@ from maeil.actions import Vocabulary
 from maeil.calls import Call
 from maeil.errors import EpisodeStop
 from maeil.messages import Draft, Message, MessageKind
-from maeil.mind import MemberView, Observation, PlanView
+from maeil.mind import MemberView, Observation, PlanView, View
 from maeil.plans import Plan, Task
 from maeil.tasks import Constraint
 from maeil.world import Progress, World
@@ -337,14 +337,28 @@ def place(member: MemberView) -> str:
     return f"after {member.outcomes[-1].id}" if member.outcomes else ""
 
 
-def under_way(suggested: Mapping[int, Plan], team: Sequence[MemberView]) -> dict[int, Plan]:
-    """Return what is left of the suggestions that agents are carrying out; those who only wait have none."""
+def occasion(view: View) -> object:
+    """Return what a coordinator plans for: a turn with another occasion begins another decision."""
+    return (view.t, tuple(map(place, view.team)), view.notes)
+
+
+def under_way(suggested: Mapping[int, Plan], view: View) -> dict[int, Plan]:
+    """Return what is left of the suggestions that agents are carrying out; those who only wait have none.
+
+    Nor have those whose plans a note of the turn is about: they are to be planned for again.
+    """
     found: dict[int, Plan] = {}
     for agent, plan in suggested.items():
-        member = team[agent]
-        if member.plan is not None and is_running(plan, member):
+        member = view.team[agent]
+        if agent not in view.reconsidered and member.plan is not None and is_running(plan, member):
             found[agent] = Plan(plan.actions[member.plan.done :], plan.task, plan.rationale)
     return found
+
+
+def to_plan_for(running: Mapping[int, Plan], view: View) -> tuple[int, ...]:
+    """Return the agents that a coordinator plans for: in a turn with notes, only those whom it may write to."""
+    able = view.turn.recipients if view.notes else range(len(view.team))
+    return tuple(agent for agent in able if agent not in running and agent < len(view.team))
 
 
 def is_same(plan: Plan, seen: PlanView) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from maeil.component import Beside, Component, TeamContext
+from maeil.component import Compatibility, Component, TeamContext
 from maeil.mind import Mind
 from maeil.topology import Topology
 from maeil.world import TellsOpenTasks, World
@@ -90,7 +90,7 @@ component = Component(
     inputs=inputs,
     roles=roles,
     remembers=True,
-    beside=Beside.NOBODY,  # they share one world model
+    compatible=Compatibility.SAME_VALUES,  # they share one world model
 )
 
 __all__ = ["DrwellConfig", "DrwellMind", "WorldModel", "build", "component"]

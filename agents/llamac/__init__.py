@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from maeil.component import Beside, Component, TeamContext
+from maeil.component import Compatibility, Component, TeamContext
 from maeil.mind import COORDINATOR, Mind
 from quorum.agents.coordination.asking import RoleSpeaker
 from quorum.agents.coordination.follower import needs_leader
@@ -90,6 +90,8 @@ def roles_of(config: LlamacConfig) -> Sequence[LlamacRole]:
     return (*CRITICS[config.critics], LlamacRole.ASSESSOR, LlamacRole.ACTOR)
 
 
-component = Component(LlamacConfig, build, uses_models=True, inputs=inputs, roles=roles_of, beside=Beside.ITS_OWN)
+component = Component(
+    LlamacConfig, build, uses_models=True, inputs=inputs, roles=roles_of, compatible=Compatibility.SAME_KIND
+)
 
 __all__ = ["LlamacConfig", "TripletCritic", "build", "component"]

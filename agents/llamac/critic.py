@@ -29,10 +29,11 @@ from quorum.agents.coordination.joint import (
     impossible,
     look,
     named,
-    place,
+    occasion,
     read_objections,
     show,
     show_rejections,
+    to_plan_for,
     under_way,
     unreadable,
 )
@@ -190,7 +191,7 @@ class TripletCritic:
         Raises:
             ScrutinyFailed: a joint plan is no good after all internal retries.
         """
-        key = (view.t, tuple(map(place, view.team)))
+        key = occasion(view)
         if self._decision is None or self._decision.key != key:
             return await self._decide(view, key)
         self._decision.calls = []
@@ -203,8 +204,8 @@ class TripletCritic:
         """Make a suggestion for all who need one."""
         sight = look(self._world, view.t)
         self._memory.end(view.t, self._world.progress(), view.team)
-        running = under_way(self._suggested, view.team) if self._settings.replan == "idle_only" else {}
-        asked = tuple(agent for agent in range(len(view.team)) if agent not in running)
+        running = under_way(self._suggested, view) if self._settings.replan == "idle_only" else {}
+        asked = to_plan_for(running, view)
         decision = Decision(
             sight,
             asked,

@@ -225,12 +225,6 @@ def _head(request: Request) -> dict[str, Any]:
 def describe_failure(error: errors.LanguageModelError | EpisodeStop) -> dict[str, Any]:
     """Return a failure as a JSON-ready record."""
     record: dict[str, Any] = {"kind": type(error).__name__, "message": str(error)}
-    if isinstance(error, errors.AnswerInvalid):  # of a replay: versions before 0.10 recorded answers with their repairs
-        record["answer"] = {
-            "reasons": list(error.reasons),
-            "completion_tokens": error.completion_tokens,
-            "record": error.record,
-        }
-    elif isinstance(error, errors.BudgetReached):
+    if isinstance(error, errors.BudgetReached):
         record["budget"] = {"kind": error.kind, "value": error.value, "limit": error.limit}
     return record

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import astuple, fields, replace
 from math import fsum
 from typing import Any
 
@@ -95,7 +95,6 @@ def record_key(record: Mapping[str, Any], identity: Mapping[str, str] | None = N
 
 def describe_reply(reply: Reply) -> dict[str, Any]:
     """Return a reply as a JSON-ready record; what may differ between equal runs stands under `wall`."""
-    tier = {"tier": reply.tier} if reply.tier else {}
     return {
         "text": reply.text,
         **({"thinking": reply.thinking} if reply.thinking else {}),
@@ -109,8 +108,7 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
         "rejected": [{"text": answer.text, "reasons": list(answer.reasons)} for answer in reply.rejected],
         "not_sent": list(reply.not_sent),
         "simulated": reply.simulated,
-        **tier,
-        **({"fallback": reply.fallback} if reply.fallback else {}),
+        **{name: value for name in ("tier", "fallback") if (value := getattr(reply, name))},
         WALL: {"seconds": reply.seconds, "attempts": reply.attempts, "cache_hit": reply.cache_hit},
     }
 
@@ -233,15 +231,7 @@ def combined(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rej
     return replace(
         replies[-1],
         value=value,
-        usage=Usage(
-            prompt=sum(reply.usage.prompt for reply in replies),
-            completion=sum(reply.usage.completion for reply in replies),
-            cached=sum(reply.usage.cached for reply in replies),
-            cache_written=sum(reply.usage.cache_written for reply in replies),
-            estimated=any(reply.usage.estimated for reply in replies),
-            reasoning=sum(reply.usage.reasoning for reply in replies),
-            reasoning_estimated=any(reply.usage.reasoning_estimated for reply in replies),
-        ),
+        usage=_total([reply.usage for reply in replies]),
         usd=fsum(known) if len(known) == len(money) else None,
         seconds=fsum(reply.seconds for reply in replies),
         attempts=sum(reply.attempts for reply in replies),
@@ -251,6 +241,12 @@ def combined(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rej
         rejected=tuple(rejected),
         fallback=", ".join(dict.fromkeys(reply.fallback for reply in replies if reply.fallback)),
     )
+
+
+def _total(usages: Sequence[Usage]) -> Usage:
+    """Add counts; a mark is set where one of them has it."""
+    columns = zip(*map(astuple, usages), strict=True)
+    return Usage(*(any(column) if isinstance(column[0], bool) else sum(column) for column in columns))
 
 
 class CallEntry:

@@ -145,10 +145,6 @@ def _lines(request: Mapping[str, Any]) -> list[str]:
 
 
 def _failure(record: Mapping[str, Any]) -> errors.LanguageModelError | EpisodeStop:
-    if "answer" in record:
-        answer = record["answer"]
-        read_reply(answer["record"])
-        return errors.AnswerInvalid(tuple(answer["reasons"]), answer["completion_tokens"], answer["record"])
     if "budget" in record:
         return errors.BudgetReached(**record["budget"])
     kind = getattr(errors, record["kind"], None)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from quorum.agents.llm.errors import BudgetReached, UnknownPrice
 from quorum.agents.llm.limits import estimate_prompt
@@ -31,22 +32,10 @@ class Spent:
     cached: int = 0
 
     def __add__(self, other: Spent) -> Spent:
-        return Spent(
-            self.answers + other.answers,
-            self.tokens + other.tokens,
-            self.usd + other.usd,
-            self.unpriced + other.unpriced,
-            self.cached + other.cached,
-        )
+        return Spent(*map(operator.add, astuple(self), astuple(other)))
 
     def __sub__(self, other: Spent) -> Spent:
-        return Spent(
-            self.answers - other.answers,
-            self.tokens - other.tokens,
-            self.usd - other.usd,
-            self.unpriced - other.unpriced,
-            self.cached - other.cached,
-        )
+        return Spent(*map(operator.sub, astuple(self), astuple(other)))
 
     @property
     def known_usd(self) -> float | None:

@@ -20,10 +20,9 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from quorum.agents.llm.cache import Cache, Cached
 from quorum.agents.llm.errors import ContextOverflow, InfrastructureFailed
 from quorum.agents.llm.limits import CallLimits, Limited, Retrying, RetryRules
 from quorum.agents.llm.prices import Price, Priced
@@ -33,6 +32,9 @@ from quorum.agents.llm.spending import Budgeted, Spending, UnderWay, Watched, ch
 from quorum.agents.llm.structured import Structuring
 
 _log = logging.getLogger(__name__)
+
+Caching = Callable[[Model], Model]
+"""Wraps a model so that its answers are kept: `Cached`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,21 +102,6 @@ class FallingBack:
         raise InfrastructureFailed("; ".join(map(str, failures)), tried) from None
 
 
-@dataclass(frozen=True, slots=True)
-class Caching:
-    """How answers are cached.
-
-    Attributes:
-        cache: where they are kept.
-        identity: what else than the request reaches the model; a provider's `identity`.
-        sampled: whether answers drawn above temperature 0 are kept, too.
-    """
-
-    cache: Cache
-    identity: Mapping[str, str]
-    sampled: bool
-
-
 def with_access(
     model: Model,
     *,
@@ -124,14 +111,14 @@ def with_access(
     caching: Caching | None = None,
     price: Price | None = None,
 ) -> Model:
-    """Put the wrappers around a model that say how it is reached, and what it costs.
+    """Wrap a model in what says how it is reached, and what it costs; each wrapper only if it is named.
 
     Args:
-        model: a provider, the simulated model, or a replay.
+        model: a provider, or its batches.
         rng: randomness of the waits between tries.
         retry: bounds on tries and waiting.
-        limits: shared limits.
-        caching: where and what answers are kept.
+        limits: shared by a process.
+        caching: makes the wrapper that keeps answers.
         price: price of the model.
     """
     stack = model
@@ -140,7 +127,7 @@ def with_access(
     if retry is not None:
         stack = Retrying(stack, retry, rng)
     if caching is not None:
-        stack = Cached(stack, caching.cache, caching.identity, sampled=caching.sampled)
+        stack = caching(stack)
     return Priced(stack, price) if price is not None else stack
 
 
@@ -148,36 +135,26 @@ def build_stack(
     model: Model,
     *,
     name: str,
-    rng: random.Random,
-    retry: RetryRules | None = None,
-    limits: CallLimits | None = None,
-    caching: Caching | None = None,
+    max_repairs: int,
     spending: Spending | None = None,
     price: Price | None = None,
     priced: bool = False,
     fallbacks: Sequence[Fallback] = (),
-    max_repairs: int,
     widens: Callable[[Request], bool] = lambda _: True,
     sink: Sink | None = None,
     keep: Keep = lambda _: None,
     under_way: UnderWay | None = None,
 ) -> Model:
-    """Put the wrappers around a model; `Structuring` always, the others when they are named.
-
-    Providers, `limits` and the cache are shared by a process; the stack, `spending` and `sink` are an episode's.
+    """Wrap a model in what belongs to an episode: `Structuring` always, the other wrappers only if they are named.
 
     Args:
-        model: a provider, the simulated model, or a replay.
+        model: as `with_access` gives it, or a replay.
         name: the model's name, for messages.
-        rng: randomness of the waits between tries.
-        retry: bounds on tries and waiting.
-        limits: shared limits.
-        caching: where and what answers are kept.
+        max_repairs: how often an answer of a wrong form is asked for again.
         spending: the episode's budget and what is used of it.
         price: price of the model.
         priced: whether the model's replies carry money although `price` is None (the simulated model, litellm's map).
         fallbacks: what is asked where the model cannot be reached.
-        max_repairs: how often an answer of a wrong form is asked for again.
         widens: whether an empty answer may be asked for again by a request with more room.
         sink: takes a record of every call.
         keep: takes the pictures of every call that is recorded.
@@ -186,9 +163,7 @@ def build_stack(
     Raises:
         quorum.agents.llm.errors.UnknownPrice: a budget of money, and no price.
     """
-    stack = with_access(model, rng=rng, retry=retry, limits=limits, caching=caching, price=price)
-    if fallbacks:
-        stack = FallingBack(stack, fallbacks)
+    stack: Model = FallingBack(model, fallbacks) if fallbacks else model
     if spending is not None:
         check_price(spending.budget, name, priced or price is not None)
         for fallback in fallbacks:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, model_validator
 
-from maeil.component import Beside, Component, ComponentConfig, TakesOver, TeamContext, Usual, needs_keys
+from maeil.component import Compatibility, Component, ComponentConfig, Handover, TeamContext, Usual, needs_keys
 from maeil.extensions.describe.describing import DESCRIBE, Embedding
 from maeil.extensions.predictions import REQUIRED
 from maeil.mind import COORDINATOR, Mind, View
@@ -96,8 +96,8 @@ component = Component(
     inputs=inputs,
     requires=required,
     answers=frozenset({DESCRIBE}),
-    beside=Beside.ANYBODY,
-    takes_over=TakesOver.FRESH,
+    compatible=Compatibility.ANYBODY,
+    handover=Handover.FRESH,
 )
 
 __all__ = ["NaiveConfig", "NaiveMind", "PromptSet", "build", "component", "render_prompt"]

@@ -54,7 +54,7 @@ ALL = "all"
 """Stands for everybody whom a turn lets its holder write to."""
 
 LISTED = 64
-"""Entries of a list, at most, in a schema that is the same for every team; what a turn takes is checked beside it."""
+"""Entries of a list, at most, in a schema that is the same for every team; what a turn takes is checked as well."""
 
 _TALK = frozenset({Act.SPEAK, Act.ACKNOWLEDGE})
 
@@ -233,13 +233,13 @@ def read_predictions(entries: Sequence[Any], mates: Sequence[str], names: Sequen
     Raises:
         InvalidThought: one is of somebody else, or somebody is predicted twice.
     """
-    told = [entry.agent for entry in entries]
+    named = [entry.agent for entry in entries]
     reasons = [
         f"predictions: there is no {name!r} to predict; there are: {', '.join(mates)}"
-        for name in told
+        for name in named
         if name not in mates
     ]
-    reasons += [f"predictions: {name!r} is predicted twice" for name in mates if told.count(name) > 1]
+    reasons += [f"predictions: {name!r} is predicted twice" for name in mates if named.count(name) > 1]
     if reasons:
         raise InvalidThought(tuple(reasons))
     return tuple(Prediction(names.index(entry.agent), read_task(entry.task)) for entry in entries)
@@ -253,7 +253,7 @@ def _thoughts(thought: Thought) -> str:
 
 
 def _most_messages(turn: Turn) -> int:
-    """How many messages a turn takes: one without a limit of its own takes one to each recipient, and one to all."""
+    """How many messages a turn takes: one without a limit takes one to each recipient, and one to all."""
     if turn.limit is not None:
         return turn.limit
     return len(turn.recipients) + (len(turn.recipients) > 1)
@@ -304,8 +304,8 @@ def _drafts(messages: Sequence[MessageAnswer], view: View) -> tuple[Draft, ...]:
     for number, message in enumerate(messages):
         if unknown := [name for name in message.recipients if name != ALL and name not in index]:
             allowed = ", ".join(view.names[recipient] for recipient in view.turn.recipients) or "nobody"
-            strangers = ", ".join(map(repr, unknown))
-            reason = f"messages.{number}.recipients: there is no {strangers}; this turn allows: {allowed}"
+            others = ", ".join(map(repr, unknown))
+            reason = f"messages.{number}.recipients: there is no {others}; this turn allows: {allowed}"
             raise InvalidThought((reason,))
         if Act.SPEAK not in view.turn.acts and message.kind is not MessageKind.ACK:
             raise InvalidThought((f"messages.{number}.kind: this turn is for acknowledging: 'ack'",))

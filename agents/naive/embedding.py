@@ -28,9 +28,9 @@ async def with_embeddings(thought: Thought, view: View, model: Model, requests: 
         maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
     """
     descriptor = thought.answers.get(DESCRIBE)
-    if descriptor is None or not (told := [side for side in _words(descriptor) if side]):
+    if descriptor is None or not (words := [side for side in _words(descriptor) if side]):
         return thought
-    request = requests.request(texts_to_embed(told), EMBEDDINGS, view, role=EMBEDDING)
+    request = requests.request(texts_to_embed(words), EMBEDDINGS, view, role=EMBEDDING)
     try:
         reply = await model.complete(request)
     except AnswerInvalid as error:

@@ -83,7 +83,7 @@ class PromptWriter:
             "example": write_example(self._answers.example(view, self._example)),
         }
         seen = self._pictures.see(view.agent if view.agent < len(self._live.agents) else None)
-        blocks = self._pictures.told(self._blocks(view, expected), "observation", seen)
+        blocks = self._pictures.described(self._blocks(view, expected), "observation", seen)
         ends = {
             "predict": bool(self._answers.mates(view)),
             "expected": bool(expected),
@@ -161,11 +161,11 @@ def _shared(message: Message, names: Sequence[str]) -> tuple[tuple[str, object],
 
 def _plan(plan: PlanView) -> dict[str, object]:
     """A plan without what there is nothing to say about; without a word on it, all its actions are done."""
-    told: dict[str, object] = {"actions": plan.actions, "status": plan.status.value}
+    shown: dict[str, object] = {"actions": plan.actions, "status": plan.status.value}
     if plan.task is not None:
-        told["task"] = str(plan.task)
+        shown["task"] = str(plan.task)
     if plan.done < len(plan.actions):
-        told["actions_done"] = plan.done
+        shown["actions_done"] = plan.done
     if plan.reason:
-        told["reason"] = plan.reason
-    return told
+        shown["reason"] = plan.reason
+    return shown

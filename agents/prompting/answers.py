@@ -43,7 +43,7 @@ def plan_model(
     Args:
         vocabulary: the actions that a plan may have.
         max_actions: actions of a plan, at most.
-        rationale: whether it has a reason of its own.
+        rationale: whether it has a reason.
         task: whether it names what it is for.
     """
     action: Any = reduce(or_, vocabulary)
@@ -82,7 +82,7 @@ def tidy(schema: Mapping[str, Any]) -> dict[str, Any]:
 
     No titles, defaults or discriminators, `anyOf` alone, references without company, and every property required: what
     may be left out has null among its values, or a default that can be given. No descriptions either, since the prompt
-    tells in words what everything means, and a form that repeats it is paid for twice; and no bound of a number
+    says in words what everything means, and a form that repeats it is paid for twice; and no bound of a number
     that no plan comes near. Keys keep their order.
     """
     if "$ref" in schema:
@@ -147,7 +147,7 @@ def plan_value(plan: Plan) -> dict[str, Any]:
 
 
 def part_value(plan: Plan) -> dict[str, Any]:
-    """Write a plan as a part of a joint plan, JSON-ready: no reason of its own, and a task only where it has one."""
+    """Write a plan as a part of a joint plan, JSON-ready: no reason, and a task only where it has one."""
     task = {"task": task_value(plan.task)} if plan.task is not None else {}
     return {**task, "actions": [action.model_dump(mode="json") for action in plan.actions]}
 

@@ -1,4 +1,4 @@
-"""Which bounds of a value are told, in the words of a prompt and in the form of its answer.
+"""Which bounds of a value are given, in the words of a prompt and in the form of its answer.
 
 A bound that no sensible plan comes near costs tokens in every prompt. The typed models check it all the same.
 """
@@ -26,7 +26,7 @@ def sent_bounds(field: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def bounds_in_words(field: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the bounds that a prompt tells in words: those that a plan could run into.
+    """Return the bounds that a prompt gives in words: those that a plan could run into.
 
     A count that nothing limits has none.
     """

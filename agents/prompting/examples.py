@@ -16,7 +16,7 @@ class Example:
 
     Attributes:
         thoughts: what it thinks first.
-        message: what it tells the others.
+        message: what it says to the others.
         plan: what it does.
     """
 
@@ -26,7 +26,7 @@ class Example:
 
 
 def plain_example(world: World) -> Example:
-    """Return the example of a world that has none of its own: to wait for a step."""
+    """Return the example of a world without one: to wait for a step."""
     return Example(
         "Nothing that I see can be done by me alone, and the others are under way.",
         "I wait for a step; tell me where I can help.",

@@ -82,10 +82,10 @@ class Frame:
 
         Args:
             view: the turn.
-            turn: what the template of its message may use, beside what each template may.
+            turn: what the template of its message may use, besides what every template may.
             blocks: the data, as `write_blocks` writes them.
             role: in a set of roles, who is to answer.
-            last: templates of what stands behind the message of the turn and its notes.
+            last: templates of what follows the message of the turn and its notes.
 
         Raises:
             UserError: a template asks for what there is not; the message names its place.
@@ -123,7 +123,7 @@ class Frame:
             raise UserError(f"prompts: a template cannot be filled in: {reason}{place_of(error)}") from error
 
     def _template_of(self, note: Note) -> Template:
-        return self._templates.beside(note.template, self._prompts.folder).find(note.template.stem)
+        return self._templates.of_extension(note.template, self._prompts.folder).find(note.template.stem)
 
 
 def write_blocks(values: Mapping[str, object], *, always: frozenset[str] = frozenset()) -> dict[str, str]:

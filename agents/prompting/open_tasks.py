@@ -1,4 +1,4 @@
-"""Open tasks in a prompt: how feedback tells them, and how they are read back."""
+"""Open tasks in a prompt: how feedback shows them, and how they are read back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class OpenTaskWriter:
     """Writes open tasks for one reader: by the names of agents, without what there is nothing to say about.
 
     To an agent each list names itself and as many others as its world shows it (the fact `max_agents`), the nearest to
-    it, of equally near ones the lower index; `not_shown` tells by list how many there are beside them. To one without a
+    it, of equally near ones the lower index; `not_shown` says by list how many more there are. To one without a
     body, which plans for all, each list names all.
 
     Args:
@@ -35,8 +35,8 @@ class OpenTaskWriter:
         )
 
     def write(self, task: OpenTask) -> dict[str, object]:
-        """Return an open task as it is told."""
-        told: dict[str, object] = {
+        """Return an open task as it is shown."""
+        found: dict[str, object] = {
             "task": {"kind": task.task.kind, "target": task.task.target},
             "needs": task.needs,
             "more": task.more,
@@ -46,16 +46,16 @@ class OpenTaskWriter:
             if agents is None:
                 continue
             shown = self._shown(agents)
-            told[key] = fold_names([self._view.names[agent] for agent in shown])
+            found[key] = fold_names([self._view.names[agent] for agent in shown])
             if len(shown) < len(agents):
                 hidden[key] = len(agents) - len(shown)
         if hidden:
-            told["not_shown"] = hidden
+            found["not_shown"] = hidden
         if task.missing:
-            told["missing"] = dict(task.missing)
+            found["missing"] = dict(task.missing)
         if task.before:
-            told["before"] = task.before
-        return told
+            found["before"] = task.before
+        return found
 
     def _shown(self, agents: Sequence[int]) -> Sequence[int]:
         reader = self._view.agent
@@ -71,7 +71,7 @@ def read_open_task(data: Mapping[str, Any], index: Mapping[str, int]) -> OpenTas
     """Read what `OpenTaskWriter` writes; agents that are not shown are in no list.
 
     Args:
-        data: an open task as it is told.
+        data: an open task as it is shown.
         index: of each agent, by its name.
 
     Raises:

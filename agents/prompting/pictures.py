@@ -37,7 +37,7 @@ class Pictures:
         """Return what an agent observes, None for one without a body, as a drawing; None where nothing is drawn."""
         return None if self._world is None else self._world.depict(agent)
 
-    def told(self, blocks: Mapping[str, str], name: str, seen: Depiction | None) -> Mapping[str, str]:
+    def described(self, blocks: Mapping[str, str], name: str, seen: Depiction | None) -> Mapping[str, str]:
         """Return the blocks of a prompt with words about its picture after the observation, or in its place.
 
         Args:

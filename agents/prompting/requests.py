@@ -38,7 +38,7 @@ def turn_of(view: View, *, refused: bool = False) -> tuple[str, ...]:
 
 
 class RequestCounter:
-    """Makes requests; a prompt that was asked before is another sample of it."""
+    """Makes requests; a prompt that was asked before becomes a new sample of it."""
 
     def __init__(self) -> None:
         self._asked: Counter[bytes] = Counter()

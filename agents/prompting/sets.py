@@ -26,7 +26,7 @@ class PromptSet(BaseModel):
     roles: str
     """What the names of the templates of teams with roles begin with, of `turn.jinja` and one for each role."""
     form: Literal["words", "schema", "text"]
-    """What tells a model the form of its answer where the provider has no way of its own to ask for it: the words of
+    """What gives a model the form of its answer where the provider has no way to ask for it: the words of
     these templates, or the JSON schema. `text`: values and answers are no typed JSON, but in the world's own notation,
     which the words tell."""
 

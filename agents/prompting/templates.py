@@ -93,7 +93,7 @@ class Templates:
     ) -> None:
         self._world = world
         self._world_folder = world_folder
-        self._beside: dict[Path, Templates] = {}
+        self._of_extensions: dict[Path, Templates] = {}
         self.parts = dict(parts)
         """Name of the file of each part."""
         self._places = tuple(_places(world, world_folder, own, kinds))
@@ -112,7 +112,7 @@ class Templates:
         found = self._sources.items()
         return {f"{source.place.label}/{name}": digest(source.text.encode()) for name, source in sorted(found)}
 
-    def beside(self, file: Path, own: str | None) -> Templates:
+    def of_extension(self, file: Path, own: str | None) -> Templates:
         """Return the template of an extension, which a user's own folder or that of the world may replace by its name.
 
         Args:
@@ -122,9 +122,9 @@ class Templates:
         Raises:
             ValueError: it cannot be read.
         """
-        if file not in self._beside:
-            self._beside[file] = template_of(file, self._world, self._world_folder, own)
-        return self._beside[file]
+        if file not in self._of_extensions:
+            self._of_extensions[file] = template_of(file, self._world, self._world_folder, own)
+        return self._of_extensions[file]
 
     def find(self, part: str) -> Template:
         """Return the template of a part.
@@ -161,7 +161,7 @@ class Templates:
         return found
 
     def _read(self, name: str, found: dict[str, _Source]) -> None:
-        """Read a template and what it includes; one that is not there is told when a prompt is filled in."""
+        """Read a template and what it includes; one that is missing is reported when a prompt is filled in."""
         if name in found:
             return
         for place in self._places:
@@ -184,7 +184,7 @@ class Templates:
 
 
 def template_of(file: Path, world: str, world_folder: Path, own: str | None) -> Templates:
-    """Read the template of an extension (`Templates.beside`)."""
+    """Read the template of an extension (`Templates.of_extension`)."""
     used = own if own is not None and any(Path(own).rglob(file.name)) else None
     return Templates(world, world_folder, {file.stem: file.name}, own=used, last=file.parent)
 
@@ -242,7 +242,7 @@ def _included(text: str) -> tuple[str | None, ...]:
     try:
         parsed = _PARSER.parse(text)
     except TemplateError:
-        return ()  # told when it is compiled, with the name of its part
+        return ()  # reported when it is compiled, with the name of its part
     found: list[str | None] = []
     for node in parsed.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)):
         names = node.template  # type: ignore[attr-defined] # all four have it
@@ -284,7 +284,7 @@ def _environment(texts: tuple[tuple[str, str, str], ...]) -> ImmutableSandboxedE
 def _warn_of_unwritten_rules(world: str) -> None:
     """Warn once a process, however many teams are built."""
     _log.warning(
-        "nobody has written down the rules of the world '%s' for a prompt; agents are told so. "
+        "nobody has written down the rules of the world '%s' for a prompt; prompts say so. "
         "Write a rules.jinja: docs/writing-a-world.md",
         world,
     )

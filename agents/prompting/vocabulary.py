@@ -50,7 +50,7 @@ class ActionEntry:
 
 @dataclass(frozen=True, slots=True)
 class ToldAction:
-    """An action, as a prompt tells it.
+    """An action, as a prompt shows it.
 
     Attributes:
         call: how it is called: `push_block(block, steps=1)`.
@@ -64,11 +64,11 @@ class ToldAction:
 def tell(entries: Iterable[ActionEntry]) -> tuple[ToldAction, ...]:
     """Tell actions, each with what has not been said of its arguments by the actions before it.
 
-    The values of an argument stand behind its name, as in `move(direction: up|down, steps=1)`: those of an integer
+    The values of an argument follow its name, as in `move(direction: up|down, steps=1)`: those of an integer
     without bounds go without saying.
     """
     senses: dict[str, tuple[str, str]] = {}
-    told = []
+    shown = []
     for entry in entries:
         given, notes = [], []
         for argument in entry.arguments:
@@ -82,8 +82,8 @@ def tell(entries: Iterable[ActionEntry]) -> tuple[ToldAction, ...]:
             given.append(f"{argument.name}{values}{default}")
             if argument.meaning and before != sense:
                 notes.append(f" {argument.name}: {argument.meaning}.")
-        told.append(ToldAction(f"{entry.name}({', '.join(given)})", entry.meaning + "".join(notes)))
-    return tuple(told)
+        shown.append(ToldAction(f"{entry.name}({', '.join(given)})", entry.meaning + "".join(notes)))
+    return tuple(shown)
 
 
 def describe(vocabulary: Iterable[type[SymbolicAction]]) -> tuple[ActionEntry, ...]:
@@ -142,16 +142,16 @@ def _items(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
 
 def _range(field: Mapping[str, Any]) -> str:
     """Say the bounds that a plan could run into."""
-    told = bounds_in_words(field)
-    if told.keys() == {"minimum", "maximum"}:
-        return f"{told['minimum']} to {told['maximum']}"
+    bounds = bounds_in_words(field)
+    if bounds.keys() == {"minimum", "maximum"}:
+        return f"{bounds['minimum']} to {bounds['maximum']}"
     words = {
         "minimum": "at least",
         "exclusiveMinimum": "greater than",
         "maximum": "at most",
         "exclusiveMaximum": "less than",
     }
-    return " and ".join(f"{words[key]} {bound}" for key, bound in told.items())
+    return " and ".join(f"{words[key]} {bound}" for key, bound in bounds.items())
 
 
 def _bare(value: object) -> str:

@@ -17,14 +17,11 @@ from maeil.plans import Plan, Task
 from quorum.agents.drwell.settings import DrwellRole
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.prompting.answers import part_value
-from quorum.agents.simulated.llamac import read_given
+from quorum.agents.simulated.joint_plans import read_given
 from quorum.agents.skills import Speaker
 
-ROLES = frozenset(DrwellRole)
-"""The roles that `play` answers in."""
-
 _IN_VAIN = ("failed", "timed_out")
-_Told = Mapping[str, Any]
+_Shown = Mapping[str, Any]
 
 
 def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.random.Generator) -> dict[str, Any]:
@@ -42,7 +39,7 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.
     given = read_given(blocks)
     if given["turn"]["role"] == DrwellRole.PLANNER:
         return {"thoughts": "By what was tried for it.", "plan": _plan(given, blocks, speaker, poor, rng)}
-    tasks: Sequence[_Told] = given["tasks"]
+    tasks: Sequence[_Shown] = given["tasks"]
     if rng.random() < poor:
         chosen = tasks[int(rng.integers(len(tasks)))]
     elif given["turn"]["role"] == DrwellRole.COMMITTER:
@@ -55,29 +52,29 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.
     return {**answer, "why": f"It lacks {_lacking(chosen)}, and {_known(chosen)}."}
 
 
-def _propose(given: Mapping[str, Any]) -> _Told:
+def _propose(given: Mapping[str, Any]) -> _Shown:
     """Stand by a proposal that is short of agents; else first what is not known, then what has come off soonest."""
     wanted = _proposed(given)
-    more = {_name(told): _lacking(told) - wanted[_name(told)] for told in given["tasks"]}
-    short = [told for told in given["tasks"] if wanted[_name(told)] and more[_name(told)] > 0]
+    more = {_name(shown): _lacking(shown) - wanted[_name(shown)] for shown in given["tasks"]}
+    short = [shown for shown in given["tasks"] if wanted[_name(shown)] and more[_name(shown)] > 0]
     if short:
-        return min(short, key=lambda told: more[_name(told)])
+        return min(short, key=lambda shown: more[_name(shown)])
     room = unfold_names(given["room"])
     free = len(room) - len(given.get("proposals", ()))
     last = given.get("past_plans", [{}])[-1]
     left = _written(last.get("task")) if len(room) == 1 and last.get("status") in _IN_VAIN else ""
 
-    def order(told: _Told) -> tuple[object, ...]:
-        name = _name(told)
-        return name == left, more[name] <= 0, bool(told.get("before")), more[name] > free, *_rank(told)
+    def order(shown: _Shown) -> tuple[object, ...]:
+        name = _name(shown)
+        return name == left, more[name] <= 0, bool(shown.get("before")), more[name] > free, *_rank(shown)
 
     return min(given["tasks"], key=order)
 
 
-def _commit(given: Mapping[str, Any]) -> _Told:
+def _commit(given: Mapping[str, Any]) -> _Shown:
     """Return where one is needed when all fill the proposals in one order: with who proposed each, then by index."""
     wanted = _proposed(given)
-    tasks = {_name(told): told for told in given["tasks"]}
+    tasks = {_name(shown): shown for shown in given["tasks"]}
     room = unfold_names(given["room"])
     said = {agent: _task_of(text) for agent, text in given.get("proposals", {}).items()}
     placed: dict[str, str] = {}
@@ -115,10 +112,10 @@ def _plan(
 def _expected(draft: Plan, given: Mapping[str, Any]) -> tuple[float, float]:
     """What is to be expected of a draft, the better, the smaller: by plans that did the same, else by their kinds."""
     actions = part_value(draft)["actions"]
-    same = [told for told in given.get("instances", ()) if told["plan"]["actions"] == actions]
-    alike = [told for told in given.get("prototypes", ()) if told["kinds"] == [each["action"] for each in actions]]
-    for told in (*same, *alike):
-        return -_likely(told["success_rate"], told["attempts"]), float(told.get("mean_steps", np.inf))
+    same = [shown for shown in given.get("instances", ()) if shown["plan"]["actions"] == actions]
+    alike = [shown for shown in given.get("prototypes", ()) if shown["kinds"] == [each["action"] for each in actions]]
+    for shown in (*same, *alike):
+        return -_likely(shown["success_rate"], shown["attempts"]), float(shown.get("mean_steps", np.inf))
     return -_likely(0, 0), 0.0
 
 
@@ -127,22 +124,22 @@ def _likely(success_rate: float, attempts: int) -> float:
     return (success_rate * attempts + 1) / (attempts + 2)
 
 
-def _rank(told: _Told) -> tuple[float, float]:
+def _rank(shown: _Shown) -> tuple[float, float]:
     """Of a task: what has come off comes first, the sooner the better; what is not known is expected to come off."""
-    if not told["attempts"]:
+    if not shown["attempts"]:
         return -1.0, 0.0
-    return -float(told["success_rate"]), float(told.get("mean_steps", np.inf))
+    return -float(shown["success_rate"]), float(shown.get("mean_steps", np.inf))
 
 
-def _known(told: _Told) -> str:
-    if not told["attempts"]:
+def _known(shown: _Shown) -> str:
+    if not shown["attempts"]:
         return "nobody has tried it"
-    return f"{told['success_rate']:.0%} of {told['attempts']} attempts came off"
+    return f"{shown['success_rate']:.0%} of {shown['attempts']} attempts came off"
 
 
-def _lacking(told: _Told) -> int:
-    """How many agents a task lacks beside those whose plans serve it."""
-    return max(0, int(told["needs"]) - len(unfold_names(told.get("planned", ()))))
+def _lacking(shown: _Shown) -> int:
+    """How many more agents a task needs than those whose plans serve it."""
+    return max(0, int(shown["needs"]) - len(unfold_names(shown.get("planned", ()))))
 
 
 def _proposed(given: Mapping[str, Any]) -> Counter[str]:
@@ -154,8 +151,8 @@ def _task_of(proposal: str) -> str:
     return proposal.removeprefix("I propose ").partition(": ")[0]
 
 
-def _name(told: _Told) -> str:
-    return _written(told["task"])
+def _name(shown: _Shown) -> str:
+    return _written(shown["task"])
 
 
 def _written(task: Mapping[str, str] | None) -> str:

@@ -6,15 +6,13 @@ import asyncio
 import hashlib
 import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 import orjson
 
-from maeil.extensions.describe.describing import DESCRIBE
-from maeil.extensions.predictions import Predictions
 from maeil.mind import Thought
 from maeil.names import unfold_names
 from quorum.agents.llm.embeddings import reply_with, wants_embeddings
@@ -23,14 +21,17 @@ from quorum.agents.llm.limits import estimate_prompt
 from quorum.agents.llm.protocol import ChatMessage, Finish, Reply, Request, Usage
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.naive.answers import write
-from quorum.agents.simulated import baselines, drwell, inject_errors, llamac, reader, tom
-from quorum.agents.simulated.embeddings import embed
-from quorum.agents.simulated.healing import answer_healed
+from quorum.agents.simulated import inject_errors
 from quorum.agents.simulated.minimal_instance import minimal_instance
-from quorum.agents.simulated.reading import find_actions, find_blocks, read_view
-from quorum.agents.simulated.repair import answer_repair
+from quorum.agents.simulated.reading import (
+    find_actions,
+    find_blocks,
+    read_expected,
+    read_text_blocks,
+    read_view,
+    resolve_choices,
+)
 from quorum.agents.simulated.settings import NAME, SimulatedSettings
-from quorum.agents.simulated.text import read_text_blocks, resolve_choices
 from quorum.agents.simulated.uninformed import UninformedSpeaker
 from quorum.agents.skills import Speaker, skills_of
 
@@ -94,6 +95,8 @@ class SimulatedModel(ProvidedModel):
         """Embed the texts of a request; tokens read cost as always, and none are written."""
         usage = Usage(math.ceil(estimate_prompt(request)), 0)
         usd = usage.prompt * self._settings.usd_per_million_prompt / 1e6
+        from quorum.agents.simulated.embeddings import embed
+
         vectors = [embed(message.content) for message in request.messages]
         return reply_with(vectors, request, usage, NAME, usd=usd, simulated=True)
 
@@ -110,7 +113,7 @@ class SimulatedModel(ProvidedModel):
             chance.random(4) < (settings.refusal, settings.malformed, settings.invalid, settings.prose)
         ).tolist()
         schema = request.answer.schema if request.answer is not None else {}
-        if _role(blocks) in reader.ROLES:
+        if _role(blocks).startswith("reader_"):
             return _read(blocks), Finish.STOP, NAME
         speaker: Speaker[Any] = UninformedSpeaker(schema)
         name = UNINFORMED
@@ -157,39 +160,55 @@ def _speaker(
         speaker = speaker.for_vocabulary(vocabulary or frozenset(speaker.vocabulary.names))
         return speaker.for_facts(facts, team), NAME
     except ValueError as error:
-        told = f"llm=simulated has no rules for this vocabulary of the world '{skills.world}'"
-        raise BadRequest(f"{told}: {error}") from error
+        lacking = f"llm=simulated has no rules for this vocabulary of the world '{skills.world}'"
+        raise BadRequest(f"{lacking}: {error}") from error
 
 
 def _answer(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.random.Generator) -> dict[str, Any]:
-    """Answer a turn, or in a role of LLaMAC, of the baselines or of DR. WELL, by the rules of the world."""
+    """Answer a turn, or in a role of LLaMAC, of the baselines, of DR. WELL or of `tom`, by the rules of the world."""
     try:
-        role = orjson.loads(blocks["turn"]).get("role")
-        if role in llamac.ROLES:
-            return llamac.play(blocks, speaker, poor, rng)
-        if role in baselines.ROLES:
-            return baselines.play(blocks, speaker, poor, rng)
-        if role in drwell.ROLES:
-            return drwell.play(blocks, speaker, poor, rng)
-        if role in tom.ROLES:
-            return tom.play(blocks, speaker, poor, rng)
+        turn = orjson.loads(blocks["turn"])
+        if (play := _player(turn.get("role", ""))) is not None:
+            return play(blocks, speaker, poor, rng)
         view = read_view(blocks, speaker.read_observation(blocks["observation"]), speaker.vocabulary)
     except (ValueError, KeyError, TypeError) as error:
         raise _unreadable(error) from error
-    if DESCRIBE in view.turn.asks:
-        return write(Thought(answers={DESCRIBE: speaker.describe(view, poor, rng)}), view)
-    mates, expected = tom.read_predicted(blocks), tom.read_expected(blocks, view.names)
-    if view.noted("repair"):
-        thought = answer_repair(speaker, view, poor, rng)
-    elif view.noted("heal"):
-        thought = answer_healed(speaker, view, poor, rng)
-    elif expected:
+    if view.turn.asks:
+        from maeil.extensions.describe.describing import DESCRIBE
+
+        if DESCRIBE in view.turn.asks:
+            return write(Thought(answers={DESCRIBE: speaker.describe(view, poor, rng)}), view)
+    if view.noted("repair") or view.noted("heal"):
+        from quorum.agents.simulated.notes import answer_noted
+
+        thought = answer_noted(speaker, view, poor, rng)
+    elif expected := read_expected(blocks, view.names):
         thought = speaker.anticipate(view, expected, poor, rng)
     else:
         thought = speaker.answer(view, poor, rng)
-    if mates:
-        thought = replace(thought, answers={Predictions.name: tom.predict(speaker, view, mates)})
-    return write(thought, view, predicts=bool(mates))
+    if not turn.get("predict"):
+        return write(thought, view)
+    from quorum.agents.simulated.tom import predict
+
+    return write(replace(thought, answers=predict(speaker, view, unfold_names(turn["predict"]))), view, predicts=True)
+
+
+def _player(role: str) -> Callable[..., dict[str, Any]] | None:
+    """Return what answers in a role, loaded when it is first asked for; None where an agent is asked as such."""
+    match role:
+        case "explorer" | "exploiter" | "assessor" | "actor" | "centre" | "debater" | "reviewer" | "talker":
+            from quorum.agents.simulated import joint_plans
+
+            return joint_plans.play
+        case "proposer" | "committer" | "planner":
+            from quorum.agents.simulated import drwell
+
+            return drwell.play
+        case "observer" | "hypothesizer" | "predictor":
+            from quorum.agents.simulated import tom
+
+            return tom.play
+    return None
 
 
 def _role(blocks: Mapping[str, str]) -> str:
@@ -202,6 +221,8 @@ def _role(blocks: Mapping[str, str]) -> str:
 
 def _read(blocks: Mapping[str, str]) -> str:
     """Answer one who asks what went wrong in a run; the rates of faults are for those who decide, not for readers."""
+    from quorum.agents.simulated import reader
+
     try:
         return orjson.dumps(reader.answer(blocks)).decode()
     except (ValueError, KeyError, TypeError, StopIteration) as error:
@@ -215,7 +236,7 @@ def _unreadable(error: Exception) -> BadRequest:
 def _fit(plans: Iterable[dict[str, Any]], schema: Mapping[str, Any]) -> None:
     """Give plans the fields that the wanted form has, and no more actions than it takes; as they are where it has none.
 
-    The form is told apart by its actions, not by a name: servers' formats may have rewritten the schema, and
+    The form is recognised by its actions, not by a name: servers' formats may have rewritten the schema, and
     Anthropic's has no bounds of lists.
     """
     form = _plan_form(schema)

@@ -3,7 +3,7 @@
 They are of the kind that a person would try first, and are not tuned to labels. A turn is suspicious where
 
 - its plan begins with several steps of waiting;
-- it commits a plan anew that has just failed, or timed out;
+- it commits a plan again that has just failed, or timed out;
 - it commits a plan that then fails or times out, as far as that is shown;
 - it may speak, is silent, and spoke in the turn before.
 """
@@ -16,10 +16,9 @@ from typing import Any
 
 import orjson
 
-ROLES = frozenset({"reader_all_at_once", "reader_step_by_step", "reader_bisection"})
 _WAITS = re.compile(r"^(?:idle|wait|noop)\((?:.*\bsteps=(\d+))?")
 _LONG = 3
-"""Steps of waiting at the begin of a plan that are suspicious."""
+"""Steps of waiting at the start of a plan that are suspicious."""
 _FAILED = ("failed", "timed_out")
 
 

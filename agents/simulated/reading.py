@@ -10,13 +10,14 @@ import orjson
 
 from maeil.actions import Vocabulary
 from maeil.messages import Message, MessageKind
-from maeil.mind import Act, Observation, PlanView, Turn, View
+from maeil.mind import Act, Note, Observation, PlanView, Turn, View
 from maeil.names import unfold_names
 from maeil.plans import PlanStatus, Task
+from quorum.agents.coordination.prompts import Notation
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Request
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.open_tasks import read_open_task
-from quorum.agents.simulated.notes import read_notes
+from quorum.agents.skills import role_of
 
 _ACTION = re.compile(r"^- ([A-Za-z_]\w*)\(", re.MULTILINE)
 
@@ -26,21 +27,21 @@ def find_blocks(request: Request) -> tuple[Mapping[str, str], Sequence[ChatMessa
 
     Returns:
         The blocks of the first message of a user that holds a `turn`, with those of the rules before it, and the
-        messages after it: a wrong answer and the request to mend it. Nothing when no message holds one.
+        messages after it: a wrong answer and the request to fix it. Nothing when no message holds one.
     """
-    told: dict[str, str] = {}
+    rules: dict[str, str] = {}
     for index, message in enumerate(request.messages):
         if message.role is ChatRole.SYSTEM:
-            told |= read_blocks(message.content)
+            rules |= read_blocks(message.content)
         elif message.role is ChatRole.USER and "turn" in (blocks := read_blocks(message.content)):
-            return {**told, **blocks}, request.messages[index + 1 :]
+            return {**rules, **blocks}, request.messages[index + 1 :]
     return {}, ()
 
 
 def find_actions(request: Request) -> frozenset[str]:
-    """Find the names of the actions that the prompt tells, one a line, as `- push_block(block, steps=1): ...`."""
-    told = (message.content for message in request.messages if message.role is ChatRole.SYSTEM)
-    return frozenset(name for text in told for name in _ACTION.findall(text))
+    """Find the names of the actions that the prompt lists, one a line, as `- push_block(block, steps=1): ...`."""
+    texts = (message.content for message in request.messages if message.role is ChatRole.SYSTEM)
+    return frozenset(name for text in texts for name in _ACTION.findall(text))
 
 
 def read_view(blocks: Mapping[str, str], observation: Observation, vocabulary: Vocabulary) -> View:
@@ -79,8 +80,16 @@ def read_view(blocks: Mapping[str, str], observation: Observation, vocabulary: V
         outcomes=tuple(_plan(plan) for plan in _list(blocks, "past_plans")),
         constraints=tuple(read_open_task(task, index) for task in _list(blocks, "constraints")),
         problems=tuple(_list(blocks, "problems")),
-        notes=read_notes(blocks, index, vocabulary),
+        notes=_notes(blocks, index, vocabulary),
     )
+
+
+def _notes(blocks: Mapping[str, str], index: Mapping[str, int], vocabulary: Vocabulary) -> tuple[Note, ...]:
+    if blocks.keys().isdisjoint(("repair", "needs", "healer")):
+        return ()
+    from quorum.agents.simulated.notes import read_notes
+
+    return read_notes(blocks, index, vocabulary)
 
 
 def _list(blocks: Mapping[str, str], name: str) -> list[Any]:
@@ -104,8 +113,40 @@ def _plan(data: Mapping[str, Any]) -> PlanView:
     return PlanView("", _task(data.get("task")), actions, done, PlanStatus(data["status"]), data.get("reason", ""))
 
 
-def _task(told: str | None) -> Task | None:
-    if told is None:
+def _task(name: str | None) -> Task | None:
+    if name is None:
         return None
-    kind, _, target = told.partition(":")
+    kind, _, target = name.partition(":")
     return Task(kind, target)
+
+
+def read_text_blocks(blocks: Mapping[str, str]) -> tuple[Mapping[str, str], Notation | None]:
+    """Return the blocks of a prompt with typed values, and the notation that they were in; None where they were typed.
+
+    Raises:
+        ValueError, KeyError: the blocks are not what `quorum.agents.coordination.prompts` writes.
+    """
+    turn = orjson.loads(blocks["turn"])
+    if not turn.get("text"):
+        return blocks, None
+    shown = orjson.loads(blocks["state" if "state" in blocks else "observation"])
+    notation = role_of(turn["world"], "notation", "this prompt")(lambda: shown)
+    return {name: orjson.dumps(notation.read(orjson.loads(text))).decode() for name, text in blocks.items()}, notation
+
+
+def resolve_choices(answer: dict[str, Any], blocks: Mapping[str, str]) -> None:
+    """Put the plans that an assessor has chosen into its answer: a text names no critic."""
+    for choice in answer.get("choices", ()):
+        if choice["plan"] is None:
+            choice["plan"] = orjson.loads(blocks[choice["source"]])["plans"][choice["agent"]]
+
+
+def read_expected(blocks: Mapping[str, str], names: Sequence[str]) -> dict[int, Task | None]:
+    """Return what a prompt says about the next plans of others, by their index.
+
+    Args:
+        blocks: of the prompt, as JSON.
+        names: of all participants by index.
+    """
+    expected = orjson.loads(blocks.get("expected", "{}"))
+    return {names.index(name): Task(**task) if task is not None else None for name, task in expected.items()}

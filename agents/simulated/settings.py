@@ -29,7 +29,7 @@ class SimulatedSettings(BaseModel):
     refusal: Rate
     """Probability that it refuses to answer."""
     prose: Rate
-    """Probability that there is prose or a code fence around the JSON."""
+    """Probability of prose or a code fence around the JSON."""
     usd_per_million_prompt: Money
     """Price of a million tokens read."""
     usd_per_million_completion: Money

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import orjson
 
-from maeil.extensions.predictions import Prediction
+from maeil.extensions.predictions import Prediction, Predictions
 from maeil.mind import View
-from maeil.names import unfold_names
 from maeil.plans import Task
 from quorum.agents.prompting.answers import task_value
 from quorum.agents.simulated.reading import read_view
@@ -22,9 +21,6 @@ from quorum.agents.skills import Prospect, Speaker
 from quorum.agents.tom.settings import TomRole
 
 NEAREST = "It does what it says; else it takes what is nearest to it."
-
-ROLES = frozenset(TomRole)
-"""The roles that `play` answers in."""
 
 Rule = Callable[[Prospect, Task | None], Any]
 
@@ -71,7 +67,7 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.
         case TomRole.OBSERVER:
             return {"thoughts": "I look around.", "acts": _acts(others, prospects)}
         case TomRole.HYPOTHESIZER:
-            rules = [{"agent": name, "hypothesis": _rule(told, poor, rng)} for name, told in others.items()]
+            rules = [{"agent": name, "hypothesis": _rule(known, poor, rng)} for name, known in others.items()]
             return {"thoughts": "I think of rules.", "hypotheses": rules}
         case _:
             return {"thoughts": "I go by the rules.", "predictions": _forecasts(others, prospects)}
@@ -80,19 +76,19 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.
 def _acts(others: Mapping[str, Any], prospects: Mapping[str, Sequence[Prospect]]) -> list[dict[str, Any]]:
     """What others have taken up: what they have said, else where they stand, where that is not what is known."""
     found = []
-    for name, told in others.items():
+    for name, known in others.items():
         taken = [one for one in prospects[name] if one.said] or [one for one in prospects[name] if one.there]
-        if taken and task_value(taken[0].task) != told["last"]:
+        if taken and task_value(taken[0].task) != known["last"]:
             found.append({"agent": name, "task": task_value(taken[0].task)})
     return found
 
 
-def _rule(told: Mapping[str, Any], poor: float, rng: np.random.Generator) -> str:
+def _rule(known: Mapping[str, Any], poor: float, rng: np.random.Generator) -> str:
     """The first rule about somebody of whom nothing is known; later, one of those that are not shown already."""
-    if not told["acts"] and rng.random() >= poor:
+    if not known["acts"] and rng.random() >= poor:
         return NEAREST
-    known = {one["hypothesis"] for one in told["hypotheses"]}
-    left = [rule for rule in RULES if rule not in known] or list(RULES)
+    tried = {one["hypothesis"] for one in known["hypotheses"]}
+    left = [rule for rule in RULES if rule not in tried] or list(RULES)
     return left[rng.integers(len(left))]
 
 
@@ -102,36 +98,21 @@ def _forecasts(others: Mapping[str, Any], prospects: Mapping[str, Sequence[Prosp
         {
             "agent": name,
             "hypothesis": int(number),
-            "task": task_value(foresee(rule, prospects[name], Task(**told["last"]) if told["last"] else None)),
+            "task": task_value(foresee(rule, prospects[name], Task(**known["last"]) if known["last"] else None)),
         }
-        for name, told in others.items()
-        for number, rule in told["hypotheses"].items()
+        for name, known in others.items()
+        for number, rule in known["hypotheses"].items()
     ]
 
 
-def read_predicted(blocks: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the names of those whom a turn asks predictions of."""
-    return tuple(unfold_names(orjson.loads(blocks["turn"]).get("predict", ())))
-
-
-def read_expected(blocks: Mapping[str, str], names: Sequence[str]) -> dict[int, Task | None]:
-    """Return what a prompt tells of the next plans of others, by their index.
-
-    Args:
-        blocks: of the prompt, as JSON.
-        names: of all participants by index.
-    """
-    told = orjson.loads(blocks.get("expected", "{}"))
-    return {names.index(name): Task(**task) if task is not None else None for name, task in told.items()}
-
-
-def predict(speaker: Speaker[Any], view: View, mates: Sequence[str]) -> tuple[Prediction, ...]:
-    """Predict others by the first rule.
+def predict(speaker: Speaker[Any], view: View, mates: Sequence[str]) -> dict[str, tuple[Prediction, ...]]:
+    """Predict others by the first rule, as an answer of a thought.
 
     Args:
         speaker: the rules of the world.
-        view: what the prompt tells.
+        view: what the prompt shows.
         mates: names of those who are to be predicted.
     """
     indices = [view.names.index(mate) for mate in mates]
-    return tuple(Prediction(mate, foresee(NEAREST, speaker.prospects(view, mate))) for mate in indices)
+    found = (Prediction(mate, foresee(NEAREST, speaker.prospects(view, mate))) for mate in indices)
+    return {Predictions.name: tuple(found)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from maeil.component import Beside, Component, TeamContext
+from maeil.component import Compatibility, Component, TeamContext
 from maeil.extensions.predictions import REQUIRED
 from maeil.mind import COORDINATOR, Mind
 from quorum.agents.naive import NaiveMind
@@ -81,7 +81,7 @@ component = Component(
     inputs=inputs,
     requires=lambda _: REQUIRED,
     roles=roles_of,
-    beside=Beside.ANYBODY,
+    compatible=Compatibility.ANYBODY,
 )
 
 __all__ = ["Partner", "TomConfig", "TomMind", "TomRole", "build", "component"]

@@ -133,16 +133,16 @@ def example_of(role: TomRole, agent: str, task: Task | None) -> dict[str, Any]:
         case TomRole.OBSERVER:
             return {"thoughts": "It says so, and it stands there.", "acts": [{"agent": agent, "task": known}]}
         case TomRole.HYPOTHESIZER:
-            told = {"agent": agent, "hypothesis": "It takes what is nearest to it, and keeps at it."}
-            return {"thoughts": "It has never gone far.", "hypotheses": [told]}
+            entry = {"agent": agent, "hypothesis": "It takes what is nearest to it, and keeps at it."}
+            return {"thoughts": "It has never gone far.", "hypotheses": [entry]}
         case TomRole.PREDICTOR:
             forecast = {"agent": agent, "hypothesis": 1, "task": known}
             return {"thoughts": "This is nearest to it.", "predictions": [forecast]}
 
 
-def _check(told: Sequence[str], partners: Partners) -> None:
+def _check(named: Sequence[str], partners: Partners) -> None:
     allowed = ", ".join(partners)
-    reasons = [f"there is no {name!r} to tell of; there are: {allowed}" for name in told if name not in partners]
-    reasons += [f"{name!r} has two entries; give one" for name in partners if told.count(name) > 1]
+    reasons = [f"there is no {name!r} to tell of; there are: {allowed}" for name in named if name not in partners]
+    reasons += [f"{name!r} has two entries; give one" for name in partners if named.count(name) > 1]
     if reasons:
         raise InvalidThought(tuple(reasons))

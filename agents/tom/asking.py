@@ -27,7 +27,7 @@ class RoleAsker:
         model: what answers.
         prompts: writes the prompts.
         repairs: times that an answer of the wrong types is asked for again.
-        in_words: whether the words of the prompt tell a model the form, where the provider has no way of its own.
+        in_words: whether the words of the prompt give a model the form, where the provider cannot.
     """
 
     def __init__(self, model: Model, prompts: TomPrompts, repairs: int, *, in_words: bool) -> None:
@@ -50,7 +50,7 @@ class RoleAsker:
         Args:
             role: who is to answer.
             view: the turn before which it is asked.
-            others: what is told of each of the others, by name.
+            others: what is shown of each of the others, by name.
             read: reads an answer, or raises `InvalidThought`.
             calls: where each call is added.
 

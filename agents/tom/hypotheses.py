@@ -54,7 +54,7 @@ class Partner:
     Args:
         agent: its index.
         name: its name.
-        kept: hypotheses that are kept beside the latest.
+        kept: hypotheses that are kept besides the latest.
         alpha: how fast values move.
         threshold: the value above which a hypothesis is reused.
     """

@@ -18,7 +18,7 @@ from quorum.agents.tom.settings import TomRole
 
 
 class TomMind:
-    """The mind of one agent (Hypothetical Minds, arXiv 2407.07086): a zero-shot planner that is told what to expect.
+    """The mind of one agent (Hypothetical Minds, arXiv 2407.07086): a zero-shot planner that knows what to expect.
 
     Before a turn in which its agent needs a plan, at its first try, it asks its model in three roles, each for all of
     the others at once, each only where there is something to ask:
@@ -61,8 +61,8 @@ class TomMind:
         awaited = {name: one for name, one in self._partners.items() if one.awaited}
         if not awaited:
             return
-        told = {name: {"last": task_value(one.last)} for name, one in awaited.items()}
-        acts = await self._asker.ask(TomRole.OBSERVER, view, told, lambda value: read_acts(value, awaited), calls)
+        shown = {name: {"last": task_value(one.last)} for name, one in awaited.items()}
+        acts = await self._asker.ask(TomRole.OBSERVER, view, shown, lambda value: read_acts(value, awaited), calls)
         for name, task in (acts or {}).items():
             awaited[name].observe(Act(view.t, task))
 
@@ -70,7 +70,7 @@ class TomMind:
         wanting = {name: one for name, one in self._partners.items() if one.valid is None}
         if not wanting:
             return
-        told = {
+        shown = {
             name: {
                 "acts": [[act.t, task_value(act.task)] for act in one.acts],
                 "hypotheses": [{"hypothesis": h.text, "value": round(h.value, 3)} for h in one.shown],
@@ -78,7 +78,7 @@ class TomMind:
             for name, one in wanting.items()
         }
         texts = await self._asker.ask(
-            TomRole.HYPOTHESIZER, view, told, lambda value: read_hypotheses(value, wanting), calls
+            TomRole.HYPOTHESIZER, view, shown, lambda value: read_hypotheses(value, wanting), calls
         )
         for name, text in (texts or {}).items():
             wanting[name].add(text)
@@ -87,12 +87,12 @@ class TomMind:
         known = {name: one for name, one in self._partners.items() if one.hypotheses}
         if not known:
             return
-        told = {
+        shown = {
             name: {"last": task_value(one.last), "hypotheses": {str(h.number): h.text for h in one.predicting}}
             for name, one in known.items()
         }
         forecasts = await self._asker.ask(
-            TomRole.PREDICTOR, view, told, lambda value: read_forecasts(value, known), calls
+            TomRole.PREDICTOR, view, shown, lambda value: read_forecasts(value, known), calls
         )
         for name, tasks in (forecasts or {}).items():
             known[name].predict(tasks)

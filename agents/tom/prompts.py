@@ -43,7 +43,7 @@ class TomPrompts:
     Args:
         prompts: names of the templates.
         world: whose rules and vocabulary they tell.
-        max_actions: actions of a plan, at most, which the system message tells.
+        max_actions: actions of a plan, at most, which the system message states.
 
     Raises:
         ValueError: a template is not there, or cannot be read.
@@ -62,7 +62,7 @@ class TomPrompts:
         Args:
             role: who is to answer.
             view: the turn before which it is asked; its problems are those of the answer before.
-            others: what is told of each of the others, by name.
+            others: what is shown of each of the others, by name.
 
         Raises:
             ValueError: a template asks for what there is not.
@@ -77,7 +77,7 @@ class TomPrompts:
             "problems": view.problems,
         }
         seen = self._pictures.see(view.agent)
-        blocks = self._pictures.told(write_blocks(values, always=frozenset({"observation"})), "observation", seen)
+        blocks = self._pictures.described(write_blocks(values, always=frozenset({"observation"})), "observation", seen)
         shown = {"example": write_example(example_of(role, next(iter(others)), self._task))}
         return self._pictures.attached(
             self._frames[role].write(replace(view, notes=()), shown, blocks, role=role), seen

@@ -24,7 +24,7 @@ class TomConfig(ComponentConfig):
 
     name: Literal["tom"]
     hypotheses: PositiveInt
-    """Hypotheses about each of the others that are kept beside the latest: those of the highest values."""
+    """Hypotheses about each of the others that are kept besides the latest: those of the highest values."""
     alpha: Annotated[float, Field(gt=0, le=1)]
     """How fast the value of a hypothesis goes to 1 when it is right, and to -1 when it is wrong."""
     threshold: Annotated[float, Field(ge=-1, lt=1)]

@@ -1,28 +1,45 @@
-"""Corrections that were tried, within a budget: each is played once."""
+"""Corrections that were played, each once and within a budget, and the journal that keeps them on disk."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import sqrt
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
 
-from quorum.experiments.blame.correction import Correction
+import msgspec
+import orjson
+
+from maeil.user_errors import UserError
+from quorum.experiments.blame.decisions import Decisions
 from quorum.experiments.blame.ending import Ending, Success
-from quorum.experiments.blame.journal import Journal
+from quorum.experiments.blame.reruns import Correction
+from quorum.experiments.common.files import require_file
+from quorum.experiments.common.run_files import DamagedFile, RunFiles
+
+JOURNAL = "blame.jsonl"
+"""The file in the folder of a run: a line for each re-run, so that a killed command can resume."""
+_IS_SHADOW = b'"decisions":'
+NORMAL = 1.959963984540054
+"""Quantile of the normal distribution for intervals of 95 %."""
 
 
 class BudgetSpent(Exception):
-    """The budget does not reach for another re-run."""
+    """The budget does not allow another re-run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a search may take.
+    """Limits of a search.
 
     Attributes:
         reruns: episodes; None: any number.
-        calls: answers of language models that are paid for; None: any number.
-        usd: money; None: any.
+        calls: answers of paid language models; None: any number.
+        usd: money in US dollars; None: any.
     """
 
     reruns: int | None = None
@@ -30,18 +47,14 @@ class Budget:
     usd: float | None = None
 
 
-_NORMAL = 1.959963984540054
-"""Quantile of the normal distribution for intervals of 95 %."""
-
-
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many draws of a correction are a success.
+    """Successes among the draws of a correction.
 
     Attributes:
         wins: successes.
-        draws: that were played.
-        flips: whether more than half of all draws are a success.
+        draws: samples that were played.
+        flips: whether more than half of all draws are successes.
     """
 
     wins: int
@@ -51,27 +64,135 @@ class Tally:
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of the share of successes (Wilson 1927)."""
-        n, share, z = self.draws, self.wins / self.draws, _NORMAL
+        n, share, z = self.draws, self.wins / self.draws, NORMAL
         middle = (share + z * z / (2 * n)) / (1 + z * z / n)
         half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
         return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
+class _Line(msgspec.Struct):
+    """A line of the journal."""
+
+    of: str
+    correction: str
+    ending: Ending
+
+
+class _Shadow(msgspec.Struct):
+    """A line of the journal that holds the decisions of the reference."""
+
+    of: str
+    decisions: Decisions
+
+
+class Journal:
+    """The re-runs of a run for one question: reference, digests of the run, version of the code.
+
+    Args:
+        folder: of the run.
+        question: everything but the correction that determines how a re-run ends.
+
+    Raises:
+        UserError: the journal cannot be read or written.
+    """
+
+    def __init__(self, folder: Path, question: Mapping[str, Any]) -> None:
+        self._of = hashlib.sha256(orjson.dumps(question, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+        self._known: dict[str, Ending] = {}
+        self.decisions: Decisions | None = None
+        """The decisions of the reference, if an earlier command has asked it."""
+        self._read(folder)
+        self._file = _open(folder / JOURNAL)
+
+    def _read(self, folder: Path) -> None:
+        try:
+            for line in RunFiles(folder).lines(JOURNAL):
+                kind: type[_Line | _Shadow] = _Shadow if _IS_SHADOW in line[:64] else _Line
+                try:
+                    found = msgspec.json.decode(line, type=kind)
+                except (msgspec.DecodeError, RecursionError):
+                    continue  # it was cut off, or is of another version: it is played again
+                if found.of != self._of:
+                    continue
+                if isinstance(found, _Line):
+                    self._known[found.correction] = found.ending
+                else:
+                    self.decisions = found.decisions
+        except FileNotFoundError:
+            return
+        except DamagedFile as damage:
+            raise UserError(damage.message, f"Move {folder / JOURNAL} away: its re-runs are played again.") from damage
+
+    def get(self, correction: str) -> Ending | None:
+        """Return how a re-run ended; None if it was not played."""
+        return self._known.get(correction)
+
+    def add(self, correction: str, ending: Ending) -> None:
+        """Keep how a re-run ended."""
+        self._known[correction] = ending
+        self._write(orjson.dumps({"of": self._of, "correction": correction, "ending": ending.plain()}))
+
+    def keep(self, decisions: Decisions) -> None:
+        """Keep the decisions of the reference."""
+        self.decisions = decisions
+        self._write(msgspec.json.encode(_Shadow(self._of, decisions)))
+
+    def _write(self, line: bytes) -> None:
+        self._file.write(line + b"\n")
+        self._file.flush()
+
+    @property
+    def calls(self) -> int:
+        """Answers of models in all re-runs so far."""
+        return sum(ending.calls for ending in self._known.values())
+
+    @property
+    def usd(self) -> float:
+        """Their cost."""
+        return sum(ending.usd for ending in self._known.values())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+
+def _open(file: Path) -> BinaryIO:
+    require_file(file, "Move it away.")
+    try:
+        opened = os.fdopen(
+            os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644), "r+b"
+        )
+        if opened.seek(0, os.SEEK_END):
+            opened.seek(-1, os.SEEK_END)
+            if opened.read(1) != b"\n":  # the last line was cut off
+                opened.write(b"\n")
+    except OSError as error:
+        raise UserError(
+            f"{file}: cannot be written: {error.strerror or error}",
+            "Copy the run to your own folder, and blame that.",
+        ) from error
+    return opened
+
+
 @dataclass(slots=True)
 class Attempts:
-    """Plays corrections, and knows those that were played.
+    """Plays corrections, each once.
 
     Attributes:
-        play: plays one.
+        play: plays a correction.
         success: what counts as a success.
-        longest: steps that an unfinished episode is counted with.
-        budget: what all of them may take.
-        journal: those that were played before.
-        expected: answers that a re-run is expected to ask for, by its instant; 0 where nothing is paid.
-        shadow_calls: answers that the reference has taken when it was asked beside.
-        shadow_usd: what they have cost.
-        told: called before each that is played.
-        draws: samples of what follows a correction of which it is judged; 1 where it follows from its beginning.
+        longest: steps that count for an unfinished episode.
+        budget: limits of all re-runs together.
+        journal: re-runs of this command and of earlier ones.
+        expected: answers that a re-run is expected to ask for; 0 if none is paid.
+        shadow_calls: answers that the reference took as a shadow.
+        shadow_usd: their cost.
+        started: called before each correction that is played.
+        draws: samples of each correction; 1 if its outcome is deterministic.
     """
 
     play: Callable[[Correction], Ending]
@@ -82,24 +203,24 @@ class Attempts:
     expected: Callable[[Correction], int] = lambda _: 0
     shadow_calls: int = 0
     shadow_usd: float = 0.0
-    told: Callable[[Correction], None] = lambda _: None
+    started: Callable[[Correction], None] = lambda _: None
     draws: int = 1
     reruns: int = 0
-    """Episodes that were played now."""
+    """Episodes that this command has played."""
     known: set[str] = field(default_factory=set)
-    """What was asked for."""
+    """The corrections that were asked for."""
 
     def ending(self, correction: Correction) -> Ending:
         """Return how the run ends with a correction.
 
         Raises:
-            BudgetSpent: it is not played any more.
+            BudgetSpent: the budget does not allow to play it.
         """
         key = correction.key
         found = self.journal.get(key)
         if found is None:
             self._check(correction)
-            self.told(correction)
+            self.started(correction)
             self.reruns += 1
             found = self.play(correction)
             self.journal.add(key, found)
@@ -110,15 +231,15 @@ class Attempts:
         """Whether the run is a success with a correction.
 
         Raises:
-            BudgetSpent: it is not played any more.
+            BudgetSpent: the budget does not allow to play it.
         """
         return self.success.met(self.ending(correction))
 
     def tally(self, correction: Correction) -> Tally:
-        """Play all draws of a correction, or as many as can still be the larger part.
+        """Play the draws of a correction until the majority is known.
 
         Raises:
-            BudgetSpent: one is not played any more.
+            BudgetSpent: the budget does not allow to play one.
         """
         wins = 0
         for draw in range(self.draws):
@@ -129,12 +250,12 @@ class Attempts:
 
     @property
     def calls(self) -> int:
-        """Answers that were paid for so far, also by commands before this one."""
+        """Paid answers so far, including those of earlier commands."""
         return self.journal.calls + self.shadow_calls
 
     @property
     def usd(self) -> float:
-        """What they have cost."""
+        """Their cost."""
         return self.journal.usd + self.shadow_usd
 
     def _check(self, correction: Correction) -> None:
@@ -142,6 +263,6 @@ class Attempts:
         if budget.reruns is not None and self.reruns >= budget.reruns:
             raise BudgetSpent(f"{budget.reruns} re-runs are played")
         if budget.calls is not None and self.calls + self.expected(correction) > budget.calls:
-            raise BudgetSpent(f"{self.calls} of {budget.calls} calls are asked, and a re-run takes more than are left")
+            raise BudgetSpent(f"{self.calls} of {budget.calls} calls are used, and a re-run needs more than are left")
         if budget.usd is not None and self.usd >= budget.usd:
             raise BudgetSpent(f"{self.usd:.4f} of {budget.usd:g} USD are spent")

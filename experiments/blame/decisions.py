@@ -1,4 +1,4 @@
-"""The decisions of a run, each with what a reference would have decided in its place."""
+"""The decisions of a run, each with the decision of a reference, and how the two differ."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ import orjson
 
 from maeil import Mind, TeamContext
 from maeil.calls import Ledger, entered_in
+from maeil.failures import Failure
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan
-from maeil.trace import Instant, Recorder, Trace
-from maeil.trace.events import MessageSent, ThoughtStart
+from maeil.trace import Instant, Recorder
+from maeil.trace.story import Story
 from maeil.user_errors import UserError
 from quorum.agents.llm.errors import BudgetReached
-from quorum.experiments.blame.correction import Correction
 from quorum.experiments.blame.reference import Reference
+from quorum.experiments.blame.reruns import Correction
 from quorum.experiments.branch.change import Change
 from quorum.experiments.common.event_loop import run_coroutine
+from quorum.experiments.episode.branch_minds import ScriptedAnswer
 from quorum.experiments.episode.branching import Branching, PrefixRefused
 from quorum.experiments.episode.call_books import CallBooks
-from quorum.experiments.episode.dictated import Words
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.parts import build
@@ -32,14 +33,14 @@ from quorum.experiments.episode.team import Team
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a mind decided in a turn.
+    """The decision of a mind in a turn.
 
     Attributes:
-        actions: of the plan that it committed, as the trace has them; None: it committed none.
-        task: what the plan is for: kind and target; None: it says nothing of that.
-        resumes: whether it goes on with the plan that it has.
+        actions: of the committed plan, as the trace has them; None: no plan was committed.
+        task: kind and target of the plan; None: it states none.
+        resumes: whether the mind continues its current plan.
         says: texts of its messages.
-        failure: why there is no answer; empty where there is one.
+        failure: why there is no answer; empty if there is one.
     """
 
     actions: tuple[Mapping[str, Any], ...] | None
@@ -50,7 +51,7 @@ class Choice:
 
     @classmethod
     def of(cls, thought: Thought) -> Choice:
-        """Return what a thought decides."""
+        """Return the decision of a thought."""
         plan = thought.decision
         says = tuple(draft.content for draft in thought.messages)
         if not isinstance(plan, Plan):
@@ -61,17 +62,17 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A turn of a run in which somebody decided something.
+    """A turn of a run, with the decisions of its mind and of the reference.
 
     Attributes:
         agent: name of the participant.
         t: environment step.
-        t_hat: cognitive time at which its thought began.
-        acts: what the turn let it do.
-        own: what it decided.
-        other: what the reference would have decided.
-        heard: whether the reference talks, so that what it says counts.
-        sent: ids of the messages that it sent.
+        t_hat: cognitive time at which its thought started.
+        acts: what the turn allows.
+        own: the decision of the participant.
+        other: the decision of the reference.
+        heard: whether the reference talks, so that its messages count.
+        sent: ids of the messages of the participant.
     """
 
     agent: str
@@ -84,61 +85,60 @@ class Decision:
     sent: tuple[int, ...] = ()
 
     @property
-    def planned_otherwise(self) -> bool:
+    def plan_differs(self) -> bool:
         """Whether the reference would have planned something else."""
         same = (self.own.actions, self.own.resumes) == (self.other.actions, self.other.resumes)
         return Act.PLAN in self.acts and not self.other.failure and not (same and not self.own.failure)
 
     @property
-    def said_otherwise(self) -> bool:
+    def message_differs(self) -> bool:
         """Whether the reference would have said something else."""
         return self.heard and not self.other.failure and self.own.says != self.other.says
 
     @property
     def differs(self) -> bool:
-        """Whether the reference would have decided something else: only then can it be a mistake."""
-        return self.planned_otherwise or self.said_otherwise
+        """Whether the reference would have decided differently; else the decision is no mistake."""
+        return self.plan_differs or self.message_differs
 
     @property
     def instant(self) -> Instant:
-        """When it was begun."""
+        """The start of the turn."""
         return Instant(self.t, self.t_hat)
 
     def correction(self) -> Correction | None:
-        """Return the change of this one turn that has it decided as the reference would; None where nobody can say so.
+        """Return the change that replaces this decision by that of the reference; None if it cannot be scripted.
 
-        A plan in the place of another one, and a message in the place of another one or of silence, can be dictated,
-        and messages can be dropped; to go on with a plan cannot be said.
+        Scripts can replace a plan, replace or add a message, and drop messages. They cannot continue a plan.
         """
-        words: list[Words] = []
+        words: list[ScriptedAnswer] = []
         drops: tuple[int, ...] = ()
-        if self.planned_otherwise:
+        if self.plan_differs:
             if self.other.actions is None:
                 return None
-            words.append(Words(self.agent, actions=orjson.dumps(self.other.actions).decode()))
-        if self.said_otherwise:
+            words.append(ScriptedAnswer(self.agent, actions=orjson.dumps(self.other.actions).decode()))
+        if self.message_differs:
             if not self.other.says and self.sent:
                 drops = self.sent
             elif len(self.other.says) == 1:
-                words.append(Words(self.agent, text=self.other.says[0]))
+                words.append(ScriptedAnswer(self.agent, text=self.other.says[0]))
             else:
                 return None
         return Correction(self.instant, words=tuple(words), drops=drops)
 
     def takeover(self) -> Correction:
-        """Return the change that has the reference decide for its agent from this turn on."""
+        """Return the change that lets the reference decide for the agent from this turn on."""
         return Correction(self.instant, (self.agent,))
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """All that was decided in a run.
+    """All decisions of a run.
 
     Attributes:
-        every: in the order in which it was decided.
-        calls: answers of models that are no simulated ones that the reference took.
-        usd: what they have cost.
-        asked: whether the reference was asked of every one; a budget may have ended that.
+        every: in the order of time.
+        calls: answers of paid models that the reference took.
+        usd: their cost.
+        asked: whether the reference was asked about all of them; a budget may have stopped it.
     """
 
     every: tuple[Decision, ...]
@@ -148,18 +148,18 @@ class Decisions:
 
     @property
     def candidates(self) -> tuple[Decision, ...]:
-        """Those that the reference would have decided otherwise."""
+        """Those that the reference would have made differently."""
         return tuple(decision for decision in self.every if decision.differs)
 
 
 @dataclass(slots=True)
 class _Shadow:
-    """What is seen while a run is played again.
+    """The record of a shadow run.
 
     Attributes:
         heard: whether the reference talks.
-        most: answers of models that the reference may take; None: any number.
-        usd: money that it may take; None: any.
+        most_calls: answers of models that the reference may take; None: any number.
+        most_usd: money that it may take; None: any.
     """
 
     heard: bool
@@ -171,13 +171,13 @@ class _Shadow:
     asked: bool = True
 
 
-class _Asked:
-    """A mind beside which the reference is asked the same; what that answers counts for nothing.
+class _ShadowedMind:
+    """A mind that decides, with the reference as a shadow whose answers are recorded and then discarded.
 
     Args:
-        mind: that which decides.
-        reference: that which is asked.
-        shadow: takes down both.
+        mind: the mind that decides.
+        reference: the shadow.
+        shadow: records the decisions of both.
     """
 
     def __init__(self, mind: Mind, reference: Mind, shadow: _Shadow) -> None:
@@ -189,7 +189,7 @@ class _Asked:
         """Have both think."""
         shadow = self._shadow
         thought = await self._mind.think(view)
-        ledger = Ledger()  # the thought must take what it took
+        ledger = Ledger()  # the calls of the shadow are not those of the thought
         try:
             with entered_in(ledger):
                 other = await self._reference.think(view)
@@ -205,44 +205,41 @@ class _Asked:
 
 
 def decisions_of(reference: Reference, most_calls: int | None = None, most_usd: float | None = None) -> Decisions:
-    """Play a run once more as it was, and ask the reference at every turn what it would decide.
+    """Replay a run, and ask the reference at every turn as a shadow.
 
-    Nothing is sent to the models of the run: they answer as recorded. Minds that think along from the start
-    (`TakesOver.ALONG`) are asked in every turn, as their state is made of all of them.
+    The models of the run answer as recorded, so nothing is sent to them. Minds with a state from the start
+    (`Handover.SHADOW`) are asked in every turn.
 
     Args:
-        reference: who is asked.
+        reference: the shadow.
         most_calls: answers of models that it may take; None: any number.
         most_usd: money that it may take; None: any.
 
     Raises:
-        UserError: the run cannot be brought back as it was.
+        UserError: the run cannot be replayed.
     """
     parent = reference.parent
-    begun = parent.episode.trace.stamped(ThoughtStart)
-    if not begun:
+    thoughts = parent.episode.story.thoughts
+    if not thoughts:
         return Decisions(())
-    planned = parent.branch(Instant(begun[-1].t, begun[-1].t_hat), Change())
+    planned = parent.branch(Instant(thoughts[-1].start.t, thoughts[-1].start.t_hat), Change())
     shadow = _Shadow(reference.talks, most_calls, most_usd)
     run_coroutine(_play(reference, planned.branching, shadow))
     paid = (shadow.calls, shadow.usd) if reference.costs else (0, 0.0)
     order = {name: index for index, name in enumerate(reference.participants)}
-    sent = _sent(parent.episode.trace)
+    sent = _sent(parent.episode.story)
     found = [replace(one, sent=tuple(sent.get((order[one.agent], one.t, one.t_hat), ()))) for one in shadow.found]
     found.sort(key=lambda one: (one.t, one.t_hat, order[one.agent]))
     return Decisions(tuple(found), *paid, asked=shadow.asked)
 
 
-def _sent(trace: Trace) -> Mapping[tuple[int, int, int | float], Sequence[int]]:
-    """Return the ids of messages by their sender and the instant at which the thought began that sent them."""
-    begun: dict[int, tuple[int, int | float]] = {}
+def _sent(story: Story) -> Mapping[tuple[int, int, int | float], Sequence[int]]:
+    """Return the ids of messages by their sender and the start of the thought that sent them."""
     found: dict[tuple[int, int, int | float], list[int]] = {}
-    for stamped in trace.among(ThoughtStart, MessageSent):
-        event = stamped.event
-        if isinstance(event, ThoughtStart):
-            begun[event.agent] = (stamped.t, stamped.t_hat)
-        elif isinstance(event, MessageSent) and event.sender in begun:
-            found.setdefault((event.sender, *begun[event.sender]), []).append(event.message)
+    for life in story.messages:
+        if life.thought is not None:
+            key = life.message.sender, life.thought.t, life.thought.t_hat
+            found.setdefault(key, []).append(life.message.message)
     return found
 
 
@@ -255,18 +252,18 @@ async def _play(reference: Reference, branching: Branching, shadow: _Shadow) -> 
     cell = parent.cell()
     models = EpisodeModels(configuration, pool, books, cell.name, recorded=recorded)
 
-    def beside(team: Team, context: TeamContext) -> Team:
+    def seated(team: Team, context: TeamContext) -> Team:
         first = branching.seated(team, context)
         others = reference.team(context, pool, shadow.most_calls, shadow.most_usd)
         names: Sequence[str] = reference.participants
         seats = [
-            _Asked(mind, others[name], shadow) if name in others else mind
+            _ShadowedMind(mind, others[name], shadow) if name in others else mind
             for name, mind in zip(names, first.minds, strict=True)
         ]
         return Team(seats, first.configs)
 
     try:
-        parts = build(cell, models, branching.memory, beside)
+        parts = build(cell, models, branching.memory, seated)
         with Recorder(None, branching.listeners) as recorder, branching.checked():
             await play(cell, parts, recorder, branching)
     except UserError:
@@ -276,3 +273,67 @@ async def _play(reference: Reference, branching: Branching, shadow: _Shadow) -> 
             raise PrefixRefused(f"{parent.run}: {type(error).__name__}: {error}") from error
     finally:
         await pool.close()
+
+
+WORDS = {
+    "no_answer": "gave no valid answer",
+    "gave_up": "gave up a plan that it should have continued",
+    "went_on": "continued a plan that it should have given up",
+    "idle": "did nothing",
+    "other_task": "took on another task",
+    "other_actions": "took other actions for the same task",
+    "silent": "said nothing",
+    "needless_message": "said something needless",
+    "other_message": "said something else",
+    "repetition": "repeated a failed action",
+    "termination": "planned for a finished task",
+    "silence": "asked nobody for help",
+    "withholding": "withheld what it knew",
+    "ignored_input": "ignored an order that it had read",
+    "mismatch": "planned something else than it said",
+}
+"""The kinds of mistakes, in words about the agent. The last six are kinds of failures (docs/failures.md)."""
+
+
+def kind_of(decision: Decision, failures: Sequence[Failure], agents: Sequence[str], idle: str) -> str:
+    """Name what was wrong with a decision: a kind of failure that the trace proves, else the kind of difference.
+
+    Args:
+        decision: one that the reference would have made differently.
+        failures: the failures that the trace of the run proves.
+        agents: names of the participants by index.
+        idle: name of the action of doing nothing.
+    """
+    index = list(agents).index(decision.agent)
+    shown = (one for one in failures if one.agent == index and one.t == decision.t)
+    if (failure := next(shown, None)) is not None:
+        return str(failure.kind)
+    return difference(decision, idle)
+
+
+def difference(decision: Decision, idle: str) -> str:
+    """Name how the decision of the reference differs; empty if it does not.
+
+    Args:
+        decision: of both.
+        idle: name of the action of doing nothing.
+    """
+    if decision.plan_differs:
+        return _plans(decision.own, decision.other, idle)
+    if not decision.message_differs:
+        return ""
+    if not decision.own.says:
+        return "silent"
+    return "other_message" if decision.other.says else "needless_message"
+
+
+def _plans(own: Choice, other: Choice, idle: str) -> str:
+    if own.failure or (own.actions is None and not own.resumes):
+        return "no_answer"
+    if other.resumes:
+        return "gave_up"
+    if own.resumes:
+        return "went_on"
+    if all(action.get("action") == idle for action in own.actions or ()):
+        return "idle"
+    return "other_actions" if own.task == other.task else "other_task"

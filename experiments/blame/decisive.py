@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from maeil.trace import Instant
 from quorum.experiments.blame.attempts import Attempts, BudgetSpent, Tally
-from quorum.experiments.blame.correction import Correction
 from quorum.experiments.blame.decisions import Decision, Decisions
+from quorum.experiments.blame.reruns import Correction
 
 MOST_AFTER = 24
-"""Candidates that are tested behind the first one that flips, to tell how many others do."""
+"""Candidates to test after the first one that flips."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,11 @@ class Flip:
     """A correction that turns failure into success.
 
     Attributes:
-        decision: that is corrected.
+        decision: the corrected decision.
         correction: the change.
-        tally: of its draws.
-        persists: whether the reference has to decide for the agent from then on: to correct the turn alone is not
-            enough, or cannot be said.
+        tally: successes among its draws.
+        persists: whether the reference has to decide for the agent from then on, since to correct the turn alone is not
+            enough or not possible.
     """
 
     decision: Decision
@@ -34,17 +34,17 @@ class Flip:
 
 @dataclass(slots=True)
 class Decisive:
-    """What the search has found.
+    """The result of a search.
 
     Attributes:
-        saved: whether the run succeeds when the reference decides for all from the start; None: not played.
-        last_chance: index of the last decision from whose instant on the reference still saves the run, deciding for
-            all; None: there is none, or it was not looked for.
+        saved: whether the run succeeds if the reference decides for all from the start; None: not played.
+        last_chance: index of the last decision at which the reference still saves the run by deciding for all; None:
+            there is none, or it was not searched.
         flips: in the order of their decisions.
-        tested: candidates of which at least the turn alone was corrected, or could not be.
-        skipped: candidates behind the last chance, which were not tested.
-        left: candidates that were not tested as earlier ones flip.
-        why_cut: why the search has ended early; empty where it has not.
+        tested: candidates whose turn was corrected, or cannot be.
+        skipped: candidates after the last chance, which were not tested.
+        left: candidates that were not tested because earlier ones flip.
+        why_cut: why the search ended early; empty if it did not.
     """
 
     saved: bool | None = None
@@ -61,21 +61,22 @@ def find_decisive(
 ) -> Decisive:
     """Search the decisions of a failed run.
 
-    First the reference decides for all from an instant on, and the last instant at which that still saves the run is
-    found by bisection: that it saves the run at an earlier instant, too, is assumed, and so is that a decision later
-    than it cannot be decisive, where candidates are not tested all. Then each candidate's turn alone is corrected, in
-    order; where that flips none, the reference takes its agent over from the candidate on.
+    First the reference decides for all, and bisection finds the last branch point at which this still saves the run.
+    The search assumes that it saves the run at earlier points too; unless it is exhaustive, it also assumes that no
+    later decision is decisive. Then it corrects each candidate's turn alone, in order; if none flips the run, the
+    reference takes over the agent of each candidate from there on.
 
-    With fresh copies of the own minds as reference a candidate is a place where a mind left its own ways, so both
-    corrections are tried at each before the next one: the beginning of what persists comes before its later turns.
+    If the reference is a fresh copy of each agent's own mind, a candidate is a place where a mind deviates from itself.
+    Then the search tries both corrections of a candidate before the next one, as the start of a lasting mistake comes
+    before its later turns.
 
     Args:
         decisions: of the run.
         players: participants for whom the reference decides.
         attempts: plays the corrections.
         own: whether the reference is a fresh copy of each agent's own mind.
-        exhaustive: whether candidates are also tested behind the last chance, and `MOST_AFTER` behind the first flip;
-            else only up to the first that flips, and to the last chance.
+        exhaustive: whether to test candidates after the last chance, and `MOST_AFTER` after the first flip; else the
+            search stops at the first flip, and at the last chance.
     """
     found = Decisive()
     try:
@@ -100,15 +101,15 @@ def _search(
         found.skipped = len(candidates) - len(kept)
         candidates = tuple(kept)
     turn, takeover = Decision.correction, Decision.takeover
-    ways: list[list[Callable[[Decision], Correction | None]]] = [[turn, takeover]] if own else [[turn], [takeover]]
-    for way in ways:
+    rounds: list[list[Callable[[Decision], Correction | None]]] = [[turn, takeover]] if own else [[turn], [takeover]]
+    for kinds in rounds:
         first = len(candidates)
         for place, decision in enumerate(candidates):
             if place - first >= MOST_AFTER:
                 found.left = len(candidates) - place
                 break
-            found.tested += way[0] is turn
-            for correct in way:
+            found.tested += kinds[0] is turn
+            for correct in kinds:
                 correction = correct(decision)
                 if correction is None or decision.agent not in players:
                     continue
@@ -124,9 +125,9 @@ def _search(
 
 
 def _last_chance(every: Sequence[Decision], players: Sequence[str], attempts: Attempts) -> int | None:
-    """Find the last decision from whose instant on the reference still saves the run, by bisection."""
+    """Find the last decision at which the reference still saves the run by deciding for all."""
     instants = sorted({(one.t, one.t_hat): index for index, one in reversed(list(enumerate(every)))}.items())
-    low, high = -1, len(instants)  # it saves at low (the start does), and does not at high
+    low, high = -1, len(instants)  # it saves the run at low (the start), and does not at high
     while high - low > 1:
         middle = (low + high) // 2
         (t, t_hat), _ = instants[middle]

@@ -23,14 +23,14 @@ class Ending:
     """How an episode ended.
 
     Attributes:
-        outcome: `completed`, `limit`, `budget` or `error`; `refused` for a correction that the world did not take.
+        outcome: `completed`, `limit`, `budget` or `error`; `refused` for a correction that the world refuses.
         finished: whether the task was finished.
         steps: environment steps.
         reached: goals reached.
-        goals: goals in all; 0 where the world has none.
-        score: the world's own.
-        calls: answers of language models that were asked for in it, without those of its recorded beginning.
-        usd: what they have cost, where prices are known.
+        goals: goals in total; 0 if the world has none.
+        score: score of the world.
+        calls: answers of language models, without those of its recorded prefix.
+        usd: their cost, as far as prices are known.
     """
 
     outcome: str
@@ -51,7 +51,7 @@ class Ender:
     """Watches an episode, or reads its trace, for how it ends.
 
     Args:
-        live: says whether what is asked now is asked of a model, and was not recorded before.
+        live: whether calls are asked now, and are not part of a recorded prefix.
     """
 
     def __init__(self, live: Callable[[], bool] = lambda: True) -> None:
@@ -61,7 +61,7 @@ class Ender:
         self._calls, self._usd, self._t = 0, 0.0, 0
 
     def __call__(self, stamped: Stamped) -> None:
-        """Take an event in."""
+        """Take in an event."""
         event = stamped.event
         self._t = stamped.t
         if isinstance(event, ThoughtEnd):
@@ -75,7 +75,7 @@ class Ender:
 
     @property
     def ending(self) -> Ending:
-        """How it ended; `error` for an episode that breaks off."""
+        """How the episode ended; `error` if it broke off."""
         score = self._score or ScoreChange(0, 0, 0.0)
         end = self._end or EpisodeEnd("error", self._t, finished=False)
         return Ending(
@@ -93,20 +93,20 @@ def ending_of(trace: Trace) -> Ending:
 
 @dataclass(frozen=True, slots=True)
 class Success:
-    """What counts as a success: the task is finished; or, in a bound, besides, its steps, or its score alone.
+    """What counts as a success: a finished task, also within a bound of steps; or a bound of the score or of goals.
 
     Attributes:
-        text: as it is given: `completed`, `steps<=60`, `score>=3` or `reached>=2`.
+        text: as the user gives it: `completed`, `steps<=60`, `score>=3` or `reached>=2`.
     """
 
     text: str
 
     @classmethod
     def parse(cls, text: str) -> Success:
-        """Read what counts as a success.
+        """Read a condition of success.
 
         Raises:
-            UserError: it cannot be read.
+            UserError: it is none.
         """
         found = "".join(text.split())
         match = _CRITERION.fullmatch(found)
@@ -118,7 +118,7 @@ class Success:
         return cls(found)
 
     def met(self, ending: Ending) -> bool:
-        """Whether an episode is one. A bound of steps asks that the task is finished, too."""
+        """Whether an episode is a success. A bound of steps also requires a finished task."""
         match = _CRITERION.fullmatch(self.text)
         if match is None:
             return ending.finished
@@ -127,19 +127,19 @@ class Success:
 
     @property
     def measure(self) -> str:
-        """Name of what is graded: what the credit of agents is given in, beside success itself."""
+        """Name of the graded measure, the unit of the shares of agents next to success itself."""
         match = _CRITERION.fullmatch(self.text)
         return "progress" if match is None else _MEASURES.get(match[1], match[1])
 
     def grade(self, ending: Ending, longest: int) -> float:
-        """Return how good an episode is, more is better.
+        """Return the grade of an episode; more is better.
 
-        That is the share of goals reached (of a world without goals its score), for a bound of score or of goals that
-        number, and for one of steps the steps that were saved of `longest`, none where the task was not finished.
+        It is the share of goals reached (the score, in a world without goals); for a bound of the score or of goals,
+        that number; for a bound of steps, the steps saved of `longest`, or 0 if the task was not finished.
 
         Args:
-            ending: of it.
-            longest: steps that an unfinished episode is counted with.
+            ending: of the episode.
+            longest: steps that count for an unfinished episode.
         """
         match self.measure:
             case "steps saved":

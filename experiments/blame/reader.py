@@ -1,12 +1,12 @@
-"""Attribution by a language model that reads what happened, by the three procedures of Who&When.
+"""Blame by a language model that reads the transcript of a run, by the three procedures of Who&When.
 
 Source: arXiv 2505.00212, section 4, and Algorithms 1 to 3 of its appendix.
 
-| procedure | what is asked |
+| procedure | question |
 |---|---|
-| `all_at_once` | all turns are shown; who made the decisive mistake, in which turn |
-| `step_by_step` | the turns up to one are shown; was the last one the decisive mistake? The first yes ends it |
-| `bisection` | a range of turns is shown, in two halves; in which one is the decisive mistake? Until one turn is left |
+| `all_at_once` | shows all turns: who made the decisive mistake, in which turn? |
+| `step_by_step` | shows the turns up to one: was the last one the decisive mistake? The first yes is the verdict |
+| `bisection` | shows a range of turns in two halves: which half has the decisive mistake? Until one turn is left |
 
 A reader gets a transcript and nothing else of the run.
 """
@@ -32,7 +32,7 @@ from quorum.experiments.blame.transcript import Transcript
 from quorum.experiments.blame.verdict import Verdict
 
 READER = "reader"
-"""Who asks, in the records of calls."""
+"""The participant in the records of calls."""
 
 
 class Procedure(StrEnum):
@@ -44,7 +44,7 @@ class Procedure(StrEnum):
 
 
 class AllAtOnce(Part):
-    """The answer where all turns are shown."""
+    """The answer to all turns."""
 
     thoughts: Thoughts
     agent: Annotated[str, Field(max_length=80, description='name of the agent, e.g. "agent_2"')]
@@ -53,7 +53,7 @@ class AllAtOnce(Part):
 
 
 class StepByStep(Part):
-    """The answer where one turn is judged."""
+    """The answer about one turn."""
 
     thoughts: Thoughts
     decisive: bool
@@ -61,7 +61,7 @@ class StepByStep(Part):
 
 
 class Bisection(Part):
-    """The answer where one of two halves is chosen."""
+    """The answer about two halves."""
 
     thoughts: Thoughts
     half: Literal["first", "second"]
@@ -77,12 +77,12 @@ FORMS: Mapping[Procedure, type[Part]] = {
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a reader is told of the world, beside what happened.
+    """The world of a run, as readers see it.
 
     Attributes:
         world: its name.
-        calls: the actions of its vocabulary, as a prompt tells them.
-        max_steps: steps within which the team was to finish.
+        calls: the actions of its vocabulary, as in a prompt.
+        max_steps: step limit of the team.
     """
 
     world: str
@@ -94,7 +94,7 @@ class Reader:
     """Asks a language model who made a run fail.
 
     Args:
-        model: what answers.
+        model: answers.
     """
 
     def __init__(self, model: Model) -> None:
@@ -103,10 +103,10 @@ class Reader:
         templates = Templates("blame", SHIPPED / "blame", parts, own=None)
         self._templates = {part: templates.find(part) for part in parts}
         self.simulated = False
-        """Whether an answer came from no real model."""
+        """Whether a simulated model answered."""
 
     async def read(self, procedure: Procedure, transcript: Transcript, scene: Scene) -> Verdict:
-        """Return what the reader says.
+        """Return the verdict of the reader.
 
         Raises:
             quorum.agents.llm.errors.LanguageModelError: the model cannot be asked at all.
@@ -116,12 +116,12 @@ class Reader:
         if not transcript.turns:
             return Verdict(method, None, None, reason="there is no turn")
         asked = _Asked(self, procedure, transcript, scene)
-        ways = {
+        procedures = {
             Procedure.ALL_AT_ONCE: _all_at_once,
             Procedure.STEP_BY_STEP: _step_by_step,
             Procedure.BISECTION: _bisection,
         }
-        agent, turn, reason = await ways[procedure](asked)
+        agent, turn, reason = await procedures[procedure](asked)
         if turn is None:
             return Verdict(method, agent, None, calls=asked.calls, reason=reason)
         taken = transcript.turns[turn]
@@ -133,25 +133,25 @@ class Reader:
         """Ask once.
 
         Returns:
-            The answer, or None, and then why there is none.
+            The answer, or None and the reason.
 
         Raises:
-            UserError: a template cannot be filled in.
+            UserError: a template cannot be rendered.
         """
-        told = {name: write_block(name, value) for name, value in blocks.items()}
-        values = {"world": scene.world, "calls": scene.calls, "max_steps": scene.max_steps, "blocks": told}
+        blocks_ = {name: write_block(name, value) for name, value in blocks.items()}
+        values = {"world": scene.world, "calls": scene.calls, "max_steps": scene.max_steps, "blocks": blocks_}
         try:
             system, user = (self._templates[part].render(values).strip() for part in ("system", procedure.value))
         except TemplateError as error:
-            raise UserError(f"prompts/blame: a template cannot be filled in: {error}{place_of(error)}") from error
+            raise UserError(f"prompts/blame: a template cannot be rendered: {error}{place_of(error)}") from error
         messages = (ChatMessage(ChatRole.SYSTEM, system), ChatMessage(ChatRole.USER, user))
         wanted = AnswerFormat(procedure.value, tidy(FORMS[procedure].model_json_schema()))
         try:
             reply = await self._model.complete(Request(messages, wanted, UNSET, origin=Origin(READER, 0, READER)))
         except AnswerInvalid as error:
-            return None, f"it gives no valid answer: {'; '.join(error.reasons)}"
+            return None, f"the reader gives no valid answer: {'; '.join(error.reasons)}"
         self.simulated = self.simulated or reply.simulated
-        return (reply.value, "") if isinstance(reply.value, Mapping) else (None, "it gives no valid answer")
+        return (reply.value, "") if isinstance(reply.value, Mapping) else (None, "the reader gives no valid answer")
 
 
 class _Asked:
@@ -171,7 +171,7 @@ class _Asked:
 
 
 _Found = tuple[str | None, int | None, str]
-"""The agent, the number of the turn, and why."""
+"""The agent, the number of the turn, and the reason."""
 
 
 async def _all_at_once(asked: _Asked) -> _Found:
@@ -188,7 +188,7 @@ async def _step_by_step(asked: _Asked) -> _Found:
         answer, _ = await asked.ask({"turn": turn}, transcript=list(asked.transcript.until(turn)))
         if answer is not None and answer["decisive"]:
             return None, turn, answer["mistake"]
-    return None, None, "it finds no turn decisive"
+    return None, None, "the reader finds no turn decisive"
 
 
 async def _bisection(asked: _Asked) -> _Found:
@@ -203,4 +203,4 @@ async def _bisection(asked: _Asked) -> _Found:
         if answer is None:
             return None, None, reason
         first, last = (first, middle) if answer["half"] == "first" else (middle + 1, last)
-    return None, first, "the last turn that is left of all halves"
+    return None, first, "the one turn that bisection leaves"

@@ -1,4 +1,4 @@
-"""Who is asked what would have been right: another mind, another model, or a fresh copy of an agent's own mind."""
+"""The reference policy: another mind, another model, or a fresh copy of each agent's own mind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from maeil import Mind, TeamContext
-from maeil.component import ComponentConfig, TakesOver
+from maeil.component import ComponentConfig, Handover
 from maeil.user_errors import UserError
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.configuration.edits import edited
@@ -24,18 +24,18 @@ from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.team import build_team
 
 SELF = "self"
-"""The reference that is a fresh copy of each agent's own mind, with its own values."""
+"""The reference that is a fresh copy of each agent's own mind."""
 USUAL = "heuristic"
-_SIMULATED = ("simulated", "replay")
+_FREE = ("simulated", "replay")
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Who decides in the place of others.
+    """The reference policy of a run.
 
     Attributes:
         parent: the run.
-        by: `self`, the name of a mind, or `KEY=VALUE` of `agents` and `llm`; a name and values together as well.
+        by: `self`, the name of a mind, `KEY=VALUE` of `agents` and `llm`, or a name with values.
         config_dir: folder with more options of the groups.
     """
 
@@ -48,11 +48,11 @@ class Reference:
 
     @classmethod
     def of(cls, parent: Parent, by: Sequence[str], config_dir: Path | None = None) -> Reference:
-        """Choose who decides in the place of others.
+        """Choose the reference policy.
 
         Args:
             parent: the run.
-            by: as it is given; empty: `heuristic`, and in a team that has nothing else `self`.
+            by: as the user gives it; empty: `heuristic`, or `self` in a team of only heuristic minds.
             config_dir: folder with more options of the groups.
 
         Raises:
@@ -66,18 +66,18 @@ class Reference:
             group = word.partition("=")[0].partition(".")[0]
             if "=" in word and (group not in ("agents", "llm") or "." not in word.partition("=")[0]):
                 raise UserError(
-                    f"--by {word}: another decider differs by its mind or its model",
-                    "For example: --by heuristic, --by self, --by llm.model=gpt-5.",
+                    f"--reference {word}: a reference is a mind or a model",
+                    "For example: --reference heuristic, --reference self, --reference llm.model=gpt-5.",
                 )
         if len(names) > 1 or (SELF in names and len(by) > 1):
-            raise UserError(f"--by {' --by '.join(by)}: give one mind, or self alone")
+            raise UserError(f"--reference {' --reference '.join(by)}: give one mind, or self alone")
         found = cls(parent, tuple(by), config_dir)
         found.check()
         return found
 
     @property
     def label(self) -> str:
-        """What it is called."""
+        """Its name in messages."""
         return ",".join(self.by)
 
     @property
@@ -87,13 +87,13 @@ class Reference:
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """All who take part in the run: the agents by index, then the coordinator if any."""
+        """All participants of the run: the agents by index, then the coordinator if any."""
         start = self.parent.episode.trace.start
         return (*start.agents, *start.coordinators)
 
     @property
     def players(self) -> tuple[str, ...]:
-        """Those for whom it can decide."""
+        """The participants for whom it can decide."""
         start = self.parent.episode.trace.start
         if not start.coordinators or self.own:
             return self.participants
@@ -102,37 +102,37 @@ class Reference:
 
     @property
     def talks(self) -> bool:
-        """Whether it says what should be said; one that does not talk has no opinion on messages."""
+        """Whether it talks; else it has no opinion on messages."""
         return all(minds.get(mind.name).talks for mind in self._minds(self.participants[:1]))
 
     @property
     def asks(self) -> bool:
-        """Whether it, or another one of the team, asks a model that is no simulated one when an episode goes on."""
+        """Whether re-runs ask paid models, for the reference or for the team."""
         return asks_real(self.configuration(self.players)) or asks_real(self.parent.configuration)
 
     @property
     def costs(self) -> bool:
-        """Whether to ask it what it would do asks a model that is no simulated one."""
+        """Whether the reference itself asks a paid model."""
         whole = self.configuration(self.players)
         return asks_real(whole) and any(minds.get(mind.name).uses_models for mind in self._minds(self.players))
 
     def check(self) -> None:
-        """Make sure that it can take over.
+        """Refuse a reference that cannot take over.
 
         Raises:
             UserError: it cannot.
         """
         for mind in self._minds(self.players):
-            if minds.get(mind.name).takes_over is TakesOver.NOT:
-                able = [name for name in minds.names() if minds.get(name).takes_over is not TakesOver.NOT]
+            if minds.get(mind.name).handover is Handover.NEVER:
+                able = [name for name in minds.names() if minds.get(name).handover is not Handover.NEVER]
                 raise UserError(
-                    f"--by {self.label}: agents={mind.name} cannot take over in the middle of an episode: what it goes "
-                    "by has grown from its own beginning",
+                    f"--reference {self.label}: agents={mind.name} cannot take over during an episode: its state "
+                    "has grown from the start",
                     f"These can: {', '.join(able)}.",
                 )
 
     def _minds(self, names: Sequence[str]) -> list[ComponentConfig]:
-        """Return the values of the minds that it has in the place of some participants."""
+        """Return the values of the minds that decide for some participants."""
         configuration = self.configuration(names)
         leader = self.parent.episode.trace.start.coordinators
         usual = configuration.agents
@@ -143,7 +143,7 @@ class Reference:
         ]
 
     def edits(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the `KEY=VALUE` that have it decide for some participants."""
+        """Return the `KEY=VALUE` that let it decide for some participants."""
         for name in names:
             if name not in self._edits:
                 self._edits[name] = self._edits_of(name)
@@ -166,7 +166,7 @@ class Reference:
         return found
 
     def _own_edits(self, name: str) -> list[str]:
-        """Return what says that a participant has the mind that it has, with all values that are not the usual ones."""
+        """Return the `KEY=VALUE` that give a participant a fresh copy of its own mind."""
         c = self.parent.configuration
         leads = c.leader is not None and name in self.parent.episode.trace.start.coordinators
         own = c.members.get(name, c.leader if leads and c.leader is not None else c.agents)
@@ -178,9 +178,9 @@ class Reference:
         return [edit, *said]
 
     def configuration(self, names: Sequence[str]) -> Configuration:
-        """Return the configuration of the run with it in the place of some participants.
+        """Return the configuration of the run in which it decides for some participants.
 
-        It is what `edits` give; what they say of one participant is asked once, and said of the others alike.
+        It equals the result of `edits`, which is composed once and applied to all participants alike.
 
         Raises:
             UserError: the edits are wrong.
@@ -197,7 +197,7 @@ class Reference:
         return self._known[chosen]
 
     def _said_of(self, name: str) -> Sequence[tuple[str, str, Any]]:
-        """Return what it changes for a participant: group, key, and the values that stand there under its name."""
+        """Return what it changes for a participant: group, key, and the values under its name."""
         shared = any("=" not in word for word in self.by) or all(word.startswith("llm.") for word in self.by)
         known = "" if shared else name
         if known not in self._said:
@@ -210,12 +210,12 @@ class Reference:
         return self._said[known]
 
     def team(self, context: TeamContext, pool: ModelPool, calls: int | None, usd: float | None) -> Mapping[str, Mind]:
-        """Build it for all whom it can decide for, to be asked and not to decide.
+        """Build it as a shadow for all participants for whom it can decide.
 
         Args:
-            context: of the team that decides.
+            context: of the team in charge.
             pool: of the process.
-            calls: answers of models that it may ask for; None: any number.
+            calls: answers of models that it may take; None: any number.
             usd: money that it may spend; None: any.
         """
         after = self.configuration(self.players)
@@ -226,9 +226,9 @@ class Reference:
         return {name: mind for name, mind in zip(self.participants, team.minds, strict=True) if name in self.players}
 
 
-def asks_real(configuration: Configuration) -> bool:
-    """Whether minds of a configuration ask language models that are neither simulated nor recorded."""
+def asks_real(configuration: Configuration, free: Sequence[str] = _FREE) -> bool:
+    """Whether minds of a configuration ask language models of providers that are not free."""
     if not configuration.uses_models:
         return False
     models = [configuration.llm, *configuration.special_models.values()]
-    return any(model.name not in _SIMULATED for model in models)
+    return any(model.name not in free for model in models)

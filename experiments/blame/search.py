@@ -1,4 +1,4 @@
-"""Blames a run: which agent, which step, which kind of mistake, and how sure that is."""
+"""Blame by re-runs: which agent, which step, which kind of mistake, and how sure the verdict is."""
 
 from __future__ import annotations
 
@@ -11,47 +11,44 @@ import orjson
 
 from maeil.failures import find_failures
 from maeil.trace import Instant
-from maeil.trace.events import ThoughtEnd, ThoughtStart
 from maeil.user_errors import UserError
-from quorum.experiments.blame.attempts import Attempts, Budget
-from quorum.experiments.blame.correction import Correction
-from quorum.experiments.blame.decisions import Decisions, decisions_of
+from quorum.experiments.blame.attempts import Attempts, Budget, Journal
+from quorum.experiments.blame.decisions import WORDS, Decisions, decisions_of, kind_of
 from quorum.experiments.blame.decisive import Decisive, Flip, find_decisive
 from quorum.experiments.blame.ending import COMPLETED, Ending, Success, ending_of
-from quorum.experiments.blame.journal import Journal
-from quorum.experiments.blame.kinds import WORDS, kind_of
 from quorum.experiments.blame.reference import Reference
-from quorum.experiments.blame.rerun import Reruns
-from quorum.experiments.blame.teamwork import Teamwork, find_teamwork
+from quorum.experiments.blame.reruns import Correction, Reruns
+from quorum.experiments.blame.shares import Shares, find_shares
 from quorum.experiments.blame.verdict import Verdict
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.common.files import write_whole
 from quorum.experiments.common.version import __version__
 from quorum.experiments.results.run_folder import RunFolder
 
-METHOD = "search"
+SEARCH = "search"
 BLAME = "blame.json"
-"""The file in the folder of a run that holds what was found."""
+"""The file in the folder of a run that holds the result."""
 MOST_RERUNS = 2000
-"""Episodes that are played in memory for a run, where nothing else is said."""
+"""Episodes that are played in memory for a run by default."""
 USUAL_BUDGET = Budget(reruns=MOST_RERUNS)
 PAIRS = 10
-"""Pairs of orders that are drawn for shares of large teams."""
+"""Pairs of orders that are sampled for the shares of large teams."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of a run.
+    """The question about a run.
 
     Attributes:
-        by: who decides in the place of others; see `Reference.of`.
+        by: the reference policy; see `Reference.of`.
         success: what counts as a success.
-        budget: what the answer may take.
-        draws: samples of what follows a correction, where models are asked that draw their answers.
-        since: step from which on the reference decides for coalitions.
-        pairs: pairs of orders that are drawn for shares of large teams.
+        budget: limits of the answer.
+        draws: samples of each correction, if paid models are asked.
+        since: step from which the reference decides for coalitions.
+        pairs: pairs of orders that are sampled for the shares of large teams.
         config_dir: folder with more options of the groups.
-        shares: whether the shares of agents and the sets are looked for.
+        shares: whether to find the shares of agents and the minimal sets.
+        method: `search`, `rules`, or the procedure of a reader.
     """
 
     by: tuple[str, ...] = ()
@@ -62,16 +59,17 @@ class Question:
     pairs: int = PAIRS
     config_dir: Path | None = None
     shares: bool = True
+    method: str = SEARCH
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A flip as it is told.
+    """A flip, in words.
 
     Attributes:
-        flip: it.
-        kind: of the mistake.
-        command: that plays it again.
+        flip: the flip.
+        kind: kind of the mistake.
+        command: the command that plays it again.
     """
 
     flip: Flip
@@ -90,26 +88,26 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """What was found of a run.
+    """The result for a run.
 
     Attributes:
         run: its folder.
         question: that was asked.
-        reference: who decided in the place of others.
+        reference: name of the reference policy, or of the reader's model; empty for rules.
         ending: of the run itself.
-        failed: whether it is no success.
+        failed: whether the run is no success.
         verdict: agent, step and kind.
-        decisions: that were made in it.
-        candidates: those that the reference would have made otherwise.
-        decisive: what the search for a single mistake has found.
-        claims: each correction of one decision that flips, in their order.
-        teamwork: shares and sets; None where they were not looked for.
+        decisions: number of decisions in the run.
+        candidates: decisions that the reference would have made differently.
+        decisive: the search for a single mistake.
+        claims: each correction of one decision that flips, in the order of time.
+        shares: shares of agents and minimal sets; None if they were not asked for.
         sets: a command for each set.
-        exact: whether what goes on from an instant follows from it: no model is asked that draws its answers.
-        notes: what is to be known of all this.
-        reruns: episodes that were played for it, now or before.
-        calls: answers that were paid for.
-        usd: what they have cost.
+        exact: whether re-runs are deterministic, as no paid model is asked.
+        notes: caveats.
+        reruns: episodes that were played for it, by this command or an earlier one.
+        calls: paid answers.
+        usd: their cost.
     """
 
     run: Path
@@ -122,7 +120,7 @@ class Blame:
     candidates: int = 0
     decisive: Decisive | None = None
     claims: tuple[Claim, ...] = ()
-    teamwork: Teamwork | None = None
+    shares: Shares | None = None
     sets: tuple[str, ...] = ()
     exact: bool = True
     notes: tuple[str, ...] = ()
@@ -142,7 +140,7 @@ class Blame:
             "decisions": self.decisions,
             "candidates": self.candidates,
             "flips": [claim.plain() for claim in self.claims],
-            "teamwork": self.teamwork.plain() if self.teamwork is not None else None,
+            "teamwork": self.shares.plain() if self.shares is not None else None,
             "set_commands": list(self.sets),
             "exact": self.exact,
             "notes": list(self.notes),
@@ -153,16 +151,16 @@ class Blame:
         }
 
 
-def blame(run: Path, question: Question, told: Callable[[Correction], None] = lambda _: None) -> Blame:
-    """Find out which decision made a run fail. What is found is kept in its folder.
+def blame(run: Path, question: Question, started: Callable[[Correction], None] = lambda _: None) -> Blame:
+    """Find the decision that made a run fail, and keep the result in the folder of the run.
 
     Args:
         run: its folder.
-        question: what is asked.
-        told: called before each re-run.
+        question: the question.
+        started: called before each re-run.
 
     Raises:
-        UserError: the run cannot be branched, the reference cannot take over, or nothing can be written there.
+        UserError: the run cannot be branched, the reference cannot take over, or the folder is not writable.
     """
     parent = Parent.open(run)
     ending = ending_of(parent.episode.trace)
@@ -172,23 +170,23 @@ def blame(run: Path, question: Question, told: Callable[[Correction], None] = la
         return Blame(run, question, reference.label, ending, failed=False, verdict=_nobody(reason))
     _check(parent, reference, question)
     with Journal(parent.episode.folder, _asked(parent, reference)) as journal:
-        found = _found(reference, question, ending, journal, told)
+        found = _found(reference, question, ending, journal, started)
     write_whole(parent.episode.folder / BLAME, orjson.dumps(found.plain(), option=orjson.OPT_INDENT_2) + b"\n")
     return found
 
 
 def _check(parent: Parent, reference: Reference, question: Question) -> None:
     if question.since > parent.episode.steps:
-        raise UserError(f"--from {question.since}: the run ends after step {parent.episode.steps}")
+        raise UserError(f"--shares-from {question.since}: the run ends after step {parent.episode.steps}")
     if reference.asks and question.budget.calls is None and question.budget.usd is None:
         raise UserError(
-            f"{parent.run}: to play on from its instants asks language models that are paid for",
-            "Say how much that may take: --budget-calls N or --budget-usd X.",
+            f"{parent.run}: its re-runs ask paid language models",
+            "Set a limit: --budget-calls N or --budget-usd X.",
         )
 
 
 def _asked(parent: Parent, reference: Reference) -> dict[str, Any]:
-    """Return all that decides how a re-run ends beside its correction."""
+    """Return everything but the correction that determines how a re-run ends."""
     after = reference.configuration(reference.players)
     meta = RunFolder(parent.episode.folder).meta()
     run = [meta.hash, sorted((meta.files or {}).items())]
@@ -196,7 +194,7 @@ def _asked(parent: Parent, reference: Reference) -> dict[str, Any]:
 
 
 def _found(
-    reference: Reference, question: Question, ending: Ending, journal: Journal, told: Callable[[Correction], None]
+    reference: Reference, question: Question, ending: Ending, journal: Journal, started: Callable[[Correction], None]
 ) -> Blame:
     parent = reference.parent
     budget, exact = question.budget, not reference.asks
@@ -207,7 +205,7 @@ def _found(
         if reference.costs and decisions.asked:
             journal.keep(decisions)
     attempts = Attempts(
-        play=Reruns(reference, _beside(parent)).play,
+        play=Reruns(reference, _paid_folder(parent)).play,
         success=question.success,
         longest=_longest(parent),
         budget=budget,
@@ -215,17 +213,16 @@ def _found(
         expected=_expected(parent) if reference.asks else lambda _: 0,
         shadow_calls=decisions.calls,
         shadow_usd=decisions.usd,
-        told=told,
+        started=started,
         draws=1 if exact else question.draws,
     )
     players = reference.players
     decisive = find_decisive(decisions, players, attempts, own=reference.own, exhaustive=exact)
     claims = _claims(parent, reference, decisive.flips)
-    teamwork = None
+    since, shares = Instant(question.since), None
     if question.shares:
-        teamwork = find_teamwork(players, attempts, Instant(question.since), pairs=question.pairs, seed=0)
-    sets = teamwork.sets if teamwork is not None else ()
-    since = Instant(question.since)
+        shares = find_shares(players, attempts, since, pairs=question.pairs, seed=0)
+    sets = shares.sets if shares is not None else ()
     return Blame(
         run=parent.run,
         question=question,
@@ -237,41 +234,34 @@ def _found(
         candidates=len(decisions.candidates),
         decisive=decisive,
         claims=claims,
-        teamwork=teamwork,
+        shares=shares,
         sets=tuple(_command(reference, Correction(since, names)) for names in sets),
         exact=exact,
-        notes=tuple(_notes(parent, reference, decisions, decisive, teamwork)),
+        notes=tuple(_notes(parent, reference, decisions, decisive, shares)),
         reruns=len(attempts.known),
         calls=attempts.calls,
         usd=attempts.usd,
     )
 
 
-def _beside(parent: Parent) -> Path:
-    """Return the folder beside a run in which re-runs are kept that were paid for."""
+def _paid_folder(parent: Parent) -> Path:
+    """Return the folder, next to the run, that keeps its paid re-runs."""
     folder = parent.episode.folder.resolve()
     return folder.with_name(f"{folder.name}.blame")
 
 
 def _longest(parent: Parent) -> int:
-    """Return the steps that an unfinished episode is counted with: the limit of its board, else those it has taken."""
+    """Return the steps that count for an unfinished episode: the limit of its board, else its own steps."""
     limit = parent.episode.trace.start.board.get("max_steps")
     return limit if isinstance(limit, int) else parent.episode.steps
 
 
 def _expected(parent: Parent) -> Callable[[Correction], int]:
-    """Return what tells how many answers a re-run will ask for: as many as the run itself from that instant on."""
-    begun: dict[int, tuple[int, int | float]] = {}
-    asked: list[tuple[tuple[int, int | float], int]] = []
-    for stamped in parent.episode.trace.among(ThoughtStart, ThoughtEnd):
-        event = stamped.event
-        if isinstance(event, ThoughtStart):
-            begun[event.agent] = (stamped.t, stamped.t_hat)
-        elif isinstance(event, ThoughtEnd):
-            asked.append((begun.get(event.agent, (0, 0)), len(event.calls)))
+    """Return a function that estimates the calls of a re-run: those of the run itself from that branch point on."""
+    asked = [(thought.start.t, thought.start.t_hat, len(thought.calls)) for thought in parent.episode.story.thoughts]
 
     def after(correction: Correction) -> int:
-        return sum(calls for (t, t_hat), calls in asked if correction.at.has_come(t, t_hat))
+        return sum(calls for t, t_hat, calls in asked if correction.at.has_come(t, t_hat))
 
     return after
 
@@ -297,7 +287,7 @@ def _claims(parent: Parent, reference: Reference, flips: Sequence[Flip]) -> tupl
 
 def _nobody(reason: str, attempts: Attempts | None = None) -> Verdict:
     reruns, calls = (len(attempts.known), attempts.calls) if attempts is not None else (0, 0)
-    return Verdict(METHOD, None, None, reruns=reruns, calls=calls, reason=reason)
+    return Verdict(SEARCH, None, None, reruns=reruns, calls=calls, reason=reason)
 
 
 def _verdict(
@@ -310,22 +300,20 @@ def _verdict(
     if claims:
         first = claims[0]
         one = first.flip.decision
-        how = "decides for it from there on" if first.flip.persists else "decides this turn"
+        how = "decides for it from then on" if first.flip.persists else "decides this turn"
         reason = f"it {WORDS[first.kind]}; the run succeeds when {reference.label} {how}"
         tally = first.flip.tally
         sure = tally.wins / tally.draws if tally.draws > 1 or not reference.asks else None
         return Verdict(
-            METHOD, one.agent, one.t, one.t_hat, first.kind, sure, len(attempts.known), attempts.calls, reason
+            SEARCH, one.agent, one.t, one.t_hat, first.kind, sure, len(attempts.known), attempts.calls, reason
         )
     if decisive.why_cut:
         return _nobody(f"the budget ended the search: {decisive.why_cut}", attempts)
     if sets and len(sets[0]) > 1:
-        return _nobody(f"no single agent: {' and '.join(sets[0])} have to be corrected together", attempts)
+        return _nobody(f"no single agent: {' and '.join(sets[0])} must be corrected together", attempts)
     if decisive.saved:
         return _nobody(f"no single decision: the run succeeds when {reference.label} decides for all", attempts)
-    return _nobody(
-        f"not the team's decisions, as far as {reference.label} knows better: it does not save the run", attempts
-    )
+    return _nobody(f"not the decisions of the team, as {reference.label} does not save the run either", attempts)
 
 
 def _notes(
@@ -333,35 +321,36 @@ def _notes(
     reference: Reference,
     decisions: Decisions,
     decisive: Decisive,
-    teamwork: Teamwork | None,
+    shares: Shares | None,
 ) -> list[str]:
     found = []
     limit, bound = (parent.episode.trace.start.board.get(key) for key in ("max_steps", "lower_bound"))
     if isinstance(limit, int) and isinstance(bound, int) and bound > limit:
-        found.append(f"no team could finish: the board needs {bound} steps at least, and the limit is {limit}")
+        found.append(f"no team could finish: the board needs at least {bound} steps, and the limit is {limit}")
     candidates = len(decisions.candidates)
     if not candidates:
         own = reference.own
-        why = "every agent did what a fresh copy of its mind does" if own else "it would have decided all turns alike"
-        found.append(f"{reference.label} would have changed nothing: {why}; ask another one: --by MIND")
+        why = "every agent did what a fresh copy of its mind does" if own else "it would have decided the same"
+        found.append(f"{reference.label} would have changed nothing: {why}; try --reference MIND")
     elif not reference.own and 2 * candidates > len(decisions.every):
         found.append(
-            f"{reference.label} would have decided {candidates} of {len(decisions.every)} turns otherwise: the "
-            "earliest correction that flips need not be the mistake; --by self asks where a mind left its own ways"
+            f"{reference.label} would have decided {candidates} of {len(decisions.every)} turns differently: the "
+            "earliest correction that flips need not be the mistake; --reference self finds where a mind deviates from "
+            "itself"
         )
     if not decisions.asked:
-        found.append(f"the budget ended before {reference.label} was asked of all turns")
+        found.append(f"the budget ended before {reference.label} was asked about all turns")
     if decisive.why_cut:
         found.append(f"the search for a decision ended early: {decisive.why_cut}")
     if decisive.skipped:
         found.append(
-            f"{decisive.skipped} decisions behind the last one at which {reference.label} still saves the run were not "
-            "tested: it is assumed that none of them is decisive"
+            f"{decisive.skipped} decisions after the last one at which {reference.label} still saves the run were not "
+            "tested, as they cannot be decisive unless the run can be saved later again"
         )
-    if reference.asks and teamwork is not None and teamwork.success:
+    if reference.asks and shares is not None and shares.success:
         found.append("the shares rest on one draw of each coalition")
     if decisive.left:
         found.append(f"{decisive.left} later candidates were not tested: they cannot be the earliest that flips")
-    if teamwork is not None and teamwork.why_cut:
-        found.append(f"the shares of the agents are not known: {teamwork.why_cut}")
+    if shares is not None and shares.why_cut:
+        found.append(f"the shares of the agents are not known: {shares.why_cut}")
     return found

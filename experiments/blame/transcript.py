@@ -1,4 +1,4 @@
-"""What happened in a recorded run as a text for readers: who decided what in which turn, and how it went."""
+"""A recorded run as a transcript for readers: who decided what in which turn, and what came of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from maeil.trace import Trace
 from maeil.trace.events import MessageSent, PlanChange, ScoreChange, Stamped, ThoughtEnd, ThoughtStart
 
 _ENDED = {"succeeded", "failed", "timed_out", "interrupted", "replaced"}
-"""How a plan ends; those that the end of the episode cuts off say nothing."""
+"""The ends of a plan that a transcript shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +19,10 @@ class TurnTaken:
     """A turn of a run.
 
     Attributes:
-        agent: name of whose turn it was.
+        agent: name of the participant.
         t: environment step.
-        t_hat: cognitive time at which its thought began.
-        decides: whether a plan was committed in it, or something said.
+        t_hat: cognitive time at which its thought started.
+        decides: whether a plan was committed, or a message sent.
     """
 
     agent: str
@@ -33,15 +33,15 @@ class TurnTaken:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A run as readers get it.
+    """The transcript of a run.
 
     Attributes:
         team: names of the participants.
         steps: environment steps of the run.
         turns: the turns, by their number in the entries.
-        entries: what happened, in order, JSON-ready: turns with their number, what became of plans, and the score. It
-            holds text of models, which is not to be trusted.
-        after: for each turn, the number of entries up to it, itself among them.
+        entries: numbered turns, ends of plans, and changes of the score, in order, JSON-ready. They hold untrusted
+            text of models.
+        after: for each turn, the number of entries up to and including it.
     """
 
     team: Sequence[str]
@@ -52,7 +52,7 @@ class Transcript:
 
     @classmethod
     def of(cls, trace: Trace) -> Transcript:
-        """Make it of a trace."""
+        """Make the transcript of a trace."""
         start = trace.start
         team = (*start.agents, *start.coordinators)
         writer = _Writer(team)
@@ -65,18 +65,18 @@ class Transcript:
         return cls(team, trace.events[-1].t if trace.events else 0, turns, writer.entries, writer.after)
 
     def until(self, turn: int) -> Sequence[Mapping[str, Any]]:
-        """Return the entries up to a turn, itself among them."""
+        """Return the entries up to and including a turn."""
         return self.entries[: self.after[turn]]
 
     def between(self, first: int, last: int) -> Sequence[Mapping[str, Any]]:
-        """Return the entries from a turn to another one, with what happens after that up to the next turn."""
+        """Return the entries of a range of turns, and those up to the next turn."""
         begin = self.after[first] - 1
         end = self.after[last + 1] - 1 if last + 1 < len(self.after) else len(self.entries)
         return self.entries[begin:end]
 
 
 class _Writer:
-    """Takes events in, one after the other."""
+    """Writes the entries."""
 
     def __init__(self, team: Sequence[str]) -> None:
         self._team = team
@@ -107,19 +107,19 @@ class _Writer:
                 pass
 
     def _turn(self, agent: int, refused: Sequence[str]) -> None:
-        begun = self._thinking.pop(agent)
-        assert isinstance(begun.event, ThoughtStart)
+        start = self._thinking.pop(agent)
+        assert isinstance(start.event, ThoughtStart)
         entry: dict[str, Any] = {
             "turn": len(self.turns),
-            "step": begun.t,
+            "step": start.t,
             "agent": self._team[agent],
-            "may": list(begun.event.acts),
+            "may": list(start.event.acts),
         }
         if refused:
             entry["refused"] = list(refused)
         self._last[agent] = entry
         self.turns.append(entry)
-        self.times.append(begun.t_hat)
+        self.times.append(start.t_hat)
         self.entries.append(entry)
         self.after.append(len(self.entries))
 

@@ -1,47 +1,52 @@
-"""A run that branches come off. It is read once, however many there are."""
+"""A recorded run that can be branched. It is read once for any number of branches."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from maeil.clock import ClockUnit
-from maeil.component import TakesOver
+from maeil.component import Handover
 from maeil.errors import TraceError
 from maeil.trace import Instant, Prefix
 from maeil.trace.events import ThoughtStart
 from maeil.user_errors import UserError
 from quorum.agents.llm.replay import Replay
-from quorum.experiments.branch.chain import change_of, instant_of, missing, places_of, runs_at
-from quorum.experiments.branch.change import Change
-from quorum.experiments.branch.messages import found_messages
-from quorum.experiments.branch.world import tried, written
+from quorum.experiments.branch.change import (
+    Change,
+    change_of,
+    find_messages,
+    try_world_change,
+    write_world_change,
+)
 from quorum.experiments.common.memory_file import MEMORY_BEFORE, Memory, read_memory
+from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.configuration.cell import Branch, Cell
 from quorum.experiments.configuration.edits import edited, named_members
 from quorum.experiments.configuration.inputs import inputs_of
 from quorum.experiments.configuration.providers.replay import ReplayConfig, recorded_calls
 from quorum.experiments.configuration.registry import topologies
 from quorum.experiments.configuration.schema import Configuration, validate
+from quorum.experiments.episode.branch_minds import DroppedMessage
 from quorum.experiments.episode.branching import Branching
-from quorum.experiments.episode.dropped import Drop
-from quorum.experiments.episode.fault import FAULT, Fault, read_label
 from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
-from quorum.experiments.results.run_folder import RunFolder
+from quorum.experiments.results.run_folder import RunFolder, is_run
 from quorum.experiments.results.run_meta import RunMeta
+
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedBranch:
-    """A branch that can be run.
+    """A branch that is ready to run.
 
     Attributes:
-        cell: what is to be run.
-        branching: the beginning that it has of its run; for one episode.
-        idle: whether nothing that decides is another in it, though it has edits.
-        episode: what is recorded of its run.
-        instant: from which on it is live.
+        cell: the branch as a cell.
+        branching: its recorded prefix and its change; for one episode.
+        idle: whether its edits change nothing that has an effect.
+        episode: the record of its run.
+        instant: the branch point.
     """
 
     cell: Cell
@@ -58,79 +63,79 @@ class PlannedBranch:
 
     @property
     def notice(self) -> str:
-        """What may keep it from coming to its end; empty for nothing."""
+        """What may keep it from finishing; empty for nothing."""
         c, branch = self.cell.configuration, self.cell.branch
         changes = branch is not None and branch.change and not self.idle
         if not (changes and c.uses_models and isinstance(c.llm, ReplayConfig)):
             return ""
         return (
-            "llm=replay answers only what its run was asked, and what is another here may lead to other questions; "
-            "--set llm=NAME gives the branch a model that can answer them"
+            "llm=replay answers only what its run was asked, and this change may lead to other questions; "
+            "llm=NAME gives the branch a model that can answer them"
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
-    """How a run began that is a branch.
+class Origin:
+    """The run and the branch point of a run that is a branch itself.
 
     Attributes:
-        parent: what it branches off.
-        branch: from when on, and what was another then.
+        parent: the run.
+        branch: the branch point and the change.
     """
 
     parent: Parent
     branch: Branch
 
+    @property
+    def instant(self) -> Instant:
+        """The branch point."""
+        return Instant(self.branch.t, self.branch.t_hat)
+
     def branching(self, run: Path, after: Configuration, calls: Replay | None) -> Branching:
-        """Return the beginning that it had, for one episode.
+        """Return the recorded prefix and the change of the branch, for one episode.
 
         Args:
-            run: its folder.
-            after: its configuration.
-            calls: what its models answered, and those of its parent before.
+            run: folder of the branch.
+            after: configuration of the branch.
+            calls: the recorded answers of its models, including those of its parent.
         """
-        instant, change = instant_of(self.branch), change_of(self.branch, run)
-        found = self.parent.branching(instant, change, self.branch.draw, after, calls)
+        found = self.parent.branching(self.instant, change_of(self.branch, run), self.branch.draw, after, calls)
         return replace(found, prefix=found.prefix.unchecked())
 
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """A run as it was read.
+    """A recorded run.
 
     Attributes:
-        run: its folder, as it was given.
-        episode: what is recorded of it.
-        configuration: with which it was played.
-        memory: that its team brought along; None for none.
-        fault: what was made to go wrong in it (`fault=one`); None: nothing. It is for playing the run again, not for
-            those who are to find it.
-        begun: where it is a branch itself: how it began; None: by itself.
+        run: its folder, as the user gave it.
+        episode: its record.
+        configuration: its configuration.
+        memory: the memory that its team brought along; None for none.
+        origin: where it was branched, if it is a branch itself; else None.
     """
 
     run: Path
     episode: RecordedEpisode
     configuration: Configuration
     memory: Memory | None
-    fault: Fault | None = field(default=None, repr=False)
-    begun: Begun | None = None
+    origin: Origin | None = None
 
     @classmethod
     def open(cls, run: Path, below: Sequence[Path] = ()) -> Parent:
-        """Read a run, and those that it branches off.
+        """Read a run, and the runs that it was branched from.
 
         Args:
             run: its folder.
-            below: those that branch off it, and are being read.
+            below: branches of it that are being read.
 
         Raises:
-            UserError: there is no such run, or it cannot be brought back.
+            UserError: there is no such run, or it cannot be replayed.
         """
         episode = open_episode(run)
         configuration = _configuration(episode)
-        begun = _begun(run, RunFolder(episode.folder).meta(), below)
-        fault = _fault(episode.folder) if configuration.fault is not None and begun is None else None
-        return cls(run, episode, configuration, read_memory(episode.folder, MEMORY_BEFORE), fault, begun)
+        origin = _origin(run, RunFolder(episode.folder).meta(), below)
+        return cls(run, episode, configuration, read_memory(episode.folder, MEMORY_BEFORE), origin)
 
     @property
     def name(self) -> str:
@@ -139,12 +144,12 @@ class Parent:
 
     @property
     def asked_models(self) -> bool:
-        """Whether its minds think with language models, or those of a run that it branches off."""
-        above = self.begun is not None and self.begun.parent.asked_models
+        """Whether its minds, or those of a run that it was branched from, think with language models."""
+        above = self.origin is not None and self.origin.parent.asked_models
         return above or self.configuration.uses_models
 
     def cell(self) -> Cell:
-        """Return the cell that was run."""
+        """Return the cell of the run."""
         c = self.configuration
         return Cell(c, c.plain(), inputs_of(c))
 
@@ -154,29 +159,28 @@ class Parent:
         """Plan a branch.
 
         Args:
-            instant: from which on it is live; None: the begin of the thought that sends the first message that is
-                dropped.
-            change: what is another from then on.
-            draw: which of several samples it is; 0 goes on with the randomness of the run.
-            after: the configuration that the edits give, where that is known already.
+            instant: the branch point; None: the start of the thought that sends the first dropped message.
+            change: what the branch changes.
+            draw: number of the sample; 0 continues with the randomness of the run.
+            after: the configuration that the edits give, if it is known already.
 
         Raises:
-            UserError: there is no such instant, or the change cannot be made.
+            UserError: there is no such branch point, or the change is not possible.
         """
-        instant = self._instant(instant, change)
+        instant = instant if instant is not None else self.instant_of_drop(change.drops)
         after = self._after(change, after)
         branching = self.branching(instant, change, draw, after, self._calls())
         self._check(after, instant, branching.prefix)
         if draw and after.uses_models and isinstance(after.llm, ReplayConfig):
             raise UserError(
                 "--draws with llm=replay: a recording has one answer to each question",
-                "Give the branch a model that draws: --set llm=NAME.",
+                "Give the branch a model that samples: llm=NAME.",
             )
-        changed = () if branching.world is None else (written(branching.world.changes),)
-        told = (*map(str, branching.words), *map(str, branching.drops), *changed)
-        copied = tuple(sorted(branching.named)) if after.fault is not None else ()
+        changed = () if branching.world is None else (write_world_change(branching.world.changes),)
+        scripted = (*map(str, branching.words), *map(str, branching.drops), *changed)
+        copied = tuple(sorted(branching.named)) if self.origin is not None else ()
         edits, digest = tuple(change.edits), branching.prefix.digest
-        branch = Branch(self.name, instant.t, instant.t_hat, digest, edits, told, draw, copied=copied)
+        branch = Branch(self.name, instant.t, instant.t_hat, digest, edits, scripted, draw, copied=copied)
         cell = Cell(after, after.plain(), inputs_of(after), branch)
         idle = bool(edits) and not copied and after.identity() == self.configuration.identity()
         return PlannedBranch(cell, branching, idle, self.episode, instant)
@@ -184,32 +188,31 @@ class Parent:
     def branching(
         self, instant: Instant, change: Change, draw: int, after: Configuration, calls: Replay | None
     ) -> Branching:
-        """Return the beginning of a branch, for one episode.
+        """Return the recorded prefix and the change of a branch, for one episode.
 
         Args:
-            instant: from which on it is live.
-            change: what is another from then on.
-            draw: which of several samples it is.
-            after: its configuration.
-            calls: what models answered in the beginning.
+            instant: the branch point.
+            change: what the branch changes.
+            draw: number of the sample.
+            after: configuration of the branch.
+            calls: the recorded answers of models.
 
         Raises:
-            UserError: there is no such instant, or the change cannot be made.
+            UserError: there is no such branch point, or the change is not possible.
         """
         prefix = self._prefix(instant, changed=change.world is not None)
-        begun = self.begun
-        earlier = begun.branching(self.run, self.configuration, calls) if begun is not None else None
-        if earlier is not None and prefix.length < earlier.prefix.length:
-            assert begun is not None
+        origin = self.origin
+        earlier = origin.branching(self.run, self.configuration, calls) if origin is not None else None
+        if origin is not None and earlier is not None and prefix.length < earlier.prefix.length:
             raise UserError(
-                f"--at {instant}: the run is a branch, live from {instant_of(begun.branch)} on",
-                f"What was before is that of the run that it branches off: branch {begun.parent.run}.",
+                f"--at {instant}: the run is itself a branch, live from {origin.instant} on",
+                f"For an earlier branch point, branch its parent: {origin.parent.run}.",
             )
-        world = tried(change.world, self.episode, instant) if change.world is not None else None
+        world = try_world_change(change.world, self.episode, instant) if change.world is not None else None
         if world is not None and earlier is not None and earlier.changed is not None:
             raise UserError(
-                "--world: the world has been changed in a run that this one branches off, and is changed once",
-                "Give all changes at one instant, or branch the run in which the world is as it was.",
+                "--world: a run that this one was branched from has changed the world, which is possible once",
+                "Make all changes at one branch point, or branch the run with the unchanged world.",
             )
         return Branching(
             str(self.run),
@@ -220,15 +223,24 @@ class Parent:
             words=change.words,
             drops=self._drops(instant, change),
             draw=draw,
-            fault=self.fault,
             named=named_members(change.edits),
             after=after,
             earlier=earlier,
             world=world,
         )
 
+    def instant_of_drop(self, messages: Sequence[int]) -> Instant:
+        """Return the start of the thought that sends the first dropped message.
+
+        Raises:
+            UserError: no message is dropped, or the run has no such message.
+        """
+        if not messages:
+            raise UserError("--at is missing: give the step from which the branch is live", "For example: --at 12")
+        return find_messages(self.episode.story, messages)[0][1]
+
     def _after(self, change: Change, known: Configuration | None) -> Configuration:
-        """Return the configuration from the instant on."""
+        """Return the configuration from the branch point on."""
         if known is not None:
             after = known
         elif not change.edits:
@@ -237,51 +249,44 @@ class Parent:
             after = validate(edited(self.configuration.plain(), change.edits, change.config_dir), recorded=True)
         if self.configuration.remembers and not after.remembers:
             raise UserError(
-                f"{self.run}: its team takes a memory along, and {after.team_label} would not",
+                f"{self.run}: its team has a memory, and {after.team_label} would not take it along",
                 "Give one agent another mind instead of all, or branch a run of minds that do not remember.",
             )
         if change.words and after.remembers:
             raise UserError(
-                f"{change.words[0]}: not in {after.team_label}, whose minds keep what they said and planned themselves"
+                f"{change.words[0]}: not in {after.team_label}, whose minds remember what they said and planned"
             )
         return after
 
     def _check(self, after: Configuration, instant: Instant, prefix: Prefix) -> None:
-        """Make sure that what is another of the loop can be so from an instant on."""
+        """Refuse changes of the loop that are not possible at the branch point."""
         before = self.configuration
         if after.max_steps != before.max_steps and after.max_steps <= instant.t:
             raise UserError(
-                f"max_steps={after.max_steps}: the branch begins in step {instant.t}", "Give it more steps than that."
+                f"max_steps={after.max_steps}: the branch starts at step {instant.t}", "Give it more steps than that."
             )
         if after.topology == before.topology:
             return
-        if topologies.get(after.topology.name).takes_over is not TakesOver.FRESH:
+        if topologies.get(after.topology.name).handover is not Handover.FRESH:
             raise UserError(
-                f"topology={after.topology.name}: it does not say that it can take over in the middle of an episode",
-                "Where its turns follow from the conversation alone, its Component says takes_over=TakesOver.FRESH.",
+                f"topology={after.topology.name}: it does not declare that it can take over during an episode",
+                "If its turns follow from the conversation alone, its Component says handover=Handover.FRESH.",
             )
         if not prefix.opens:
             raise UserError(
                 f"topology={after.topology.name}: at {instant} a conversation is under way by the rules of "
                 f"topology={before.topology.name}",
-                f"Give an instant at which one begins, without a time: --at {instant.t} or --at {instant.t + 1}.",
+                f"Branch at the start of a conversation, without a time: --at {instant.t} or --at {instant.t + 1}.",
             )
 
-    def _instant(self, instant: Instant | None, change: Change) -> Instant:
-        if instant is not None:
-            return instant
-        if not change.drops:
-            raise UserError("--at is missing: say from which step on the branch is live", "For example: --at 12")
-        return found_messages(self.episode.trace, change.drops)[0][1]
-
-    def _drops(self, instant: Instant, change: Change) -> Sequence[Drop]:
-        """Return what is not sent."""
-        found = found_messages(self.episode.trace, change.drops) if change.drops else ()
-        for drop, begun in found:
-            if begun.t_hat is not None and not instant.has_come(begun.t, begun.t_hat):
+    def _drops(self, instant: Instant, change: Change) -> Sequence[DroppedMessage]:
+        """Return the messages that are not delivered."""
+        found = find_messages(self.episode.story, change.drops) if change.drops else ()
+        for drop, start in found:
+            if start.t_hat is not None and not instant.has_come(start.t, start.t_hat):
                 raise UserError(
-                    f"{drop}: the thought that sends it begins at {begun}, before --at {instant}",
-                    f"Leave --at out, or give --at {begun} or earlier.",
+                    f"{drop}: the thought that sends it starts at {start}, before --at {instant}",
+                    f"Leave --at out, or give --at {start} or earlier.",
                 )
         return [drop for drop, _ in found]
 
@@ -294,48 +299,56 @@ class Parent:
             raise UserError(f"--at {instant}: {error}") from error
 
     def _calls(self) -> Replay | None:
-        """Return what its models answered, in order and from the first on; it is used up by one branch."""
+        """Return the recorded answers of its models, for one branch, which uses them up."""
         if not self.asked_models:
             return None
-        return recorded_calls(self.run, f"{self.run}: what its models answered")
+        return recorded_calls(self.run, f"{self.run}: the answers of its models")
 
 
-def _fault(folder: Path) -> Fault | None:
-    label = read_label(folder)
-    if label is None:
-        raise UserError(
-            f"{folder}: its {FAULT} is gone, which says what goes wrong in it",
-            "Run it again: the same configuration gives the same fault.",
-        )
-    return label.fault
-
-
-def _begun(run: Path, meta: RunMeta, below: Sequence[Path]) -> Begun | None:
-    """Return how a run began that is a branch; None for one that began by itself."""
+def _origin(run: Path, meta: RunMeta, below: Sequence[Path]) -> Origin | None:
+    """Return where a run was branched; None if it is no branch."""
     if meta.branch is None:
         return None
     branch, others = meta.branch.branch, []
-    for place in runs_at(places_of(run, meta)):
+    for place in dict.fromkeys(place for place in _places_of(run, meta) if is_run(place)):
         if place.resolve() in (run.resolve(), *below):
             continue
-        parent = Parent.open(place, (run.resolve(), *below))
-        instant = instant_of(branch)
+        found = Origin(Parent.open(place, (run.resolve(), *below)), branch)
         changed = change_of(branch, run).world is not None
         try:
-            if Prefix(parent.episode.trace, instant, changed=changed).digest == branch.prefix:
-                return Begun(parent, branch)
+            if Prefix(found.parent.episode.trace, found.instant, changed=changed).digest == branch.prefix:
+                return found
         except TraceError:
             pass
         others.append(place)
-    raise missing(run, branch.run, others)
+    shown = sanitize(branch.run, _LONGEST_NAME)
+    if others:
+        raise UserError(
+            f"{run}: it is a branch of {shown}, and {others[0]} is not that run: it starts differently",
+            "Put the folder of that run next to it.",
+        )
+    raise UserError(
+        f"{run}: it is a branch of {shown}, which is missing, so the part before the branch point cannot be replayed",
+        "Put the folder of that run next to it, under this name.",
+    )
+
+
+def _places_of(run: Path, meta: RunMeta) -> Iterator[Path]:
+    """Return where the parent of a run may be: next to it, or where its `meta.json` says."""
+    assert meta.branch is not None
+    above, name = run.resolve().parent, meta.branch.run
+    if Path(name).name == name:
+        yield above / name
+    if meta.parent and not Path(meta.parent).is_absolute():
+        yield above / meta.parent
 
 
 def _configuration(episode: RecordedEpisode) -> Configuration:
-    """Return the configuration of a run that can be brought back."""
+    """Return the configuration of a run that can be replayed."""
     configuration = validate(episode.configuration, recorded=True)
     if configuration.clock.unit is ClockUnit.SECONDS:
         raise UserError(
-            f"{episode.folder}: clock=seconds: its thoughts took real time, which cannot be had again",
+            f"{episode.folder}: clock=seconds: its thoughts took real time, which cannot be reproduced",
             "Branch a run with clock=tokens or clock=fixed.",
         )
     return configuration

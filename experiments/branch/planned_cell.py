@@ -1,4 +1,4 @@
-"""Branches as cells of a sweep: what a plan holds of one, and how a worker brings its beginning back."""
+"""Branches as cells of a sweep: what a plan keeps of one, and how a worker makes it ready to run."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from quorum.experiments.configuration.inputs import recorded, refuse_changed
 from quorum.experiments.configuration.schema import validate
 
 _KEPT = 8
-"""Runs that a process keeps as it has read them; one that is asked for again later is read again."""
+"""Runs that a process keeps in memory; another one is read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedBranchCell(PlannedCell):
-    """A branch in so few bytes that a plan can hold many; it can be pickled. It is in no line.
+    """A branch in few bytes, so that a plan can hold many; it can be pickled. It is in no line of episodes.
 
     Attributes:
-        run: folder of the run that it branches off, absolute.
-        branch: what it branches off.
-        change: what is another from the instant on.
-        left: thoughts that its run has from the instant on.
+        run: folder of its run, absolute.
+        branch: its run and its branch point.
+        change: what it changes.
+        left: thoughts of its run from the branch point on.
     """
 
     run: Path = field(kw_only=True)
@@ -40,13 +40,13 @@ class PlannedBranchCell(PlannedCell):
 
     @classmethod
     def of_branch(cls, cell: Cell, run: Path, change: Change, left: int) -> PlannedBranchCell:
-        """Keep what a plan needs of a branch.
+        """Make one of a branch.
 
         Args:
             cell: the branch.
             run: folder of its run.
-            change: what is another in it.
-            left: thoughts that its run has from the instant on.
+            change: what it changes.
+            left: thoughts of its run from the branch point on.
         """
         branch = cell.branch
         if branch is None:
@@ -68,17 +68,17 @@ class PlannedBranchCell(PlannedCell):
 
     @property
     def instant(self) -> Instant:
-        """From which on it is live."""
+        """Its branch point."""
         return Instant(self.branch.t, self.branch.t_hat)
 
     def cell(self) -> Cell:
-        """Return the cell itself, without its beginning: its run is not read."""
+        """Return the cell itself. This does not read its run."""
         configuration = validate(orjson.loads(self.configuration), recorded=True)
         return Cell(configuration, configuration.plain(), recorded(self.inputs)(configuration), self.branch)
 
 
 class Parents:
-    """The runs that branches come off, as this process has read them: each once, while it is asked for."""
+    """The runs that this process has read, each once as long as branches ask for it."""
 
     def __init__(self) -> None:
         self._read: OrderedDict[Path, Parent] = OrderedDict()
@@ -91,7 +91,7 @@ class Parents:
             run: its folder, absolute.
 
         Raises:
-            UserError: there is no such run, or it cannot be brought back.
+            UserError: there is no such run, or it cannot be replayed.
         """
         with self._reading:
             parent = self._read.pop(run, None) or Parent.open(run)
@@ -101,21 +101,21 @@ class Parents:
             return parent
 
     def branch(self, planned: PlannedBranchCell) -> PlannedBranch:
-        """Return a planned branch with the beginning that it has; what its models answered is read anew.
+        """Make a planned branch ready to run; this reads the recorded answers of its models again.
 
         Raises:
-            UserError: its run is gone, or is not what it was when the branch was planned.
-            InputsChanged: a template, a plug-in or a file is not what it was then.
+            UserError: its run is gone, or has changed since the branch was planned.
+            InputsChanged: a template, a plug-in or a file has changed since.
         """
         try:
             found = self.open(planned.run).branch(planned.instant, planned.change, planned.branch.draw)
         except UserError as error:
-            raise UserError(f"{planned.name}: the run that it branches off: {error.message}", error.hint) from error
+            raise UserError(f"{planned.name}: its run: {error.message}", error.hint) from error
         refuse_changed(planned.name, planned.inputs, found.cell.inputs)
         cell = replace(found.cell, branch=planned.branch)
         if found.cell.branch is None or found.cell.branch.prefix != planned.branch.prefix or cell.hash != planned.hash:
             raise UserError(
-                f"{planned.name}: the run that it branches off has changed since: {planned.run}",
-                "Bring the run back as it was, or start a sweep of the present one: --name NAME.",
+                f"{planned.name}: its run has changed since it was planned: {planned.run}",
+                "Restore the run, or start a separate sweep: --name NAME.",
             )
         return replace(found, cell=cell)

@@ -32,8 +32,8 @@ def as_characters(canvas: Canvas, drawing: Drawing, columns: int, rows: int) -> 
     Args:
         canvas: of the world.
         drawing: of the instant.
-        columns: that there are.
-        rows: that there are.
+        columns: of the terminal.
+        rows: of the terminal.
     """
     scale = min(rows // canvas.height, columns // (2 * canvas.width), _LARGEST)
     if scale:

@@ -1,4 +1,4 @@
-"""Rich's console and text, for texts of strangers: nothing in them is markup, and nothing in them can act."""
+"""Rich's console and text, for untrusted texts: nothing in them is markup or a control sequence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.console import ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from quorum.experiments.common.sanitize import sanitize_lines
-from quorum.experiments.common.streams import printing
+from quorum.experiments.common.terminal import printing
 
 _BOUNDLESS = 100_000
 """Columns of what has no width."""
@@ -40,7 +40,7 @@ class Console(rich.console.Console):
             self.width = _BOUNDLESS
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print objects; a stream that cannot be written is told in one message."""
+        """Print objects; report a stream that cannot be written in one message."""
         with printing(self.file):
             super().print(*objects, **options)
 

@@ -14,7 +14,7 @@ T = TypeVar("T")
 def run_coroutine(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end and return its result.
 
-    Where the calling thread runs an event loop, the coroutine gets a thread and a loop of its own: a loop cannot run
+    Where the calling thread runs an event loop, the coroutine gets its own thread and loop: a loop cannot run
     inside another one.
 
     Raises:
@@ -24,7 +24,7 @@ def run_coroutine(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 async def to_its_end(function: Callable[[], T]) -> T:
-    """Call a function in a thread, beside the loop, and return its result.
+    """Call a function in a thread while the loop goes on, and return its result.
 
     Who is cancelled meanwhile waits for it all the same, and goes on as if it had come a moment later: what is being
     written is not left half-written.

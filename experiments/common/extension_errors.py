@@ -1,8 +1,8 @@
-"""Mistakes in the code of those who extend Quorum, told with the place in their code instead of a page of our frames.
+"""Mistakes in the code of plug-ins, reported with their place in that code instead of a page of our frames.
 
 The code of a plug-in is what runs in a frame that is neither of this project nor of Python nor of an installed package
-that has nothing to do with Quorum. An error that passes through such a frame, below one of ours, is told as theirs;
-one that does not is a bug of this project, and keeps its traceback.
+that has nothing to do with Quorum. An error that passes through such a frame, below one of ours, is reported as a
+mistake of the plug-in. One that does not is a bug of this project, and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def definition_place(function: Callable[..., Any]) -> Place | None:
 
 @contextmanager
 def extension_errors(*also: type[UserError]) -> Iterator[None]:
-    """Tell errors of somebody's code as such.
+    """Report errors of a plug-in's code as such.
 
     Args:
         also: mistakes of a user that come from the line of code that was just at work, such as a name that is taken.

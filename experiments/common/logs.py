@@ -1,6 +1,6 @@
 """Log records on standard error: what is composed, built, asked, retried and written.
 
-Every module logs to a logger of its own name (`quorum.…`, `maeil.…`): at INFO what happens once an episode or a cell,
+Every module logs to a logger with its name (`quorum.…`, `maeil.…`): at INFO what happens once an episode or a cell,
 at DEBUG every call of a model and every event of a trace. Nothing is shown unless the user asks for it: with
 `--verbose` or `--debug`, by the environment variable `QUORUM_LOG`, or with Python's `logging`. No record holds a key.
 """

@@ -1,4 +1,4 @@
-"""The file in which memory outlives an episode. It may be a stranger's: it is checked, and its size is bounded."""
+"""The file in which memory outlives an episode. It may be untrusted: it is checked, and its size is bounded."""
 
 from __future__ import annotations
 
@@ -70,5 +70,5 @@ def read_memory(folder: Path, name: str = MEMORY) -> Memory | None:
     except TypeError as error:  # nested more deeply than can be written
         raise files.damaged(name, f"damaged: {error}") from error
     if digest != whole.get("sha256"):
-        raise files.damaged(name, "damaged: it is not what was written: its SHA-256 is another one")
+        raise files.damaged(name, "damaged: its SHA-256 differs from that of what was written")
     return memory

@@ -1,4 +1,4 @@
-"""How a command tells the mistake that ends it: in one message on standard error."""
+"""Prints the mistake that ends a command, in one message on standard error."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _log = logging.getLogger("quorum")
 
 
 def print_mistake(error: Exception) -> int | None:
-    """Tell a mistake of a user, or of the code of a plug-in; with `--debug` also in which frames it was found.
+    """Print a mistake of a user, or of the code of a plug-in; with `--debug` also in which frames it was found.
 
     Returns:
-        The exit code of the command; None for a bug, of which nothing is told.
+        The exit code of the command; None for a bug, of which nothing is printed.
     """
     mistake = error if isinstance(error, UserError) else as_extension_error(error)
     if mistake is None:

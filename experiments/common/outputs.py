@@ -1,6 +1,6 @@
 """The files that a user has a command write with `--out` or `--export`: every verb that has such an option writes here.
 
-A wrong word, or a link in a stranger's folder, must not cost a result: devices, pipes, links and folders are refused,
+A wrong word, or a link in an untrusted folder, must not cost a result: devices, pipes, links and folders are refused,
 files of a run are never overwritten, and other files only with `--force`.
 """
 
@@ -76,3 +76,10 @@ def write_outputs(files: Mapping[Output, bytes]) -> None:
         output.check()
     options = " and ".join(dict.fromkeys(output.option for output in files))
     write_all({output.target: data for output, data in files.items()}, f"Give another place: {options}.")
+
+
+def clock_time(seconds: float) -> str:
+    """Write a duration as hours, minutes and seconds: `1:02:03`, `2:03`."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,4 +1,4 @@
-"""Reads YAML that may be a stranger's: plain data only, in a time that grows with its length and no faster."""
+"""Reads untrusted YAML: plain data only, in a time that grows with its length and no faster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files in the folder of a run or of a sweep, which may be a stranger's. Every verb reads them here.
+"""The files in the folder of a run or of a sweep, which may be untrusted. Every verb reads them here.
 
 A name in such a folder can be a pipe that never ends, a link to a secret, a file of zeros or a gigabyte in nine
 megabytes of gzip. So only regular files are opened, no link among them is followed, and what is read, and what is made
@@ -64,7 +64,7 @@ def picture_file(digest: str) -> str:
     """Return the name of the file of a picture.
 
     Args:
-        digest: of what it shows (`quorum.agents.llm.pictures.Picture.hash`); a stranger's may be anything.
+        digest: of what it shows (`quorum.agents.llm.pictures.Picture.hash`); in an untrusted folder it may be anything.
 
     Raises:
         ValueError: it is no such hash.

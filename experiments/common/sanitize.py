@@ -1,6 +1,6 @@
 """What others wrote (models, minds, stored configurations), made fit for a terminal, a table or a picture.
 
-A character that could act, that shows others in another order or that shows nothing is told as the viewer tells it:
+A character that could act, that shows others in another order or that shows nothing is written as the viewer writes it:
 escape as ␛, the end of a line as ␊, others by their number as ⟨U+202E⟩. Spaces of all widths become a plain one. And
 the passwords of addresses are left out.
 """

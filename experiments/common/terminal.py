@@ -1,4 +1,4 @@
-"""All that the command prints goes through here, so that no text of a stranger can act on a terminal.
+"""All that the command prints goes through here, so that no untrusted text can act on a terminal.
 
 `echo` prints lines, `echo_json` prints data; tables and pictures go through `consoles.py`. Warnings and tracebacks come
 the same way once `show_warnings` and `show_bugs` were called. Nothing else prints: see `tests/test_printing.py`.
@@ -9,16 +9,19 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import os
 import sys
 import traceback
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import Any
+from typing import IO, Any
 
 import typer
 
+from maeil.user_errors import UserError
 from quorum.experiments.common.sanitize import escape_json, sanitize_lines
-from quorum.experiments.common.streams import printing
 
 _PLAIN = {
     "↑": "^", "↓": "v", "→": "->", "←": "<-", "…": "...", "·": "-", "•": "*", "─": "-", "│": "|",
@@ -97,3 +100,27 @@ def _show_warning(message: Warning | str, category: type[Warning], *place: Any) 
     else:
         filename, line_number, *_ = place
         echo(warnings.formatwarning(message, category, filename, line_number), err=True, nl=False)
+
+
+@contextmanager
+def printing(stream: IO[Any]) -> Iterator[None]:
+    """Tell it in one message when a stream takes nothing more, and print nothing more to it.
+
+    A reader that has left is no mistake, and passes through: Typer and Rich end the command then.
+
+    Raises:
+        UserError: the stream cannot be written.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What is left in the buffer would be tried again when Python ends, and fail with a traceback.
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        name = "standard error" if stream is sys.stderr else "standard output"
+        raise UserError(
+            f"{name}: cannot be written: {error.strerror or error}",
+            "Make room, or print to another place. What the command has written to folders is there.",
+        ) from error

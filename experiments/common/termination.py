@@ -11,9 +11,9 @@ from types import FrameType
 
 @dataclass(slots=True)
 class Termination:
-    """Whether the program was told to end by SIGTERM."""
+    """Whether SIGTERM has asked the program to end."""
 
-    told: bool = False
+    requested: bool = False
 
 
 @contextmanager
@@ -25,7 +25,7 @@ def sigterm_interrupts() -> Iterator[Termination]:
     found = Termination()
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
-        found.told = True
+        found.requested = True
         signal.raise_signal(signal.SIGINT)
 
     earlier = signal.signal(signal.SIGTERM, interrupt)

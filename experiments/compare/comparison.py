@@ -77,7 +77,7 @@ class Comparison:
         published: what others have published, as the experiments of the sweeps name it.
         curves: the score along the steps by level and point; empty where it was not asked for.
         radar: what the radar shows of the constraints, one of `RADARS`.
-        family: what branches are compared with, where they are compared by what is another in them; else None.
+        family: what branches are compared with, where they are compared by what was changed; else None.
     """
 
     folders: tuple[Path, ...]
@@ -116,7 +116,7 @@ class Comparison:
 
     @property
     def clustered(self) -> bool:
-        """Whether some board has several runs, so that their number is to be told beside that of the runs."""
+        """Whether some board has several runs, so that their number is shown as well as that of the runs."""
         return any(found.boards < found.runs for found in self.estimates.values())
 
     @property
@@ -198,7 +198,7 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
 
 
 def _of_changes(question: Question) -> Question:
-    """Return a question about what is another in branches, with what it takes for granted.
+    """Return a question about what was changed in branches, with its defaults filled in.
 
     Raises:
         UserError: it is about something else, too.
@@ -307,6 +307,6 @@ def _pairing(group: Group, base: Group, metric: str) -> Pairing:
         best = group.cells(metric, 1.0), base.cells(metric, 0.0)
     own, others = group.cells(metric), base.cells(metric)
     if group.design.family:
-        begun = {cell[1:] for cell in own}
-        others = {cell: values for cell, values in others.items() if cell[1:] in begun}
+        beginnings = {cell[1:] for cell in own}
+        others = {cell: values for cell, values in others.items() if cell[1:] in beginnings}
     return Pairing(group.level, group.point, own, others, worst, best)

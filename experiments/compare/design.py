@@ -8,7 +8,7 @@ Besides the levels, the values of `across` and the seeds, a factor of the runs m
 - be **confounded**: it has one value in each level, and another one in another level, though it is no part of what is
   compared. Then the comparison cannot tell the two apart, and says so.
 
-Of branches that are compared by what is another in them (`families`), the beginnings are the strata. What varies is the
+Of branches compared by what was changed in them (`families`), the beginnings are the strata. What varies is the
 board, as ever; where all of them come off one, it is the draw.
 """
 
@@ -41,7 +41,7 @@ class Design:
         confounded: factors with their values.
         boards_differ: whether the levels meet other boards under one seed, since the world or n is compared.
         unit: what an interval is over.
-        family: whether branches are compared by what is another in them.
+        family: whether branches are compared by what was changed in them.
         alike: whether all draws of a change from one instant come to the same: then they are one.
     """
 
@@ -54,7 +54,7 @@ class Design:
     alike: bool = False
 
     def board(self, row: Row) -> Scalar:
-        """Return what tells the boards apart: the seed, or the draw of a branch, if draws differ in anything."""
+        """Return what distinguishes the boards: the seed, or the draw of a branch, if draws differ in anything."""
         if self.unit == "draws" and row.branch is not None:
             return 0 if self.alike else row.branch.draw
         return row.seed
@@ -76,7 +76,7 @@ def find_design(
         levels: the label of each.
         by: the factors that are compared.
         across: the factor across which they are.
-        family: whether branches are compared by what is another in them.
+        family: whether branches are compared by what was changed in them.
     """
     own = {*by, "seed", *([across] if across is not None else []), *(BRANCH_FACTORS if family else ())}
     crossed: dict[str, tuple[str, ...]] = {}

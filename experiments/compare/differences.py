@@ -99,9 +99,9 @@ def differences(metric: Metric, pairings: Sequence[Pairing]) -> list[Difference]
     """
     found = [_over_boards(p.level_cells, p.baseline_cells) for p in pairings]
     p_values = [sign_flip_test(delta) if len(delta) else math.nan for delta in found]
-    told = [place for place, delta in enumerate(found) if len(delta)]
-    least = [min(1.0, smallest_p(int(np.count_nonzero(found[place])))) for place in told]
-    adjusted = dict(zip(told, holm([p_values[place] for place in told], least), strict=True))
+    known = [place for place, delta in enumerate(found) if len(delta)]
+    least = [min(1.0, smallest_p(int(np.count_nonzero(found[place])))) for place in known]
+    adjusted = dict(zip(known, holm([p_values[place] for place in known], least), strict=True))
     return [
         Difference(
             metric=metric.name,

@@ -31,7 +31,7 @@ _SHORT = {
     "clock": "clock.unit",
     "difficulty": "env.level",
 }
-"""Groups by the value that tells their options apart, and what else has a short name."""
+"""Groups by the value that distinguishes their options, and what else has a short name."""
 
 _FIRST = ("arm", "topology.name", "agents.name", "model", "env.name")
 """What a comparison is by when nothing is said: the first of these that varies; `members` where teams have several

@@ -1,4 +1,4 @@
-"""Branches that are compared by what is another in them: what they are held against, over which beginnings.
+"""Branches that are compared by what was changed in them: with what, and over which beginnings.
 
 A **beginning** is a recorded prefix with the instant at which branches leave it. The gain of a change is taken within
 each beginning: the mean over draws of the branches with the change, minus that of those without any. A run whose own

@@ -1,4 +1,4 @@
-"""What a comparison finds, in words: what differs, by how much, or that nothing can be told and what it would take."""
+"""What a comparison finds, in words: significant differences, and how many boards it takes to find others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quorum.experiments.compare.tables import STATISTIC_NAMES, baseline_label, d
 from quorum.experiments.results.rows import Scalar
 
 LEVEL = 0.05
-"""A difference is told where its p-value, corrected by Holm, is at most this."""
+"""A difference is significant where its p-value, corrected by Holm, is at most this."""
 _FEWEST = 6
 """Boards without which no sign-flip test comes below `LEVEL`: 2 / 2**6 is the first such p-value."""
 _Z = 1.959964 + 0.841621
@@ -52,18 +52,18 @@ def _of(comparison: Comparison, metric: str) -> Iterator[str]:
         yield f"{title} is {written(same)} in all {runs} {comparison.things} that define it."
         return
     found = [item for item in comparison.differences if item.metric == metric and not math.isnan(item.mean.value)]
-    told = [item for item in found if item.p_holm <= LEVEL]
-    if told:
-        yield from _told(comparison, title, told)
+    significant = [item for item in found if item.p_holm <= LEVEL]
+    if significant:
+        yield from _significant(comparison, title, significant)
     elif found:
         yield _nothing(comparison, title, found)
     else:
         yield from _means(comparison, metric, title)
 
 
-def _told(comparison: Comparison, title: str, told: Sequence[Difference]) -> Iterator[str]:
-    largest = sorted(told, key=lambda item: -abs(item.mean.value))
-    places = decimals(item.mean for item in told)
+def _significant(comparison: Comparison, title: str, found: Sequence[Difference]) -> Iterator[str]:
+    largest = sorted(found, key=lambda item: -abs(item.mean.value))
+    places = decimals(item.mean for item in found)
     parts = [
         f"{_place(comparison, item)}{_direction(item)}: {interval(item.mean, places, signed=True)}"
         f"{_unit(item.metric)} (p {_p(item.p_holm)}, {item.mean.boards} {comparison.unit})"
@@ -75,7 +75,7 @@ def _told(comparison: Comparison, title: str, told: Sequence[Difference]) -> Ite
 
 def _nothing(comparison: Comparison, title: str, found: Sequence[Difference]) -> str:
     largest = max(found, key=lambda item: abs(item.mean.value))
-    start = f"{title}: no difference from {baseline_label(comparison)} can be told."
+    start = f"{title}: no significant difference from {baseline_label(comparison)}."
     if not largest.differing:
         return f"{start} No {comparison.unit[:-1]} differs."
     size = interval(largest.mean, decimals([largest.mean]), signed=True)
@@ -84,7 +84,7 @@ def _nothing(comparison: Comparison, title: str, found: Sequence[Difference]) ->
     if needed <= there:
         found_in = "one of this size is found in four of five cases at most"
         return f"{start} {seen} Over these {there} {comparison.unit}, {found_in}."
-    return f"{start} {seen} To tell one of this size, about {needed} {comparison.unit} are needed; there are {there}."
+    return f"{start} {seen} To find one of this size, about {needed} {comparison.unit} are needed; there are {there}."
 
 
 def _means(comparison: Comparison, metric: str, title: str) -> Iterator[str]:
@@ -101,8 +101,8 @@ def _means(comparison: Comparison, metric: str, title: str) -> Iterator[str]:
     ends = [choose(known, key=lambda key: known[key].value) for choose in (max, min)]
     parts = [f"{_at(comparison, *key)}, {interval(known[key], places)}{_unit(metric)}" for key in dict.fromkeys(ends)]
     words = ("highest", "lowest") if len(parts) > 1 else ("",)
-    told = "; ".join(f"{word} for {part}".strip() for word, part in zip(words, parts, strict=True))
-    yield f"{title} ({STATISTIC_NAMES[comparison.statistic]}): {told}."
+    ends_in_words = "; ".join(f"{word} for {part}".strip() for word, part in zip(words, parts, strict=True))
+    yield f"{title} ({STATISTIC_NAMES[comparison.statistic]}): {ends_in_words}."
 
 
 def _place(comparison: Comparison, item: Difference) -> str:

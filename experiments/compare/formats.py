@@ -1,4 +1,4 @@
-"""A table as text in rows, and how it is written: for the terminal, as Markdown, as CSV; `latex` writes papers."""
+"""A table as text in rows, and how it is written: for the terminal, as Markdown, as CSV, and as LaTeX."""
 
 from __future__ import annotations
 
@@ -207,11 +207,11 @@ def _heading(text: str) -> str:
 
 def _words(text: str) -> str:
     """Write what a table or figure shows as words: metrics by their titles, arrows as what they mean."""
-    told = [words for sign, words in _MEANT.items() if sign in text]
+    meant = [words for sign, words in _MEANT.items() if sign in text]
     plain = re.sub(r" ?[↑↓]", "", text)
     for name in sorted(set(re.findall(r"[a-z_]+\.[a-z_0-9]+", plain)) & METRICS.keys(), key=len, reverse=True):
         plain = plain.replace(name, METRICS[name].title)
-    return _sentences(plain[:1].upper() + plain[1:] + (f" ({told[0]})" if len(told) == 1 else ""))
+    return _sentences(plain[:1].upper() + plain[1:] + (f" ({meant[0]})" if len(meant) == 1 else ""))
 
 
 def _sentences(*parts: str) -> str:

@@ -56,7 +56,7 @@ def resolve(name: str, rows: Sequence[Row]) -> str:
         raise UserError(
             f"--metric {chosen[0]}: the runs do not have it",
             "They were made by another version, or without its plug-in;"
-            " `quorum metrics FOLDER/* --write` computes the metrics again (with --plugin MODULE, those of a plug-in).",
+            " `quorum results FOLDER --recompute --write` computes the metrics again (--plugin MODULE for its own).",
         )
     return chosen[0]
 

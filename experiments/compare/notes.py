@@ -1,4 +1,4 @@
-"""What a reader must know beside the numbers: what is pooled, left out, simulated, mixed up."""
+"""What a reader must know as well as the numbers: what is pooled, left out, simulated, mixed up."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ def _parse_failures(comparison: Comparison) -> Iterator[str]:
     if not calls:
         yield "No language model was asked."
     else:
-        told = "" if failures != failures else f" ({failures:g})"  # noqa: PLR0124 - NaN
-        yield f"Parse failures: {failure_rate(calls, failures)} of {calls:g} calls{told}."
+        count = "" if failures != failures else f" ({failures:g})"  # noqa: PLR0124 - NaN
+        yield f"Parse failures: {failure_rate(calls, failures)} of {calls:g} calls{count}."
         if empty := sum(tally.empty_answers for tally in tallies):
-            yield f"Empty answers: {failure_rate(calls, empty)} of {calls:g} calls ({empty:g}), beside those."
+            yield f"Empty answers: {failure_rate(calls, empty)} of {calls:g} calls ({empty:g}), not among those."
 
 
 def _fallbacks(comparison: Comparison) -> Iterator[str]:
@@ -172,7 +172,7 @@ def _draws(comparison: Comparison) -> Iterator[str]:
         how = (
             "only draws that both have are paired"
             if comparison.unit == "draws"
-            else "each counts with the mean of its own"
+            else "each counts with the mean of its draws"
         )
         yield (
             f"At {_count(len(unequal), 'instant')} changes were not drawn equally often ({min(counts)} to {max(counts)}"
@@ -225,8 +225,8 @@ def _design(comparison: Comparison) -> Iterator[str]:
     design = comparison.design
     if design.confounded:
         yield (
-            f"Not told apart from {heading(comparison)}: {_values(design.confounded)}."
-            " Each of these goes along with the levels."
+            f"Confounded with {heading(comparison)}: {_values(design.confounded)}."
+            " Each of these varies with the levels."
         )
     if design.crossed:
         yield f"Pooled over, alike in every level: {_values(design.crossed)}."

@@ -144,7 +144,7 @@ def refuse_mixed_inputs(pool: Pool) -> None:
             raise UserError(
                 f"runs of one configuration had different inputs: {', '.join(changed)} differ between {other.name} "
                 f"and {row.name}",
-                "They are two experiments. Compare them with --by inputs, keep each in a folder of its own, or take the"
+                "They are two experiments. Compare them with --by inputs, keep each in its own folder, or take the"
                 " runs as they are with --accept-versions.",
             )
 

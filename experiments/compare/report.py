@@ -1,4 +1,4 @@
-"""Builds the page: what stands in it comes from folders that may be a stranger's, so the template escapes all of it."""
+"""Builds the page: its content comes from folders that may be untrusted, so the template escapes all of it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class RunLine:
 
     Attributes:
         name: of its folder.
-        episode: address of its own page from this one; None where there is none.
+        episode: address of the page of the episode from this one; None where there is none.
         trace: address of its trace from the page; None where there is none.
         values: what is shown of it.
     """
@@ -87,7 +87,7 @@ def write_report(results: Results, comparison: Comparison, output: Output, optio
     Args:
         results: all its runs.
         comparison: what the tables and figures are about.
-        output: the file; the links to the traces hold as long as it keeps its place beside the runs.
+        output: the file; the links to the traces hold as long as it stays next to the runs.
         options: what else it is made with.
 
     Raises:
@@ -138,7 +138,7 @@ def page(results: Results, comparison: Comparison, target: Path, options: Option
 
 
 def _harmless(value: object) -> object:
-    """Return what the template may write: texts of strangers without anything that could act."""
+    """Return what the template may write: untrusted texts without anything that could act."""
     return sanitize_lines(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -179,7 +179,7 @@ def _svg(figure: Figure, name: str) -> Markup:
 
 
 def _inline(svg: str, name: str) -> Markup:
-    """Make a drawing a part of the page: without its head, with ids of its own, in the colours of the page."""
+    """Make a drawing a part of the page: without its head, with its own ids, in the colours of the page."""
     body = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     prefix = re.sub("[^A-Za-z0-9-]", "-", name)
     own = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}-", body)

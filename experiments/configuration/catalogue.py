@@ -16,7 +16,7 @@ from pathlib import Path
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 """The folder of the configurations that ship with Quorum, in the checkout and in an installed package alike."""
 
-BUILTIN_GROUPS: tuple[str, ...] = ("env", "agents", "topology", "llm", "prompts", "clock", "extension", "fault")
+BUILTIN_GROUPS: tuple[str, ...] = ("env", "agents", "topology", "llm", "prompts", "clock", "extension")
 """The groups of every experiment, in the order of the defaults list."""
 EXTENSION = "extension"
 """The group of which several options can be chosen: `extension=[repair,heal]`."""
@@ -79,7 +79,7 @@ class Option:
 
     @property
     def typed(self) -> tuple[Knob, ...]:
-        """The keys that can be set beside `GROUP=NAME`, as they are typed.
+        """The keys that can be set as well as `GROUP=NAME`, as they are typed.
 
         Left out are the name, which the option itself gives, and values that flow from another key, which is set
         instead.
@@ -154,8 +154,8 @@ def _knobs(file: Path) -> tuple[Knob, ...]:
 
 
 def _included(file: Path, name: str) -> Path:
-    beside = file.parent / f"{name}.yaml"
-    return beside if beside.exists() else CONFIGS / file.parent.name / f"{name}.yaml"
+    neighbour = file.parent / f"{name}.yaml"
+    return neighbour if neighbour.exists() else CONFIGS / file.parent.name / f"{name}.yaml"
 
 
 def _own_knobs(file: Path) -> Iterator[Knob]:

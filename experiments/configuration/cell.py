@@ -31,12 +31,12 @@ class Branch:
     Attributes:
         run: name of the folder of the run.
         t: environment step of the instant.
-        t_hat: cognitive time of it; None: the begin of the step.
+        t_hat: cognitive time of it; None: the start of the step.
         prefix: digest of what happened in that run before.
-        edits: which values are others from then on, as it was given.
-        told: what participants are told to say or to plan then.
+        edits: which values change from then on, as they were given.
+        told: what participants say or plan then, as dictated.
         draw: which of several samples from the same instant it is; 0 is the one that goes on as the run itself would.
-        copied: participants who get a fresh mind of the values that they have, in a run in which one does wrong.
+        copied: participants of a branch of a branch who get a fresh copy of their mind, which follows no script.
     """
 
     run: str
@@ -50,7 +50,7 @@ class Branch:
 
     @property
     def change(self) -> str:
-        """What is another from the instant on, in a line; empty for nothing. Draws of one change have it in common."""
+        """What changes from the instant on, in a line; empty for nothing. Draws of one change share it."""
         return " ".join((*self.edits, *self.told))
 
     def plain(self) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class Cell:
     Attributes:
         configuration: validated and fully resolved.
         plain: the same as JSON-ready data, in one canonical form.
-        inputs: digests of what decides beside it: templates of prompts, plug-ins, files that it names.
+        inputs: digests of what also decides: templates of prompts, plug-ins, files that it names.
         branch: what it branches off; None: it begins by itself.
     """
 
@@ -95,7 +95,7 @@ class Cell:
 
         Args:
             raw: the configuration.
-            inputs: digests what decides beside it; `recorded(...)` for a cell that has been named before.
+            inputs: digests what also decides; `recorded(...)` for a cell that has been named before.
 
         Raises:
             UserError: the configuration is not valid, or a template that it names is not there.
@@ -134,7 +134,7 @@ class Cell:
     def name(self) -> str:
         """Name of the results' folder: `cube-n8-heuristic-individual-s3-1a2b3c4d`.
 
-        Where minds think with a language model its name stands behind theirs: `cube-n8-naive-gpt-5-debate-...`. Where
+        Where minds think with a language model its name follows theirs: `cube-n8-naive-gpt-5-debate-...`. Where
         single participants have minds of their own, it says who: `cube-n4-naive+heuristic@0.2-...`. A branch says in
         which step it begins: `...-s3-at12-1a2b3c4d`.
         """
@@ -162,7 +162,7 @@ class Cell:
         return f"{short}+{others}" if others else short
 
     def as_yaml(self, *, with_inputs: bool = False) -> str:
-        """Return the hash and the configuration as YAML; if wanted also the digests of what decides beside it."""
+        """Return the hash and the configuration as YAML; if wanted also the digests of its inputs."""
         inputs = {"inputs": dict(self.inputs)} if with_inputs and self.inputs else {}
         data = {"hash": self.hash, **inputs, **self.plain}
         text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
@@ -180,7 +180,7 @@ class PlannedCell:
         arm: the arm of the experiment that it belongs to, if any.
         uses_models: whether its minds think with language models.
         configuration: the resolved configuration as JSON.
-        inputs: digests of what decides beside it; cells that are planned together share them.
+        inputs: digests of what also decides; cells that are planned together share them.
         episode: number in a line of episodes.
         line: equal for the cells of one line, each of which begins with the memory of the one before; empty where the
             team takes none along.
@@ -217,7 +217,7 @@ def line_of(plain: Mapping[str, Any], inputs: Inputs) -> str:
 
     Args:
         plain: the configuration of one.
-        inputs: digests of what decides beside it.
+        inputs: digests of what also decides.
     """
     parts = [{**plain, "episode": None}, dict(inputs)]
     return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()

@@ -18,7 +18,6 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError, MissingMandatoryValue, OmegaConfBaseException
 
 from maeil.user_errors import UserError, choices_hint, nearest
-from quorum.experiments.configuration.broken_yaml import broken_yaml, check_option
 from quorum.experiments.configuration.catalogue import (
     BUILTIN_GROUPS,
     CONFIGS,
@@ -28,12 +27,12 @@ from quorum.experiments.configuration.catalogue import (
     group_names,
     options,
 )
-from quorum.experiments.configuration.member_values import expand_members
+from quorum.experiments.configuration.checked_values import shown_value
+from quorum.experiments.configuration.member_values import expand_members, expand_presets
+from quorum.experiments.configuration.option_files import broken_yaml, check_option
 from quorum.experiments.configuration.overrides import parse, single_values
-from quorum.experiments.configuration.presets import expand_presets
 from quorum.experiments.configuration.secrets import refuse_environment
 from quorum.experiments.configuration.templates import Template, UnknownKey, is_open, resolved, split
-from quorum.experiments.configuration.validation_errors import shown_value
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
@@ -267,13 +266,13 @@ def _search_path(config_dir: Path | None) -> list[str]:
 
 
 def _meaning(key: str | None) -> str:
-    """Return what a key that has no value of its own stands for, and how it is given."""
+    """Return what a key without a value stands for, and how it is given."""
     wanted = (knob for option in options() for knob in option.typed if knob.key == key and knob.value == "???")
     return next((f"Give {key}=VALUE: {knob.description}." for knob in wanted), "")
 
 
 def _key_hint(key: str, keys: Sequence[str]) -> str:
-    """Return the nearest keys, and those that stand beside the wrong one."""
+    """Return the nearest keys, and the siblings of the wrong one."""
     parent = key.rpartition(".")[0]
     while parent and parent not in keys:
         parent = parent.rpartition(".")[0]

@@ -12,11 +12,10 @@ from omegaconf.errors import OmegaConfBaseException
 
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.configuration.catalogue import CONFIGS, options
-from quorum.experiments.configuration.member_values import expand_members
+from quorum.experiments.configuration.member_values import expand_members, expand_presets
 from quorum.experiments.configuration.members import MEMBERS
-from quorum.experiments.configuration.option_values import option_values
+from quorum.experiments.configuration.option_files import option_values
 from quorum.experiments.configuration.overrides import parse, single_values
-from quorum.experiments.configuration.presets import expand_presets
 from quorum.experiments.configuration.secrets import refuse_environment
 from quorum.experiments.configuration.templates import is_open, resolved
 
@@ -125,14 +124,14 @@ def _set_limit(template: DictConfig, value: Any) -> None:
 
 def _check_key(template: DictConfig, key: str) -> None:
     above, _, name = key.rpartition(".")
-    beside = OmegaConf.select(template, above)
-    known = [str(found) for found in beside] if isinstance(beside, DictConfig) else []
+    siblings = OmegaConf.select(template, above)
+    known = [str(found) for found in siblings] if isinstance(siblings, DictConfig) else []
     if name not in known and not is_open(key):
         raise UserError(f"{key}: there is no such key", choices_hint(name, f"Keys of {above}", known))
 
 
 def _refuse_open(value: Any) -> None:
-    """Make sure that nothing in a configuration of a stranger is resolved again."""
+    """Make sure that nothing in an untrusted configuration is resolved again."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             _refuse_open(key)

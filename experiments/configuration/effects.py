@@ -1,7 +1,7 @@
 """Keys without effect: what is set for minds that have no use for it.
 
 Minds that do not talk have no use for a topology, and minds that ask no language model have none for a model, its
-prompts and its budget. A run with such a key looks like another experiment and is none, so it is told.
+prompts and its budget. A run with such a key looks like another experiment and is none, so a notice names it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class EffectCheck:
                 self._found.setdefault((cell.configuration.team_label, why), {}).update(self._words[group])
 
     @property
-    def told(self) -> str:
+    def notice(self) -> str:
         """What is without effect, in one line; empty for nothing."""
         found = []
         for (agents, why), words in self._found.items():
@@ -69,19 +69,19 @@ def without_effect(arguments: Sequence[str], cell: Cell, config_dir: Path | None
     words = [(override.key_or_group, override.input_line or "") for override in parse(arguments)]
     check = EffectCheck(words, lambda: compose((), config_dir))
     check.look_at(cell)
-    return check.told
+    return check.notice
 
 
-def refuse(told: str) -> None:
+def refuse(notice: str) -> None:
     """Refuse keys without effect, for those who want no doubt.
 
     Args:
-        told: what is without effect; empty for nothing.
+        notice: what is without effect; empty for nothing.
 
     Raises:
         UserError: something is.
     """
-    if told:
+    if notice:
         raise UserError(
-            told, "Leave them out, or choose minds that use them, such as agents=naive. --strict asks for it."
+            notice, "Leave them out, or choose minds that use them, such as agents=naive. --strict asks for it."
         )

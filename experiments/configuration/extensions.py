@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,7 @@ def together(required: Iterable[Mapping[str, BaseModel]]) -> dict[str, BaseModel
 
 def templates_of(component: Component[Any, Any, Any]) -> list[Path]:
     """Return the Jinja files that lie next to the code of an extension."""
-    file = definition_of(component.build).__code__.co_filename
+    file = inspect.getsourcefile(definition_of(component.build)) or ""
     return sorted(Path(file).parent.glob("*.jinja"))
 
 

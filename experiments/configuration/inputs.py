@@ -1,4 +1,4 @@
-"""What decides in a cell beside its configuration, each by its digest: templates, files that values name, plug-ins.
+"""What decides in a cell as well as its configuration, each by its digest: templates, files that values name, plug-ins.
 
 Two cells of equal configuration whose prompts or plug-ins differ are two cells: `inputs_of` is part of their names.
 """
@@ -31,7 +31,7 @@ MEMORY_INPUT = "memory.store/memory.json"
 
 
 def inputs_of(configuration: Configuration, world: str | None = None) -> Inputs:
-    """Digest what decides in a cell beside its configuration.
+    """Digest what decides in a cell as well as its configuration.
 
     Args:
         configuration: of the cell.
@@ -80,7 +80,7 @@ class SharedInputs:
         self._found: dict[tuple[str, ...], Inputs] = {}
 
     def of(self, configuration: Configuration) -> Inputs:
-        """Digest what decides in a cell beside its configuration.
+        """Digest what decides in a cell as well as its configuration.
 
         Raises:
             UserError: as `inputs_of`.
@@ -114,7 +114,7 @@ def refuse_changed(name: str, before: Inputs, now: Inputs) -> None:
     if changed:
         raise InputsChanged(
             f"{name}: not what it was when this command began: {', '.join(changed)}",
-            "Say the command again: what has changed is run under names of its own.",
+            "Run the command again: it runs what has changed under new names.",
         )
 
 

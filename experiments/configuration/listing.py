@@ -11,7 +11,7 @@ from typing import Any
 
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.configuration.catalogue import EXPERIMENT, Option, knobs, options
-from quorum.experiments.configuration.registry import REGISTRIES, engines
+from quorum.experiments.configuration.registry import REGISTRIES, engines, extensions
 
 
 def listing(group: str | None, config_dir: Path | None) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def listing(group: str | None, config_dir: Path | None) -> dict[str, Any]:
         "knobs": [asdict(knob) for knob in knobs()] if group is None else [],
         "components": {
             registry.group: list(registry.names())
-            for registry in (*REGISTRIES, engines)
+            for registry in (*REGISTRIES, extensions, engines)
             if group in (None, registry.group)
         },
     }
@@ -47,7 +47,7 @@ def _options(config_dir: Path | None) -> Sequence[Option]:
     if config_dir is not None and not config_dir.is_dir():
         raise UserError(f"--config-dir {config_dir}: no such folder")
     if config_dir is not None:
-        from quorum.experiments.configuration.broken_yaml import check_folder  # noqa: PLC0415 (PyYAML: ours are read without)
+        from quorum.experiments.configuration.option_files import check_folder  # noqa: PLC0415 PyYAML: ours are read without
 
         check_folder(config_dir)
     return options(config_dir)

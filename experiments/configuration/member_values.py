@@ -1,8 +1,12 @@
-"""The values of the minds that single participants have: `agents.members.agent_2=planner`, `agents.leader={...}`.
+"""Values inside of values. Minds of single participants: `agents.members.agent_2=planner`, `agents.leader={...}`.
 
-The name of an option of `agents` stands for the values of its file; in a map, `name` does, and the keys beside it come
-before them. A map without a name has the values of the group itself, but for its keys. `prompts` may be the name of an
-option of `prompts`.
+The name of an option of `agents` stands for the values of its file; in a map, `name` does, and the other keys in it
+come before them. A map without a name has the values of the group itself, but for its keys. `prompts` may be the name
+of an option of `prompts`.
+
+Values of models may name a preset: `{preset: groq, model: NAME}` has the values of the file of `llm=groq`, without
+those that every provider has (`shared/calls`): these come from the group. Another provider by its name
+(`{name: anthropic, model: NAME}`) takes what it leaves out from the preset of that name.
 """
 
 from __future__ import annotations
@@ -11,11 +15,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf import DictConfig, ListConfig, OmegaConf, open_dict
 
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.configuration.catalogue import options
-from quorum.experiments.configuration.option_values import option_values
+from quorum.experiments.configuration.option_files import option_values
 from quorum.experiments.configuration.registry import minds
 from quorum.experiments.configuration.secrets import refuse_environment
 from quorum.experiments.configuration.team_label import LEADER
@@ -82,7 +86,7 @@ def _option(group: str, name: str, place: str, folders: tuple[Path, ...]) -> Map
 def _layered(
     base: Mapping[str, Any], own: Mapping[str, Any], place: str, template: DictConfig, folders: tuple[Path, ...]
 ) -> dict[str, Any]:
-    """Put values over others, map by map; of a map that is another key's, its keys are referred to one by one."""
+    """Put values over others, map by map; refer key by key to a map that belongs to another key."""
     found = dict(base)
     for key, value in own.items():
         below = found.get(key)
@@ -104,3 +108,59 @@ def _spread(reference: str, template: DictConfig) -> Mapping[str, Any] | None:
     key = reference[2:-1]
     found = OmegaConf.select(template, key)
     return {name: f"${{{key}.{name}}}" for name in map(str, found)} if isinstance(found, DictConfig) else None
+
+
+PRESET = "preset"
+_MODELS = "llm"
+_SHARED = "shared/"
+
+
+def expand_presets(template: DictConfig, folders: tuple[Path, ...]) -> None:
+    """Put the values of presets in the place of their names, wherever values of a model stand in `llm`.
+
+    Args:
+        template: a composed configuration; it is changed.
+        folders: with the files of the options, the first of a name counting.
+
+    Raises:
+        UserError: there is no such preset.
+    """
+    llm = OmegaConf.select(template, _MODELS)
+    if not isinstance(llm, DictConfig):
+        return
+    known = [option.name for option in options(folders[0]) if option.group == _MODELS]
+    for where, values, usual in list(_model_places(llm)):
+        name = values.get(PRESET)
+        if name is None:
+            name = values.get("name")
+            if name not in known or name == usual:
+                continue
+        elif name not in known:
+            hint = choices_hint(str(name), "Presets", known)
+            raise UserError(f"{_MODELS}.{where}.{PRESET}: there is no preset {name!r}", hint)
+        own = OmegaConf.to_container(values, throw_on_missing=False)
+        assert isinstance(own, dict)
+        own.pop(PRESET, None)
+        with open_dict(values):
+            values.clear()
+            values.update({**option_values(_MODELS, str(name), folders, without=_SHARED), **own})
+
+
+def _model_places(llm: DictConfig) -> Iterator[tuple[str, DictConfig, Any]]:
+    """Yield where values of a model stand in the place of others, with these values and the provider of the others."""
+    usual = llm.get("name")
+    for group in ("agents", "roles"):
+        found = llm.get(group)
+        for key in map(str, found if isinstance(found, DictConfig) else ()):
+            own = found[key]
+            if isinstance(own, DictConfig):
+                yield f"{group}.{key}", own, usual
+                yield from _fallbacks(own, f"{group}.{key}.", own.get("name", usual))
+    yield from _fallbacks(llm, "", usual)
+
+
+def _fallbacks(values: DictConfig, where: str, usual: Any) -> Iterator[tuple[str, DictConfig, Any]]:
+    found = values.get("fallback")
+    for index, entry in enumerate(found if isinstance(found, ListConfig) else ()):
+        if isinstance(entry, DictConfig):
+            yield f"{where}fallback.{index}", entry, usual

@@ -1,6 +1,6 @@
 """The minds of single participants: `agents.members` by the name of each, `agents.leader` for whoever leads.
 
-The group `agents` is the mind of all others. Here values are checked; who leads, and who can stand beside whom, is
+The group `agents` is the mind of all others. Here values are checked; who leads, and which minds can play together, is
 known when the team is built (`quorum.experiments.episode.team`).
 """
 

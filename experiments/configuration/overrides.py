@@ -40,7 +40,7 @@ def parse(arguments: Sequence[str]) -> list[Override]:
 
 
 def _refuse_repetition(overrides: Sequence[Override]) -> None:
-    """Refuse a key that is given twice: which of the two was meant cannot be told."""
+    """Refuse a key that is given twice: either value may be meant."""
     given: dict[str, str] = {}
     for override in overrides:
         key, text = override.key_or_group, override.input_line or ""

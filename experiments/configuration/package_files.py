@@ -18,7 +18,7 @@ import orjson
 from maeil.digests import digest, digest_file
 
 PROJECT = frozenset({"quorum", "maeil", "cube_env", "crafter_env", "llamac_env"})
-"""The packages of Quorum itself, whose version and commit stand beside every result."""
+"""The packages of Quorum itself, whose version and commit every result records."""
 NO_FILES = "no files"
 """Stands for the digest of code that has none: it was typed into a notebook."""
 
@@ -32,7 +32,7 @@ def describe_package(package: str) -> str:
     """Return the digest of a top-level package or module that is imported, its version before it if it has one.
 
     It is of all files of a package but hidden ones and results; where the package is not installed, also of the modules
-    beside it that it imports.
+    next to it that it imports.
     """
     files = dict(_files(package))
     if not files:

@@ -12,7 +12,7 @@ from maeil.metrics import METRICS
 from maeil.user_errors import UserError
 from quorum.agents.skills import skills
 from quorum.experiments.common.extension_errors import belongs_to_extensions, extension_errors
-from quorum.experiments.configuration.registry import REGISTRIES, engines
+from quorum.experiments.configuration.registry import REGISTRIES, engines, extensions
 
 _log = logging.getLogger(__name__)
 _of_unknown_effect: list[str] = []
@@ -49,10 +49,10 @@ def load_plugins(modules: Iterable[str]) -> None:
 def of_unknown_effect() -> Sequence[str]:
     """Return the top-level packages of the modules that registered neither a component nor a metric.
 
-    What they change, such as the rewards of a world, cannot be told from a configuration.
+    What they change, such as the rewards of a world, does not show in a configuration.
     """
     return tuple(_of_unknown_effect)
 
 
 def _registered() -> int:
-    return sum(len(registry.names()) for registry in (*REGISTRIES, engines, skills)) + len(METRICS.present)
+    return sum(len(registry.names()) for registry in (*REGISTRIES, engines, extensions, skills)) + len(METRICS.present)

@@ -1,6 +1,6 @@
 """The registries of components: worlds, minds, topologies, providers, extensions of the loop, engines of sweeps.
 
-Packages offer theirs by entry points: `quorum.worlds`, `quorum.minds`, `quorum.topologies`, `quorum.providers`,
+Packages offer components by entry points: `quorum.worlds`, `quorum.minds`, `quorum.topologies`, `quorum.providers`,
 `quorum.extensions`, `quorum.engines`, each resolving to a `maeil.component.Component`; a module named by `--plugin`
 calls `worlds.register("name", component)`.
 """
@@ -47,11 +47,11 @@ minds: Registry[Component[Any, TeamContext, Sequence[Mind]]] = Registry(
     "agents",
     "quorum.minds",
     {
-        "heuristic": "quorum.agents.heuristic:component",
-        "always_right": "quorum.agents.always_right:component",
-        "idle": "quorum.agents.idle:component",
-        "negotiator": "quorum.agents.negotiator:component",
-        "planner": "quorum.agents.planner:component",
+        "heuristic": "quorum.agents.rules:heuristic",
+        "always_right": "quorum.agents.rules:always_right",
+        "idle": "quorum.agents.rules:idle",
+        "negotiator": "quorum.agents.rules:negotiator",
+        "planner": "quorum.agents.rules:planner",
         "naive": "quorum.agents.naive:component",
         "tom": "quorum.agents.tom:component",
         "llamac": "quorum.agents.llamac:component",

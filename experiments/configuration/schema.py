@@ -21,8 +21,6 @@ from maeil.user_errors import UserError, choices_hint
 from quorum.agents.prompting.requests import TURNS
 from quorum.experiments.configuration.checked_values import checked, component_values
 from quorum.experiments.configuration.extensions import extension_values, together
-from quorum.experiments.configuration.fault import OFF, FaultConfig
-from quorum.experiments.configuration.fault import schema_of as fault_schema_of
 from quorum.experiments.configuration.members import MEMBERS, members_of, without_members
 from quorum.experiments.configuration.providers.config import (
     OF_THE_GROUP,
@@ -39,10 +37,7 @@ Positive = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
 
 
-_SIMULATED = "simulated"
-"""The name of the provider whose models ask nobody."""
-
-_OF_THE_LOOP = ("extension", "fault")
+_OF_THE_LOOP = ("extension",)
 """What is left out of a configuration that has no use for it."""
 _OF_EARLIER_VERSIONS = ("repair", "heal", "healing")
 """Groups that only recorded configurations may have."""
@@ -131,23 +126,21 @@ class Configuration(Knobs):
     members: Mapping[str, SerializeAsAny[ComponentConfig]]
     """The minds of single participants, by their names; they stand in `agents.members`."""
     leader: SerializeAsAny[ComponentConfig] | None
-    """The mind of whoever leads in the topology, where it is another one; it stands in `agents.leader`."""
+    """The mind of whoever leads in the topology, where it differs; it stands in `agents.leader`."""
     topology: SerializeAsAny[ComponentConfig]
     """Who may speak to whom, and in which order."""
     llm: SerializeAsAny[ModelConfig]
     """The language model."""
     extension: Mapping[str, SerializeAsAny[BaseModel]]
     """Methods that take part in the loop, by name, in the order of their hooks."""
-    fault: FaultConfig | None
-    """What is made to go wrong in the episode; None: nothing."""
 
     def plain(self) -> dict[str, Any]:
         """Return the configuration as JSON-ready data, the same for equal configurations however they were written.
 
-        It leaves out extensions, a fault and minds of single participants where there are none, and where memory is
+        It leaves out extensions and minds of single participants where there are none, and where memory is
         stored, which is no part of a cell.
         """
-        absent = [name for name, part in (("extension", self.extension), ("fault", self.fault)) if not part]
+        absent = [] if self.extension else ["extension"]
         plain = self.model_dump(mode="json", exclude={"members", "leader", *absent})
         if self.members:
             plain["agents"][MEMBERS] = {name: own.model_dump(mode="json") for name, own in self.members.items()}
@@ -239,8 +232,8 @@ class Configuration(Knobs):
         """Return the values of the model that is asked: those of `llm`, then the role's, then the participant's.
 
         Args:
-            participant: who asks; empty: nobody who has values of its own.
-            role: in which it asks; empty: one that has no values of its own.
+            participant: who asks; empty: nobody with special values.
+            role: in which it asks; empty: one without special values.
 
         Raises:
             UserError: these values do not go with the others.
@@ -259,7 +252,7 @@ class Configuration(Knobs):
 
     @property
     def special_models(self) -> Mapping[str, ModelConfig]:
-        """The models beside that of `llm` by the key of each: `llm.agents.agent_0`, `llm.roles.assessor.fallback.0`."""
+        """The models other than that of `llm`, by key: `llm.agents.agent_0`, `llm.roles.assessor.fallback.0`."""
         found = {f"llm.agents.{name}": self.llm_of(name) for name in self.llm.participants}
         found |= {f"llm.roles.{role}": self.llm_of("", role) for role in self.llm.special_roles}
         chosen: Mapping[str, ModelConfig] = {"llm": self.llm, **found}
@@ -304,7 +297,7 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
 
     Args:
         raw: the configuration.
-        recorded: whether it was read from the folder of a run, which may be a stranger's: no value may name a file.
+        recorded: whether it was read from the folder of a run, which may be untrusted: no value may name a file.
 
     Raises:
         UserError: what is wrong, one line for each key.
@@ -332,42 +325,17 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
         topology=parts["topology"],
         llm=llm,
         extension=extension_values(raw, recorded=recorded),
-        fault=_fault_of(raw.get("fault", {"name": OFF})),
     )
     _check_common_knobs(knobs, {**parts, **whole.team})
     _check_answers(whole)
     if whole.uses_models:
         _check_roles(whole)
     _check_store(whole)
-    _check_fault(whole)
     return whole
 
 
-def _check_fault(whole: Configuration) -> None:
-    """Make sure that an episode with a fault can be played again and again, and always goes the same way.
-
-    Raises:
-        UserError: it cannot, or does not.
-    """
-    if whole.fault is None:
-        return
-    told, again = f"fault={whole.fault.name}", "its episode is played many times to find a fault that makes it fail"
-    if whole.uses_models:
-        for place, model in {"llm": whole.llm, **whole.special_models}.items():
-            if model.name != _SIMULATED:
-                hint = "Choose llm=simulated, or minds that ask no language model."
-                raise UserError(f"{told}: {place}={model.name}: {again}, and no real model may be asked for that", hint)
-    if whole.clock.unit is ClockUnit.SECONDS or {*whole.limits.model_dump().values()} != {None}:
-        where = "clock=seconds" if whole.clock.unit is ClockUnit.SECONDS else "limits"
-        hint = "Choose clock=tokens or clock=fixed, and no wall-clock limits."
-        raise UserError(f"{told}: {where}: {again}, and real time is never the same", hint)
-    if whole.remembers:
-        hint = "Set memory.keep=false."
-        raise UserError(f"{told}: agents={whole.team_label} takes a memory along, which a fault would spoil", hint)
-
-
 def _check_store(whole: Configuration) -> None:
-    """Make sure that there is something to be stored, where a folder is named for it."""
+    """Make sure that the team has something to store where a folder is named for it."""
     if whole.memory.store is None or whole.remembers:
         return
     if not whole.memory.keep:
@@ -377,12 +345,6 @@ def _check_store(whole: Configuration) -> None:
     raise UserError(
         f"memory.store: agents={whole.team_label} takes nothing along to the next episode", f"Leave it out{hint}."
     )
-
-
-def _fault_of(values: Any) -> FaultConfig | None:
-    """Check the values of `fault`, which configurations of versions before 0.15 do not have."""
-    schema = fault_schema_of(values)
-    return checked(schema, values, "fault.", known=list(schema.model_fields)) if schema is not None else None
 
 
 def _check_answers(whole: Configuration) -> None:
@@ -436,7 +398,7 @@ def _fallbacks_of(model: ModelConfig, where: str) -> Sequence[ModelConfig]:
         place = f"{where}fallback.{index}."
         for key in (*OF_THE_GROUP, "fallback"):
             if key in own:
-                raise UserError(f"{place}{key}: a fallback has none of its own: llm.{key} is for the whole team")
+                raise UserError(f"{place}{key}: a fallback cannot have this key: llm.{key} is for the whole team")
         _check_provider(own, place)
         merged = layered(values, [own], lambda name: providers.get(name).config.model_fields)
         if merged == values:
@@ -451,7 +413,7 @@ def _fallbacks_of(model: ModelConfig, where: str) -> Sequence[ModelConfig]:
 
 
 def _check_roles(whole: Configuration) -> None:
-    """Make sure that there is every role, and every turn, that has values or a deadline of its own.
+    """Make sure that every role and every turn with special values or a deadline exists.
 
     Raises:
         UserError: there is one that this team does not have.

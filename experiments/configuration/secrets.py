@@ -57,7 +57,7 @@ def refuse_secrets(configuration: Any) -> None:
     variables = _key_variables()
     for key, value in _texts(configuration):
         if key.endswith(_NAMES_A_KEY):
-            continue  # whose own check tells names from keys
+            continue  # another check distinguishes names from keys
         if (name := _held(value, variables)) is not None:
             raise UserError(f"{key}: the value (not shown here) holds that of the environment variable {name}", _HINT)
         if key.rpartition(".")[2] == "model" and _LOOKS_LIKE_A_KEY.search(value):

@@ -1,7 +1,7 @@
-"""How an episode begins as a recorded one did, and goes on by itself from an instant.
+"""How an episode replays a recorded prefix, and continues live from a branch point.
 
-Until then all minds of that run think again, with the recorded answers of its models in the place of these, and every
-event is held against the record. So whatever minds keep in themselves is as it was, and nothing is sent to a model.
+Up to the branch point, all minds of the recorded run think again with the recorded answers of its models, and every
+event is checked against the record. So minds reach the same internal state, and nothing is sent to a model.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from functools import partial
 import orjson
 
 from maeil import Mind, Plan, TeamContext, World
-from maeil.component import ComponentConfig, TakesOver, TopologyContext
+from maeil.component import ComponentConfig, Handover, TopologyContext
 from maeil.errors import InvalidThought
 from maeil.extensions.change import ChangeAt
+from maeil.mind import COORDINATOR
 from maeil.trace import Listener, Prefix
 from maeil.user_errors import UserError, choices_hint
 from maeil.world import Limited
@@ -27,50 +28,52 @@ from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.configuration.extensions import together
 from quorum.experiments.configuration.registry import minds, topologies
 from quorum.experiments.configuration.schema import Configuration
+from quorum.experiments.episode.branch_minds import (
+    DroppedMessage,
+    DroppingMind,
+    ScriptedAnswer,
+    ScriptedMind,
+    Shadowed,
+    Takeover,
+)
 from quorum.experiments.episode.building import built
 from quorum.experiments.episode.built import check_topology
 from quorum.experiments.episode.call_books import CallBooks, budget_of
-from quorum.experiments.episode.dictated import Dictated, Words
 from quorum.experiments.episode.draws import DrawnSeeds, sample_number
-from quorum.experiments.episode.dropped import Drop, Dropping
-from quorum.experiments.episode.fault import Fault
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
-from quorum.experiments.episode.planting import participants, seated
-from quorum.experiments.episode.seat import Attended, Seat
+from quorum.experiments.episode.silent_mind import SilentMind
 from quorum.experiments.episode.switching import Switches, SwitchingTopology
 from quorum.experiments.episode.team import Team, build_team
-from quorum.experiments.episode.unhearing import Unhearing
 
 _LONGEST_REASON = 900
 """Characters of what a message says of the first difference."""
 
 
 class PrefixRefused(UserError):
-    """The beginning of the other run cannot be brought back."""
+    """The run cannot be replayed up to the branch point."""
 
 
 @dataclass(frozen=True, slots=True)
 class Branching:
-    """The beginning that an episode has of another one.
+    """The recorded prefix of a branch, and its change.
 
     Attributes:
-        run: where that was read, for messages.
-        configuration: of the other one.
-        prefix: what happened in it before the instant.
-        calls: what its models answered; None where it asked none.
-        memory: that its team brought along; None for none.
-        words: what participants are told to say or to plan, once.
-        drops: messages that their senders do not send.
-        draw: which of several samples from the instant it is; 0 goes on with the randomness of the run.
-        fault: what goes wrong in the other one, and in this one too, unless the mind of whoever does it is replaced.
-        named: participants whose mind is said to be another from the instant on. One of the same values is a fresh
-            copy: it has no fault, and is the clean reference of an agent's own mind.
-        after: from the instant on; None: the same configuration.
-        earlier: where the other one is a branch itself: the beginning that it had; None: it began by itself.
-        told: those who are told any of that, when they are built.
-        switches: what of the loop is another from the instant on.
-        world: what of the world is another from the instant on, and when that is; None: nothing.
+        run: folder of the recorded run, for messages.
+        configuration: of the run.
+        prefix: what happened in the run before the branch point.
+        calls: the recorded answers of its models; None if it asked none.
+        memory: the memory that its team brought along; None for none.
+        words: scripted answers of participants.
+        drops: messages that are not delivered.
+        draw: number of the sample; 0 continues with the randomness of the run.
+        named: participants who get another mind. A mind with the same values is a fresh copy, which
+            follows no script: the clean reference for an agent's own mind.
+        after: configuration from the branch point on; None: the same.
+        earlier: the same of the run, if it is a branch itself; else None.
+        edited: the minds that follow a script or drop messages, once they are built.
+        switches: values of the loop that change at the branch point.
+        world: a change of the world state, with its step; None: no change.
     """
 
     run: str
@@ -78,34 +81,33 @@ class Branching:
     prefix: Prefix
     calls: Replay | None
     memory: Memory | None = None
-    words: Sequence[Words] = ()
-    drops: Sequence[Drop] = ()
+    words: Sequence[ScriptedAnswer] = ()
+    drops: Sequence[DroppedMessage] = ()
     draw: int = 0
-    fault: Fault | None = None
     named: frozenset[str] = frozenset()
     after: Configuration | None = None
     earlier: Branching | None = None
-    told: list[Dictated | Dropping] = field(default_factory=list)
+    edited: list[ScriptedMind | DroppingMind] = field(default_factory=list)
     switches: list[Switches] = field(default_factory=list)
     world: ChangeAt | None = None
 
     @property
-    def undone(self) -> Sequence[Words | Drop]:
-        """What nobody has had a turn for."""
-        return [what for mind in self.told for what in mind.undone]
+    def undone(self) -> Sequence[ScriptedAnswer | DroppedMessage]:
+        """The scripted answers and dropped messages whose turn did not come."""
+        return [what for mind in self.edited for what in mind.undone]
 
     @property
     def listeners(self) -> Sequence[Listener]:
-        """Those who are told every event of the episode."""
+        """All parts that listen to the episode."""
         found: list[Listener] = []
         for one in self._chain:
-            found.insert(0, one.prefix)  # those of the earliest begin first
-            found += [*one.switches, *(mind for mind in one.told if isinstance(mind, Dropping))]
+            found.insert(0, one.prefix)  # the earliest prefix comes first
+            found += [*one.switches, *(mind for mind in one.edited if isinstance(mind, DroppingMind))]
         return found
 
     @property
     def changed(self) -> ChangeAt | None:
-        """What of the world is another from an instant on, in this one or in one that it branches off."""
+        """The change of the world state in this branch, or in one that it was branched from."""
         return next((one.world for one in self._chain if one.world is not None), None)
 
     @property
@@ -117,16 +119,16 @@ class Branching:
 
     @property
     def sample(self) -> int:
-        """The number by which what is asked from the instant on is another sample than in other draws."""
+        """The number that makes the requests of this draw samples other than those of other draws."""
         return sample_number([one.draw for one in self._chain][::-1])
 
     def models(self, after: Callable[[str], Model], pool: ModelPool, books: CallBooks) -> Callable[[str], Model]:
-        """Return what gives each participant a model that answers as recorded until the instant.
+        """Return a factory of models that answer as recorded up to the branch point.
 
         Args:
-            after: gives each the model that it thinks with from then on.
+            after: the factory of the models from then on.
             pool: of the process.
-            books: in which the calls of both are entered.
+            books: records the calls of both.
         """
         if self.calls is None:
             return after
@@ -141,11 +143,11 @@ class Branching:
         return lambda participant: _Until(self.prefix, before(participant), after(participant))
 
     def seated(self, team: Team, context: TeamContext) -> Team:
-        """Return who takes part: the minds of the other run, whose places others take over at the instant.
+        """Return the team of the branch: minds of the run, which others take over from at the branch point.
 
         Args:
-            team: from then on.
-            context: what it was built for.
+            team: the team from then on.
+            context: the context that it was built for.
 
         Raises:
             UserError: a mind cannot take over.
@@ -155,25 +157,26 @@ class Branching:
         had = self._had(context)
         with self._limited(context.world):
             first = build_team(self.configuration, had)
-            first = (seated(self.fault) if self.earlier is None else self.earlier.seated)(first, had)
-        names = participants(context)
+            if self.earlier is not None:
+                first = self.earlier.seated(first, had)
+        names = (*context.world.agents, *([COORDINATOR] if context.topology.coordinated else []))
         others = had.topology is not context.topology
         copied = [team.configs[index] for index, name in enumerate(names) if name in self.named]
         places = zip(names, first.minds, first.configs, team.minds, team.configs, strict=True)
         seats = [self._seat(*place, copied=copied, others=others) for place in places]
         for sender in sorted({drop.sender for drop in self.drops}):
             own = [drop for drop in self.drops if drop.sender == sender]
-            seats[sender] = dropping = Dropping(seats[sender], own, self.prefix)
-            self.told.append(dropping)
+            seats[sender] = dropping = DroppingMind(seats[sender], own, self.prefix)
+            self.edited.append(dropping)
         for words in self.words:
             if words.participant not in names:
                 hint = choices_hint(words.participant, "They are", names)
                 raise UserError(f"{words}: there is no participant {words.participant!r}", hint)
             index = names.index(words.participant)
-            seats[index] = dictated = Dictated(
-                seats[index], words, _said(words, context.world), context.world, self.prefix
+            seats[index] = scripted = ScriptedMind(
+                seats[index], words, _content(words, context.world), context.world, self.prefix
             )
-            self.told.append(dictated)
+            self.edited.append(scripted)
         topology = first.topology
         if others:
             topology = SwitchingTopology(first.topology or had.topology, context.topology, self.prefix)
@@ -185,10 +188,10 @@ class Branching:
         self.switches[0].add(before, after)
 
     def _had(self, context: TeamContext) -> TeamContext:
-        """Return what the minds until the instant are built for.
+        """Return the context of the minds up to the branch point.
 
         Raises:
-            UserError: the topology from then on has other participants, or needs an extension with other values.
+            UserError: the topology from then on has other participants, or requires an extension with other values.
         """
         c, after = self.configuration, self.after or self.configuration
         if c.topology == after.topology:
@@ -200,19 +203,19 @@ class Branching:
             has, had = ("has", "had none") if context.topology.coordinated else ("has none", "had one")
             raise UserError(
                 f"topology={after.topology.name}: it {has} a coordinator, and the team {had} so far",
-                "Nobody can come or go in the middle of an episode: choose a topology with the same participants.",
+                "Nobody can join or leave during an episode: choose a topology with the same participants.",
             )
         together([c.extensions, after.extensions])
-        self.prefix.anew = True
+        self.prefix.changes_first = True
         self.prefix.others |= {"topology"}
         return replace(context, topology=topology)
 
     @contextmanager
     def _limited(self, world: World) -> Iterator[None]:
-        """Have the world tell the step limit of the other episode, and have that hold until the instant.
+        """Give the world the step limit of the run up to the branch point.
 
         Raises:
-            UserError: its limit cannot be another one in the middle of an episode.
+            UserError: the world cannot change its limit during an episode.
         """
         before, after = self.configuration.max_steps, (self.after or self.configuration).max_steps
         if before == after:
@@ -220,7 +223,7 @@ class Branching:
             return
         if not isinstance(world, Limited):
             raise UserError(
-                f"max_steps={after}: the step limit of env={world.name} cannot be another one in mid-episode",
+                f"max_steps={after}: the step limit of env={world.name} cannot change during an episode",
                 "Its world would need a method limit(max_steps): see maeil.world.Limited.",
             )
         self.prefix.others |= {"max_steps"}
@@ -242,40 +245,40 @@ class Branching:
         copied: Sequence[ComponentConfig],
         others: bool,
     ) -> Mind:
-        """Return who thinks for a participant.
+        """Return the mind of a participant.
 
         Args:
             name: of the participant.
-            before: its mind until the instant.
-            had: the values of that.
+            before: its mind up to the branch point.
+            had: the values of that mind.
             after: its mind from then on.
-            config: the values of that.
-            copied: the values of the minds of all who are named.
-            others: whether the team talks in another way from then on, for which minds that talk are built anew.
+            config: the values of that mind.
+            copied: the values of the minds of all named participants.
+            others: whether the topology changes, so that minds that talk are built again.
         """
-        anew = others and minds.get(config.name).talks
-        if config == had and name not in self.named and not anew:
-            if config in copied and minds.get(config.name).takes_over is TakesOver.ALONG:
-                return Attended(before, after)
-            # In a team that talks from now on, one that has no use for talk is spared it.
-            spared = isinstance(after, Unhearing) and not isinstance(before, Unhearing)
-            return Seat(before, Unhearing(before), self.prefix, along=False) if spared else before
-        how = minds.get(config.name).takes_over
-        if how is TakesOver.NOT:
-            able = [name for name in minds.names() if minds.get(name).takes_over is not TakesOver.NOT]
+        rebuilt = others and minds.get(config.name).talks
+        if config == had and name not in self.named and not rebuilt:
+            if config in copied and minds.get(config.name).handover is Handover.SHADOW:
+                return Shadowed(before, after)
+            # a mind that has no use for talk is spared it in a team that talks from now on
+            spared = isinstance(after, SilentMind) and not isinstance(before, SilentMind)
+            return Takeover(before, SilentMind(before), self.prefix, shadow=False) if spared else before
+        how = minds.get(config.name).handover
+        if how is Handover.NEVER:
+            able = [name for name in minds.names() if minds.get(name).handover is not Handover.NEVER]
             raise UserError(
-                f"agents={config.name}: such a mind cannot take over in the middle of an episode: what it goes by has "
-                "grown from its own beginning",
+                f"agents={config.name}: such a mind cannot take over during an episode: its state has grown from the "
+                "start of an episode",
                 f"These can: {', '.join(able)}.",
             )
-        return Seat(before, after, self.prefix, along=how is TakesOver.ALONG)
+        return Takeover(before, after, self.prefix, shadow=how is Handover.SHADOW)
 
     @contextmanager
     def checked(self) -> Iterator[None]:
-        """Refuse what goes wrong before the instant has come.
+        """Turn errors before the branch point into a refusal.
 
         Raises:
-            PrefixRefused: it did.
+            PrefixRefused: something went wrong before the branch point, or it was not reached.
         """
         try:
             yield
@@ -287,18 +290,18 @@ class Branching:
             raise self._refusal("the episode ends earlier")
 
     def _refusal(self, reason: str) -> PrefixRefused:
-        told = "\n".join(sanitize(line, _LONGEST_REASON) for line in reason[:_LONGEST_REASON].splitlines())
+        shown = "\n".join(sanitize(line, _LONGEST_REASON) for line in reason[:_LONGEST_REASON].splitlines())
         return PrefixRefused(
-            f"{self.run}: it cannot be brought back as it was: {told}",
+            f"{self.run}: it cannot be replayed up to the branch point: {shown}",
             "Its prompts, its plug-ins or the code have changed since, or the folder was changed.",
         )
 
 
-def _said(words: Words, world: World) -> str | Plan:
-    """Return the message, or the plan in the world's own actions.
+def _content(words: ScriptedAnswer, world: World) -> str | Plan:
+    """Return the scripted message, or the plan in the actions of the world.
 
     Raises:
-        UserError: it is no plan in this world.
+        UserError: it is no plan of this world.
     """
     if words.text is not None:
         return words.text
@@ -315,12 +318,12 @@ def _said(words: Words, world: World) -> str | Plan:
 
 
 class _Until:
-    """A model that answers as recorded until the instant, and then as another one does.
+    """A model that answers as recorded up to the branch point, and live from then on.
 
     Args:
-        prefix: says when it has come.
-        before: what was recorded.
-        after: the other one.
+        prefix: knows when the branch point is reached.
+        before: the recorded model.
+        after: the live model.
     """
 
     def __init__(self, prefix: Prefix, before: Model, after: Model) -> None:
@@ -329,5 +332,5 @@ class _Until:
         self._after = after
 
     async def complete(self, request: Request) -> Reply:
-        """Answer by the one whose time it is."""
+        """Ask the model in charge."""
         return await (self._after if self._prefix.live else self._before).complete(request)

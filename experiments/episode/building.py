@@ -1,4 +1,4 @@
-"""Calls what builds a component, and tells its refusals as the mistakes in the values that they are."""
+"""Calls what builds a component, and reports its refusals as mistakes in the values."""
 
 from __future__ import annotations
 

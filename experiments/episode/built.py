@@ -47,7 +47,7 @@ def check_board(world: World, seed: int) -> None:
     Raises:
         ContractError: it cannot.
     """
-    board = check_type(world.reset(seed), MAPPING, world.reset, "a mapping that tells the board")
+    board = check_type(world.reset(seed), MAPPING, world.reset, "a mapping that describes the board")
     with check_json(world.reset):
         orjson.dumps(board)
 

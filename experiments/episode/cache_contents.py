@@ -43,8 +43,8 @@ class CacheContents:
     def text(self) -> str:
         """Return it for a reader."""
         if self.damage:
-            return f"{self.path} is damaged ({self.damage}). `quorum cache clear` throws it away."
-        forgotten = f"{self.forgotten} answers are thrown away; " if self.forgotten else ""
+            return f"{self.path} is damaged ({self.damage}). `quorum cache clear` deletes it."
+        forgotten = f"{self.forgotten} answers were deleted; " if self.forgotten else ""
         return f"{forgotten}{self.entries} answers, {self.bytes / 1e6:.1f} MB in {self.path}"
 
 

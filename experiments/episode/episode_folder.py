@@ -67,7 +67,7 @@ class EpisodeFolder:
             ) from error
 
     def finish(self) -> Path:
-        """Give the folder its final name, safely beside other processes that finish the same cell.
+        """Give the folder its final name, safely while other processes finish the same cell.
 
         What it holds is on disk before it gets the name, and the name when this returns. So what a power cut leaves
         under a final name is whole.

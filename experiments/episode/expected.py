@@ -20,7 +20,7 @@ import orjson
 from quorum.agents.llm.prices import BATCH, OFFER_BATCHES, read_tier
 from quorum.agents.llm.protocol import Usage
 from quorum.agents.llm.spending import dollars
-from quorum.experiments.common.durations import clock_time
+from quorum.experiments.common.outputs import clock_time
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.providers.config import ProviderConfig
 from quorum.experiments.configuration.registry import providers
@@ -136,13 +136,12 @@ def expected(raw: Mapping[str, Any], *, uses_models: bool, thoughts: int | None 
     return Expected(answers, read + written, money or 0.0, seconds, priceless=money is None, by_tier=by_tier)
 
 
-def expectation(cell: Cell, thoughts: int | None = None, draws: int = 1) -> str:
+def expectation(cell: Cell, thoughts: int | None = None) -> str:
     """Say what an episode is expected to take; empty where no model is asked but a simulated one or a recording.
 
     Args:
         cell: the episode.
         thoughts: of a branch: the thoughts that its run has left; None: the episode is no branch.
-        draws: how many samples of it are run.
     """
     c = cell.configuration
     if not (asks_real_model(cell.plain, uses_models=c.uses_models) and isinstance(c.llm, ProviderConfig)):
@@ -152,8 +151,7 @@ def expectation(cell: Cell, thoughts: int | None = None, draws: int = 1) -> str:
         return f"cost unknown: there are no figures of agents={c.team_label}"
     money = "unknown money (no price)" if found.priceless else dollars(found.usd)
     amounts = f"{found.answers:,.0f} answers, {found.tokens:,.0f} tokens, {money}, {clock_time(found.seconds)}"
-    each = f" for each of {draws} draws" if draws > 1 else ""
-    return f"expected: about {amounts}{each} ({basis()})"
+    return f"expected: about {amounts} ({basis()})"
 
 
 def basis() -> str:

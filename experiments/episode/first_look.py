@@ -104,7 +104,7 @@ class FirstLook:
         """Look whether the minds of a branch can take the places of those of its run.
 
         Raises:
-            UserError: one cannot, or is told what it cannot say or plan.
+            UserError: one cannot, or is to say or plan what it cannot.
         """
         with extension_errors():
             build(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any, Self
 
+import msgspec
 import rich.text
 from rich.cells import cell_len
 from rich.console import Group, RenderableType
@@ -17,6 +21,7 @@ from rich.table import Table
 from maeil import PlanStatus, World
 from maeil.drawing import Canvas, Drawable, Drawing
 from maeil.extensions.change import WorldChange
+from maeil.trace import Listener
 from maeil.trace.events import (
     ActionChange,
     EpisodeStart,
@@ -29,11 +34,14 @@ from maeil.trace.events import (
     ThoughtEnd,
     ThoughtStart,
 )
+from quorum.agents.llm.spending import UnderWay
 from quorum.experiments.common.characters import as_characters
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.sanitize import sanitize
-from quorum.experiments.episode.status import EpisodeStatus
-from quorum.experiments.episode.talk import Talk
+from quorum.experiments.common.terminal import echo
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import Watch
+from quorum.experiments.episode.status import EpisodeStatus, status_line
 
 PACE = 0.05
 """Seconds that a step stays on the screen at least: a team without language models would be done in a blink."""
@@ -87,7 +95,7 @@ class LiveView:
         self._talk = Talk(world.agents)
         self._step = 0
         self._score = ""
-        # Drawn when a step is over: the screen refreshes in a thread of its own, also in the middle of a step.
+        # Drawn when a step is over: the screen refreshes in its own thread, also in the middle of a step.
         self._picture = self._draw()
         self._live = Live(console=console, get_renderable=self.render, refresh_per_second=20, transient=True)
 
@@ -163,7 +171,7 @@ class LiveView:
     def _board(self, columns: int, rows: int) -> rich.text.Text:
         if not isinstance(self._picture, str) and self._console.color_system is not None:
             return as_characters(*self._picture, columns, rows)
-        # without colours kinds are told apart by the world's own characters
+        # without colours the world's own characters distinguish the kinds
         lines = (self._picture if isinstance(self._picture, str) else self._world.ansi()).splitlines()
         return Text.from_ansi("\n".join(lines[:rows]))
 
@@ -235,3 +243,157 @@ class LineView:
         if isinstance(stamped.event, ScoreChange):
             score = stamped.event
             self._console.print(Text(f"step {stamped.t}: {score.reached}/{score.goals} goals, score {score.score:g}"))
+
+
+_KEPT = 50
+_MOST_LINES = 3
+"""Lines of one message, at most."""
+
+
+class _Action(msgspec.Struct):
+    action: str
+
+
+class _Task(msgspec.Struct):
+    kind: str
+    target: str
+
+
+class _Plan(msgspec.Struct):
+    task: _Task | None = None
+    actions: tuple[_Action, ...] = ()
+
+
+class _JointPlan(msgspec.Struct):
+    """A coordinator's suggestions, as `quorum.agents.coordination.joint` writes them."""
+
+    suggestions: dict[str, _Plan]
+
+
+class _Objection(msgspec.Struct):
+    """Feedback on a part of a joint plan, from the same module."""
+
+    code: str
+    problem: str
+    issue: str
+    proposal: _Plan | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A message that was sent, in environment step `t`."""
+
+    t: int
+    message: MessageSent
+
+
+class Talk:
+    """The latest messages of an episode.
+
+    Args:
+        names: of the participants, by index.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = list(names)
+        self._said: deque[_Said] = deque(maxlen=_KEPT)
+
+    def hear(self, t: int, message: MessageSent) -> None:
+        """Take a message in."""
+        self._said.append(_Said(t, message))
+
+    def lines(self, width: int, rows: int) -> list[str]:
+        """Return the latest messages, oldest first, in so many rows of so many characters at most."""
+        shown: list[str] = []
+        for said in reversed(self._said):
+            lines = self._lines(said, width)
+            if len(shown) + len(lines) > rows:
+                break
+            shown = lines + shown
+        if not shown and self._said and rows > 0:
+            shown = self._lines(self._said[-1], width)[:rows]
+        return shown
+
+    def _lines(self, said: _Said, width: int) -> list[str]:
+        message = said.message
+        head = f"{said.t:>3} {self._name(message.sender)} → {self._recipients(message)} ({message.what}): "
+        lines = wrap(sanitize(head + in_words(message.content)), max(20, width), subsequent_indent="      ")
+        if len(lines) > _MOST_LINES:
+            last = lines[_MOST_LINES - 1]
+            lines = [*lines[: _MOST_LINES - 1], f"{last[: max(20, width) - 2]} …"]
+        return lines
+
+    def _name(self, index: int) -> str:
+        return self.names[index] if index < len(self.names) else str(index)
+
+    def _recipients(self, message: MessageSent) -> str:
+        if len(message.recipients) > 1 and len(message.recipients) == len(self.names) - 1:
+            return "all"
+        return folded([self._name(index) for index in message.recipients])
+
+
+def folded(names: Sequence[str]) -> str:
+    """Write names, more than three in short: `agent_0, agent_1 and 6 more`."""
+    return ", ".join(names) if len(names) <= 3 else f"{names[0]}, {names[1]} and {len(names) - 2} more"
+
+
+def in_words(content: str) -> str:
+    """Return a message as it stands; a joint plan as what it has each agent do, feedback on it as what is wrong."""
+    try:
+        answer = msgspec.json.decode(content, type=_JointPlan)
+    except msgspec.DecodeError:
+        return _objection(content)
+    return (
+        "; ".join(f"{name}: {_plan(plan)}" for name, plan in answer.suggestions.items()) or "nobody has anything to do"
+    )
+
+
+def _objection(content: str) -> str:
+    try:
+        answer = msgspec.json.decode(content, type=_Objection)
+    except msgspec.DecodeError:
+        return " ".join(content.split())
+    proposal = f"would rather {_plan(answer.proposal)}" if answer.proposal is not None else ""
+    return "; ".join(part for part in (answer.problem, answer.issue, proposal) if part) or "objects"
+
+
+def _plan(plan: _Plan) -> str:
+    task = f"{plan.task.kind} {plan.task.target}" if plan.task is not None else "no task"
+    actions = ", ".join(action.action for action in plan.actions)
+    return f"{task} ({actions})" if actions else task
+
+
+@contextmanager
+def shown(cell: Cell, *, live: bool, as_json: bool, quiet: bool) -> Iterator[tuple[Watch | None, UnderWay]]:
+    """Show an episode while the context lasts; gives what `run_cell` reports of it.
+
+    Args:
+        cell: what is run.
+        live: show the team at work.
+        as_json: leave standard output to the result.
+        quiet: show nothing.
+    """
+    under_way = UnderWay()
+    with ExitStack() as stack:
+        yield None if quiet else _watch(stack, cell, under_way, live=live, as_json=as_json), under_way
+
+
+def _watch(stack: ExitStack, cell: Cell, under_way: UnderWay, *, live: bool, as_json: bool) -> Watch | None:
+    console = Console(stderr=as_json or not sys.stdout.isatty())
+    status = EpisodeStatus(under_way) if cell.configuration.uses_models else None
+    if live and console.is_terminal:
+        return lambda world: stack.enter_context(LiveView(world, console, status=status))
+    if as_json and not live:
+        echo(f"running {cell.name}", err=True)
+    listeners: list[Listener] = [LineView(console)] if live else []
+    if status is not None:
+        listeners.append(status)
+        stack.enter_context(status_line(Console(stderr=True), status))
+    if not listeners:
+        return None
+
+    def tell(stamped: Stamped) -> None:
+        for listener in listeners:
+            listener(stamped)
+
+    return lambda _: tell

@@ -46,30 +46,30 @@ def model_hint(error: BaseException, config: ModelConfig) -> str:
     match error:
         case errors.AuthenticationFailed():
             if variable is None:
-                return f"If {where} wants a key: llm.api_key_env=NAME, the environment variable that holds it."
+                return f"If {where} needs a key, name the environment variable that holds it: llm.api_key_env=NAME."
             service = service_at(config.address)
             made = f" Keys are made at {service.keys}." if service is not None else ""
             return f"Set it in the shell: export {variable}=..., or name another variable: llm.api_key_env=NAME.{made}"
         case errors.BadRequest() if "LLM Provider NOT provided" in str(error):
             return "LiteLLM's names begin with the provider: llm.model=bedrock/NAME, llm.model=vertex_ai/NAME."
         case errors.UnknownModel() if (bare := _without_provider(config)) is not None:
-            return f"Names have no prefix of the provider here: llm.model={bare}."
+            return f"Leave out the prefix of the provider here: llm.model={bare}."
         case errors.UnknownModel():
-            return f"Give a name that {where} lists: llm.model=NAME."
+            return f"Use a name that {where} lists: llm.model=NAME."
         case errors.TimedOut() if "first_byte_timeout" in str(error):
             return "It may be busy or loading the model: llm.first_byte_timeout=null waits as long as llm.deadline."
         case errors.BrokenResponse() if "max_reply_bytes" in str(error):
-            return f"If {where} is what it should be: llm.max_reply_bytes=N takes longer replies."
+            return f"If {where} is the right server, allow longer replies: llm.max_reply_bytes=N."
         case errors.BadRequest() if "redirects" in str(error):
-            return "If prompts shall go there, give its address: llm.base_url=ADDRESS."
+            return "To send prompts there, set its address: llm.base_url=ADDRESS."
         case errors.ConnectionLost() | errors.TimedOut() if _is_lost(error):
             return f"Is a server running at {where}?{_how_to_start(where)} Its address is llm.base_url."
         case errors.TimedOut() if isinstance(config, ProviderConfig):
-            return f"It may be busy or loading the model: llm.deadline={2 * config.deadline:g} waits longer."
+            return f"The server may be busy or loading the model: llm.deadline={2 * config.deadline:g} waits longer."
         case errors.RateLimited():
-            return "The key works, and its limit is reached: try again later, or lower llm.max_concurrency."
+            return "The key works, but its limit is reached: try again later, or lower llm.max_concurrency."
         case errors.BrokenResponse():
-            return f"Something else than a model answers at {where}: llm.base_url should end in /v1 for most servers."
+            return f"What answers at {where} is not a model: for most servers, llm.base_url ends in /v1."
         case errors.AnswerInvalid():
             return (
                 "Try another way of asking for JSON, llm.structured=tools or llm.structured=prompt, or another model."
@@ -79,19 +79,19 @@ def model_hint(error: BaseException, config: ModelConfig) -> str:
         case errors.NotRecorded():
             return "A replay answers only what its run asked: same configuration, same version, same prompts."
         case errors.UnknownPrice():
-            prices = "Give its prices: llm.prices='{input: DOLLARS, output: DOLLARS}', per million tokens. Or b"
+            prices = "Set its prices: llm.prices='{input: DOLLARS, output: DOLLARS}', per million tokens. Or b"
             begin = prices if "prices" in type(config).model_fields else "B"
             return f"{begin}ound the tokens or the calls: --budget-tokens N, --budget-calls N."
         case errors.ContextOverflow():
-            return "Give the server a longer context, or make the answer shorter: llm.max_tokens=N."
+            return "Start the server with a longer context, or allow a shorter answer: llm.max_tokens=N."
         case errors.BadRequest() if _LONGEST_ANSWER.search(str(error)):
-            return "Make the longest answer shorter: llm.max_tokens=N, llm.max_tokens_per_agent=N (joint plans)."
+            return "Allow a shorter answer: llm.max_tokens=N, llm.max_tokens_per_agent=N (joint plans)."
         case errors.BadRequest() if "service_tier" in str(error):
-            return "Not every model has every tier: llm.service_tier=null is the usual one, at its price."
+            return "Not every model has every tier: llm.service_tier=null asks for the usual one, at its price."
         case errors.BadRequest() if "temperature" in str(error):
             return "Leave it to the provider: llm.temperature=null."
         case errors.BadRequest() if "base_url" in str(error):
-            return f"It is {where}; for most servers it ends in /v1."
+            return f"llm.base_url is {where}; for most servers it ends in /v1."
     return ""
 
 
@@ -239,7 +239,7 @@ class ModelPool:
             try:
                 self._caches[path] = Cache(path)
             except (OSError, sqlite3.Error, NotOurs) as error:
-                hint = "Give another file, llm.cache_path=FILE. `quorum cache clear` throws away one that is damaged."
+                hint = "Use another file: llm.cache_path=FILE. `quorum cache clear` deletes a damaged one."
                 raise UserError(f"llm.cache_path: {path} cannot be opened: {error}", hint) from error
         return self._caches[path]
 

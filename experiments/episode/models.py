@@ -5,23 +5,24 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from maeil.seeds import Seeds
 from maeil.user_errors import UserError
+from quorum.agents.llm.cache import Cached
 from quorum.agents.llm.errors import ContextExceeded, ContextOverflow
 from quorum.agents.llm.limits import RetryRules
 from quorum.agents.llm.prices import Price, provider_name
 from quorum.agents.llm.protocol import Model, Origin, Reply, Request, Sampling
 from quorum.agents.llm.replay import Replay
-from quorum.agents.llm.stack import Caching, Fallback, build_stack, with_access
+from quorum.agents.llm.stack import Fallback, build_stack, with_access
 from quorum.experiments.configuration.providers import replay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.call_books import CallBooks
-from quorum.experiments.episode.model_pool import Client, ModelPool, as_user_errors, default_cache
+from quorum.experiments.episode.model_pool import ModelPool, as_user_errors, default_cache
 
 
 class ByRole:
@@ -187,17 +188,6 @@ LONGEST_WAIT = 30.0
 """Seconds: the first wait of our own choice between two tries, and the longest."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """How a model is reached in an episode: its client, the waits between tries, the cache; and its price."""
-
-    client: Client
-    rng: random.Random
-    retry: RetryRules
-    caching: Caching | None
-    price: Price | None
-
-
 class EpisodeModels:
     """Gives each participant of an episode, by name, the language model that it thinks with.
 
@@ -248,7 +238,7 @@ class EpisodeModels:
         return self.given[participant]
 
     def _of_roles(self, model: Model, participant: str) -> Model:
-        """Return the model of a participant that other models stand in for where its role has some."""
+        """Return the model of a participant, with the models of those roles that have their own."""
         c = self._configuration
         special = {role: self._live(c.llm_of(participant, role), participant, role) for role in c.llm.special_roles}
         return ByRole(model, special) if special else model
@@ -258,24 +248,20 @@ class EpisodeModels:
             raise TypeError(f"llm={config.name}: the values of a provider must be a ProviderConfig")
         seeds = self._configuration.seeds.child("models").child(participant)
         seeds = seeds.child(role) if role else seeds
-        way = self._way(config, random.Random(seeds.integer()))
+        model, price = self._reached(config, seeds)
         fallbacks = [
-            self._fallback(other, random.Random(seeds.child("fallback").child(index).integer()))
+            self._fallback(other, seeds.child("fallback").child(index))
             for index, other in enumerate(self._configuration.fallbacks_of(config))
         ]
         with as_user_errors(config):
             stack = build_stack(
-                self._pool.model(way.client, self._cell),
+                model,
                 name=config.label,
-                rng=way.rng,
-                retry=way.retry,
-                limits=self._pool.limits(way.client),
-                caching=way.caching,
+                max_repairs=self._configuration.max_repairs,
                 spending=self._books.spending,
-                price=way.price,
+                price=price,
                 priced=config.priced,
                 fallbacks=fallbacks,
-                max_repairs=self._configuration.max_repairs,
                 sink=self._books.enter,
                 keep=self._books.keep,
                 under_way=self._pool.under_way,
@@ -290,38 +276,35 @@ class EpisodeModels:
             prepare=grounded if config.grounded_schema else None,
         )
 
-    def _way(self, config: ProviderConfig, rng: random.Random) -> _Way:
-        """Return how a model is reached."""
+    def _reached(self, config: ProviderConfig, seeds: Seeds) -> tuple[Model, Price | None]:
+        """Return a model with its limits, retries and cache, and its price."""
         client = self._pool.client(config)
         caching = None
         if config.caches:
-            path = Path(config.cache_path) if config.cache_path else default_cache()
-            caching = Caching(self._pool.cache(path), client.identity, sampled=config.cache is True)
-        retry = RetryRules(config.tries, config.rate_limited_tries, config.max_wait, FIRST_WAIT, LONGEST_WAIT)
-        return _Way(client, rng, retry, caching, config.price or client.model.price)
+            cache = self._pool.cache(Path(config.cache_path) if config.cache_path else default_cache())
+            caching = partial(Cached, cache=cache, identity=client.identity, sampled=config.cache is True)
+        price = config.price or client.model.price
+        model = with_access(
+            self._pool.model(client, self._cell),
+            rng=random.Random(seeds.integer()),
+            retry=RetryRules(config.tries, config.rate_limited_tries, config.max_wait, FIRST_WAIT, LONGEST_WAIT),
+            limits=self._pool.limits(client),
+            caching=caching,
+            price=price,
+        )
+        return model, price
 
-    def _fallback(self, config: ModelConfig, rng: random.Random) -> Fallback:
+    def _fallback(self, config: ModelConfig, seeds: Seeds) -> Fallback:
         if not isinstance(config, ProviderConfig):
             raise UserError(f"llm.fallback: {config.name} cannot stand in the place of a model")
-        way = self._way(config, rng)
-        model = with_access(
-            self._pool.model(way.client, self._cell),
-            rng=way.rng,
-            retry=way.retry,
-            limits=self._pool.limits(way.client),
-            caching=way.caching,
-            price=way.price,
-        )
+        model, price = self._reached(config, seeds)
         name = f"{provider_name(config.name, config.label, config.address)}/{config.label}"
-        return Fallback(
-            name, model, partial(drawn_for, config, draw=self._sample), config.priced or way.price is not None
-        )
+        return Fallback(name, model, partial(drawn_for, config, draw=self._sample), config.priced or price is not None)
 
     def _replayed(self, recorded: Replay, participant: str) -> Model:
         stack = build_stack(
             recorded,
             name="replay",
-            rng=random.Random(),
             spending=self._spending,
             priced=True,
             max_repairs=self._configuration.max_repairs,

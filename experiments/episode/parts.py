@@ -61,15 +61,15 @@ def build(
     cell: Cell,
     models: Callable[[str], Any],
     memory: Memory | None = None,
-    seated: Callable[[Team, TeamContext], Team] = lambda team, _: team,
+    seated: Callable[[Team, TeamContext], Team] | None = None,
 ) -> Parts:
-    """Build the components of a cell, and draw its board once to see that there is one.
+    """Build the components of a cell, and draw its board once to make sure that it can be drawn.
 
     Args:
         cell: what is to be run.
         models: returns the language model of a participant, by name.
         memory: of the episode before; None for none.
-        seated: returns who takes part, of the team of the cell and what it was built for.
+        seated: returns who takes part, given the team of the cell and its context; None: the team itself.
 
     Raises:
         UserError: the values of a group do not go together, or the memory is not one of such a team.
@@ -87,7 +87,9 @@ def build(
     if cell.branch is not None:
         seeds = DrawnSeeds(seeds.seed, seeds.path)
     context = TeamContext(world, topology, seeds, models, memories)
-    team = seated(build_team(c, context), context)
+    team = build_team(c, context)
+    if seated is not None:
+        team = seated(team, context)
     if memory is not None:
         refuse_strange(memory, team.minds)
     coordinators = [(COORDINATOR, mind) for mind in team.minds[n:]]

@@ -48,7 +48,7 @@ class Prompt:
         turn: what sort of turn it is.
         messages: what the model reads.
         answer: the form of the answer; None for free text.
-        remark: what a reader must know beside it; empty for nothing.
+        remark: what else a reader must know; empty for nothing.
         earlier: what was asked before it in the episode, of anybody, where that was looked for, too.
         later: the same of what is asked after it.
     """
@@ -222,7 +222,7 @@ def _hastened(value: Any) -> Any:
 
 
 def find_prompt(wanted: Wanted, config_dir: Path | None = None, *, later: bool = False) -> Prompt:
-    """Find what the model of a participant is asked in a turn of some sort, the first that there is.
+    """Find what the model of a participant is asked in the first turn of some sort.
 
     All are answered by the simulated model meanwhile, whatever `llm` says: nothing is spent. Where it gives no cause
     for the turn, the episode is played again with one that errs.
@@ -231,7 +231,7 @@ def find_prompt(wanted: Wanted, config_dir: Path | None = None, *, later: bool =
         wanted: the turn; minds that think without a language model give place to `agents=naive` unless they are named.
         config_dir: folder with more options of the groups.
         later: whether the episode goes on, until somebody else was asked such a question, and the participant again in
-            a later step; what was asked then stands beside the prompt.
+            a later step; what was asked then is shown next to the prompt.
 
     Raises:
         UserError: an argument is wrong, the participant's mind asks no model, or it has no such turn.
@@ -328,7 +328,7 @@ def _choices(wanted: Wanted, asked: Sequence[Origin]) -> str:
 
 
 def choices(wanted: Wanted, roles: Sequence[str], turns: Sequence[Sequence[str]]) -> str:
-    """Return a hint with the roles and turns that there are."""
+    """Return a hint with the available roles and turns."""
     parts = []
     if wanted.role:
         parts.append(choices_hint(wanted.role, "Its roles", roles) or "It has no roles.")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from maeil.trace import Trace
+from maeil.trace.events import PlanChange, ThoughtEnd
 from maeil.user_errors import mask_passwords
 from quorum.experiments.common.event_loop import to_its_end
 from quorum.experiments.common.extension_errors import extension_place
@@ -84,7 +87,7 @@ class EpisodeRecord:
     ) -> Path:
         """Say how the episode ended, bring its folder to disk and give it its final name; return that.
 
-        To wait for the disk is done beside the event loop, and to its end also when the user stops everything.
+        Waiting for the disk does not block the event loop, and goes on to its end when the user stops everything.
         """
 
         def keep() -> Path:
@@ -134,3 +137,24 @@ def _now() -> str:
 def write_json(file: Path, data: Mapping[str, Any]) -> None:
     """Write a file of JSON for people to read."""
     file.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def never_valid(trace: Trace) -> str:
+    """Say in a sentence why no plan of an episode took effect; empty where one did, or where nothing was refused."""
+    if any(plan.status == "committed" and not plan.flag for plan in trace.of(PlanChange)):
+        return ""
+    thoughts = list(trace.of(ThoughtEnd))
+    reasons = Counter(reason for thought in thoughts for reason in thought.refused)
+    if not reasons:
+        return ""
+    refused = sum(bool(thought.refused) for thought in thoughts)
+    (most, times), *others = reasons.most_common()
+    rest = (
+        f"; {len(others)} other reason{'s' if len(others) > 1 else ''}, {sum(n for _, n in others)} times"
+        if others
+        else ""
+    )
+    return (
+        f"no plan was ever valid: {refused} of {len(thoughts)} thoughts were refused. "
+        f"The most frequent reason, {times} times: {most}{rest}"
+    )

@@ -39,7 +39,7 @@ Play = Callable[[Cell], None]
 def rehearse(world: str, minds: str, play: Play) -> None:
     """Compile, or load, the kernels that an episode calls.
 
-    A line tells it where something has to be compiled: as a log record, which Python prints on standard error.
+    A line says so where something has to be compiled: as a log record, which Python prints on standard error.
 
     Args:
         world: by name.
@@ -87,7 +87,7 @@ def _kernels(whose: str | tuple[str, str]) -> KernelSet:
 
 @contextmanager
 def announce_compilation(world: str) -> Iterator[None]:
-    """Tell it where something has to be compiled while the context lasts, for an episode that is not rehearsed.
+    """Say so where something has to be compiled while the context lasts, for an episode that is not rehearsed.
 
     Args:
         world: by name.

@@ -34,16 +34,12 @@ from quorum.experiments.episode.branching import Branching, PrefixRefused
 from quorum.experiments.episode.building import no_models
 from quorum.experiments.episode.call_books import CALLS, CallBooks
 from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
-from quorum.experiments.episode.fault import Label
-from quorum.experiments.episode.memory_store import MemoryStore
 from quorum.experiments.episode.model_pool import ModelPool, model_hint
 from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.parts import Parts, build
-from quorum.experiments.episode.planting import Seated, plant, seated
-from quorum.experiments.episode.record import EpisodeRecord, write_json
-from quorum.experiments.episode.refusals import never_valid
+from quorum.experiments.episode.record import EpisodeRecord, never_valid, write_json
 from quorum.experiments.episode.rehearsal import announce_compilation, compile_all, rehearse
-from quorum.experiments.episode.team_memory import remembered
+from quorum.experiments.episode.team_memory import MemoryStore, remembered
 
 _log = logging.getLogger(__name__)
 _TRACEBACK = "traceback.txt"
@@ -152,7 +148,7 @@ async def run_in_pool(
     memory: Memory | None = None,
     branching: Branching | None = None,
 ) -> Result:
-    """Run a cell beside others of the same process.
+    """Run a cell together with others of the same process.
 
     Args:
         cell: what to run.
@@ -192,16 +188,8 @@ async def _run(
         with extension_errors():
             for mind in () if _plays_first(cell, branching) else minds_in(cell.plain["agents"]):
                 prepare(cell.configuration.env.name, mind)
-            METRICS.load()  # one that cannot be imported is told before the episode, and not after it
-            taking_part: Seated
-            if branching is not None:
-                taking_part = branching.seated
-            else:
-                label = await _planted(cell, pool) if cell.configuration.fault is not None else None
-                taking_part = seated(label.fault if label is not None else None)
-                if label is not None:
-                    label.write(folder.path)
-            parts = build(cell, models, memory, taking_part)
+            METRICS.load()  # one that cannot be imported is reported before the episode, and not after it
+            parts = build(cell, models, memory, branching.seated if branching is not None else None)
     except BaseException:
         folder.discard()
         raise
@@ -236,7 +224,7 @@ async def _run(
         kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
         where = f"What there is of the episode is in {kept}."
         raise UserError(f"llm: {error}", f"{model_hint(error, cell.configuration.llm)} {where}".lstrip()) from None
-    except UserError as error:  # of a template, told when it is filled in
+    except UserError as error:  # of a template, found when it is filled in
         if not (folder.path / CALLS).exists():  # nothing was asked, so nothing is lost
             folder.discard()
             raise
@@ -270,22 +258,6 @@ def _plays_first(cell: Cell, branching: Branching | None) -> bool:
     """Whether the beginning of a branch compiles what it needs: no clock runs in it that could count that."""
     limits = cell.configuration.limits
     return branching is not None and limits.thought_seconds is None and limits.episode_seconds is None
-
-
-async def _planted(cell: Cell, pool: ModelPool) -> Label:
-    """Find the fault of a cell; nothing of what is played for it is recorded."""
-
-    def models() -> Callable[[str], Any]:
-        return EpisodeModels(cell.configuration, pool, CallBooks(cell.configuration, None), cell.name)
-
-    async def ending(parts: Parts) -> tuple[bool, int]:
-        with Recorder(None) as recorder:
-            end = await play(cell, parts, recorder)
-        return end.finished, end.steps
-
-    label = await plant(cell, models, ending)
-    _log.info("%s: %s", cell.name, "it has a fault" if label.fault is not None else f"it has no fault: {label.reason}")
-    return label
 
 
 def _score(folder: Path) -> tuple[Mapping[str, Value], AnsweringModels, str]:

@@ -13,7 +13,7 @@ from maeil.trace import Stamped
 from maeil.trace.events import ScoreChange, StepTaken
 from quorum.agents.llm.spending import CallUnderWay, UnderWay
 from quorum.experiments.common.consoles import Console, Text
-from quorum.experiments.common.durations import clock_time
+from quorum.experiments.common.outputs import clock_time
 
 LINE_EVERY = 30.0
 """Seconds between two lines where there is no terminal."""
@@ -52,12 +52,12 @@ class EpisodeStatus:
     @property
     def models(self) -> str:
         """Who thinks and for how long, and the answers, tokens and money so far."""
-        spent, told = self._under_way.spent, [thinking(self._under_way.calls, self._under_way.clock())]
+        spent, parts = self._under_way.spent, [thinking(self._under_way.calls, self._under_way.clock())]
         if spent.answers:
             cached = f", {spent.cached:,} from the cache" if spent.cached else ""
             made_up = " (simulated)" if self._under_way.simulated else ""
-            told += [f"{spent.answers:,} answers{cached}", f"{spent.tokens:,} tokens", f"{spent.money}{made_up}"]
-        return " · ".join(told)
+            parts += [f"{spent.answers:,} answers{cached}", f"{spent.tokens:,} tokens", f"{spent.money}{made_up}"]
+        return " · ".join(parts)
 
     @property
     def line(self) -> str:
@@ -88,7 +88,7 @@ def thinking(calls: Sequence[CallUnderWay], now: float) -> str:
 def status_line(console: Console, status: EpisodeStatus) -> Iterator[None]:
     """Show the status while the context lasts: a line that changes in a terminal, a line now and then elsewhere.
 
-    Log records have the terminal to themselves: beside them it is a line now and then, too.
+    With log records on the terminal it is a line now and then, too.
     """
     logged = logging.getLogger("quorum").isEnabledFor(logging.INFO)
     if console.is_terminal and not logged:
@@ -105,7 +105,7 @@ def status_line(console: Console, status: EpisodeStatus) -> Iterator[None]:
 
 @contextmanager
 def _repeated(seconds: float, work: Callable[[], None]) -> Iterator[None]:
-    """Do something every so many seconds, in a thread of its own, while the context lasts."""
+    """Do something every so many seconds, in its own thread, while the context lasts."""
     over = threading.Event()
 
     def repeat() -> None:

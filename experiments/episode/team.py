@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from maeil import Mind, TeamContext, Topology
-from maeil.component import Beside, ComponentConfig
+from maeil.component import Compatibility, ComponentConfig
 from maeil.mind import COORDINATOR
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.configuration.members import MEMBERS
@@ -18,7 +18,7 @@ from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.configuration.team_label import LEADER
 from quorum.experiments.episode.building import call_component, no_models
 from quorum.experiments.episode.built import check_team
-from quorum.experiments.episode.unhearing import Unhearing
+from quorum.experiments.episode.silent_mind import Replanning, SilentMind
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +55,23 @@ class _Part:
 def build_team(configuration: Configuration, context: TeamContext) -> Team:
     """Build the minds of a team.
 
-    Each mind is built for the whole team, with the participants who have it in `TeamContext.own`, and theirs are taken
-    of what comes: so minds of one sort share what they share in a team of their own.
+    Each mind is built for the whole team, with the participants who have it in `TeamContext.own`; only their minds are
+    kept. So minds of one kind share what they share in a team of that kind alone.
 
     Args:
         configuration: says whose mind is which.
         context: what the team is built for; `own` is None.
 
     Raises:
-        UserError: a mind is for nobody who is there, minds cannot stand beside each other, or the values of one do not
+        UserError: a mind is for nobody who is there, minds cannot share a team, or the values of one do not
             go with the world or the topology.
     """
     parts = _parts(configuration, context)
     if len(parts) == 1:
         (part,) = parts
         built = _built(part, replace(context, own=None))
+        if configuration.extension:
+            built = _among_extensions(part, built)
         return Team(built, [part.config] * len(built))
     _check_company(parts)
     found: dict[int, Mind] = {}
@@ -77,11 +79,13 @@ def build_team(configuration: Configuration, context: TeamContext) -> Team:
     for part in parts:
         component = minds.get(part.config.name)
         own = (
-            part.own if component.beside is Beside.ANYBODY else None
+            part.own if component.compatible is Compatibility.ANYBODY else None
         )  # who plays one method is built with all its roles
         built = _built(part, replace(context, own=own, models=_models_of(part, context)))
-        deaf = not component.talks
-        found |= {index: Unhearing(built[index]) if deaf else built[index] for index in part.own}
+        if configuration.extension:
+            built = _among_extensions(part, built)
+        deaf = not component.talks and not configuration.extension
+        found |= {index: SilentMind(built[index]) if deaf else built[index] for index in part.own}
         configs |= dict.fromkeys(part.own, part.config)
     return Team([found[index] for index in sorted(found)], [configs[index] for index in sorted(configs)])
 
@@ -127,23 +131,28 @@ def _leader(c: Configuration, context: TeamContext, names: Sequence[str]) -> str
 
 
 def _check_company(parts: Sequence[_Part]) -> None:
-    """Make sure that all minds can stand beside each other.
+    """Check that all minds can share a team.
 
     Raises:
         UserError: one cannot.
     """
     names = [part.config.name for part in parts]
     for part in parts:
-        beside = minds.get(part.config.name).beside
+        own = minds.get(part.config.name).compatible
         others = [name for name in dict.fromkeys(names) if name != part.config.name]
-        if beside is Beside.ANYBODY or (beside is Beside.ITS_OWN and not others):
+        if own is Compatibility.ANYBODY or (own is Compatibility.SAME_KIND and not others):
             continue
-        needs = "one of them decides for the whole team" if beside is Beside.NOBODY else "its parts play one method"
-        company = f"beside {', '.join(others)}" if others else "with other values for single participants"
-        able = [name for name in minds.names() if minds.get(name).beside is Beside.ANYBODY]
+        needs = (
+            "one of them decides for the whole team"
+            if own is Compatibility.SAME_VALUES
+            else "its parts play one method"
+        )
+        company = f"with {', '.join(others)}" if others else "with other values for single participants"
+        able = [name for name in minds.names() if minds.get(name).compatible is Compatibility.ANYBODY]
         raise UserError(
-            f"{part.place}={part.config.name}: its minds cannot stand in a team {company}: {needs}",
-            f"Give it to all, agents={part.config.name}; or choose minds that stand beside anybody: {', '.join(able)}.",
+            f"{part.place}={part.config.name}: its minds cannot share a team {company}: {needs}",
+            f"Give it to all, agents={part.config.name}; or choose minds that can share a team with any: "
+            f"{', '.join(able)}.",
         )
 
 
@@ -152,6 +161,15 @@ def _built(part: _Part, context: TeamContext) -> Sequence[Mind]:
     given = context if component.uses_models else replace(context, models=no_models)
     built = call_component(part.place, component.build, part.config, given)
     return check_team(built, given, component.build)
+
+
+def _among_extensions(part: _Part, built: Sequence[Mind]) -> Sequence[Mind]:
+    """Return minds that take the turns and the notes of extensions: those of rules know neither."""
+    component = minds.get(part.config.name)
+    if component.uses_models:
+        return built
+    again = [Replanning(mind) for mind in built]
+    return again if component.talks else [SilentMind(mind) for mind in again]
 
 
 def _models_of(part: _Part, context: TeamContext) -> Callable[[str], Any]:

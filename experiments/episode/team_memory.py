@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from maeil import Mind, Remembers
 from maeil.contracts import check_json, described
 from maeil.errors import ContractError
 from maeil.user_errors import UserError
-from quorum.experiments.common.memory_file import LARGEST, Memory
-from quorum.experiments.common.run_files import MIB
-from quorum.experiments.episode.unhearing import Unhearing
+from quorum.experiments.common.files import make_folder, require_file, write_whole
+from quorum.experiments.common.memory_file import LARGEST, MEMORY, Memory, read_memory
+from quorum.experiments.common.run_files import META, MIB
+from quorum.experiments.configuration.inputs import InputsChanged
+from quorum.experiments.episode.silent_mind import SilentMind
 
 
 def by_name(minds: Iterable[Mind]) -> Mapping[str, Remembers]:
@@ -22,7 +25,7 @@ def by_name(minds: Iterable[Mind]) -> Mapping[str, Remembers]:
     """
     found: dict[str, Remembers] = {}
     kind: type = object
-    for mind in (mind.mind if isinstance(mind, Unhearing) else mind for mind in minds):
+    for mind in (mind.mind if isinstance(mind, SilentMind) else mind for mind in minds):
         kind = type(mind)
         if isinstance(mind, Remembers):
             name = mind.memory_name
@@ -70,3 +73,57 @@ def refuse_strange(memory: Memory, minds: Iterable[Mind]) -> None:
             f"{', '.join(map(repr, list(known)[:3]))}",
             "Give the memory of a team with the same minds.",
         )
+
+
+_HINT = "Give another folder: memory.store=FOLDER."
+
+
+class MemoryStore:
+    """A folder that holds the memory of a team: read when an episode begins, replaced when it is over.
+
+    Args:
+        folder: made if need be.
+
+    Raises:
+        UserError: it is the folder of a run, or nothing can be written there, or what it holds is no memory.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / MEMORY
+        """Where the memory stands."""
+        if (folder / META).exists():
+            raise UserError(f"memory.store: {folder} is the folder of a run, which nothing changes", _HINT)
+        try:
+            make_folder(folder)
+        except OSError as error:
+            raise UserError(f"memory.store: {folder}: {error.strerror or error}", _HINT) from error
+        require_file(self.file, _HINT)
+        self.before = read_memory(folder)
+        """What it held at the beginning; None: nothing."""
+
+    def refuse_other(self, digest: str | None) -> None:
+        """Make sure that it holds what the cell was named with.
+
+        Args:
+            digest: of the memory when the cell was named; None where there was none.
+
+        Raises:
+            InputsChanged: it does not.
+        """
+        if (self.before.digest if self.before is not None else None) != digest:
+            raise InputsChanged(
+                f"memory.store: {self.file} is not what it was when this command began", "Say the command again."
+            )
+
+    def keep(self, memory: Memory) -> None:
+        """Replace the memory, in one step, unless another run has done so since.
+
+        Raises:
+            UserError: another run has, or it cannot be written.
+        """
+        if read_memory(self.file.parent) != self.before:
+            raise UserError(
+                f"memory.store: {self.file} was replaced while the episode ran; it is left as it is",
+                "Runs that share a store are played one after the other.",
+            )
+        write_whole(self.file, memory.data(), _HINT)

@@ -38,7 +38,7 @@ def palette(kinds: Sequence[MarkKind]) -> list[Colour]:
 
 
 SIMULATED = "simulated model"
-"""Stands beside the label of a run in which no real model answered."""
+"""Stands next to the label of a run in which no real model answered."""
 
 ACTING = "all carry out their plans"
 

@@ -29,7 +29,7 @@ class FinishedCell:
         outcome: `completed`, `limit`, `budget` or `error`.
         reason: why, for an episode that was ended before its time; else empty.
         seconds: wall time.
-        spent: what its calls took; of a branch those of its own, without the beginning that another run has paid for.
+        spent: what its calls took; of a branch its own calls, without the beginning that another run has paid for.
         simulated: whether a simulated model answered in it, so that the money is made up.
         code: which code ran it.
         completion: share of the goals that was reached; None where the episode says nothing of it.

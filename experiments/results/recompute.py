@@ -88,7 +88,7 @@ def of_all(runs: Iterable[Path], evaluate: Callable[[Path], T]) -> tuple[list[T]
 
 
 def write_metrics(done: Recomputed) -> Path:
-    """Replace `metrics.json` beside a trace and its digest in `meta.json`: both or none.
+    """Replace `metrics.json` next to a trace and its digest in `meta.json`: both or none.
 
     What was once found out on demand stays there.
 

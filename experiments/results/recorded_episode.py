@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from maeil import World
-from maeil.errors import ReplayMismatch
+from maeil.errors import ReplayMismatch, TraceError
 from maeil.trace import Trace, replay
 from maeil.trace.events import StepTaken
+from maeil.trace.story import Story
 from maeil.user_errors import UserError
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.configuration.checked_values import component_values
@@ -19,6 +20,7 @@ from quorum.experiments.configuration.registry import worlds
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
 from quorum.experiments.results.run_folder import (
     RunFolder,
+    contradicts_itself,
     is_run,
     no_such_folder,
     runs_inside,
@@ -48,6 +50,18 @@ class RecordedEpisode:
     trace: Trace
     answering_models: AnsweringModels
     arm: str
+
+    @property
+    def story(self) -> Story:
+        """What became of each plan, message, thought and attempt.
+
+        Raises:
+            UserError: the events of the trace contradict each other.
+        """
+        try:
+            return self.trace.story
+        except TraceError as error:
+            raise contradicts_itself(self.folder, str(error)) from error
 
     @property
     def steps(self) -> int:

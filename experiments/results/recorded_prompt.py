@@ -218,7 +218,7 @@ def _last_before(episode: RecordedEpisode, step: int) -> Stamped:
 
 def _view(episode: RecordedEpisode, world: World, agent: int, step: int) -> View:
     names = (*episode.trace.start.agents, *episode.trace.start.coordinators)
-    story, now = episode.trace.story, _last_before(episode, step)
+    story, now = episode.story, _last_before(episode, step)
     heard: list[tuple[int, Message]] = []
     unread: list[Message] = []
     for life in story.messages:

@@ -1,4 +1,4 @@
-"""Reads the results of a sweep, or of any folder of runs."""
+"""Reads the results of a sweep, or of any folder of runs, and writes them as CSV."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of each run."""
+"""What is known of each run, as a row of a table."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Row:
         reason: why it was ended before its time; else empty.
         error: class and message of the error; else empty.
         version: of the code: that of the distribution, and the commit of a checkout, `0.3.0 (1a2b3c4d, changed)`.
-        inputs: digests of what decided beside the configuration: templates of prompts, plug-ins, files.
+        inputs: digests of what else decided, apart from the configuration: templates of prompts, plug-ins, files.
         unused: groups of the configuration that its minds had no use for, each with what they do not do.
         packages: versions of Python and of every package that it ran with.
         start: when it began, ISO 8601.
@@ -158,9 +158,9 @@ def _collect(values: Mapping[str, Any], prefix: str, leaves: dict[str, Scalar]) 
 
 
 CHANGE: Final = "change"
-"""Factor: what is another in a branch; runs that are no branches have none."""
+"""Factor: what was changed in a branch; runs that are no branches have none."""
 NO_CHANGE: Final = "none"
-"""Its value in a branch in which nothing is another."""
+"""Its value in a branch in which nothing was changed."""
 BRANCH_FACTORS: Final = ("branch", "parent", "at", CHANGE, "draw")
 """Every factor that only branches have."""
 
@@ -169,7 +169,7 @@ def branch_factors(branch: Branch) -> Mapping[str, Scalar]:
     """Return the factors of a branch.
 
     `branch` is the run and the instant, `NAME:12`; `parent` the run, `at` the instant, a number where it is the begin
-    of a step; `change` what is another from then on, `draw` which of several samples it is.
+    of a step; `change` what was changed from then on, `draw` which of several samples it is.
     """
     at = str(Instant(branch.t, branch.t_hat))
     return {

@@ -1,7 +1,7 @@
 """The folder of a run: what is there, and what is damaged and why.
 
 All readers of finished runs (results, comparisons, replays, the viewer, a resumed sweep, checks) read their files here.
-A folder may come from a stranger: its files are data of bounded size, and nothing in them is imported or called.
+A folder may be untrusted: its files are data of bounded size, and nothing in them is imported or called.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ def _parsed(files: RunFiles, name: str, lines: Iterator[bytes]) -> Trace:
 
 
 def providers_of(configuration: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the providers of all models of a configuration, each once; it may be a stranger's, or of any version."""
+    """Return the providers of all models of a configuration, each once; it may be untrusted, or of any version."""
     llm = configuration.get("llm")
     if not isinstance(llm, Mapping):
         return ()

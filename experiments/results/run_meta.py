@@ -1,4 +1,4 @@
-"""`meta.json`: what the folder of a run says of it. A file of a stranger is checked against this before it is used."""
+"""`meta.json`: what the folder of a run says of it. An untrusted file is checked against this before it is used."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Error(_Part):
 
     @property
     def reason(self) -> str:
-        """The text alone for what is told to a user in words of its own; the whole for the code of a plug-in."""
+        """The text alone for what a user is shown; the whole for the code of a plug-in."""
         return self.text if self.place else self.message
 
     model_config = ConfigDict(alias_generator=lambda name: name.removesuffix("_"))
@@ -94,7 +94,7 @@ class RunMeta(_Part):
     configuration: dict[str, Any] | None = None
     """The resolved configuration; None in the folders of older versions, which have it in `config.yaml` alone."""
     inputs: Mapping[str, str] = {}
-    """Digests of what decided beside the configuration: templates of prompts, plug-ins; older versions kept none."""
+    """Digests of what decided besides the configuration: templates of prompts, plug-ins; older versions kept none."""
     unused: Mapping[str, str] = {}
     """Groups of the configuration that its minds had no use for, each with what they do not do."""
     minds: Mapping[str, str] = {}

@@ -69,13 +69,13 @@ def check_same_board(one: Beginning, other: Beginning) -> None:
         return
     worlds = (one.start.world, other.start.world)
     ours = [d for d in differences(one, other) if d[0] in ("n", "seed") or d[0].startswith("env.")]
-    told = [f"{key} {value} and {another}" for key, value, another in ours]
+    differing = [f"{key} {value} and {another}" for key, value, another in ours]
     if worlds[0] != worlds[1]:
-        told = [f"env.name {sanitize(worlds[0], 40)} and {sanitize(worlds[1], 40)}"]
-    told = told or ["the boards that their traces begin with"]
+        differing = [f"env.name {sanitize(worlds[0], 40)} and {sanitize(worlds[1], 40)}"]
+    differing = differing or ["the boards that their traces begin with"]
     raise UserError(
         f"{one.folder} and {other.folder}: they are not of the same board; what differs: "
-        f"{', '.join(told[:_MOST_NAMED])}{' ...' if len(told) > _MOST_NAMED else ''}",
+        f"{', '.join(differing[:_MOST_NAMED])}{' ...' if len(differing) > _MOST_NAMED else ''}",
         "Side by side stand two runs of one board: the same env, n and seed.",
     )
 

@@ -33,7 +33,7 @@ class Answer:
     Attributes:
         columns: their names.
         rows: as Python values.
-        remarks: what a reader must know beside it.
+        remarks: what a reader must know as well.
     """
 
     columns: tuple[str, ...]

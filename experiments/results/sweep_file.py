@@ -17,7 +17,7 @@ Value = str | int | float | bool | None | Sequence[int | float]
 class Published(BaseModel):
     """A published table.
 
-    Each row holds the values of the factors, which name the runs that it stands beside, and then what was published of
+    Each row holds the values of the factors, which name the runs that it belongs to, and then what was published of
     each metric there.
     """
 
@@ -135,5 +135,5 @@ def read_sweep(folder: Path) -> Sweep | None:
         where = ".".join(str(part) for part in first["loc"]) or "the file"
         raise DamagedPlan(
             f"{file}: damaged: {where}: {first['msg']}",
-            "Say the sweep's command again: it writes the file anew. Or move the file away: the runs can do without.",
+            "Run the sweep's command again, which rewrites the file. Or move the file away: the runs do not need it.",
         ) from error

@@ -1,4 +1,4 @@
-"""Verifies a run: its files against their digests, its hash against its configuration, metrics against its trace."""
+"""Verifies runs: files against their digests, the hash against the configuration, metrics against the trace."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _check_metrics(run: RunFolder, meta: RunMeta, found: Verified) -> None:
         _differs(meta, found, f"{METRICS}: {'; '.join(wrong[:_MOST_NAMED])}{more}")
     asked = [name for name in stored if name in KNOWN and KNOWN[name].on_demand]
     for group in dict.fromkeys(KNOWN[name].group for name in asked):
-        found.unverified.append(f"{group}.*: the trace does not tell them; `quorum metrics --credit` finds them again")
+        found.unverified.append(f"{group}.*: the trace does not tell them; `quorum results --credit` finds them again")
     if unknown := [name for name in stored if name not in computed and name not in asked]:
         found.unverified.append(f"{', '.join(unknown)}: no module registers these metrics: name it with --plugin")
 
@@ -293,7 +293,7 @@ def _advice(folder: Path, runs: Sequence[Verified], sweep: Sweep | None) -> Iter
     damaged = [run for run in runs if run.problems]
     for run in damaged:
         if run.metrics_alone:
-            yield f"compute the metrics again: quorum metrics {folder / run.name} --write"
+            yield f"compute the metrics again: quorum results {folder / run.name} --recompute --write"
     if not all(run.metrics_alone for run in damaged):
         if sweep is not None and sweep.command:
             yield f"run the damaged cells again, which sets aside what is left of them: {sweep.command}"

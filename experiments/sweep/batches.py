@@ -46,7 +46,7 @@ def check_batches(cells: Iterable[PlannedCell]) -> None:
                 raise UserError(f"engine.batch=true: llm={config.name} has no batches", _HINT)
             if getattr(config, "service_tier", None) is not None:
                 raise UserError(
-                    f"engine.batch=true: a batch has a price of its own, so llm.service_tier={config.service_tier} "  # type: ignore[attr-defined]
+                    f"engine.batch=true: a batch has its own price, so llm.service_tier={config.service_tier} "  # type: ignore[attr-defined]
                     "says nothing",
                     "Leave one of them out: llm.service_tier=null, or engine.batch=false.",
                 )
@@ -76,12 +76,12 @@ def notice_of_batches(folder: Path) -> str:
         UserError: the journal is damaged.
     """
     found = orphans(folder)
-    told = []
+    parts = []
     if found.answers:
-        told.append(f"{found.answers:,} answers of batches are in no cell")
+        parts.append(f"{found.answers:,} answers of batches are in no cell")
     if found.asked:
-        told.append(f"{found.asked:,} requests are in batches whose answers were not read")
-    return f"{' and '.join(told)}: engine.batch=true goes on with them" if told else ""
+        parts.append(f"{found.asked:,} requests are in batches whose answers were not read")
+    return f"{' and '.join(parts)}: engine.batch=true goes on with them" if parts else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Branches of recorded runs as the cells of a sweep: runs x instants x changes, and a control without any change."""
+"""Branches of recorded runs as the cells of a sweep: runs x branch points x changes, and a control without a change."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from maeil.errors import TraceError
 from maeil.trace import Instant, Prefix
 from maeil.user_errors import UserError
 from quorum.experiments.branch.change import Change
-from quorum.experiments.branch.command import BranchRequest, edits_of_minds, instant_of
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.branch.planned_cell import Parents, PlannedBranchCell
+from quorum.experiments.branch.request import BranchRequest, edits_of_minds, instant_of
 from quorum.experiments.configuration.catalogue import EXPERIMENT
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import Composer
@@ -30,23 +30,23 @@ from quorum.experiments.sweep.problems import Problems, affected, refusal
 
 
 @dataclass(frozen=True, slots=True)
-class BranchOptions:
-    """What a sweep branches off, and what is another in its branches beside the words of the grid.
+class BranchGrid:
+    """What a sweep of branches varies, in addition to the `KEY=VALUES` of its grid.
 
     Attributes:
-        folders: of runs, and of sweeps, all runs of which are meant that did not end in an error.
-        at: the instants: `STEP`, or `STEP:TIME` with a time of the cognitive clock.
-        minds: `AGENT=MINDS`: whose mind is which from then on; several are swept.
-        says: `AGENT:TEXT`: what a participant says in its first turn to speak from then on.
-        plans: `AGENT:ACTIONS`: what an agent plans in its first turn to plan from then on, as JSON.
-        drops: ids of messages of the run that their senders do not send.
-        world: what of the world is another from then on, as JSON in its own words; None: nothing.
+        folders: runs, and sweeps, which stand for all of their runs that did not fail.
+        at: branch points, `STEP` or `STEP:TIME` with a cognitive time; empty: where the first dropped message is sent.
+        minds: `AGENT=MINDS`: another mind for an agent; several span the grid.
+        says: `AGENT:TEXT`: a message for a participant's next turn to speak.
+        plans: `AGENT:ACTIONS`: a plan, in JSON, for an agent's next turn to plan.
+        drops: ids of messages of the run that are not delivered.
+        world: a change of the world state, in JSON; None: no change.
         draws: samples of each branch.
-        control: whether each run is also gone on with from each instant without a change.
+        control: whether each run also continues from each branch point without a change.
     """
 
     folders: tuple[Path, ...]
-    at: tuple[str, ...]
+    at: tuple[str, ...] = ()
     minds: tuple[str, ...] = ()
     says: tuple[str, ...] = ()
     plans: tuple[str, ...] = ()
@@ -56,57 +56,62 @@ class BranchOptions:
     control: bool = True
 
     @property
-    def words(self) -> tuple[str, ...]:
-        """The same as one would type it."""
-        options = (("--branch", map(str, self.folders)), ("--at", self.at), ("--mind", self.minds))
-        told = (("--say", self.says), ("--plan", self.plans), ("--drop", map(str, self.drops)))
-        found = [word for option, values in (*options, *told) for value in values for word in (option, value)]
+    def options(self) -> tuple[str, ...]:
+        """The options of `quorum branch` that ask for this."""
+        edits = (("--say", self.says), ("--plan", self.plans), ("--drop", map(str, self.drops)))
+        repeated = (("--at", self.at), ("--mind", self.minds), *edits)
+        found = [word for option, values in repeated for value in values for word in (option, value)]
         world = ("--world", self.world) if self.world is not None else ()
         draws = ("--draws", str(self.draws)) if self.draws > 1 else ()
         return (*found, *world, *draws, *([] if self.control else ["--no-control"]))
 
 
-def plan_branches(words: Sequence[str], asked: BranchOptions, config_dir: Path | None = None) -> SweepPlan:
+def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: Path | None = None) -> SweepPlan:
     """Plan a sweep of branches.
 
     Args:
-        words: `KEY=VALUES` in Hydra's sweep grammar, of the keys that a branch can change.
-        asked: what is branched, when and how.
+        words: `KEY=VALUES` in Hydra's sweep grammar, with keys that a branch can change.
+        asked: the runs, the branch points, and what else is varied.
         config_dir: folder with more options of the groups.
 
     Raises:
-        UserError: there is no such run, a word or an instant is not valid, no branch can be run, or nothing is asked.
+        UserError: there is no such run, a word or a branch point is not valid, no branch can run, or nothing is asked.
     """
     if any(word.partition("=")[0] == EXPERIMENT for word in words):
-        raise UserError(f"{EXPERIMENT}: branches go on from recorded runs, which have their experiment")
-    if not asked.at:
-        raise UserError("--at is missing: say from which step on the branches are live", "For example: --at 5 --at 10")
-    instants = list(dict.fromkeys(map(instant_of, asked.at)))
-    told = BranchRequest(
+        raise UserError(f"{EXPERIMENT}: branches continue recorded runs, whose experiment is settled")
+    if not asked.at and not asked.drops:
+        raise UserError(
+            "--at is missing: give the step from which the branches are live", "For example: --at 5 --at 10"
+        )
+    instants: list[Instant | None] = [*dict.fromkeys(map(instant_of, asked.at))] or [None]
+    edit = BranchRequest(
         Path(), says=asked.says, plans=asked.plans, drops=asked.drops, world=asked.world, config_dir=config_dir
     ).change
     grid = axes([*words, *edits_of_minds(asked.minds)], Composer(config_dir))
     changes = [Change()] if asked.control else []
-    if grid or told.words or told.drops or told.world is not None:
-        changes += [replace(told, edits=_edits(point)) for point in points(grid)]
-    if not changes:
-        raise UserError("--no-control: nothing is changed, so there is nothing to run", "Give KEY=VALUES, or --mind.")
+    if grid or edit.words or edit.drops or edit.world is not None:
+        changes += [replace(edit, edits=_edits(point)) for point in points(grid)]
+    elif not asked.control:
+        changes = [edit]
     runs = list(_runs(asked.folders))
     number = len(runs) * len(instants) * len(changes) * asked.draws
     if number > MOST_POINTS:
-        sizes = f"runs: {len(runs):,}, instants: {len(instants):,}, changes: {count(grid):,}, draws: {asked.draws:,}"
+        sizes = (
+            f"runs: {len(runs):,}, branch points: {len(instants):,}, changes: {count(grid):,}, draws: {asked.draws:,}"
+        )
         raise UserError(f"the sweep has {number:,} branches ({sizes}): at most {MOST_POINTS:,} are planned")
 
     parents, problems = Parents(), Problems()
     found: dict[str, PlannedBranchCell] = {}
     places: dict[str, str] = {}
-    begun: dict[SweepParent, None] = {}
+    origins: dict[SweepParent, None] = {}
     left: dict[tuple[Path, Instant], int] = {}
     edited: dict[tuple[Path, int], Configuration] = {}  # to edit one takes 30 ms, and it is the same at every instant
-    for run, instant, (index, change) in product(runs, instants, enumerate(changes)):
-        place = _place(run, f"--at {instant}", _told(change, grid))
+    for run, at, (index, change) in product(runs, instants, enumerate(changes)):
+        place = _place(run, f"--at {at}" if at is not None else "", _varied(change, grid))
         try:
             parent: Parent = parents.open(run.absolute())
+            instant = at if at is not None else parent.instant_of_drop(edit.drops)
             branch = parent.branch(instant, change, after=edited.get((run, index)))
         except UserError as error:
             problems.add(place, error, asked.draws)
@@ -118,7 +123,7 @@ def plan_branches(words: Sequence[str], asked: BranchOptions, config_dir: Path |
         for planned in _draws(cell, run, change, asked.draws, left[run, instant]):
             found.setdefault(planned.name, planned)
             places.setdefault(planned.kind, place)
-            begun[SweepParent(run=str(run.absolute()), at=str(instant), prefix=planned.branch.prefix)] = None
+            origins[SweepParent(run=str(run.absolute()), at=str(instant), prefix=planned.branch.prefix)] = None
     if not found:
         raise refusal(problems.found, number)
     return SweepPlan(
@@ -132,38 +137,38 @@ def plan_branches(words: Sequence[str], asked: BranchOptions, config_dir: Path |
         metrics=(),
         published=None,
         without_effect="",
-        parents=tuple(begun),
+        parents=tuple(origins),
     )
 
 
 def refuse_other_parents(plan: SweepPlan, folder: Path) -> None:
-    """Make sure that the runs which a sweep branched off before are there, and are what they were.
+    """Refuse a sweep of branches whose runs are gone or have changed since it started.
 
     Args:
-        plan: the present one.
-        folder: of the sweep; it need not be there.
+        plan: the new plan.
+        folder: of the sweep, which may not exist yet.
 
     Raises:
         UserError: a run is gone, or has changed.
     """
     before = None
     if folder.is_dir():
-        with suppress(DamagedPlan):  # it is written anew, and says nothing of what there was before
+        with suppress(DamagedPlan):  # it is written again, and says nothing of what there was before
             before = read_sweep(folder)
     now = {(os.path.realpath(parent.run), parent.at): set[str]() for parent in plan.parents}
     for parent in plan.parents:
         now[os.path.realpath(parent.run), parent.at].add(parent.prefix)
     for parent in before.parents if before is not None else ():
         run = Path(os.path.realpath(folder / parent.run))
-        hint = "Bring it back as it was, or start a sweep of its own: --name NAME."
+        hint = "Restore the run, or start a separate sweep: --name NAME."
         if not run.is_dir():
-            raise UserError(f"{folder.name}: a run that it branches off is gone: {folder / parent.run}", hint)
+            raise UserError(f"{folder.name}: a run that it branches is gone: {folder / parent.run}", hint)
         if parent.prefix not in now.get((str(run), parent.at), {parent.prefix}) and not _begins_so(run, parent):
-            raise UserError(f"{folder.name}: a run that it branches off has changed since: {run}", hint)
+            raise UserError(f"{folder.name}: a run that it branches has changed since: {run}", hint)
 
 
 def _begins_so(run: Path, parent: SweepParent) -> bool:
-    """Whether a run has a beginning, before a change of the world or before any other."""
+    """Whether a run starts with the recorded prefix, with or without a change of the world."""
     trace = open_episode(run).trace
     for changed in (False, True):
         with suppress(TraceError):
@@ -173,14 +178,14 @@ def _begins_so(run: Path, parent: SweepParent) -> bool:
 
 
 def _runs(folders: Sequence[Path]) -> Iterator[Path]:
-    """Return the runs that are meant, each once."""
+    """Return all runs of the folders, each once."""
     seen: set[Path] = set()
     for folder in folders:
         if not folder.exists():
             raise no_such_folder(folder)
         inside = [folder] if is_run(folder) or not folder.is_dir() else [*_finished(folder)]
         if not inside:
-            raise UserError(f"--branch {folder}: it holds no runs that ended, but for failed ones", _instead(folder))
+            raise UserError(f"{folder}: it holds no finished run that did not fail", _instead(folder))
         for run in inside:
             if (real := run.resolve()) not in seen:
                 seen.add(real)
@@ -188,20 +193,20 @@ def _runs(folders: Sequence[Path]) -> Iterator[Path]:
 
 
 def _instead(folder: Path) -> str:
-    """Return what may have been meant."""
+    """Suggest the sweeps inside a folder."""
     inside = sorted(path.parent.name for path in folder.glob("*/sweep.json"))
     return f"It holds sweeps; give one or more of them: {', '.join(inside[:3])}." if inside else ""
 
 
 def _finished(folder: Path) -> Iterator[Path]:
-    """Return the runs of a folder that have ended, and not in an error."""
+    """Return the finished runs of a folder that did not fail."""
     for run in runs_inside(folder):
         if PARTIAL not in run.name and not run.is_symlink() and RunFolder(run).meta().outcome not in (None, "error"):
             yield run
 
 
 def _draws(cell: Cell, run: Path, change: Change, number: int, left: int) -> Iterator[PlannedBranchCell]:
-    """Return so many samples of a branch."""
+    """Return the samples of a branch."""
     for draw in range(number):
         branch = replace(cell.branch, draw=draw) if cell.branch is not None else None
         yield PlannedBranchCell.of_branch(replace(cell, branch=branch), run, change, left)
@@ -211,8 +216,8 @@ def _edits(point: Point) -> tuple[str, ...]:
     return tuple(override.input_line or "" for override in point)
 
 
-def _told(change: Change, grid: Sequence[Axis]) -> str:
-    """Return of a change what the grid has several values of."""
+def _varied(change: Change, grid: Sequence[Axis]) -> str:
+    """Return the edits of a change that have several values in the grid."""
     swept = {axis.key for axis in grid if len(axis.values) > 1}
     return " ".join(edit for edit in change.edits if edit.partition("=")[0] in swept)
 

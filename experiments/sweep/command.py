@@ -13,7 +13,7 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from quorum.experiments.common.consoles import Console, Text
-from quorum.experiments.common.durations import clock_time
+from quorum.experiments.common.outputs import clock_time
 from quorum.experiments.configuration.effects import refuse
 from quorum.experiments.sweep.batches import Cancelled, batching_of, cancel, check_batches, notice_of_batches
 from quorum.experiments.sweep.branches import plan_branches, refuse_other_parents
@@ -63,18 +63,21 @@ class SweepReport:
 
     @property
     def complaint(self) -> str:
-        """What is to be told on standard error; empty when all is well."""
+        """What to print on standard error; empty when all is well."""
         result = self.result
-        told = [f"error: {result.reason}"] if result.stop in (Stop.STUCK, Stop.FAILURES) else []
+        lines = [f"error: {result.reason}"] if result.stop in (Stop.STUCK, Stop.FAILURES) else []
         if result.stop is Stop.BUDGET:
-            told.append(f"notice: {result.reason}; a larger one goes on")
+            lines.append(f"notice: {result.reason}; a larger one goes on")
         if result.failed:
-            told.append(f"{len(result.failed)} cells ended in an error: run them again with --retry-failed")
+            retry = (
+                "the same command runs them again" if self.command.verb == "branch" else "run them with --retry-failed"
+            )
+            lines.append(f"{len(result.failed)} cells ended in an error: {retry}")
         if result.held:
-            told.append(f"{result.held} cells follow a failed one in their line, and are not run before it is")
+            lines.append(f"{result.held} cells follow a failed one in their line, and are not run before it is")
         if result.left:
-            told.append(f"{result.left} cells are left; go on with: {self.command.text}")
-        return "\n".join(told)
+            lines.append(f"{result.left} cells are left; go on with: {self.command.text}")
+        return "\n".join(lines)
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""

@@ -26,16 +26,16 @@ from quorum.agents.llm.prices import BATCH
 from quorum.agents.llm.spending import dollars
 from quorum.experiments.branch.planned_cell import PlannedBranchCell
 from quorum.experiments.common.consoles import Text
-from quorum.experiments.common.durations import clock_time
+from quorum.experiments.common.outputs import clock_time
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.team_label import team_label
 from quorum.experiments.episode.expected import SIMULATED, Expected, asks_real_model, basis, expected
 from quorum.experiments.sweep.batches import batching_of
 from quorum.experiments.sweep.engines.protocol import Engine
+from quorum.experiments.sweep.grid import varied
 from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.run import SweepStatus
 from quorum.experiments.sweep.sweep_folder import SweepFolder
-from quorum.experiments.sweep.variation import varied
 
 _TIERS = {"": "in the usual tier", BATCH: "in batches: engine.batch=true"}
 
@@ -53,7 +53,7 @@ class Forecast:
         arms: of its cells, by name; none where it has no named arms.
         varied: team sizes and components of its cells, by group, where there are several; of arms only what they share.
         repeated: points of the grid that name a cell which another one names, too.
-        notices: what else is to be told of the plan.
+        notices: remarks on the plan.
         answers: expected of language models.
         tokens: expected tokens.
         usd: expected money; None when a model's price is not known, or what its cells take.

@@ -11,7 +11,7 @@
 value each, and the whole grid is run with each; `arms: {}` is an experiment without arms. Arguments of the command line
 take the place of those of the file that set the same key. Two more keys may be left out: `metrics` names what a
 comparison shows when nothing else is asked for, and `published` holds results of others
-(`quorum.experiments.results.sweep_file`), which it shows beside its own.
+(`quorum.experiments.results.sweep_file`), which it shows next to its own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.files import yaml_problem
 from quorum.experiments.configuration.catalogue import CONFIGS, EXPERIMENT
-from quorum.experiments.configuration.validation_errors import describe_validation_errors
+from quorum.experiments.configuration.checked_values import describe_validation_errors
 from quorum.experiments.results.sweep_file import Published
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import ceil, prod
@@ -13,6 +13,7 @@ from hydra.core.override_parser.types import Glob, Override, RangeSweep, ValueTy
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.configuration.compose import Composer
 from quorum.experiments.configuration.overrides import parse
+from quorum.experiments.configuration.team_label import team_label
 
 MOST_POINTS = 1_000_000
 """Points that a grid may have: more are a slip of the pen."""
@@ -128,3 +129,27 @@ def count(grid: Sequence[Axis]) -> int:
 def points(grid: Sequence[Axis]) -> Iterator[Point]:
     """Return the points in planning order: the last argument changes fastest."""
     return product(*(axis.values for axis in grid))
+
+
+GROUPS = ("env", "agents", "topology", "llm")
+"""Groups whose options are shown by name; language models are shown by model."""
+
+
+def names(configuration: Mapping[str, Any]) -> dict[str, str]:
+    """Return the components of a cell by their groups.
+
+    Args:
+        configuration: of the cell, as plain data.
+    """
+    found = {group: str(configuration[group]["name"]) for group in GROUPS}
+    found["agents"] = team_label(configuration["agents"])
+    return found | {"llm": str(configuration["llm"].get("model") or found["llm"])}
+
+
+def varied(configurations: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
+    """Return the groups of which there are several components, with the components in order."""
+    found: dict[str, dict[str, None]] = {group: {} for group in GROUPS}
+    for configuration in configurations:
+        for group, name in names(configuration).items():
+            found[group][name] = None
+    return {group: tuple(several) for group, several in found.items() if len(several) > 1}

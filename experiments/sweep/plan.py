@@ -52,7 +52,7 @@ class SweepPlan:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What is to be told before anything is run."""
+        """What to print before anything is run."""
         skipped = f"skipped: {listing(self.problems, self.points)}" if self.problems else ""
         return tuple(notice for notice in (self.without_effect, skipped) if notice)
 
@@ -134,7 +134,7 @@ def plan(words: Sequence[str], config_dir: Path | None = None) -> SweepPlan:
         places=places,
         metrics=tuple(experiment.metrics),
         published=experiment.published,
-        without_effect=effects.told,
+        without_effect=effects.notice,
     )
 
 
@@ -198,5 +198,5 @@ def _place(arm: str | None, grid: Sequence[Axis], point: Point) -> str:
 
 def _same(one: str, other: str, name: str, given: Sequence[Axis]) -> UserError:
     overridden = ", ".join(axis.text for axis in given)
-    hint = f"Does an argument take the place of what tells them apart? {overridden}" if overridden else ""
+    hint = f"Does an argument override what distinguishes them? {overridden}" if overridden else ""
     return UserError(f"experiment: the arms {one!r} and {other!r} are the same: both run {name}", hint)

@@ -47,7 +47,7 @@ class Problem:
 
 
 class Problems:
-    """Gathers problems; those that are told in the same words are one.
+    """Gathers problems; those with the same message are one.
 
     Args:
         before: those that are known.
@@ -115,9 +115,9 @@ def look_at(cells: Sequence[PlannedCell], folder: Path, *, with_keys: bool) -> M
     """
     present = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
     kinds: dict[str, PlannedCell] = {}
-    begun = {cell.kind for cell in cells if cell.name in present}
+    started = {cell.kind for cell in cells if cell.name in present}
     for cell in cells:
-        if cell.kind not in begun:
+        if cell.kind not in started:
             kinds.setdefault(cell.kind, cell)
     return run_coroutine(_look_at(kinds, with_keys=with_keys)) if kinds else {}
 

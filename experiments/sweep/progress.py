@@ -17,10 +17,10 @@ from rich.table import Table
 from quorum.agents.llm.batches.journal import BatchStatus
 from quorum.agents.llm.spending import Spent, dollars
 from quorum.experiments.common.consoles import Console, Text
-from quorum.experiments.common.durations import clock_time
+from quorum.experiments.common.outputs import clock_time
+from quorum.experiments.sweep.grid import names, varied
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import SweepStatus
-from quorum.experiments.sweep.variation import names, varied
 
 LINE_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
@@ -252,7 +252,7 @@ class _Arms:
     Args:
         queue: what is under way.
         status: what there was before.
-        rows: that there is room for.
+        rows: of the terminal.
     """
 
     def __init__(self, queue: Queue, status: SweepStatus, rows: int) -> None:

@@ -41,7 +41,7 @@ MOST_FAILURES = 10
 
 
 SILENT = 10.0
-"""Seconds after which a worker that tells nothing is no longer taken to wait for answers: it may be dead."""
+"""Seconds after which a silent worker is no longer taken to wait for answers: it may be dead."""
 
 _PRICES = "Use --budget-tokens N, or give prices from the beginning: llm.prices."
 
@@ -96,7 +96,7 @@ class Queue:
         self.under_way: dict[str, PlannedCell] = {}
         """Handed out and not done."""
         self.running: set[str] = set()
-        """Those of them that have begun."""
+        """Those of them that run."""
         self.finished: list[FinishedCell] = []
         """FinishedCell since the beginning of this command."""
         self.calls = 0
@@ -133,8 +133,8 @@ class Queue:
     def thinking(self) -> tuple[int, float]:
         """Calls of language models that are under way, and the seconds that one of them has been waiting."""
         now = self._clock()
-        told = [(then, report) for then, report in self._thinking.values() if now - then < SILENT and report.calls]
-        return sum(report.calls for _, report in told), max((r.longest + now - then for then, r in told), default=0.0)
+        heard = [(then, report) for then, report in self._thinking.values() if now - then < SILENT and report.calls]
+        return sum(report.calls for _, report in heard), max((r.longest + now - then for then, r in heard), default=0.0)
 
     def end(self, stop: Stop, reason: str, *, drop: bool = False) -> None:
         """Begin no more cells; with `drop`, end those under way at once, too."""
@@ -159,7 +159,7 @@ class Queue:
         return Shard(tuple(cells)) if cells else None
 
     def _affordable(self, cell: PlannedCell) -> bool:
-        """Whether the budget allows a cell beside all that are under way; when it never will, the sweep stops.
+        """Whether the budget allows a cell as well as all that are under way; when it never will, the sweep stops.
 
         While nothing is known of what cells cost, one is run at a time.
         """

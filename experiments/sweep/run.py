@@ -25,7 +25,7 @@ from quorum.experiments.episode.runner import prepare
 from quorum.experiments.results import write_csv
 from quorum.experiments.results.finished import FinishedCell
 from quorum.experiments.sweep import lines
-from quorum.experiments.sweep.branches import BranchOptions
+from quorum.experiments.sweep.branches import BranchGrid
 from quorum.experiments.sweep.engines.locks import SweepLock
 from quorum.experiments.sweep.engines.protocol import Engine, SweepJob
 from quorum.experiments.sweep.plan import SweepPlan
@@ -48,7 +48,7 @@ class SweepRequest:
         limit: cells to run, at most.
         budget_usd: money of the whole sweep.
         budget_tokens: tokens of the whole sweep.
-        accept_versions: go on beside results of other code.
+        accept_versions: go on with results of other code.
         strict: refuse words that change nothing in some cells.
         skip_invalid: run what can be run where some cells cannot.
         plugins: modules that register components.
@@ -71,7 +71,7 @@ class SweepRequest:
     skip_invalid: bool = False
     plugins: tuple[str, ...] = ()
     config_dir: Path | None = None
-    branches: BranchOptions | None = None
+    branches: BranchGrid | None = None
 
     def __post_init__(self) -> None:
         for option, value in (("--budget-usd", self.budget_usd), ("--budget-tokens", self.budget_tokens)):
@@ -85,7 +85,7 @@ class SweepRequest:
 
     def command(self) -> SweepCommand:
         """The part of the arguments that names the sweep, to be said again."""
-        options = list(self.branches.words) if self.branches is not None else []
+        options = list(self.branches.options) if self.branches is not None else []
         if self.out != Path("runs"):
             options += ["--out", str(self.out)]
         if self.name is not None:
@@ -94,7 +94,9 @@ class SweepRequest:
             options += ["--plugin", plugin]
         if self.config_dir is not None:
             options += ["--config-dir", str(self.config_dir)]
-        return SweepCommand(self.words, tuple(options))
+        if self.branches is None:
+            return SweepCommand(self.words, tuple(options))
+        return SweepCommand((*map(str, self.branches.folders), *self.words), tuple(options), verb="branch")
 
     def folder(self, name: str) -> SweepFolder:
         """Return the folder of the sweep.
@@ -221,7 +223,7 @@ def _check_versions(folder: Path, done: Iterable[FinishedCell], present: CodeVer
         listing = "; ".join(f"{number} cells with version {code}" for code, number in sorted(others.items()))
         raise UserError(
             f"{folder}: it holds results of other code: {listing}. This is version {present}.",
-            "Start anew with --name NAME, go on with the old code, or take both together: --accept-versions.",
+            "Start a new sweep with --name NAME, go on with the old code, or accept both with --accept-versions.",
         )
 
 

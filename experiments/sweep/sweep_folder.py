@@ -34,7 +34,7 @@ RETRIED = ".retried"
 _HALF_WRITTEN = (PARTIAL, f".{PLAN}.", ".results.csv.")
 """Beginnings of the passing names of files."""
 _READ_AT_ONCE = 8
-"""Cells that are read at once: to read and to digest is done beside one another."""
+"""Cells that are read at once: they are read and digested in parallel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +44,17 @@ class SweepCommand:
     Attributes:
         words: `KEY=VALUE` words: of the cells, the experiment and the engine.
         options: the options that shape the sweep, such as `--name NAME`; none that shapes only this call.
+        verb: `sweep`, or `branch` for a sweep of branches.
     """
 
     words: tuple[str, ...]
     options: tuple[str, ...]
+    verb: str = "sweep"
 
     @property
     def text(self) -> str:
         """Return the command as one would type it."""
-        return shlex.join(("quorum", "sweep", *self.words, *self.options))
+        return shlex.join(("quorum", self.verb, *self.words, *self.options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,7 @@ class SweepFolder:
             if list(words) != list(earlier_arms.get(name, words)):
                 raise UserError(
                     f"{self.path / PLAN}: the arm {name!r} was {shlex.join(earlier_arms[name])} in this sweep",
-                    "Give the sweep a name of its own: --name NAME.",
+                    "Give the sweep another name: --name NAME.",
                 )
         names = {cell.name for cell in plan.cells}
         earlier = [
@@ -184,7 +186,7 @@ class SweepFolder:
         return [*now, *(parent for parent in earlier if parent not in now)]
 
     def _planned_before(self) -> Sweep | None:
-        """Read what was planned here; None where nothing was, or the file is damaged: it is written anew."""
+        """Read what was planned here; None where nothing was, or the file is damaged: it is written again."""
         try:
             return read_sweep(self.path)
         except DamagedPlan:

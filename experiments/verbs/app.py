@@ -1,4 +1,4 @@
-"""The command line: its verbs in the order of the help, and the options that all of them have."""
+"""The command line: its verbs by heading, in the order of the help, and the options that all of them take."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from functools import wraps
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from quorum.experiments.common.terminal import echo
-from quorum.experiments.verbs.attribution import attribution
 from quorum.experiments.verbs.blame import blame
 from quorum.experiments.verbs.branch import branch
 from quorum.experiments.verbs.cache import cache
@@ -20,39 +20,53 @@ from quorum.experiments.verbs.compare import compare
 from quorum.experiments.verbs.completion import complete, completion
 from quorum.experiments.verbs.fit import fit
 from quorum.experiments.verbs.listing import list_
-from quorum.experiments.verbs.metrics import metrics
 from quorum.experiments.verbs.replay import replay
 from quorum.experiments.verbs.report import report
 from quorum.experiments.verbs.results import results
 from quorum.experiments.verbs.run import run
 from quorum.experiments.verbs.serve_simulated import serve_simulated
-from quorum.experiments.verbs.show import show
+from quorum.experiments.verbs.show import show, show_failures, show_prompt
 from quorum.experiments.verbs.sweep import sweep
 from quorum.experiments.verbs.view import view
 
-VERBS: dict[str, Callable[..., None]] = {
-    "run": run,
-    "branch": branch,
-    "blame": blame,
-    "attribution": attribution,
-    "sweep": sweep,
-    "fit": fit,
-    "metrics": metrics,
-    "results": results,
-    "compare": compare,
-    "report": report,
-    "replay": replay,
-    "view": view,
-    "list": list_,
-    "show": show,
-    "check": check,
-    "cache": cache,
-    "serve-simulated": serve_simulated,
-    "completion": completion,
+HEADINGS: dict[str, dict[str, Callable[..., None]]] = {
+    "Run": {"run": run, "sweep": sweep, "fit": fit},
+    "Look": {"view": view, "replay": replay, "results": results, "show": show},
+    "Compare": {"compare": compare, "report": report},
+    "What if": {"branch": branch, "blame": blame},
+    "Set up": {
+        "list": list_,
+        "check": check,
+        "cache": cache,
+        "completion": completion,
+        "serve-simulated": serve_simulated,
+    },
 }
-"""What each verb does, by its name."""
+"""What each verb does, by heading and name."""
+
+SUBCOMMANDS: dict[str, Callable[..., None]] = {"show prompt": show_prompt, "show failures": show_failures}
+"""What some verbs do if a certain word follows them."""
+
+
+class _Verbs(TyperGroup):
+    """Lists the verbs under headings, and knows those of two words."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """Write the part of the help that lists the verbs."""
+        for heading, verbs in HEADINGS.items():
+            with formatter.section(heading):
+                width = max(map(len, self.commands))
+                rows = [(name, self.commands[name].get_short_help_str(formatter.width)) for name in verbs]
+                formatter.write_dl([(name.ljust(width), help_) for name, help_ in rows])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that the first words name, and the rest."""
+        two = " ".join(args[:2])
+        return (two, self.commands[two], args[2:]) if two in SUBCOMMANDS else super().resolve_command(ctx, args)
+
 
 app = typer.Typer(
+    cls=_Verbs,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -60,25 +74,28 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 
+_VERBOSE = "Log to standard error what is built, asked, retried and written. Every verb takes it."
+_DEBUG = "Log everything, and show where the code found a mistake. Every verb takes it."
 
-def _show_logs(
-    *,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", help="Log to standard error what is built, asked, retried and written.")
-    ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Log everything, and show where in the code a mistake was found.")
-    ] = False,
-) -> None:
+
+def _show_logs(*, verbose: bool, debug: bool) -> None:
     if verbose or debug or "QUORUM_LOG" in os.environ:
         from quorum.experiments.common.logs import show_logs
 
         show_logs("debug" if debug else "info" if verbose else None)
 
 
+def _log_options(
+    *,
+    verbose: Annotated[bool, typer.Option("--verbose", help=_VERBOSE, hidden=True)] = False,
+    debug: Annotated[bool, typer.Option("--debug", help=_DEBUG, hidden=True)] = False,
+) -> None:
+    """Take the options of logs; `quorum --help` explains them once for all verbs."""
+
+
 def _with_logs(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a verb the options of `_show_logs` behind its own."""
-    own, shared = (inspect.signature(part, eval_str=True) for part in (function, _show_logs))
+    """Give a verb the options of `_log_options`."""
+    own, shared = (inspect.signature(part, eval_str=True) for part in (function, _log_options))
 
     @wraps(function)
     def verb(*, verbose: bool, debug: bool, **arguments: Any) -> None:
@@ -91,9 +108,16 @@ def _with_logs(function: Callable[..., None]) -> Callable[..., None]:
     return verb
 
 
-for _name, _function in VERBS.items():
-    app.command(_name, short_help=(_function.__doc__ or "").partition("\n")[0])(_with_logs(_function))
-app.command("complete", hidden=True)(_with_logs(complete))
+def _add(name: str, function: Callable[..., None], *, hidden: bool = False) -> None:
+    short = (function.__doc__ or "").partition("\n")[0]
+    app.command(name, short_help=short, hidden=hidden)(_with_logs(function))
+
+
+for _verbs in HEADINGS.values():
+    for _name, _function in _verbs.items():
+        _add(_name, _function)
+for _name, _function in {**SUBCOMMANDS, "complete": complete}.items():
+    _add(_name, _function, hidden=True)
 
 
 def _print_version(wanted: bool) -> None:
@@ -106,30 +130,32 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _quorum(
-    version: Annotated[
+    *,
+    version: Annotated[  # noqa: ARG001 (its callback acts)
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help=_VERBOSE)] = False,
+    debug: Annotated[bool, typer.Option("--debug", help=_DEBUG)] = False,
 ) -> None:
     """Experiments on cooperation among language-model agents.
 
     \b
     Examples:
       quorum run n=8 seed=3 --live
-      quorum branch runs/NAME --at 12 --mind agent_2=heuristic
-      quorum blame runs/NAME
-      quorum attribution runs/attribution
       quorum sweep experiment=quickstart
       quorum fit topology n=4 agents=naive
-      quorum metrics runs/*
+      quorum view runs
+      quorum replay runs/NAME --out film.gif
       quorum results runs
+      quorum show prompt n=4 topology=debate agent=1
       quorum compare runs --by topology
       quorum report runs
-      quorum replay runs/NAME --out film.gif
-      quorum view runs
+      quorum branch runs/NAME --at 12 --mind agent_2=heuristic
+      quorum blame runs/NAME
       quorum list env
-      quorum show prompt n=4 topology=debate agent=1
       quorum check
       quorum cache stats
-      quorum serve-simulated --port 9000
       quorum completion bash
+      quorum serve-simulated --port 9000
     """
+    _show_logs(verbose=verbose, debug=debug)

@@ -1,4 +1,4 @@
-"""`quorum blame`: which decision made a run fail."""
+"""`quorum blame`: the decision that made a run fail."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from quorum.experiments.common.terminal import echo, echo_json
-from quorum.experiments.verbs.options import ConfigDir, Json, Plugins, Quiet
+from quorum.experiments.verbs.options import BudgetCalls, BudgetUsd, ConfigDir, Draws, Json, Plugins, Quiet
 from quorum.experiments.verbs.preparation import prepare_plugins, quieten
 
 
@@ -17,58 +17,46 @@ def blame(
         Path, typer.Argument(metavar="RUN|SWEEP", help="Blame this run, or all failed runs of this folder.")
     ],
     *,
-    by: Annotated[
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            metavar="METHOD",
+            help="Judge by search (re-runs), rules, reader:all_at_once, reader:step_by_step or reader:bisection.",
+        ),
+    ] = "search",
+    reference: Annotated[
         list[str] | None,
         typer.Option(
-            "--by",
+            "--reference",
             metavar="MIND|KEY=VALUE",
-            show_default="heuristic; in a team of nothing else self",
-            help="Ask this mind, or this model, what would have been right; `self` is a fresh copy of each agent's own "
-            "mind. May be repeated.",
+            show_default="heuristic, or self in a team of only these; llm=simulated for readers",
+            help="Correct decisions by this mind or model, or by self, a fresh copy of each agent's own mind; for "
+            "readers, ask this model. May be repeated.",
         ),
     ] = None,
     success: Annotated[
         str,
-        typer.Option(
-            "--success", metavar="CONDITION", help="Take this for a success: completed, 'steps<=60' or 'score>=3'."
-        ),
+        typer.Option("--success", metavar="CONDITION", help="Define success: completed, 'steps<=60' or 'score>=3'."),
     ] = "completed",
-    since: Annotated[
-        int, typer.Option("--from", metavar="STEP", min=0, help="Shares: have the reference decide from this step on.")
-    ] = 0,
     shares: Annotated[
-        bool, typer.Option("--shares/--no-shares", help="Share the failure out among the agents.")
+        bool, typer.Option("--shares/--no-shares", help="Share the failure out among the agents (search).")
     ] = True,
-    orders: Annotated[
-        int, typer.Option("--orders", metavar="ROUNDS", min=2, help="Pairs of orders for the shares of a large team.")
-    ] = 10,
-    draws: Annotated[
+    since: Annotated[
         int,
-        typer.Option(
-            "--draws",
-            metavar="SAMPLES",
-            min=1,
-            help="Judge a correction by this many samples, where paid models are asked.",
-        ),
-    ] = 1,
+        typer.Option("--shares-from", metavar="STEP", min=0, help="Let the reference decide from this step on."),
+    ] = 0,
+    orders: Annotated[
+        int,
+        typer.Option("--orders", metavar="ROUNDS", min=2, help="Sample this many pairs of orders for large teams."),
+    ] = 10,
+    draws: Draws = 1,
     budget_reruns: Annotated[
         int,
         typer.Option("--budget-reruns", metavar="CELLS", min=1, help="Play at most this many episodes of a run."),
     ] = 2000,
-    budget_calls: Annotated[
-        int | None,
-        typer.Option(
-            "--budget-calls",
-            metavar="CALLS",
-            min=0,
-            show_default="none",
-            help="Ask real models for at most this many answers.",
-        ),
-    ] = None,
-    budget_usd: Annotated[
-        float | None,
-        typer.Option("--budget-usd", metavar="USD", min=0, show_default="none", help="Spend at most this much money."),
-    ] = None,
+    budget_calls: BudgetCalls = None,
+    budget_usd: BudgetUsd = None,
     as_json: Json = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
@@ -76,20 +64,22 @@ def blame(
 ) -> None:
     """Find which agent, at which step, by which kind of mistake, made a run fail.
 
-    Each claim is an experiment: the run is played again with one decision corrected by a reference, and all others go
-    on by themselves. The earliest correction that turns failure into success is the verdict; beside it stands how much
-    each agent has to do with the failure, and who must be corrected together. Every claim comes with the command that
-    plays it again.
+    The search is an experiment: it plays the run again with one decision corrected by a reference policy, and all
+    others as their minds decide. The verdict is the earliest correction that turns failure into success. The search
+    also shows the share of each agent in the failure, and which agents must be corrected together. Every claim comes
+    with the command that plays it. The folder of the run keeps the result in blame.json, and a killed command resumes.
 
-    What was found is kept in the folder of the run, in blame.json; a command that was killed goes on where it ended.
+    The other methods play nothing: rules name the first failure that the trace proves; a reader is a language model
+    that reads the transcript.
 
     \b
     Examples:
       quorum blame runs/NAME
-      quorum blame runs/NAME --by self --json
+      quorum blame runs/NAME --reference self --json
       quorum blame runs/NAME --success 'steps<=60'
-      quorum blame runs/NAME --by llm.model=gpt-5 --budget-calls 500
-      quorum blame runs/SWEEP --by heuristic
+      quorum blame runs/NAME --reference llm.model=gpt-5 --budget-calls 500
+      quorum blame runs/SWEEP --method rules
+      quorum blame runs/NAME --method reader:bisection
     """
     from quorum.experiments.blame.attempts import Budget
     from quorum.experiments.blame.command import blame_folder
@@ -99,9 +89,16 @@ def blame(
     if quiet:
         quieten()
     prepare_plugins(plugin)
-    budget = Budget(budget_reruns, budget_calls, budget_usd)
     question = Question(
-        tuple(by or ()), Success.parse(success), budget, draws, since, orders, config_dir, shares=shares
+        by=tuple(reference or ()),
+        success=Success.parse(success),
+        budget=Budget(budget_reruns, budget_calls, budget_usd),
+        draws=draws,
+        since=since,
+        pairs=orders,
+        config_dir=config_dir,
+        shares=shares,
+        method=method,
     )
     found = blame_folder(run, question)
     if as_json:

@@ -1,116 +1,225 @@
-"""`quorum branch`: what if, from an instant of a run on."""
+"""`quorum branch`: continue a recorded run from a chosen step, with something changed."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo
-from quorum.experiments.verbs.episode import ending, report, report_all, told
+from quorum.experiments.verbs.episode import ending, report
 from quorum.experiments.verbs.options import (
+    BudgetUsd,
     ConfigDir,
     Draws,
-    Drops,
+    DryRun,
     Json,
-    Minds,
+    Name,
     Out,
-    Plans,
     Plugins,
     Quiet,
-    Says,
-    WorldChanges,
+    SkipInvalid,
 )
-from quorum.experiments.verbs.preparation import prepare_plugins, quieten
+from quorum.experiments.verbs.preparation import prepare_plugins, quieten, split_folders
+from quorum.experiments.verbs.sweep import run_or_show
+
+if TYPE_CHECKING:
+    from quorum.experiments.branch.request import BranchRequest
 
 
 def branch(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Branch off the run in this folder.")],
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN|SWEEP|KEY=VALUES",
+            help="Branch this run, or every run of this sweep that did not fail, and set these keys from the branch "
+            "point on. Several values between commas span a grid.",
+        ),
+    ],
     *,
     at: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--at",
             metavar="STEP[:TIME]",
-            show_default="with --drop, the begin of the thought that sends the message; else it must be given",
-            help="Go on live with the first thought that begins in this step, at this cognitive time, or later.",
+            show_default="with --drop, the thought that sends the message; else required",
+            help="Continue live from the first thought that starts in this step, at this cognitive time, or later. May "
+            "be repeated.",
         ),
     ] = None,
-    sets: Annotated[
+    mind: Annotated[
         list[str] | None,
         typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
+            "--mind",
+            metavar="AGENT=MIND",
             show_default="as in the run",
-            help="Give a key of agents, llm, prompts, topology, budget or limits, or max_steps, another value from "
-            "then on. May be repeated.",
+            help="Give an agent another mind from the branch point on. May be repeated.",
         ),
     ] = None,
-    mind: Minds = None,
-    say: Says = None,
-    plan: Plans = None,
-    drop: Drops = None,
-    world: WorldChanges = None,
+    say: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--say",
+            metavar="AGENT:TEXT",
+            show_default="its own words",
+            help="Have a participant send this message in its next turn to speak. May be repeated.",
+        ),
+    ] = None,
+    plan: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--plan",
+            metavar="AGENT:ACTIONS",
+            show_default="its own plan",
+            help="Have an agent commit these actions, a JSON list, in its next turn to plan. May be repeated.",
+        ),
+    ] = None,
+    drop: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--drop",
+            metavar="MESSAGE",
+            min=0,
+            show_default="nothing",
+            help="Do not deliver the message with this id in the run. May be repeated.",
+        ),
+    ] = None,
+    world: Annotated[
+        str | None,
+        typer.Option(
+            "--world",
+            metavar="CHANGES",
+            show_default="as in the run",
+            help="Change the world state at the start of the step: a JSON object in the world's own terms.",
+        ),
+    ] = None,
     draws: Draws = 1,
+    control: Annotated[
+        bool | None,
+        typer.Option(
+            "--control/--no-control",
+            show_default="if there is more than one branch",
+            help="Also continue each run from each branch point without a change.",
+        ),
+    ] = None,
+    dry_run: DryRun = False,
+    name: Name = None,
     out: Out = Path("runs"),
-    live: Annotated[bool, typer.Option("--live", help="Show the team at work, in the terminal.")] = False,
+    budget_usd: BudgetUsd = None,
+    skip_invalid: SkipInvalid = False,
     as_json: Json = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
     config_dir: ConfigDir = None,
 ) -> None:
-    """Go on from an instant of a recorded run, with other minds, models or prompts.
+    """Continue a recorded run from a chosen step, with other minds, models or prompts.
 
-    Until the instant all minds think again, with the recorded answers of their models: nothing is sent to a model, and
-    every event is held against the record. What has begun before the instant ends as it did. Without a change, the
-    branch is the run itself, byte for byte, where its models answer the same.
+    Up to the branch point, all minds think again with the recorded answers of their models, and every event is checked
+    against the record: this costs nothing. Thoughts that start before the branch point end as recorded. A branch
+    without a change equals its run byte for byte, except for wall-clock fields, if its models answer the same.
 
-    The branch is a run of its own; its meta.json and the first line of its trace name the run, the instant and the
-    change. The exit code is 1 if the episode ends as `error`. With `--draws`, each sample is a run, all with the
-    same beginning: the first goes on with the randomness of the run, each of the others with its own. Before a model is
-    asked that is not simulated, it says what the rest is expected to take.
+    A single branch is a run in DIR. More than one is a sweep of branches: run the same command again to resume it and
+    to retry failed branches, and compare the branches with `quorum compare SWEEP`. The exit code is 1 if an episode
+    ends as `error`.
 
     \b
     Examples:
       quorum branch runs/NAME --at 12
-      quorum branch runs/NAME --at 12:340 --set llm.model=gpt-5
+      quorum branch runs/NAME --at 12:340 llm.model=gpt-5
       quorum branch runs/NAME --at 0 --mind agent_2=heuristic --json
       quorum branch runs/NAME --at 5 --say agent_1:"leave block 3 to me"
       quorum branch runs/NAME --drop 17
       quorum branch runs/NAME --at 7 --world '{"agents": {"agent_0": [3, 4]}}'
-      quorum branch runs/NAME --at 12 --set llm.temperature=1 --draws 10
+      quorum branch runs/NAME --at 12 llm.temperature=1 --draws 10 --dry-run
+      quorum branch runs/talk --at 12 --at 20 topology=individual,debate
     """
-    from quorum.experiments.branch.command import BranchRequest, plan_draws
-    from quorum.experiments.episode.expected import expectation
-    from quorum.experiments.episode.runner import run_cell
-    from quorum.experiments.episode.view import shown
+    from quorum.experiments.branch.request import BranchRequest
 
-    if live and quiet:
-        raise UserError("--live shows what --quiet hides: give one of them")
     if quiet:
         quieten()
     prepare_plugins(plugin)
-    request = BranchRequest(run, at, sets or (), mind or (), say or (), plan or (), drop or (), config_dir, world=world)
+    folders, settings = split_folders(words)
+    if not folders:
+        raise UserError("branch: name the folder of a run or of a sweep", "For example: quorum branch runs/NAME --at 5")
+    single = control is not True and draws == 1 and _is_single(folders, at or [], settings, mind or [])
+    if single and not (dry_run or name or budget_usd or skip_invalid or control is not None):
+        request = BranchRequest(
+            folders[0],
+            at[0] if at else None,
+            sets=settings,
+            minds=mind or (),
+            says=say or (),
+            plans=plan or (),
+            drops=drop or (),
+            config_dir=config_dir,
+            world=world,
+        )
+        _play(request, out, as_json=as_json, quiet=quiet)
+        return
+    from quorum.experiments.sweep.branches import BranchGrid
+    from quorum.experiments.sweep.run import SweepRequest
 
-    results = []
-    for draw, planned in enumerate(plan_draws(request, draws)):
-        cell, branching = planned.cell, planned.branching
-        if planned.idle and not draw and not quiet:
-            echo(f"notice: {', '.join(request.edits)}: this changes nothing that decides in this run", err=True)
-        if planned.notice and not quiet:
+    grid = BranchGrid(
+        folders=tuple(folders),
+        at=tuple(at or ()),
+        minds=tuple(mind or ()),
+        says=tuple(say or ()),
+        plans=tuple(plan or ()),
+        drops=tuple(drop or ()),
+        world=world,
+        draws=draws,
+        control=not single if control is None else control,
+    )
+    sweep = SweepRequest(
+        words=tuple(settings),
+        out=out,
+        name=name,
+        retry_failed=True,
+        budget_usd=budget_usd,
+        skip_invalid=skip_invalid,
+        plugins=tuple(plugin or ()),
+        config_dir=config_dir,
+        branches=grid,
+    )
+    run_or_show(sweep, dry_run=dry_run, as_json=as_json, quiet=quiet)
+
+
+def _is_single(folders: list[Path], at: list[str], settings: list[str], minds: list[str]) -> bool:
+    """Whether a command asks for one branch: of one run, from one branch point, with one value for each key."""
+    from quorum.experiments.branch.request import edits_of_minds
+    from quorum.experiments.configuration.overrides import parse
+    from quorum.experiments.results.run_folder import is_run, no_such_folder
+
+    for folder in folders:
+        if not folder.exists():
+            raise no_such_folder(folder)
+    keys = {word.partition("=")[0].partition(".")[0] for word in settings}
+    one_run = len(folders) == 1 and (is_run(folders[0]) or not folders[0].is_dir())
+    if not one_run or len(at) > 1 or "engine" in keys:
+        return False
+    return not any(edit.is_sweep_override() for edit in parse([*settings, *edits_of_minds(minds)]))
+
+
+def _play(request: BranchRequest, out: Path, *, as_json: bool, quiet: bool) -> None:
+    """Play a single branch, and print what came of it."""
+    from quorum.experiments.branch.request import plan_branch
+    from quorum.experiments.episode.expected import expectation
+    from quorum.experiments.episode.live import shown
+    from quorum.experiments.episode.runner import run_cell
+
+    planned = plan_branch(request)
+    cell, branching = planned.cell, planned.branching
+    if not quiet:
+        if planned.idle:
+            echo(f"notice: {', '.join(request.edits)}: this changes nothing that has an effect in this run", err=True)
+        if planned.notice:
             echo(f"notice: {planned.notice}", err=True)
-        if not draw and not quiet and (line := expectation(cell, planned.thoughts_left, draws)):
+        if line := expectation(cell, planned.thoughts_left):
             echo(line, err=True)
-        with ending(), shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way):
-            result = run_cell(cell, out, watch, under_way, branching)
-        for what in branching.undone if not quiet else ():
-            echo(f"notice: {what}: no turn came for it", err=True)
-        results.append(result)
-        if draws > 1 and not quiet and not as_json:
-            echo(f"draw {draw}: {told(result)}")
-    if draws == 1:
-        report(results[0], as_json=as_json, quiet=quiet)
-    else:
-        report_all(results, as_json=as_json)
+    with ending(), shown(cell, live=False, as_json=as_json, quiet=quiet) as (watch, under_way):
+        result = run_cell(cell, out, watch, under_way, branching)
+    for what in branching.undone if not quiet else ():
+        echo(f"notice: {what}: no turn came for it", err=True)
+    report(result, as_json=as_json, quiet=quiet)

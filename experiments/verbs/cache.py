@@ -1,4 +1,4 @@
-"""`quorum cache`: the answers that are kept."""
+"""`quorum cache`: the cache of language models' answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quorum.experiments.verbs.options import Json
 
 
 def cache(
-    action: Annotated[str, typer.Argument(metavar="stats|clear", help="Show what the cache holds, or clear it.")],
+    action: Annotated[str, typer.Argument(metavar="stats|clear", help="Show the size of the cache, or clear it.")],
     *,
     path: Annotated[
         Path | None,
@@ -21,13 +21,13 @@ def cache(
             "--path",
             metavar="FILE",
             show_default="quorum/replies.sqlite in the user's cache folder",
-            help="Take the cache in this file.",
+            help="Use the cache in this file.",
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Clear the cache without asking.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show what the cache of language models' answers holds, or clear it.
+    """Show or clear the cache of language models' answers.
 
     \b
     Examples:

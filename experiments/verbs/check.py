@@ -1,4 +1,4 @@
-"""`quorum check`: whether this installation, a configuration or recorded folders are sound."""
+"""`quorum check`: checks this installation, a configuration, or recorded folders."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import typer
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
-from quorum.experiments.verbs.options import ConfigDir, Json, Plugins
-from quorum.experiments.verbs.preparation import prepare_plugins
+from quorum.experiments.verbs.options import ConfigDir, Json, Out, Plugins
+from quorum.experiments.verbs.preparation import prepare_plugins, split_folders
 
 
 def check(
@@ -19,11 +19,9 @@ def check(
         typer.Argument(metavar="KEY=VALUE|RUN|SWEEP", help="Check this configuration, or verify these folders."),
     ] = None,
     *,
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Check whether results can be kept in this folder.")
-    ] = Path("runs"),
+    out: Out = Path("runs"),
     compile_: Annotated[
-        bool, typer.Option("--compile", help="Compile all kernels now, which the first run would do otherwise.")
+        bool, typer.Option("--compile", help="Compile all kernels now instead of in the first run.")
     ] = False,
     as_json: Json = False,
     plugin: Plugins = None,
@@ -31,12 +29,13 @@ def check(
 ) -> None:
     """Check the installation and a configuration, or verify the folders of runs and sweeps.
 
-    This checks the packages, the folder for results, and whether the configuration composes, its components build, and
-    its first turn can be asked: what a run would refuse. With llm=... it also sends the model one tiny request, which a
-    provider may charge for. The exit code is 1 if something that is needed fails.
+    It checks the packages, the folder for results, and everything that a run would refuse: whether the configuration
+    composes, its components build, and its first turn can be asked. With llm=... it also sends one tiny request to the
+    model, which a provider may charge for. The exit code is 1 if a needed part fails.
 
-    Of a RUN or a SWEEP it reads every byte: files against their digests, the hash against the configuration, metrics
-    against the trace. It names what is damaged, and says what to type. The exit code is 1 if something is damaged.
+    It reads every byte of a RUN or a SWEEP, and checks files against their digests, the hash against the configuration,
+    and metrics against the trace. It names what is damaged, and the command that repairs it. The exit code is 1 if
+    something is damaged.
 
     \b
     Examples:
@@ -51,7 +50,10 @@ def check(
     from quorum.experiments.episode.checks import check as findings_of
 
     prepare_plugins(plugin)
-    if folders := _folders_among(words or []):
+    folders, settings = split_folders(words or [])
+    if folders and settings:
+        raise UserError(f"check: {folders[0]} is a folder and {settings[0]} a configuration: give one of the two")
+    if folders:
         _verify(folders, plugin or [], as_json=as_json)
         return
     findings = list(findings_of(words or [], out, config_dir, compiled=compile_))
@@ -69,18 +71,6 @@ def check(
         Console().print(table)
     if any(finding.needed and not finding.fine for finding in findings):
         raise typer.Exit(1)
-
-
-def _folders_among(words: list[str]) -> list[Path]:
-    """Return the folders of a command that takes folders or a configuration: a word is one if it has no `=` in it.
-
-    A folder whose own name has one is told apart by a slash before that. `~KEY` is of the configuration, too.
-    """
-    folders = [word for word in words if "/" in word.partition("=")[0] or not ("=" in word or word.startswith("~"))]
-    if folders and len(folders) < len(words):
-        values = next(word for word in words if word not in folders)
-        raise UserError(f"check: {folders[0]} is a folder and {values} a part of a configuration: give one of the two")
-    return [Path(folder) for folder in folders]
 
 
 def _verify(folders: list[Path], plugins: list[str], *, as_json: bool) -> None:

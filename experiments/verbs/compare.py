@@ -40,7 +40,7 @@ def compare(
             "--out",
             metavar="DIR",
             show_default="SWEEP/comparison/FACTORS",
-            help="Write tables and figures into this folder.",
+            help="Write tables and figures to this folder.",
         ),
     ] = None,
     accept_versions: AcceptVersions = False,
@@ -53,7 +53,7 @@ def compare(
             metavar="COLUMNS",
             min=1,
             max=2,
-            help="Size the LaTeX tables and PDF figures for a document of so many columns.",
+            help="Size LaTeX tables and PDF figures for a document with this many columns.",
         ),
     ] = 1,
     as_json: Json = False,
@@ -64,8 +64,8 @@ def compare(
     """Compare metrics by a factor, with intervals and paired differences.
 
     A factor is topology, agents, model, env, arm, sweep, version, or any key of the configuration. Branches are
-    compared by change: what each edit gains over the same instants. The tables are printed, and written as CSV,
-    Markdown and LaTeX beside the figures (PNG, SVG, PDF).
+    compared by change: the gain of each edit at the same branch points. The tables are printed, and written as CSV,
+    Markdown and LaTeX, next to the figures (PNG, SVG, PDF).
 
     \b
     Examples:
@@ -90,7 +90,7 @@ def compare(
     comparison = answer([read_results(folder) for folder in sweep], question)
     shown, remarks = tables(comparison), notes(comparison)
     folder = out or default_folder(comparison)
-    # files first: whoever reads the text may close the pipe after its first line
+    # files first: a reader may close the pipe after the first line
     files = write_files(comparison, shown, remarks, folder, force=force or out is None, columns=columns)
     if as_json:
         echo_json(json_of(comparison, remarks))

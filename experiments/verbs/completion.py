@@ -1,4 +1,4 @@
-"""`quorum completion`, and what its scripts ask."""
+"""`quorum completion`, and the hidden verb that its scripts call."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def completion(
-    shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", help="Print the script of this shell.")],
+    shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", help="Print the script for this shell.")],
 ) -> None:
-    """Print the script that lets a shell complete verbs, options, groups, keys and folders of runs.
+    """Print the script that completes verbs, options, groups, keys and folders of runs in a shell.
 
     \b
     Examples:
@@ -30,7 +30,7 @@ def completion(
 
 
 def complete(context: typer.Context, words: Annotated[list[str] | None, typer.Argument()] = None) -> None:
-    """Print what the last word may become, a line each, for the scripts of `quorum completion`."""
+    """Print the candidates for the last word, one on each line."""
     from quorum.experiments.completion import candidates
 
     command = context.find_root().command
@@ -41,7 +41,7 @@ def complete(context: typer.Context, words: Annotated[list[str] | None, typer.Ar
 
 
 def described(command: TyperGroup) -> dict[str, Verb]:
-    """Describe the verbs of the command for completion, as they are registered."""
+    """Describe the registered verbs for completion."""
     from quorum.experiments.completion import SHELLS, Verb
     from quorum.experiments.configuration.catalogue import BUILTIN_GROUPS, SWEEP_GROUPS
 
@@ -49,20 +49,20 @@ def described(command: TyperGroup) -> dict[str, Verb]:
         "list": (*BUILTIN_GROUPS, *SWEEP_GROUPS, "metrics"),
         "cache": ("stats", "clear"),
         "completion": tuple(SHELLS),
-        "show": ("prompt",),
+        "show": ("prompt", "failures"),
     }
     found = {}
     for name, verb in command.commands.items():
         if verb.hidden:
             continue
-        flags = [parameter for parameter in verb.params if isinstance(parameter, TyperOption)]
-        arguments = {(parameter.metavar or "") for parameter in verb.params if parameter not in flags}
+        flags = [part for part in verb.params if isinstance(part, TyperOption) and not part.hidden]
+        arguments = {(part.metavar or "") for part in verb.params if not isinstance(part, TyperOption)}
         found[name] = Verb(
             about=(verb.help or "").partition("\n")[0],
             flags={option: flag.help or "" for flag in flags for option in flag.opts if option.startswith("--")},
             takes=frozenset(option for flag in flags if not flag.is_flag for option in flag.opts),
             settings=any("KEY=VALUE" in metavar for metavar in arguments),
-            grid=name == "sweep",
+            grid=name in ("sweep", "branch"),
             folders=any("RUN" in metavar or "SWEEP" in metavar for metavar in arguments),
             choices=choices.get(name, ()),
         )

@@ -1,8 +1,8 @@
-"""How a verb that plays one episode tells of its end."""
+"""How a verb that plays one episode reports its end."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def ending() -> Iterator[None]:
-    """End the command with a line on what is left, where the user or SIGTERM stops the episode."""
+    """End the command with a line on what is left if the user or SIGTERM stops the episode."""
     from quorum.experiments.common.termination import sigterm_interrupts
     from quorum.experiments.episode.runner import Interrupted
     from quorum.experiments.results.finished import read_spent
@@ -26,14 +26,14 @@ def ending() -> Iterator[None]:
             yield
     except Interrupted as stop:
         spent = read_spent(stop.folder)
-        how = "ended by SIGTERM" if ended.told else "interrupted"
+        how = "ended by SIGTERM" if ended.requested else "interrupted"
         paid = f", with {spent.answers} answers of {spent.tokens:,} tokens" if spent.answers else ""
         echo(f"{how}; the incomplete episode is in {stop.folder}{paid}", err=True)
-        raise typer.Exit(143 if ended.told else 130) from None
+        raise typer.Exit(143 if ended.requested else 130) from None
 
 
 def report(result: Result, *, as_json: bool, quiet: bool) -> None:
-    """Print what came of an episode; the exit code is 1 where it failed."""
+    """Print the result of an episode; the exit code is 1 if it failed."""
     from quorum.experiments.common.consoles import Console
     from quorum.experiments.results import summary
 
@@ -49,25 +49,3 @@ def report(result: Result, *, as_json: bool, quiet: bool) -> None:
         echo(f"notice: the episode was ended {how}: {result.reason}", err=True)
     if result.never_valid and not quiet:
         echo(f"notice: {result.never_valid}", err=True)
-
-
-def told(result: Result) -> str:
-    """Say in a line what came of an episode, and where it is."""
-    from quorum.experiments.results import summary
-
-    rows = dict(summary.main_rows(result.outcome, result.metrics))
-    main = ", ".join(f"{label} {rows[label]}" for label in ("goals reached", "steps", "reward"))
-    return f"{result.outcome}, {main}; {result.folder}"
-
-
-def report_all(results: Sequence[Result], *, as_json: bool) -> None:
-    """Print, if wanted as data, what came of several episodes; the exit code is 1 where one failed."""
-    from quorum.experiments.results import summary
-
-    if as_json:
-        echo_json([summary.as_json(result) for result in results])
-    failed = [result for result in results if result.outcome == "error"]
-    for result in failed:
-        echo(f"error: the episode ended with an error: {result.reason}; see {result.folder}", err=True)
-    if failed:
-        raise typer.Exit(1)

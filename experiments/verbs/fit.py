@@ -1,4 +1,4 @@
-"""`quorum fit`: learns a part of a configuration from episodes."""
+"""`quorum fit`: learns a topology from episodes."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def fit(
     runs: Annotated[Path, typer.Option("--runs", metavar="DIR", help="Keep the episodes in this folder.")] = Path(
         "runs"
     ),
-    metric: Annotated[
-        str, typer.Option("--metric", metavar="METRIC", help="Learn what makes this metric better.")
+    objective: Annotated[
+        str, typer.Option("--objective", metavar="METRIC", help="Improve this metric.")
     ] = "outcome.return",
     rounds: Annotated[
         int, typer.Option("--rounds", metavar="ROUNDS", min=1, help="Play this many rounds; every fifth one prunes.")
@@ -35,11 +35,13 @@ def fit(
     boards: Annotated[
         int, typer.Option("--boards", metavar="BOARDS", min=1, help="Play each round on this many new boards.")
     ] = 4,
-    draws: Annotated[
-        int, typer.Option("--draws", metavar="GRAPHS", min=2, help="Draw this many graphs a round, for all its boards.")
+    graphs: Annotated[
+        int,
+        typer.Option("--graphs", metavar="GRAPHS", min=2, help="Draw this many graphs a round."),
     ] = 4,
     prune: Annotated[
-        float, typer.Option("--prune", metavar="SHARE", min=0, max=1, help="Prune this share of the edges at a time.")
+        float,
+        typer.Option("--prune", metavar="SHARE", min=0, max=1, help="Drop this share of the edges at a time."),
     ] = 0.25,
     force: Force = False,
     as_json: Json = False,
@@ -49,32 +51,32 @@ def fit(
 ) -> None:
     """Learn who should write to whom, by AgentPrune.
 
-    Graphs are drawn, each is played on the same boards, and edges of the better ones become more likely. Every fifth
-    round drops those that are least so. The file is for topology=learned topology.edges=FILE. Run the same command
-    again to resume: episodes that are done are not played again. seed=N names the first board.
+    Each round draws graphs, plays them on the same boards, and makes the edges of the better ones more likely. Every
+    fifth round drops the least likely edges. Use the file with topology=learned topology.edges=FILE. Run the same
+    command again to resume. seed=N names the first board.
 
     \b
     Examples:
       quorum fit topology n=4 agents=naive max_steps=100
       quorum fit topology n=4 agents=negotiator --rounds 5 --out four.yaml
-      quorum fit topology n=8 agents=naive --metric outcome.steps_or_limit
+      quorum fit topology n=8 agents=naive --objective outcome.steps_or_limit
     """
     from quorum.experiments.sweep.fit.fitting import FitRequest, Unfinished, fit_topology
 
     if what != "topology":
-        raise UserError(f"fit {what}: there is nothing to learn of that name", "quorum fit topology KEY=VALUE...")
+        raise UserError(f"fit {what}: this cannot be learned", "quorum fit topology KEY=VALUE...")
     if out.exists() and not force:
-        raise UserError(f"{out}: it is there already", "Name another file with --out, or replace it with --force.")
+        raise UserError(f"{out}: it exists", "Name another file with --out, or replace it with --force.")
     if quiet:
         quieten()
     prepare_plugins(plugin)
     request = FitRequest(
-        tuple(words or ()), metric, rounds, boards, draws, prune, runs, tuple(plugin or ()), config_dir
+        tuple(words or ()), objective, rounds, boards, graphs, prune, runs, tuple(plugin or ()), config_dir
     )
     try:
         fitted = fit_topology(request, lambda line: echo(line, err=True), quiet=quiet)
     except Unfinished as stopped:
-        echo("the fit is not finished; say the same command again to go on", err=True)
+        echo("the fit is not finished; run the same command again to resume it", err=True)
         if stopped.report.complaint:
             echo(stopped.report.complaint, err=True)
         raise typer.Exit(stopped.report.exit_code or 1) from stopped

@@ -1,4 +1,4 @@
-"""`quorum list`: what can be chosen."""
+"""`quorum list`: the options and keys of a configuration, and the metrics."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def list_(
         str | None,
         typer.Argument(
             metavar="GROUP|metrics",
-            show_default="all groups, in short",
-            help="Show this group with all its keys, or the glossary of metrics.",
+            show_default="all groups, in brief",
+            help="Show this group with all of its keys, or the glossary of metrics.",
         ),
     ] = None,
     *,
@@ -27,7 +27,7 @@ def list_(
 ) -> None:
     """List the groups, their options and the keys that all experiments share.
 
-    `quorum list metrics` is the glossary of all metrics; `quorum list metrics.outcome` is a group of it.
+    `quorum list metrics` shows the glossary of all metrics, and `quorum list metrics.outcome` one group of it.
 
     \b
     Examples:

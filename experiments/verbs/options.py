@@ -1,4 +1,4 @@
-"""The arguments and options that several verbs have."""
+"""The arguments and options that several verbs have: each has one name, one meaning and one help text."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import typer
 
 Overrides = Annotated[
     list[str] | None,
-    typer.Argument(metavar="KEY=VALUE", help="Set these keys, and leave all others at their defaults."),
+    typer.Argument(metavar="KEY=VALUE", help="Set these keys. All others keep their defaults."),
 ]
+Sweep = Annotated[Path, typer.Argument(metavar="SWEEP", help="Read this folder of a sweep, or of runs.")]
 Sweeps = Annotated[list[Path], typer.Argument(metavar="SWEEP...", help="Read these folders of sweeps, or of runs.")]
 Plugins = Annotated[
     list[str] | None,
@@ -29,17 +30,69 @@ ConfigDir = Annotated[
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep results in this folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output, and nothing else there.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print CSV to standard output, and nothing else there.")]
 Strict = Annotated[
-    bool, typer.Option("--strict", help="Refuse keys that have no effect, instead of telling them in a notice.")
+    bool, typer.Option("--strict", help="Refuse keys that have no effect, which are a notice otherwise.")
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that are there already.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
+Port = Annotated[
+    int, typer.Option("--port", metavar="PORT", help="Serve on this port of this machine; 0 takes any free one.")
+]
+BudgetUsd = Annotated[
+    float | None,
+    typer.Option(
+        "--budget-usd",
+        metavar="USD",
+        show_default="no limit",
+        help="Stop when language models have cost this many US dollars.",
+    ),
+]
+BudgetTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--budget-tokens",
+        metavar="TOKENS",
+        show_default="no limit",
+        help="Stop when language models have read and written this many tokens.",
+    ),
+]
+BudgetCalls = Annotated[
+    int | None,
+    typer.Option(
+        "--budget-calls",
+        metavar="CALLS",
+        show_default="no limit",
+        help="Stop after this many calls of language models.",
+    ),
+]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        "--name",
+        metavar="NAME",
+        show_default="from the experiment and the keys",
+        help="Give the sweep and its folder this name.",
+    ),
+]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Show what would run, and its calls, tokens and US dollars. Run nothing."),
+]
+SkipInvalid = Annotated[
+    bool, typer.Option("--skip-invalid", help="Leave out the cells that cannot run, and run the others.")
+]
+AcceptVersions = Annotated[
+    bool,
+    typer.Option("--accept-versions", help="Mix results of different versions of the code, prompts or plug-ins."),
+]
+Draws = Annotated[int, typer.Option("--draws", metavar="SAMPLES", min=1, help="Play each branch this many times.")]
 By = Annotated[
     list[str] | None,
     typer.Option(
         "--by",
         metavar="FACTOR",
-        show_default="change of branches, else the first of arm, topology, agents, model and env that varies",
+        show_default="change for branches, else the first of arm, topology, agents, model and env that varies",
         help="Compare the levels of this factor. May be repeated.",
     ),
 ]
@@ -66,7 +119,7 @@ Baseline = Annotated[
     typer.Option(
         "--baseline",
         metavar="LEVEL",
-        show_default="of branches `none`, in a report the first level, else no differences",
+        show_default="`none` for branches, the first level in a report, else no differences",
         help="Take paired differences from this level.",
     ),
 ]
@@ -78,67 +131,13 @@ Statistic = Annotated[
         help="Show the mean, the median or the interquartile mean of the runs.",
     ),
 ]
-AcceptVersions = Annotated[
-    bool, typer.Option("--accept-versions", help="Pool runs of different versions of the code, prompts or plug-ins.")
-]
 Radar = Annotated[
     str,
     typer.Option(
         "--radar",
         metavar="attempts|improvements|emcoop",
-        help="Show on the radar the share of attempts in which a constraint held, or the share of changed tasks that "
-        "improved, as we or as EmCoop count them.",
+        help="Show on the radar the share of attempts that met a constraint, or the share of changed tasks that "
+        "improved, by our count or by EmCoop's.",
     ),
 ]
 Curves = Annotated[bool, typer.Option("--curves", help="Also show the score along the environment steps.")]
-Minds = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--mind",
-        metavar="AGENT=MIND",
-        show_default="as in the run",
-        help="Give an agent another mind from the instant on. May be repeated.",
-    ),
-]
-Says = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--say",
-        metavar="AGENT:TEXT",
-        show_default="its own words",
-        help="Have a participant send this message in its first turn to speak from the instant on. May be repeated.",
-    ),
-]
-Plans = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--plan",
-        metavar="AGENT:ACTIONS",
-        show_default="its own plan",
-        help="Have an agent commit these actions, a list in JSON, in its first turn to plan from the "
-        "instant on. May be repeated.",
-    ),
-]
-Drops = Annotated[
-    list[int] | None,
-    typer.Option(
-        "--drop",
-        metavar="MESSAGE",
-        min=0,
-        show_default="nothing",
-        help="Have the message of the run with this id not be sent. May be repeated.",
-    ),
-]
-Draws = Annotated[
-    int,
-    typer.Option("--draws", metavar="SAMPLES", min=1, help="Run this many samples from the instant, a folder each."),
-]
-WorldChanges = Annotated[
-    str | None,
-    typer.Option(
-        "--world",
-        metavar="CHANGES",
-        show_default="as in the run",
-        help="Change the state of the world at the begin of the step: a JSON object in the world's own words.",
-    ),
-]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 def quieten() -> None:
-    """Log errors only, where nothing else was asked for."""
+    """Log errors only, unless the user asks for a log."""
     import logging
 
     log = logging.getLogger("quorum")
@@ -13,7 +15,7 @@ def quieten() -> None:
 
 
 def prepare_plugins(modules: list[str] | None) -> None:
-    """Import the modules of `--plugin`, where there are any.
+    """Import the modules of `--plugin`, if any.
 
     Raises:
         UserError: one cannot be imported.
@@ -22,3 +24,12 @@ def prepare_plugins(modules: list[str] | None) -> None:
         from quorum.experiments.configuration.plugins import load_plugins
 
         load_plugins(modules)
+
+
+def split_folders(words: list[str]) -> tuple[list[Path], list[str]]:
+    """Separate folders from parts of a configuration: a word without `=` is a folder, unless it deletes a key (`~KEY`).
+
+    A folder whose own name has a `=` needs a slash before it.
+    """
+    folders = [word for word in words if "/" in word.partition("=")[0] or not ("=" in word or word.startswith("~"))]
+    return [Path(folder) for folder in folders], [word for word in words if word not in folders]

@@ -16,7 +16,7 @@ def replay(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Play the run in this folder.")],
     other: Annotated[
         Path | None,
-        typer.Argument(metavar="OTHER", show_default="no other run", help="Play this run of the same board beside it."),
+        typer.Argument(metavar="OTHER", show_default="no other", help="Show this run of the same board next to it."),
     ] = None,
     *,
     out: Annotated[
@@ -29,9 +29,9 @@ def replay(
         ),
     ] = None,
     fps: Annotated[
-        float, typer.Option("--fps", "--speed", metavar="STEPS", help="Show so many steps a second, 50 at most.")
+        float, typer.Option("--fps", "--speed", metavar="STEPS", help="Show this many steps a second, at most 50.")
     ] = 8,
-    first: Annotated[int, typer.Option("--from", metavar="STEP", min=0, help="Begin with this step.")] = 0,
+    first: Annotated[int, typer.Option("--from", metavar="STEP", min=0, help="Start with this step.")] = 0,
     last: Annotated[
         int | None, typer.Option("--to", metavar="STEP", min=0, show_default="the last one", help="End with this step.")
     ] = None,
@@ -40,18 +40,18 @@ def replay(
         typer.Option(
             "--width",
             metavar="PIXELS",
-            show_default="what suits the board",
-            help="Make the film so many pixels wide, from 160 to 4096.",
+            show_default="fits the board",
+            help="Make the film this many pixels wide, from 160 to 4096.",
         ),
     ] = None,
     force: Force = False,
     quiet: Quiet = False,
     plugin: Plugins = None,
 ) -> None:
-    """Play an episode in the terminal, or write it as a film; alone, or beside another one of the same board.
+    """Play an episode in the terminal, or write it as a film; alone, or next to another one of the same board.
 
-    Only the trace is needed: no mind and no model is asked again. It is an error if the replay differs from the record.
-    Without a terminal, the frames are printed one after another as text. MP4 needs the extra `video`.
+    It needs only the trace, and asks no mind and no model. It is an error if the replay differs from the record.
+    Without a terminal, it prints the frames as text. MP4 needs the extra `video`.
 
     \b
     Examples:

@@ -21,6 +21,7 @@ from quorum.experiments.verbs.options import (
     Quiet,
     Radar,
     Statistic,
+    Sweep,
 )
 from quorum.experiments.verbs.preparation import prepare_plugins
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def report(
-    sweep: Annotated[Path, typer.Argument(metavar="SWEEP", help="Read this folder of a sweep, or of runs.")],
+    sweep: Sweep,
     *,
     by: By = None,
     across: Across = None,
@@ -52,8 +53,8 @@ def report(
 ) -> None:
     """Write one self-contained HTML page of a sweep: findings, figures, tables, configuration, runs, commands.
 
-    The options are those of `quorum compare`, and mean the same. With --episodes the page of
-    each run stands in the folder `episodes` beside it.
+    It takes the options of `quorum compare`. With --episodes, the folder `episodes` next to the page holds a page for
+    each run.
 
     \b
     Examples:

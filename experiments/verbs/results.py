@@ -1,18 +1,31 @@
-"""`quorum results`: a row for each run, and SQL over them."""
+"""`quorum results`: a row for each run, SQL over them, and metrics computed again from the traces."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
-from quorum.experiments.verbs.options import Json, Sweeps
+from quorum.experiments.verbs.options import Csv, Json, Plugins
+from quorum.experiments.verbs.preparation import prepare_plugins
+
+if TYPE_CHECKING:
+    from quorum.experiments.blame.credit import Credits, Kind
+    from quorum.experiments.results.recompute import Recomputed
 
 
 def results(
-    sweep: Sweeps,
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SWEEP|RUN...", help="Read these folders of sweeps or of runs; with --recompute, also trace files."
+        ),
+    ],
     *,
     sql: Annotated[
         str | None,
@@ -20,19 +33,55 @@ def results(
             "--sql",
             metavar="QUERY",
             show_default="a row for each run",
-            help="Show what this query finds in the tables of results and traces.",
+            help="Show the answer to this query of the tables of results and traces.",
         ),
     ] = None,
-    as_csv: Annotated[
-        bool, typer.Option("--csv", help="Print CSV to standard output, and nothing else there.")
+    recompute: Annotated[
+        bool, typer.Option("--recompute", help="Compute the metrics again from the traces, and show all of them.")
     ] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="With --recompute, replace metrics.json next to each trace.")
+    ] = False,
+    per: Annotated[
+        str | None,
+        typer.Option(
+            "--per",
+            metavar="agent|message",
+            show_default="a row for each run",
+            help="Show a table of each run, with a row for each agent or message.",
+        ),
+    ] = None,
+    credit: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--credit",
+            metavar="agent|live|message",
+            show_default="no credit",
+            help="Also measure the worth of each agent or message, by playing the run without it. May be repeated.",
+        ),
+    ] = None,
+    idle_from: Annotated[
+        int,
+        typer.Option("--idle-from", metavar="STEP", min=0, help="With --credit agent, let it idle from this step on."),
+    ] = 0,
+    as_csv: Csv = False,
     as_json: Json = False,
+    plugin: Plugins = None,
 ) -> None:
-    """Show the results of a sweep, one row per run, and rebuild its results.csv from the folders.
+    """Show the results of sweeps and runs, one row per run, and rebuild results.csv from the folders.
 
-    With --csv, --json or --sql nothing is written. --sql uses DuckDB (the extra `analysis`). The table results has the
-    columns of results.csv and the wall times, events has the traces, and per_agent and per_message have the tables of
-    `quorum metrics --per`. Put names with a dot in double quotes.
+    With --csv, --json or --sql, nothing is written. --sql uses DuckDB (the extra `analysis`): the table results has the
+    columns of results.csv and the wall times, events has the traces, per_agent and per_message have the tables of
+    --per. Put names with a dot in double quotes.
+
+    --recompute shows every metric, computed from the trace; --write also keeps them in metrics.json. The trace of a
+    killed run is evaluated as far as it goes. If a trace cannot be read, the others are still evaluated, and the exit
+    code is 2. --per agent shows what each participant thought and said, with its latency and its cost of
+    synchronisation. --per message shows whom each message interrupted, and the cost for the team.
+
+    --credit agent plays each run once more for each agent: the agent idles, and all others act as recorded. It asks no
+    mind and no model. --credit live lets the minds of the others think again, and --credit message plays the run
+    without each message; both refuse runs with a paid model. The values are metrics `credit.*`, or columns of --per.
 
     \b
     Examples:
@@ -40,16 +89,87 @@ def results(
       quorum results runs/talk --csv > results.csv
       quorum results runs/talk --sql 'select n, "outcome.steps" from results'
       quorum results runs --sql "select event, count(*) from events group by 1"
-      quorum results runs/talk --sql "select agent, latency_mean from per_agent"
+      quorum results runs/NAME --recompute
+      quorum results runs/talk --recompute --plugin my_metrics --write
+      quorum results runs/NAME --per agent
+      quorum results runs/NAME --per agent --credit agent --credit live
+      quorum results runs/talk --credit agent --credit message --write
     """
+    prepare_plugins(plugin)
+    kinds = _kinds(credit or [])
+    _check(
+        kinds, sql=sql, per=per, recompute=recompute, write=write, idle_from=idle_from, as_csv=as_csv, as_json=as_json
+    )
+    if per is not None:
+        _show_breakdowns(_runs(folders), per, kinds, idle_from, as_json=as_json)
+    elif recompute or kinds:
+        _recompute(_runs(folders), kinds, idle_from, write=write, as_json=as_json)
+    else:
+        _show_rows(folders, sql, as_csv=as_csv, as_json=as_json)
+
+
+def _kinds(names: list[str]) -> list[Kind]:
+    if not names:
+        return []
+    from quorum.experiments.blame.credit import kinds_of
+
+    return kinds_of(names)
+
+
+def _check(
+    kinds: Collection[Kind],
+    *,
+    sql: str | None,
+    per: str | None,
+    recompute: bool,
+    write: bool,
+    idle_from: int,
+    as_csv: bool,
+    as_json: bool,
+) -> None:
+    """Refuse options that exclude each other.
+
+    Raises:
+        UserError: two of them do.
+    """
+    if as_csv and as_json:
+        raise UserError("--csv and --json are two formats of the same: give one of them")
+    computed = recompute or kinds
+    if (computed or per is not None) and (sql is not None or as_csv):
+        raise UserError(
+            "--recompute, --per and --credit: they print a table or --json", "Leave --sql and --csv out, or ask twice."
+        )
+    if write and not computed:
+        raise UserError("--write: it keeps what --recompute computes", "Add --recompute.")
+    if per is not None and write:
+        raise UserError("--write: metrics.json holds the metrics, not the table of --per: leave one of them out")
+    if idle_from and write:
+        raise UserError("--idle-from: metrics.json holds credits from the first step on: leave --write out")
+    if idle_from and set(kinds) != {"agent"}:
+        raise UserError("--idle-from: it belongs to --credit agent", "Add --credit agent, and no other credit.")
+    if per is not None and (others := [kind for kind in kinds if kind.per != per]):
+        raise UserError(
+            f"--per {per} --credit {others[0]}: this table has no such column", f"Give --per {others[0].per}."
+        )
+
+
+def _runs(folders: list[Path]) -> list[Path]:
+    from quorum.experiments.results.run_folder import is_run, runs_inside
+
+    found: list[Path] = []
+    for folder in folders:
+        inside = [] if not folder.is_dir() or is_run(folder) else list(runs_inside(folder))
+        found += inside or [folder]
+    return found
+
+
+def _show_rows(folders: list[Path], sql: str | None, *, as_csv: bool, as_json: bool) -> None:
     from quorum.experiments.common.consoles import Console
     from quorum.experiments.results import as_csv as table_of
     from quorum.experiments.results import read_results, show, write_csv
     from quorum.experiments.results.recompute import of_all
 
-    if as_csv and as_json:
-        raise UserError("--csv and --json are two formats of the same: give one of them")
-    found = [read_results(folder) for folder in sweep]
+    found = [read_results(folder) for folder in folders]
     if sql is not None:
         from quorum.experiments.results.sql import ask
 
@@ -76,3 +196,54 @@ def results(
             echo(f"table: {table}")
         if wrong:
             raise UserError("\n".join(map(str, wrong)))
+
+
+def _recompute(runs: list[Path], kinds: Collection[Kind], idle_from: int, *, write: bool, as_json: bool) -> None:
+    from quorum.experiments.results.recompute import of_all, recompute, write_metrics
+
+    def computed(run: Path) -> Recomputed:
+        done = recompute(run)
+        if kinds:
+            done = replace(done, metrics={**done.metrics, **_credits(run, kinds, idle_from).metrics})
+            if write:  # at once: an interruption loses no long computation
+                write_metrics(done)
+        return done
+
+    done, wrong = of_all(runs, computed)
+    if write and not kinds:  # before anything is printed: a reader may close the pipe after the first line
+        for run in done:
+            write_metrics(run)
+    if as_json:
+        echo_json([run.plain() for run in done])
+    elif done:
+        from quorum.experiments.common.consoles import Console
+        from quorum.experiments.results.summary import print_metrics
+
+        print_metrics(done, Console())
+    if wrong:
+        raise UserError("\n".join(map(str, wrong)))
+
+
+def _credits(run: Path, kinds: Collection[Kind], idle_from: int) -> Credits:
+    from quorum.experiments.blame.credit import credits_of
+
+    return credits_of(run, kinds, idle_from, lambda text: echo(text, err=True))
+
+
+def _show_breakdowns(runs: list[Path], per: str, kinds: Collection[Kind], idle_from: int, *, as_json: bool) -> None:
+    from quorum.experiments.common.consoles import Console
+    from quorum.experiments.results.breakdown import Breakdown, break_down, find_table, print_breakdowns
+    from quorum.experiments.results.recompute import of_all
+
+    def table(run: Path) -> Breakdown:
+        found = break_down(run, per)
+        return replace(found, rows=_credits(run, kinds, idle_from).joined(per, found.rows)) if kinds else found
+
+    find_table(per)
+    found, wrong = of_all(runs, table)
+    if as_json:
+        echo_json([one.plain() for one in found])
+    else:
+        print_breakdowns(found, per, Console())
+    if wrong:
+        raise UserError("\n".join(map(str, wrong)))

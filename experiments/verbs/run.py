@@ -10,7 +10,18 @@ import typer
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo
 from quorum.experiments.verbs.episode import ending, report
-from quorum.experiments.verbs.options import ConfigDir, Json, Out, Overrides, Plugins, Quiet, Strict
+from quorum.experiments.verbs.options import (
+    BudgetCalls,
+    BudgetTokens,
+    BudgetUsd,
+    ConfigDir,
+    Json,
+    Out,
+    Overrides,
+    Plugins,
+    Quiet,
+    Strict,
+)
 from quorum.experiments.verbs.preparation import prepare_plugins, quieten
 
 
@@ -18,46 +29,22 @@ def run(
     overrides: Overrides = None,
     *,
     out: Out = Path("runs"),
-    live: Annotated[bool, typer.Option("--live", help="Show the team at work, in the terminal.")] = False,
+    live: Annotated[bool, typer.Option("--live", help="Show the board and the team in the terminal.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
-    budget_usd: Annotated[
-        float | None,
-        typer.Option(
-            "--budget-usd",
-            metavar="USD",
-            show_default="no limit",
-            help="End the episode when its calls have cost this many US dollars.",
-        ),
-    ] = None,
-    budget_tokens: Annotated[
-        int | None,
-        typer.Option(
-            "--budget-tokens",
-            metavar="TOKENS",
-            show_default="no limit",
-            help="End the episode when its answers have read and written this many tokens.",
-        ),
-    ] = None,
-    budget_calls: Annotated[
-        int | None,
-        typer.Option(
-            "--budget-calls",
-            metavar="CALLS",
-            show_default="no limit",
-            help="End the episode after this many requests for an answer.",
-        ),
-    ] = None,
+    budget_usd: BudgetUsd = None,
+    budget_tokens: BudgetTokens = None,
+    budget_calls: BudgetCalls = None,
     strict: Strict = False,
     plugin: Plugins = None,
     config_dir: ConfigDir = None,
 ) -> None:
     """Run one episode, and keep its trace and metrics.
 
-    Before it asks a model that is not simulated, it says what it expects to take. While models think, it shows who
-    thinks and for how long, and the tokens and the money so far.
+    Before it asks a paid model, it shows the expected calls, tokens and cost. While models think, it shows which agents
+    think and for how long, with the tokens and the money so far.
 
-    When a budget is used up, the episode ends as `budget`: it is scored and labelled, and the exit code is 0. The exit
+    If a budget is used up, the episode ends as `budget`: it is scored and labelled, and the exit code is 0. The exit
     code is 1 if the episode ends as `error`.
 
     \b
@@ -73,9 +60,9 @@ def run(
     from quorum.experiments.configuration.cell import Cell
     from quorum.experiments.configuration.effects import refuse, without_effect
     from quorum.experiments.episode.expected import expectation
+    from quorum.experiments.episode.live import shown
     from quorum.experiments.episode.runner import run_cell
     from quorum.experiments.episode.uninformed import uninformed
-    from quorum.experiments.episode.view import shown
 
     if live and quiet:
         raise UserError("--live shows what --quiet hides: give one of them")
@@ -92,7 +79,7 @@ def run(
         if not quiet:
             echo(f"notice: {notice}", err=True)
     if not quiet:
-        for line in (f"notice: {told}" if (told := uninformed(cell.configuration)) else "", expectation(cell)):
+        for line in (f"notice: {text}" if (text := uninformed(cell.configuration)) else "", expectation(cell)):
             if line:
                 echo(line, err=True)
     with ending(), shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way):

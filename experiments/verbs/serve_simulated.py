@@ -7,26 +7,24 @@ from typing import Annotated
 import typer
 
 from quorum.experiments.common.terminal import echo
-from quorum.experiments.verbs.options import Overrides
+from quorum.experiments.verbs.options import Overrides, Port
 
 
 def serve_simulated(
     overrides: Overrides = None,
     *,
-    port: Annotated[
-        int, typer.Option("--port", metavar="PORT", help="Serve on this port of this machine; 0 takes any free one.")
-    ] = 8008,
+    port: Port = 8008,
     faults: Annotated[
         list[str] | None,
         typer.Option(
             "--faults",
             metavar="FAULT=RATE",
             show_default="no faults",
-            help="Let this share of requests fail, from 0 to 1: rate_limit, server_error, overloaded. May be repeated.",
+            help="Fail this share of requests, from 0 to 1: rate_limit, server_error, overloaded. May be repeated.",
         ),
     ] = None,
     latency: Annotated[
-        float, typer.Option("--latency", metavar="SECONDS", help="Take so many seconds for each answer.")
+        float, typer.Option("--latency", metavar="SECONDS", help="Take this many seconds for each answer.")
     ] = 0.0,
 ) -> None:
     """Serve the simulated model over HTTP, in the formats of OpenAI and of Anthropic, until Ctrl-C.

@@ -1,4 +1,4 @@
-"""`quorum show`: a resolved configuration, a prompt, or the failures of a run."""
+"""`quorum show`: a resolved configuration; `show prompt`: a prompt; `show failures`: why the teams of runs failed."""
 
 from __future__ import annotations
 
@@ -16,85 +16,28 @@ from quorum.experiments.verbs.preparation import prepare_plugins
 def show(
     overrides: Overrides = None,
     *,
-    picture: Annotated[
-        Path | None,
-        typer.Option(
-            "--picture",
-            metavar="FILE",
-            show_default="no file",
-            help="Write the picture that a prompt holds to this PNG file.",
-        ),
-    ] = None,
-    cache: Annotated[
-        bool, typer.Option("--cache", help="Show which part of a prompt the provider's cache should read again.")
-    ] = False,
     as_json: Json = False,
     plugin: Plugins = None,
     config_dir: ConfigDir = None,
 ) -> None:
-    """Show a resolved configuration and its hash, or the prompt of a language model.
+    """Show a resolved configuration and its hash; or a prompt, or the failures of runs.
 
-    `inputs` are the digests of the templates of prompts, plug-ins and files that also decide; they are in the hash.
-
-    `quorum show prompt` prints the prompt for the first turn of a participant (agent=0), or the first in a role (role=)
-    or of a sort (turn=plan, talk, acknowledge, interrupted, refused). No real model is asked; the simulated one answers
-    until then. at=RUN:STEP prints what was asked in a recorded run, or would be by the agents= and prompts= beside it.
-
-    `quorum show failures RUN...` prints why the teams of recorded runs failed, by rule, with the events that prove it.
+    `quorum show prompt` shows a prompt of a language model, and `quorum show failures` why the teams of recorded runs
+    failed; each has its own --help. `inputs` in a configuration are digests of prompt templates, plug-ins and files
+    that also decide; they are part of the hash.
 
     \b
     Examples:
       quorum show
       quorum show n=8 clock=fixed
       quorum show n=8 --json
-      quorum show prompt n=4 topology=debate agent=1
-      quorum show prompt topology=centralized topology.leader=agent agent=1
-      quorum show prompt n=4 topology=debate agent=2 turn=interrupted
-      quorum show prompt agent=1 at=runs/NAME:12
-      quorum show prompt n=4 topology=debate --cache
-      quorum show prompt env.observation=picture --picture board.png
-      quorum show failures runs/NAME
+      quorum show prompt --help
+      quorum show failures --help
     """
     from quorum.experiments.configuration.cell import Cell
 
     prepare_plugins(plugin)
-    arguments = overrides or []
-    if arguments[:1] == ["prompt"]:
-        from quorum.experiments.episode.prompt import Wanted, find_prompt
-
-        wanted = Wanted.read(arguments[1:])
-        if wanted.at:
-            from quorum.experiments.results.recorded_prompt import recorded_prompt
-
-            prompt = recorded_prompt(wanted)
-        else:
-            prompt = find_prompt(wanted, config_dir, later=cache)
-        if picture is not None:
-            from quorum.experiments.common.files import write_whole
-
-            write_whole(picture, prompt.picture(), "Give another file: --picture FILE.")
-        if prompt.remark:
-            echo(f"notice: {prompt.remark}", err=True)
-        if cache:
-            from quorum.experiments.episode.prompt_cache import cache_views
-
-            views = cache_views(prompt, wanted, config_dir)
-            if as_json:
-                echo_json([view.plain() for view in views])
-            else:
-                echo("\n\n".join(view.text() for view in views))
-        elif as_json:
-            echo_json(prompt.plain())
-        else:
-            echo(prompt.text())
-        return
-    if picture is not None or cache:
-        option = "--cache" if cache else "--picture"
-        raise UserError(f"{option}: it belongs to a prompt", f"quorum show prompt ... {option}")
-    if arguments[:1] == ["failures"]:
-        _show_failures([Path(run) for run in arguments[1:]], as_json=as_json)
-        return
-    cell = Cell.compose(arguments, config_dir)
+    cell = Cell.compose(overrides or [], config_dir)
     if as_json:
         shown = {"hash": cell.hash, "name": cell.name, "inputs": dict(cell.inputs), "configuration": dict(cell.plain)}
         echo_json(shown)
@@ -102,13 +45,96 @@ def show(
         echo(cell.as_yaml(with_inputs=True), nl=False)
 
 
-def _show_failures(runs: list[Path], *, as_json: bool) -> None:
+def show_prompt(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="KEY=VALUE",
+            help="Set these keys, and choose the prompt by agent=, role=, turn= and at=RUN:STEP.",
+        ),
+    ] = None,
+    *,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            "--picture",
+            metavar="FILE",
+            show_default="no file",
+            help="Write the picture of the prompt to this PNG file.",
+        ),
+    ] = None,
+    cache: Annotated[
+        bool, typer.Option("--cache", help="Show which part of the prompt the provider's cache should read again.")
+    ] = False,
+    as_json: Json = False,
+    plugin: Plugins = None,
+    config_dir: ConfigDir = None,
+) -> None:
+    """Show a prompt of a language model, word for word.
+
+    The prompt is that of the first turn of a participant (agent=0), of a role (role=), or of a kind (turn=plan, talk,
+    acknowledge, interrupted, refused). No real model is asked: the simulated model answers until that turn.
+    at=RUN:STEP shows what was asked in a recorded run, or would be with other agents= and prompts=.
+
+    \b
+    Examples:
+      quorum show prompt n=4 topology=debate agent=1
+      quorum show prompt topology=centralized topology.leader=agent agent=1
+      quorum show prompt n=4 topology=debate agent=2 turn=interrupted
+      quorum show prompt agent=1 at=runs/NAME:12
+      quorum show prompt n=4 topology=debate --cache
+      quorum show prompt env.observation=picture --picture board.png
+    """
+    from quorum.experiments.episode.prompt import Wanted, find_prompt
+
+    prepare_plugins(plugin)
+    wanted = Wanted.read(words or [])
+    if wanted.at:
+        from quorum.experiments.results.recorded_prompt import recorded_prompt
+
+        prompt = recorded_prompt(wanted)
+    else:
+        prompt = find_prompt(wanted, config_dir, later=cache)
+    if picture is not None:
+        from quorum.experiments.common.files import write_whole
+
+        write_whole(picture, prompt.picture(), "Give another file: --picture FILE.")
+    if prompt.remark:
+        echo(f"notice: {prompt.remark}", err=True)
+    if cache:
+        from quorum.experiments.episode.prompt_cache import cache_views
+
+        views = cache_views(prompt, wanted, config_dir)
+        if as_json:
+            echo_json([view.plain() for view in views])
+        else:
+            echo("\n\n".join(view.text() for view in views))
+    elif as_json:
+        echo_json(prompt.plain())
+    else:
+        echo(prompt.text())
+
+
+def show_failures(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Read these folders of runs, or trace files.")],
+    *,
+    as_json: Json = False,
+    plugin: Plugins = None,
+) -> None:
+    """Show why the teams of recorded runs failed, by rule, with the events that prove it.
+
+    If a trace cannot be read, the others are still shown, and the exit code is 2.
+
+    \b
+    Examples:
+      quorum show failures runs/NAME
+      quorum show failures runs/* --json
+    """
     from quorum.experiments.common.consoles import Console
     from quorum.experiments.results.breakdown import failures_of, print_failures
     from quorum.experiments.results.recompute import of_all
 
-    if not runs:
-        raise UserError("show failures: name the folder of a run", "quorum show failures runs/NAME")
+    prepare_plugins(plugin)
     found, wrong = of_all(runs, failures_of)
     if as_json:
         echo_json([one.plain() for one in found])

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from quorum.experiments.common.terminal import echo
-from quorum.experiments.verbs.options import Force, Plugins
+from quorum.experiments.verbs.options import Force, Plugins, Port
 from quorum.experiments.verbs.preparation import prepare_plugins
 
 
@@ -18,9 +18,7 @@ def view(
         typer.Argument(metavar="RUN|SWEEP", help="Show the run or the sweep in this folder, or two runs of one board."),
     ],
     *,
-    port: Annotated[
-        int, typer.Option("--port", metavar="PORT", help="Serve on this port of this machine; 0 takes any free one.")
-    ] = 0,
+    port: Port = 0,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address without opening it.")] = False,
     export: Annotated[
         Path | None,
@@ -28,16 +26,16 @@ def view(
             "--export",
             metavar="FILE",
             show_default="serve it",
-            help="Write the page of a run, or of two, to this file, and serve nothing.",
+            help="Write the page to this file, and serve nothing.",
         ),
     ] = None,
     force: Force = False,
     plugin: Plugins = None,
 ) -> None:
-    """Show an episode, two of one board, or a sweep in the browser: thoughts, messages and actions, beside the world.
+    """Show an episode, two of one board, or a sweep in the browser: thoughts, messages, actions and the world.
 
-    The page is served on this machine only, for reading only, until Ctrl-C. With --export it is one HTML file that
-    needs neither a server nor a network.
+    The page is served on this machine only and read-only, until Ctrl-C. --export writes one HTML file of a run, or of
+    two, which needs no server and no network.
 
     \b
     Examples:

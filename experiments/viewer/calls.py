@@ -251,11 +251,11 @@ def spent_by(calls: Iterable[Mapping[str, Any]]) -> Spent | None:
         return None
     spent = Spent()
     for call in answered:
-        told = [call_number(call, key) for key in ("prompt_tokens", "completion_tokens", "usd")]
-        spent.prompt += told[0] or 0
-        spent.completion += told[1] or 0
-        spent.usd += told[2] or 0
+        counts = [call_number(call, key) for key in ("prompt_tokens", "completion_tokens", "usd")]
+        spent.prompt += counts[0] or 0
+        spent.completion += counts[1] or 0
+        spent.usd += counts[2] or 0
         spent.reasoning += call_number(call, "reasoning_tokens") or 0
-        spent.untold += None in told
+        spent.untold += None in counts
         spent.simulated += call.get("simulated") is True
     return spent

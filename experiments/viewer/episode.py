@@ -31,7 +31,7 @@ class FailureSearch:
 
     def __init__(self) -> None:
         self.problem = ""
-        """Why there are no failures to show, where that is not told by the length of the trace."""
+        """Why there are no failures to show, where the length of the trace is not the reason."""
         self._events: list[Stamped] = []
         self._size = 0
 
@@ -56,7 +56,7 @@ class FailureSearch:
             return []
         try:
             failures = find_failures(Trace(tuple(self._events)))
-        except Exception as error:  # a trace of a stranger may hold anything
+        except Exception as error:  # an untrusted trace may hold anything
             self.problem = f"Its failures cannot be found: its events contradict each other ({type(error).__name__})."
             return None
         finally:
@@ -77,7 +77,7 @@ class FailureSearch:
 BLAME = "blame.json"
 _LARGEST = 4 * MIB
 _MOST = 100
-"""Decisions that are shown beside that of the verdict."""
+"""Decisions that are shown as well as that of the verdict."""
 _SHORT, _LONG = 200, 4000
 """Characters of a name and of a reason that are shown."""
 
@@ -181,11 +181,11 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
     size = folder.files.size(name) if name is not None else 0
     builder = LaneBuilder(CallQueue(calls), pages.PAGE if size > pages.WHOLE else pages.WHOLE)
     search = FailureSearch()
-    read = told = 0
+    read = reported = 0
     for stamped, line in reading.events():
         read += len(line)
-        if read - told >= MIB:
-            told = read
+        if read - reported >= MIB:
+            reported = read
             tell(min(1.0, read / size))
         builder.take(stamped, len(line))
         script.take(stamped, line)

@@ -146,7 +146,7 @@ class _DifferenceWriter:
         Args:
             canvas: of all drawings.
             first: the step of the first one.
-            ways: whether the world tells where actions lead.
+            ways: whether the world shows where actions lead.
         """
         runs = [part for kind, cells in groupby(self._first) for part in (kind, len(list(cells)))]
         return {

@@ -302,7 +302,7 @@ _BROKEN = (PlanStatus.FAILED, PlanStatus.TIMED_OUT)
 
 
 def interruptions(event: Any) -> Iterable[tuple[str, int, str]]:
-    """Return the failures and interruptions that an event tells of: what it is, the agent or -1, and the reason."""
+    """Return the failures and interruptions in an event: what it is, the agent or -1, and the reason."""
     return _found(event) if type(event) in _TELLING else ()
 
 

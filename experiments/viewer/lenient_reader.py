@@ -14,7 +14,7 @@ from quorum.experiments.results.run_folder import RunFolder
 _MOST_NAMED = 5
 """Lines that are named one by one when they cannot be read."""
 _MOST_KINDS = 100
-"""Kinds of unknown events that are told apart."""
+"""Kinds of unknown events that are counted separately."""
 _MOST_UNREAD = 1000
 """Lines that cannot be read, after which a file is taken for something else."""
 _MOST_UNKNOWN = 100_000
@@ -138,7 +138,7 @@ def _check(stamped: Stamped, start: EpisodeStart) -> None:
             raise ValueError(f"the field {name!r} cannot be {found}: there is no such participant")
     match event:
         case MessageSent() if not set(participants).issuperset(event.recipients):
-            raise ValueError("it has a recipient that there is not")
+            raise ValueError("it has a recipient that does not exist")
         case StepTaken() if len(event.joint) != len(start.agents):
             raise ValueError(f"a joint action of {len(event.joint)} agents; there are {len(start.agents)}")
         case EpisodeStart():

@@ -43,7 +43,7 @@ class Library:
     Attributes:
         root: the folder of the runs, resolved.
         named: the runs that the user named by their folders; none where the folder of a sweep was given. With a single
-            one, those beside it that have a beginning in common with it can be opened, too.
+            one, those next to it that share a beginning with it can be opened, too.
         differences: what parts two runs that were named, in their configurations.
     """
 
@@ -223,7 +223,7 @@ def _resolved(folder: Path) -> Path:
 
 
 def _beginning(folder: Path) -> Beginning:
-    """Read the beginning of a run that stands beside another one.
+    """Read the beginning of a run that is shown next to another one.
 
     Raises:
         UserError: it is no run, or its beginning cannot be read.

@@ -133,7 +133,7 @@ def _note(stamped: Stamped, said: HealerActed, findings: list[Json]) -> None:
     for found in reversed(findings[-_NEAR:]):
         same = (found["pattern"], found["subject"], found["messages"]) == about
         if same and "says" not in found and not set(said.recipients).isdisjoint(found["agents"]):
-            found["says"], found["told"] = said.content, list(said.recipients)
+            found["says"], found["hearers"] = said.content, list(said.recipients)
             return
     findings.append(
         {
@@ -146,6 +146,6 @@ def _note(stamped: Stamped, said: HealerActed, findings: list[Json]) -> None:
             "count": 0,
             "needed": 0,
             "says": said.content,
-            "told": list(said.recipients),
+            "hearers": list(said.recipients),
         }
     )

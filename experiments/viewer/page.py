@@ -70,7 +70,7 @@ _MODULES = (
     "sweep.js",
     "differs.js",
     "first_difference.js",
-    "beside.js",
+    "differences.js",
     "side.js",
     "pair.js",
     "main.js",
@@ -186,8 +186,8 @@ def _call(episode: Episode, number: int) -> Json:
         return episode.calls.call(number)
     except ValueError as error:
         where = episode.calls.places[number]
-        told = f"its record in calls.jsonl cannot be read: {error}"
-        return {"agent": where.agent, "t": where.t, "messages": [], "failure": {"kind": "Damaged", "message": told}}
+        why = f"its record in calls.jsonl cannot be read: {error}"
+        return {"agent": where.agent, "t": where.t, "messages": [], "failure": {"kind": "Damaged", "message": why}}
 
 
 def _shared(calls: Iterable[Json]) -> Json:
@@ -226,8 +226,8 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _page(kind: Kind, head: Markup, tail: Markup, title: str, told: Mapping[str, str]) -> str:
-    data = Markup("").join(Markup(' data-{}="{}"').format(key, value) for key, value in told.items())
+def _page(kind: Kind, head: Markup, tail: Markup, title: str, attributes: Mapping[str, str]) -> str:
+    data = Markup("").join(Markup(' data-{}="{}"').format(key, value) for key, value in attributes.items())
     return f"""<!doctype html>
 <html lang="en" data-page="{kind}"{data}>
 <head>

@@ -1,7 +1,7 @@
 """The lanes of an episode in pages: each a run of steps, packed when it is whole, so that long runs take little memory.
 
 A page can be shown alone: what began before it and goes on in it stands in it, too. What comes of an item after its
-page was packed is kept beside the page, and put in when it is asked for.
+page was packed is kept apart from the page, and put in when it is asked for.
 """
 
 from __future__ import annotations

@@ -66,9 +66,9 @@ class Replayed(Generic[Seen]):
 
     Args:
         events: of the trace.
-        world: what is replayed, built anew.
+        world: what is replayed, freshly built.
         see: looks at the world as it stands; called once at each instant.
-        said: the subject of the sentence that tells how far it went: `the world is shown`.
+        said: the subject of the sentence that says how far it went: `the world is shown`.
     """
 
     def __init__(self, events: Iterable[Stamped], world: World, see: Callable[[], Seen], said: str) -> None:

@@ -47,15 +47,15 @@ def branched(folder: Path) -> Json | None:
 def relatives(root: Path, name: str) -> Mapping[str, Path]:
     """Return the runs of a folder that have a beginning in common with one of them, by name, itself among them."""
     paths = {path.name: path for path in runs_inside(root) if not path.is_symlink()}
-    beside: defaultdict[str, list[str]] = defaultdict(list)
+    neighbours: defaultdict[str, list[str]] = defaultdict(list)
     for path in paths.values():
         off = branched(path) if _speaks_of_a_branch(path) else None
         if off is not None:
-            beside[path.name].append(off["run"])
-            beside[off["run"]].append(path.name)
+            neighbours[path.name].append(off["run"])
+            neighbours[off["run"]].append(path.name)
     found, waiting = {name}, [name]
     while waiting:
-        new = set(beside[waiting.pop()]) - found
+        new = set(neighbours[waiting.pop()]) - found
         found |= new
         waiting.extend(new)
     return {key: path for key, path in paths.items() if key in found}
@@ -103,7 +103,7 @@ def parting(one: Path, other: Path) -> Json | None:
     """Return the instant up to which two runs are the same because they branch off one; None where they do not.
 
     Args:
-        one: folder of a run; those that it branches off are looked for beside it.
+        one: folder of a run; those that it branches off are looked for next to it.
         other: that of the other one.
     """
     ours = dict(_ancestry(one))
@@ -127,7 +127,7 @@ def _ancestry(folder: Path) -> Iterator[tuple[str, Json | None]]:
 
 
 def _beside(folder: Path, name: str) -> Path | None:
-    """Find a run of this name beside another one: a name is looked up, it is never made a path."""
+    """Find a run of this name next to another one: a name is looked up, it is never made a path."""
     found = (path for path in runs_inside(folder.parent) if path.name == name and not path.is_symlink())
     return next(found, None)
 

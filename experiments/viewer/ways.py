@@ -32,7 +32,7 @@ class Ways:
     the one that the action would walk.
 
     Args:
-        world: what is replayed; if it tells no ways there are none.
+        world: what is replayed; if it shows no ways, none are found.
     """
 
     def __init__(self, world: World) -> None:
@@ -112,7 +112,7 @@ def turns(points: Sequence[Point]) -> Iterator[Point]:
 
 
 class WayPages(MadePages[Json]):
-    """The ways of an episode, by the pages of its lanes. Why a world cannot be built, its film tells.
+    """The ways of an episode, by the pages of its lanes. Why a world cannot be built is reported by its film.
 
     Args:
         folder: of the run; its configuration builds the world.

@@ -2,8 +2,7 @@
 
 | module | what it holds |
 |---|---|
-| `graph` | messages and thoughts, what each took in and gave out, and how each recipient reacted |
-| `subjects` | what a message or a plan is about, and how many agents that takes |
+| `graph` | messages and thoughts, what each took in and gave out, how each recipient reacted, and what they are about |
 | `build` | makes the graph, event by event |
-| `patterns` | finds the failures in it, event by event: the same rules for a trace and for healers in the loop |
+| `patterns` | finds the failures in it, event by event, with the same rules for a trace and for healers in the loop |
 """

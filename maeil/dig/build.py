@@ -46,7 +46,7 @@ class _Decided:
 class GraphBuilder:
     """Builds a graph.
 
-    Reactions are told when the team acts: what tasks are there, and how many agents each takes, is known from then on.
+    Reactions are known when the team acts: what tasks are there, and how many agents each takes, is known from then on.
 
     Args:
         start: the first event of the episode.

@@ -26,7 +26,7 @@ class Reaction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """An instant at which the world makes an agent think: the begin of the episode, and each end of a plan.
+    """An instant at which the world makes an agent think: the start of the episode, and each end of a plan.
 
     Attributes:
         agent: index.

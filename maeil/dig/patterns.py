@@ -168,7 +168,7 @@ class PatternFinder:
     def _mixing(self, stamped: Stamped, event: MessageRead) -> list[Finding]:
         """`dependency_warning`: what waits for an agent's plan asks for different things, from different sources.
 
-        Told once for each plan of an agent.
+        Found once for each plan of an agent.
         """
         new = self.graph.messages.get(event.message)
         if new is None or event.agent >= self.graph.agents or event.agent in self._mixed:
@@ -219,7 +219,7 @@ class PatternFinder:
     def _repeating(self, stamped: Stamped) -> list[Finding]:
         """Those who have taken up one message work on one thing, and are more than it takes.
 
-        Told of one thing once, and again when somebody joins them.
+        Found once for each subject, and again when somebody joins them.
         """
         build = self.builder
         readers: dict[int, list[int]] = {}
@@ -295,7 +295,7 @@ class PatternFinder:
         return found
 
     def _orphans(self, stamped: Stamped) -> list[Finding]:
-        """All recipients have discarded a message, or passed it on; told once, as soon as it is old enough."""
+        """All recipients have discarded a message, or passed it on; found once, as soon as it is old enough."""
         judged = {message.id: message for message, _ in self.settled if message.id in self._aged}
         while self._ageing and stamped.t - self._ageing[0].t >= self._thresholds.orphan_steps:
             message = self._ageing.popleft()

@@ -4,7 +4,7 @@
 |---|---|---|
 | `repetition` | FM-1.3 step repetition | a failed plan, committed again in the state in which it failed, fails again |
 | `termination` | FM-1.5 unaware of termination | a plan for a task that is over |
-| `silence` | FM-2.2 fail to ask | waited in vain for others at a task that nobody was told of |
+| `silence` | FM-2.2 fail to ask | waited in vain for others at a task that nobody had heard of |
 | `withholding` | FM-2.4 information withholding | knew what a mate's plan lacked, had a turn to say it, did not |
 | `ignored_input` | FM-2.5 ignored other agent's input | read its orders, and committed a plan for something else |
 | `mismatch` | FM-2.6 reasoning-action mismatch | said one task, committed a plan for another |

@@ -9,7 +9,7 @@ all optional:
 | `prompt_tokens` | tokens that it was given, cached ones included |
 | `cached_tokens` | those of them that the provider read from its cache |
 | `cache_written_tokens` | those of them that it read and wrote into its cache; absent: 0 |
-| `usage_estimated` | whether a count of tokens is our own estimate, as the provider told none; absent: false |
+| `usage_estimated` | whether a count of tokens is our own estimate, as the provider gave none; absent: false |
 | `usd` | what the call cost, in US dollars; absent or null when the price is not known |
 | `seconds` | wall time from the request to the whole reply, retries included |
 | `retries` | how often the request was sent again after an error of the provider; absent: 0 |
@@ -51,16 +51,16 @@ def calls_of(trace: Trace) -> Iterator[Mapping[str, Any]]:
 
 
 def call_number(call: Mapping[str, Any], key: str) -> int | float | None:
-    """Return a number of a record, None when it is not told."""
+    """Return a number of a record, None when it is not given."""
     value = call.get(key)
     return value if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else None
 
 
 def answers_of(call: Mapping[str, Any]) -> int:
     """Return how many answers a call got."""
-    told = call_number(call, "answers")
-    if told is not None:
-        return int(told)
+    given = call_number(call, "answers")
+    if given is not None:
+        return int(given)
     return int("unanswered" not in call or "completion_tokens" in call)
 
 
@@ -213,7 +213,7 @@ def actor_calls(trace: Trace) -> Value:
 
 @metric("gates.feedback_rounds", "rounds")
 def feedback_rounds(trace: Trace) -> Value:
-    """Thoughts in which a coordinator planned anew on feedback (LLaMAC, external feedback; HMAS-2, objections)."""
+    """Thoughts in which a coordinator planned again on feedback (LLaMAC, external feedback; HMAS-2, objections)."""
     return sum(any(call.get("on_feedback") for call in thought.calls) for thought in trace.of(ThoughtEnd))
 
 

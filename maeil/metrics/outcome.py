@@ -12,7 +12,7 @@ from maeil.trace.reader import Trace
 
 @shared
 def scores(trace: Trace) -> tuple[float, ...]:
-    """Return the world's score before the first step, 0 where none is told, and after each: steps + 1 values."""
+    """Return the world's score before the first step, 0 where none is reported, and after each: steps + 1 values."""
     changes = {stamped.t: stamped.event for stamped in trace.stamped(ScoreChange)}
     found: list[float] = []
     for t in range(len(trace.stamped(StepTaken)) + 1):
@@ -46,7 +46,7 @@ def completion(trace: Trace) -> Value:
 
 @metric("outcome.reached", "goals", better="higher")
 def reached(trace: Trace) -> Value:
-    """Goals reached, as the world tells at the end of the episode."""
+    """Goals reached, as the world reports at the end of the episode."""
     score = _last_score(trace)
     return score.reached if score is not None else None
 

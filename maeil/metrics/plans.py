@@ -46,13 +46,13 @@ def success_rate(trace: Trace) -> Value:
 
 @metric("plans.failed", "plans", better="lower")
 def failed(trace: Trace) -> Value:
-    """Plans that ended because an action of theirs failed."""
+    """Plans that ended because one of their actions failed."""
     return _ended(trace, PlanStatus.FAILED)
 
 
 @metric("plans.timed_out", "plans", better="lower")
 def timed_out(trace: Trace) -> Value:
-    """Plans that ended because an action of theirs ran out of time."""
+    """Plans that ended because one of their actions ran out of time."""
     return _ended(trace, PlanStatus.TIMED_OUT)
 
 

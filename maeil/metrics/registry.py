@@ -39,7 +39,7 @@ class Metric:
         description: what it measures: the formula, and the source (paper and symbol) where it has one.
         function: computes it from a trace, whole or a prefix.
         share: whether it is the share of its goals that a run reached, from 0 to 1. Axes then show all of that range,
-            and runs that are left out count as 0 and as 1 beside. Each share is a rate.
+            and runs that are left out are also counted as 0 and as 1. Each share is a rate.
         rate: whether its values lie from 0 to 1 by their nature. The interval of its mean then stays within them, and
             is there even where all runs agree.
         reproducible: whether equal configuration, seed and replies give an equal value: not so for wall time and for

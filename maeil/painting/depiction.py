@@ -47,19 +47,19 @@ def paint(shown: Depiction) -> bytes:
 
 
 def _number(pen: ImageDraw.ImageDraw, shown: Depiction, cell: int) -> None:
-    """Write the numbers of columns and rows beside their cells, and what they are called in the corner."""
+    """Write the numbers of columns and rows next to their cells, and what they are called in the corner."""
     face, middle = font(NUMBER), EDGE // 2
     columns, rows = shown.canvas.width, shown.canvas.height
     right, bottom = 2 * EDGE + columns * cell, 2 * EDGE + rows * cell
     widest = max(face.getlength(str(shown.left)), face.getlength(str(shown.left + columns - 1))) + 4
     for place in _numbered(shown.left, columns, widest, cell):
         x = EDGE + (place - shown.left + 0.5) * cell
-        for beside in (middle + NUMBER // 3, bottom - middle):
-            pen.text((x, beside), str(place), INK, face, anchor="mm")
+        for offset in (middle + NUMBER // 3, bottom - middle):
+            pen.text((x, offset), str(place), INK, face, anchor="mm")
     for place in _numbered(shown.top, rows, NUMBER, cell):
         y = EDGE + (place - shown.top + 0.5) * cell
-        for beside in (middle, right - middle):
-            pen.text((beside, y), str(place), INK, face, anchor="mm")
+        for offset in (middle, right - middle):
+            pen.text((offset, y), str(place), INK, face, anchor="mm")
     pen.text((2, 1), f"{shown.down} ↓  {shown.across} →", INK, font(11), anchor="la")
 
 

@@ -55,7 +55,7 @@ def two_lines(text: str, width: float, face: ImageFont.FreeTypeFont) -> tuple[st
 
 @lru_cache(maxsize=64)
 def strip(text: str, size: tuple[int, int], face: ImageFont.FreeTypeFont, colour: Colour) -> Image.Image:
-    """Write a line on a strip of paper of its own, over whose edges no character gets.
+    """Write a line on its own strip of paper, over whose edges no character gets.
 
     It is kept for the pictures to come: paste it, and do not draw on it.
     """

@@ -1,4 +1,4 @@
-"""The events of a long trace in little memory: as compressed lines, by kind, which are read anew whenever asked for."""
+"""The events of a long trace in little memory: compressed lines by kind, decoded whenever they are asked for."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from maeil.trace.events import (
 from maeil.trace.reader import Trace
 
 _LIMIT = "max_steps"
-"""The step limit in what a world tells of its board."""
+"""The step limit in what a world reports of its board."""
 _MOST_SHOWN = 300
 """Characters of an event that a message shows."""
 
@@ -53,13 +53,13 @@ class Prefix:
     """What happened in an episode before the first thought that begins at an instant or after it.
 
     It is a listener of a `Recorder`: it holds another episode, which begins in the same way, against this one, and says
-    when that has come to the instant. All thoughts that run at the same time have begun at the same instant: so what is
+    when that has come to the instant. All thoughts that run at the same time started at the same instant: so what is
     asked during a thought knows by `live` on which side it is.
 
     Args:
         trace: of the episode, whole or torn.
         instant: where the other one leaves it.
-        changed: whether the world is changed there, at the begin of the step: then the other one is live from that
+        changed: whether the world is changed there, at the start of the step: then the other one is live from that
             step on, also where nobody thinks in it.
 
     Raises:
@@ -70,10 +70,10 @@ class Prefix:
         self._length = 0
         self._checks = True
         self._coming = iter(trace.events)
-        self.anew = False
+        self.changes_first = False
         """Whether what comes first from the instant on may be another event than it was."""
         self.opens = True
-        """Whether nobody has begun to think in the step of the instant before it."""
+        """Whether nobody thinks in the step of the instant before it."""
         self._then: list[Callable[[], None]] = []
         self.due = False
         """Whether all that was before the instant is over, so that what comes next is from then on."""
@@ -106,7 +106,7 @@ class Prefix:
         return self._length
 
     def then(self, call: Callable[[], None]) -> None:
-        """Have something done when the instant comes, before the thoughts that begin at it have begun to think."""
+        """Have something done when the instant comes, before the thoughts of that instant start."""
         self._then.append(call)
 
     def __call__(self, stamped: Stamped) -> None:
@@ -123,7 +123,7 @@ class Prefix:
             return
         expected = next(self._coming)
         self.due = expected.seq + 1 == self._length
-        if expected.seq == self._length and (self.anew or isinstance(stamped.event, ChangesWorld)):
+        if expected.seq == self._length and (self.changes_first or isinstance(stamped.event, ChangesWorld)):
             self._begin()
             return
         if self.others and isinstance(stamped.event, EpisodeStart) and isinstance(expected.event, EpisodeStart):

@@ -135,7 +135,7 @@ class Trace:
         """What became of each plan, message, thought and attempt.
 
         Raises:
-            ValueError: its events contradict each other.
+            TraceError: its events contradict each other.
         """
         return self.once(_tell)
 

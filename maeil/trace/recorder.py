@@ -20,7 +20,7 @@ Listener = Callable[[Stamped], None]
 
 
 class Recorder:
-    """Stamps events, writes each as one line, and tells the listeners.
+    """Stamps events, writes each as one line, and passes it to the listeners.
 
     Args:
         path: the file to write, or None to tell the listeners only.

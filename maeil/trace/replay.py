@@ -23,7 +23,7 @@ def replay(trace: Trace, world: World) -> Iterator[int]:
 
     Yields:
         The environment step `t` that the world stands at: 0 first, then after each joint action; where the world was
-        changed at the begin of a step, once, after that.
+        changed at the start of a step, once, after that.
 
     Raises:
         ReplayMismatch: the board, a reward or an outcome differs from the recorded one, or the world refuses a change.

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from maeil.errors import TraceError
 from maeil.plans import PlanStatus
 from maeil.trace.events import (
     CUT_SHORT,
@@ -68,11 +69,6 @@ class ThoughtLife:
         return cast(ThoughtStart, self.start.event).acts
 
     @property
-    def asked_again(self) -> bool:
-        """Whether the answer before it was refused."""
-        return bool(cast(ThoughtStart, self.start.event).problems)
-
-    @property
     def calls(self) -> Sequence[Mapping[str, Any]]:
         """Records of its calls of language models."""
         return cast(ThoughtEnd, self.end.event).calls if self.end is not None else ()
@@ -99,10 +95,12 @@ class MessageLife:
 
     Attributes:
         sent: the event that sent it.
+        thought: the start of the latest thought of its sender; None where there was none.
         readings: the events in which participants read it.
     """
 
     sent: Stamped
+    thought: Stamped | None
     readings: Sequence[Stamped]
 
     @property
@@ -265,7 +263,7 @@ def tell_story(events: Iterable[Stamped]) -> Story:
         events: of the types `TYPES`, in the order of the trace, all of them or those of a prefix.
 
     Raises:
-        ValueError: the events contradict each other.
+        TraceError: the events contradict each other.
     """
     teller = _Teller()
     for stamped in events:
@@ -282,7 +280,7 @@ class _Teller:
         self._latest: dict[int, Stamped] = {}
         """The start of the latest thought of each participant."""
         self._readings: dict[int, list[Stamped]] = {}
-        self._sent: list[Stamped] = []
+        self._sent: list[tuple[Stamped, Stamped | None]] = []
         self._committed: dict[str, tuple[Stamped, Stamped | None]] = {}
         self._started: dict[str, Stamped] = {}
         self._plan_ends: dict[str, Stamped] = {}
@@ -299,12 +297,12 @@ class _Teller:
                 self._latest[agent] = stamped
             case ThoughtEnd(agent=agent):
                 self._thought_ends[self._thought_of(agent).seq] = stamped
-            case MessageSent(message=number):
-                self._sent.append(stamped)
+            case MessageSent(message=number, sender=sender):
+                self._sent.append((stamped, self._latest.get(sender)))
                 self._readings[number] = []
             case MessageRead(message=number):
                 if number not in self._readings:
-                    raise ValueError(f"message {number} is read and was never sent")
+                    raise TraceError(f"message {number} is read and was never sent")
                 self._readings[number].append(stamped)
             case PlanChange() as change:
                 self._change_plan(stamped, change)
@@ -317,7 +315,7 @@ class _Teller:
 
     def _thought_of(self, agent: int) -> Stamped:
         if agent not in self._latest:
-            raise ValueError(f"a thought of participant {agent} ends and never started")
+            raise TraceError(f"a thought of participant {agent} ends and never started")
         return self._latest[agent]
 
     def _change_plan(self, stamped: Stamped, change: PlanChange) -> None:
@@ -325,7 +323,7 @@ class _Teller:
         if status is PlanStatus.COMMITTED:
             self._committed[change.plan] = stamped, self._latest.get(change.agent)
         elif change.plan not in self._committed:
-            raise ValueError(f"plan {change.plan} is {status} and was never committed")
+            raise TraceError(f"plan {change.plan} is {status} and was never committed")
         elif status is PlanStatus.RUNNING:
             self._started[change.plan] = stamped
         else:
@@ -357,7 +355,8 @@ class _Teller:
         return Story(
             thoughts=tuple(ThoughtLife(start, self._thought_ends.get(start.seq)) for start in self._starts),
             messages=tuple(
-                MessageLife(sent, tuple(self._readings[cast(MessageSent, sent.event).message])) for sent in self._sent
+                MessageLife(sent, thought, tuple(self._readings[cast(MessageSent, sent.event).message]))
+                for sent, thought in self._sent
             ),
             plans=tuple(self._plans()),
             attempts=tuple(self._attempts),

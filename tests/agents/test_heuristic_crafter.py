@@ -9,7 +9,7 @@ import pytest
 from crafter_env import Item
 from maeil.metrics import compute_metrics
 from maeil.trace.reader import comparable, read_trace
-from quorum.agents.heuristic import HeuristicConfig, build
+from quorum.agents.rules import HeuristicConfig, build_heuristic
 from quorum.agents.skills.crafter.heuristic import ClimbingTeam
 from tests.agents.naive_team import TOPOLOGIES, topology
 from tests.crafter_env.joined import world
@@ -100,4 +100,4 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path):
 
 
 def test_the_registry_builds_it():
-    assert len(build(HeuristicConfig(name="heuristic", teams="several"), context(coop2()))) == 3
+    assert len(build_heuristic(HeuristicConfig(name="heuristic", teams="several"), context(coop2()))) == 3

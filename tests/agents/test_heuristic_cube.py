@@ -11,12 +11,9 @@ from cube_env import CubeEnv, Layout
 from maeil.trace import read_trace, replay
 from maeil.trace.events import StepOutcome
 from maeil.user_errors import UserError
-from quorum.agents import always_right, heuristic
-from quorum.agents.heuristic import HeuristicConfig
+from quorum.agents.rules import AlwaysRightConfig, HeuristicConfig, build_always_right, build_heuristic
 from quorum.agents.skills.cube.heuristic import GreedyTeam
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.checked_values import component_values
-from quorum.experiments.configuration.registry import minds
 from quorum.experiments.episode.parts import build
 from tests.agents.naive_team import context, cube, topology
 from tests.maeil.scripted import play
@@ -114,7 +111,7 @@ def test_an_episode_replays_from_its_trace(tmp_path):
 def one_team(n: int, **changes):
     world = cube(n, **changes)
     team = context(world, topology("individual", n))
-    return world, heuristic.build(HeuristicConfig(name="heuristic", teams="one"), team)
+    return world, build_heuristic(HeuristicConfig(name="heuristic", teams="one"), team)
 
 
 def test_one_team_goes_to_the_block_closest_to_the_goal_all_together():
@@ -146,13 +143,6 @@ def _pushes(step: StepOutcome):
     return [outcome for outcome in step.outcomes if outcome["what"] == "push"]
 
 
-def test_recorded_values_of_older_versions_mean_several_teams_and_new_ones_say_which():
-    raw = {"agents": {"name": "heuristic"}}
-    assert component_values(minds, raw, recorded=True).teams == "several"
-    with pytest.raises(UserError, match=r"agents\.teams: the key is missing|teams: the key is missing"):
-        component_values(minds, raw)
-
-
 def test_a_world_without_a_rule_for_one_team_says_so():
     with pytest.raises(UserError, match=r"agents\.teams=one needs the skill 'one_team', .* worlds that have it: cube"):
         build(Cell.compose(["env=transport", "agents.teams=one"]), lambda _: None)
@@ -160,8 +150,8 @@ def test_a_world_without_a_rule_for_one_team_says_so():
 
 def test_agents_that_always_go_right_push_what_is_in_their_row_and_nothing_else():
     world = cube(2, layout="......|\n0.A...|\n......|\n.1.BB.|\n...BB.|\n......|\n......|\n")
-    config = always_right.AlwaysRightConfig(name="always_right")
-    minds = always_right.build(config, context(world, topology("individual", 2)))
+    config = AlwaysRightConfig(name="always_right")
+    minds = build_always_right(config, context(world, topology("individual", 2)))
     end = play(minds, world, seed=0)[-1].event
     assert (end.finished, world.progress().reached) == (False, 1)
     with pytest.raises(UserError, match="needs an action 'move' with the direction 'right'"):

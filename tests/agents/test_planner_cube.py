@@ -15,7 +15,7 @@ from cube_env.symbolic.shown import TEXT_LIMITS
 from cube_env.world import CubeConfig, CubeWorld
 from maeil import Act, Plan, Thought, Turn, View
 from maeil.trace import read_trace, replay
-from quorum.agents.planner import PlannerConfig, build
+from quorum.agents.rules import PlannerConfig, build_planner
 from quorum.agents.skills.cube.planner.kernels import staging_cells
 from quorum.agents.skills.cube.planner.schedule import Choice, Effort, Project, Schedule, blocks_ahead
 from quorum.agents.skills.cube.planner.team import PATIENCE, PlannedTeam, plan_jointly, roll_out
@@ -50,7 +50,7 @@ def cube(n: int, max_steps: int = 500, **changes) -> CubeWorld:
 
 
 def episode(world: CubeWorld, seed: int, path=None, **effort):
-    minds = build(PlannerConfig(name="planner", **(EFFORT | effort)), context(world, seed=seed))
+    minds = build_planner(PlannerConfig(name="planner", **(EFFORT | effort)), context(world, seed=seed))
     return play(minds, world, seed=seed, path=path)
 
 
@@ -312,7 +312,7 @@ class Dawdler:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_team_recovers_when_one_of_them_is_late(seed):
     world = cube(4)
-    minds = list(build(PlannerConfig(name="planner", **EFFORT), context(world)))
+    minds = list(build_planner(PlannerConfig(name="planner", **EFFORT), context(world)))
     minds[0] = Dawdler(minds[0])
     assert play(minds, world, seed=seed)[-1].event.finished
 
@@ -400,4 +400,4 @@ def test_an_explicit_scenario_is_planned_as_well():
 def test_a_topology_with_a_coordinator_is_a_clear_error():
     config = CentralizedConfig(name="centralized", leader="coordinator", rounds=1, feedback="none")
     with pytest.raises(ValueError, match="no coordinator: choose topology=individual"):
-        build(PlannerConfig(name="planner", **EFFORT), context(cube(2), Centralized(config)))
+        build_planner(PlannerConfig(name="planner", **EFFORT), context(cube(2), Centralized(config)))

@@ -50,7 +50,7 @@ def test_an_option_of_a_cell_is_described_commented_and_valid(option: Option) ->
     describes = option.group == "topology" and option.name in ("dytopo", "random")
     given += ["agents=naive"] if describes else []  # minds that describe themselves
     cell = Cell.compose([f"{option.group}={option.name}", *given])
-    added = [option.group] if option.group == "extension" or (option.group, option.name) == ("fault", "one") else []
+    added = [option.group] if option.group == "extension" else []
     parts = {"env", "agents", "topology", "llm", *added}
     assert set(cell.plain) == {*Knobs.model_fields, *parts}
     values = {f"{option.group}.{key}": value for key, value in OPEN.items()}

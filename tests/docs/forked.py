@@ -1,4 +1,4 @@
-"""A stand-in for the command `quorum` in shell scripts, which starts no Python of its own that imports the project.
+"""A stand-in for the command `quorum` in shell scripts, which starts no new Python that imports the project.
 
 The scripts call a small client. It hands its arguments, folder, variables and streams to this process, which has the
 command forked from the server of `tests.conftest`, and answers with the exit code.

@@ -3,7 +3,7 @@
 `make test` runs those of the README and of the task pages, and checks the words of all others: their options and keys
 exist, and their configurations are valid. `make claims` runs the others as well.
 
-Each page is one script, in a folder of its own: the `quorum` lines of its ```sh blocks, in order. A line that cannot
+Each page is one script, in its own folder: the `quorum` lines of its ```sh blocks, in order. A line that cannot
 run offline ends in a comment that says what it needs: `# needs: a key of OpenAI`. A code block that begins with a
 comment that names a file (`# my_minds.py`) is that file.
 """
@@ -33,8 +33,6 @@ PAGES = [
     if "\nquorum " in page.read_text("utf-8")
 ]
 _REFERENCE = (ROOT / "mkdocs.yml").read_text("utf-8").partition("- Look it up:")[2].partition("- When something")[0]
-_COMING = {"blame.md", "branch.md", "comparing.md", "credit.md", "dig.md"}
-"""Pages that are ahead of the command: removed once its new verbs and extensions are there."""
 TIERED = [pytest.param(page, marks=pytest.mark.claims) if f": {page.name}\n" in _REFERENCE else page for page in PAGES]
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"(?:{#|#) ([\w./]+\.(?:py|yaml|txt|jinja))(?: #})?\n")
@@ -67,8 +65,6 @@ def test_no_command_of_a_page_clears_the_cache_that_all_runs_share(page: Path) -
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_words_of_every_command_exist(page: Path) -> None:
     """Commands that need a module or a folder of their page are left to the test that runs them."""
-    if page.name in _COMING:
-        pytest.xfail("the command does not have it yet")
     for line in commands(page.read_text(encoding="utf-8")):
         verb, *rest = [word for word in shlex.split(line) if word not in (">", "&")][1:]
         if {"--plugin", "--config-dir"} & {*rest} or any(mark in line for mark in _OF_THE_PAGE):
@@ -98,8 +94,6 @@ def _parsed(verb: str, rest: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("page", TIERED, ids=lambda page: page.name)
 def test_every_command_of_a_page_runs(page: Path, tmp_path: Path) -> None:
-    if page.name in _COMING:
-        pytest.xfail("the command does not have it yet")
     text = page.read_text(encoding="utf-8")
     shown = commands(text)
     folder, tools = tmp_path / "empty", tmp_path / "tools"

@@ -1,4 +1,4 @@
-"""Relative links resolve where GitHub shows a page; the site checks those of its own pages once more."""
+"""Relative links resolve where GitHub shows a page; the site checks those of its pages once more."""
 
 from __future__ import annotations
 

@@ -33,29 +33,38 @@ PARTS: tuple[tuple[str, ...], ...] = (
     ("that there", " (?:are|is)"),
     ("stran", "gers?(?:'s)?"),
     ("runs of which", " that is known"),
-    ("can be told", " from chance"),
+    ("can be to", "ld from chance"),
 )
 PHRASES = re.compile("|".join(rf"\b{''.join(part)}\b" for part in PARTS), re.IGNORECASE)
 ALLOWED = re.compile(
     "|".join(
         (
             r"\b(?:has|have|had) be" + r"gun\b",  # the participle after an auxiliary
+            r"V-STRAN" + r"GER",  # the code of a rule, in recorded traces
+            r"I plan an" + r"ew by",  # what simulated agents say, in recorded traces; so are the next two
+            r"(?:the leader|I was) to" + r"ld",
+            r"has to" + r"ld of its",
+            r"[Bb]e" + r"side a (?:table|furnace)",  # words of prompts, whose lengths traces record; so are the next
+            r"(?:not|were) to" + r"ld",
             r"\b[Bb]e" + r"side=",  # a declaration of minds
-            r"test_plain_" + "english",
         )
     )
 )
 SUFFIXES = {".md", ".py", ".yaml", ".yml", ".jinja", ".html", ".js", ".css", ".toml", ".txt", ".ipynb", ".cff", ""}
-CLEAN = ("docs", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "mkdocs.yml", ".github", "configs")
-"""What is checked so far: files and folders at the top of the checkout."""
-OPEN = (
-    "docs/metrics.md",
-    "docs/writing-a-mind.md",
-    "configs/config.yaml",
-    "configs/repair",
-    "configs/extension",
-    "configs/fault",
-)
+CLEAN = (
+    "docs", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "mkdocs.yml", "pyproject.toml", ".github",
+    "configs", "tests/docs", "tests/benchmarks", "tests/examples", "tests/loopback", "tests/prompts",
+    "tests/real_model",     "benchmarks", "examples", "cli.py", "quorum_harness.py", "llamac_env",
+    "agents/baselines", "agents/coordination", "agents/drwell", "agents/llamac", "agents/llm", "agents/rules.py",
+    "agents/simulated", "agents/skills", "prompts/baselines", "prompts/crafter", "prompts/cube", "prompts/drwell",
+    "prompts/llamac", "prompts/roles", "prompts/squeeze", "prompts/transport", "tests/agents/baselines",
+    "tests/agents/drwell", "tests/agents/llamac", "tests/agents/skills",
+    "experiments/compare", "experiments/replay", "experiments/serving",
+    "maeil/compilation", "maeil/dig", "maeil/environments", "maeil/failures", "maeil/painting",
+    "maeil/testing", "maeil/trace",
+)  # fmt: skip
+"""What is checked so far: files and folders, from the top of the checkout."""
+OPEN = ("docs/metrics.md", "configs/extension")
 """What is left out for now: these files follow from code."""
 
 

@@ -1,4 +1,4 @@
-"""The snippets of the page about Python are one script, run from top to bottom in a folder of its own."""
+"""The snippets of the page about Python are one script, run from top to bottom in an empty folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page on providers tells of thinking what the tables of the code say."""
+"""The page on providers says about thinking what the tables of the code say."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from corridor.skills import CorridorSkills
 from maeil import Plan
 from maeil.metrics import METRICS
 from maeil.testing import check_world
+from maeil.trace import read_trace
 from quorum.agents.coordination.joint import Joint
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.plugins import load_plugins
@@ -25,6 +26,7 @@ from tests.conftest import EXAMPLES, ROOT, Quorum, environment
 from tests.docs.test_commands import commands
 
 
+@pytest.mark.conformance
 def test_every_command_of_the_page_runs(quorum: Quorum, tmp_path: Path) -> None:
     """In a copy, with nothing but the current folder to find the modules in."""
     shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("runs", "__pycache__"))
@@ -36,6 +38,7 @@ def test_every_command_of_the_page_runs(quorum: Quorum, tmp_path: Path) -> None:
     assert "talk.echoes" in (tmp_path / "figures" / "estimates.csv").read_text()
 
 
+@pytest.mark.conformance
 def test_every_cell_of_the_notebook_runs(tmp_path: Path) -> None:
     """As Jupyter runs them: one after the other, inside a running event loop."""
     cells = json.loads((EXAMPLES / "first_look.ipynb").read_text(encoding="utf-8"))["cells"]
@@ -49,6 +52,28 @@ def test_every_cell_of_the_notebook_runs(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "debate     n = 4: " in done.stdout
+
+
+@pytest.mark.parametrize(
+    "mind",
+    [
+        "agents=naive topology=debate",
+        "agents=llamac topology=centralized topology.leader=coordinator topology.rounds=3",
+        "agents=dmas topology=dialogue topology.opens=team",
+        "agents=heuristic",
+    ],
+)
+def test_the_blackboard_works_with_any_mind_from_outside_the_tree(mind: str, tmp_path: Path) -> None:
+    load_plugins(["blackboard"])
+    words = ["n=3", "max_steps=50", *mind.split(), "extension=blackboard", "extension.blackboard.lines=2"]
+    run = run_cell(Cell.compose(words, EXAMPLES / "configs"), tmp_path)
+    assert run.metrics["blackboard.posts"] >= 3
+    trace = read_trace(run.folder)
+    assert trace.start.schema == 2
+    assert [stamped.event.kind for stamped in trace.events].count("blackboard_post") == run.metrics["blackboard.posts"]
+    if run.cell.configuration.uses_models:
+        assert "# The blackboard" in (run.folder / "calls.jsonl").read_text(encoding="utf-8")
+        assert "extension blackboard/blackboard.jinja" in run.cell.inputs
 
 
 def test_the_corridor_keeps_the_contract_of_worlds() -> None:

@@ -156,8 +156,8 @@ def _openai_thinking(body: Mapping[str, Any]) -> tuple[Effort | None, int | None
     for name, given in (("reasoning", nested), ("chat_template_kwargs", template), ("thinking", switch)):
         if not isinstance(given, Mapping):
             raise BadBody(f"{name}: an object is needed")
-    told = (body.get("reasoning_effort"), nested.get("effort"), template.get("reasoning_effort"))
-    effort = next((level for value in told if (level := read_effort(value)) is not None), None)
+    named = (body.get("reasoning_effort"), nested.get("effort"), template.get("reasoning_effort"))
+    effort = next((level for value in named if (level := read_effort(value)) is not None), None)
     if template.get("enable_thinking") is False or switch.get("type") == "disabled":
         effort = Effort.NONE
     budgets = (integer(body, "thinking_token_budget"), integer(body, "reasoning_budget_tokens"))

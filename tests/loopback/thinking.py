@@ -93,5 +93,5 @@ def _with_thoughts(reply: Reply, thoughts: int, answer: int) -> Reply:
 
 
 def _seed(seed: int, request: Request) -> bytes:
-    told = [str(seed), str(request.sampling.max_tokens), *(message.content for message in request.messages)]
-    return hashlib.sha256("\x1f".join(told).encode()).digest()
+    parts = [str(seed), str(request.sampling.max_tokens), *(message.content for message in request.messages)]
+    return hashlib.sha256("\x1f".join(parts).encode()).digest()

@@ -237,6 +237,7 @@ def test_quantiles_are_interpolated():
     assert quantile([0.0, 10.0], 0.95) == 9.5
 
 
+@pytest.mark.claims
 def test_the_metrics_of_a_large_episode_take_a_few_times_as_long_as_it_takes_to_make_its_events():
     """64 agents, 500 steps, more than 100,000 events: 2.3 times as long, on a fast machine as on a slow one."""
     making = time.process_time()

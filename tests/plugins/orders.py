@@ -8,7 +8,7 @@ from typing import Literal
 from corridor import Rest, Walk
 
 from maeil import Component, ComponentConfig, Plan, TeamContext, Thought, View
-from maeil.component import Beside
+from maeil.component import Compatibility
 from maeil.messages import Draft
 from maeil.mind import Act
 from quorum.experiments.configuration.registry import minds
@@ -47,4 +47,4 @@ def build(_config: OrdersConfig, context: TeamContext) -> Sequence[Ordering | Or
     return [Ordering(), *(Ordered() for _ in context.world.agents[1:])]
 
 
-minds.register("orders", Component(OrdersConfig, build, beside=Beside.ANYBODY))
+minds.register("orders", Component(OrdersConfig, build, compatible=Compatibility.ANYBODY))

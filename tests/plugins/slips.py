@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from maeil.component import Beside, Component, ComponentConfig, TakesOver, TeamContext
+from maeil.component import Compatibility, Component, ComponentConfig, Handover, TeamContext
 from maeil.mind import Act, Mind, Thought, View
 from maeil.plans import Plan
 from quorum.agents.skills import skills_of
@@ -51,4 +51,6 @@ def build(config: SlipsConfig, context: TeamContext) -> Sequence[Mind]:
     return [Slips(mind, config, plan) for mind in skills_of(context.world.name).heuristic(context.world)]
 
 
-minds.register("slips", Component(SlipsConfig, build, talks=False, beside=Beside.ANYBODY, takes_over=TakesOver.ALONG))
+minds.register(
+    "slips", Component(SlipsConfig, build, talks=False, compatible=Compatibility.ANYBODY, handover=Handover.SHADOW)
+)

@@ -1,6 +1,6 @@
 """Records the episode of a real model that the tests replay: `python -m tests.real_model.record`, from the checkout.
 
-It needs the packages of `make real` and a minute. Record anew after a change that is meant to change what a model is
+It needs the packages of `make real` and a minute. Record again after a change that is meant to change what a model is
 asked, or what a trace says of it; then look at what it plays: an episode in which no answer is whole shows little.
 """
 
@@ -32,8 +32,8 @@ def record() -> None:
         result = play(address, Path(out), *EPISODE, *DRAWN)
         for name in KEPT:
             shutil.copyfile(result.folder / name, FOLDER / name)
-    told = {name: result.metrics[name] for name in ("model.answers", "model.parse_failures")}
-    sys.stdout.write(f"{result.outcome} {result.reason}: {told}\n")
+    counts = {name: result.metrics[name] for name in ("model.answers", "model.parse_failures")}
+    sys.stdout.write(f"{result.outcome} {result.reason}: {counts}\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A real language model on loopback: llama.cpp's server in a process of its own, with SmolLM2-135M-Instruct.
+"""A real language model on loopback: llama.cpp's server in a separate process, with SmolLM2-135M-Instruct.
 
 One thread computes, and none waits by polling: two threads stall where both cores are busy.
 """
@@ -55,8 +55,8 @@ def real_model(context: int = CONTEXT) -> Iterator[str]:
 
 def is_busy(address: str) -> bool:
     """Return whether the server computes an answer now."""
-    with urlopen(f"{address.removesuffix('/v1')}/slots", timeout=60) as told:
-        (slot,) = json.load(told)
+    with urlopen(f"{address.removesuffix('/v1')}/slots", timeout=60) as response:
+        (slot,) = json.load(response)
     return bool(slot["is_processing"])
 
 
@@ -66,7 +66,7 @@ def play(address: str, out: Path, *words: str) -> Result:
 
 
 def play_again(folder: Path, out: Path, *words: str) -> Result:
-    """Play an episode anew from its recorded calls; `words` are those that it was played with."""
+    """Play an episode again from its recorded calls; `words` are those that it was played with."""
     rest = [word for word in one_each(*ASKED, *words) if not word.startswith("llm")]
     return run_cell(Cell.compose([*rest, "llm=replay", f"llm.run={folder}"]), out)
 

@@ -10,7 +10,7 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from tests.real_model.record import EPISODE, FOLDER, KEPT
 
-AGAIN = "record it anew if the change is meant to change what models are asked: python -m tests.real_model.record"
+AGAIN = "record it again if the change is meant to change what models are asked: python -m tests.real_model.record"
 
 
 def test_what_a_real_model_has_answered_leads_to_the_same_trace(tmp_path: Path) -> None:

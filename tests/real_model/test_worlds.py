@@ -10,7 +10,7 @@ import pytest
 from maeil.trace import comparable
 from quorum.agents.llm.validation import validator_of
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.model_check import try_model
+from quorum.experiments.episode.checks import try_model
 from tests.real_model.serving import MODEL, calls_of, play, play_again
 
 pytestmark = pytest.mark.real_model
@@ -73,10 +73,10 @@ def test_a_team_that_plans_jointly_asks_a_real_model(team: str, server: str, tmp
 
 def test_the_command_finds_the_server_and_an_answer_of_the_wanted_form(server: str) -> None:
     cell = Cell.compose(["agents=naive", "llm=llamacpp", f"llm.base_url={server}", "llm.max_tokens=64"])
-    fine, told = try_model(cell.configuration.llm_of("agent_0"))
-    assert fine, told
-    assert told.startswith("llamacpp answers in ")
-    assert "simulated" not in told
+    fine, detail = try_model(cell.configuration.llm_of("agent_0"))
+    assert fine, detail
+    assert detail.startswith("llamacpp answers in ")
+    assert "simulated" not in detail
 
 
 def test_the_server_takes_what_else_it_can_be_told(server: str, tmp_path: Path) -> None:

@@ -24,6 +24,26 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 Found = TypeVar("Found")
 
 
+class Outage:
+    """Waits between the tries of one exchange, longer each time, as long as an outage may last."""
+
+    def __init__(self) -> None:
+        self._begin, self._pause = time.monotonic(), FIRST_PAUSE
+
+    async def wait(self, failure: Transient) -> None:
+        """Wait before the next try.
+
+        Raises:
+            quorum.agents.llm.errors.Transient: the failure, where it has lasted for too long.
+        """
+        pause = max(self._pause, failure.retry_after or 0.0)
+        if time.monotonic() + pause - self._begin > OUTAGE:
+            raise failure
+        _log.info("an exchange about a batch failed and is tried again in %.0f s: %s", pause, failure)
+        await asyncio.sleep(pause)
+        self._pause = min(2 * pause, LONGEST_PAUSE)
+
+
 class Exchanges:
     """Asks a provider about its batches.
 
@@ -44,17 +64,12 @@ class Exchanges:
         Raises:
             quorum.agents.llm.errors.LanguageModelError: the provider refuses, or the network is gone for too long.
         """
-        begin, pause = time.monotonic(), FIRST_PAUSE
+        outage = Outage()
         while True:
             try:
                 return await self.once(call, patient=patient)
             except Transient as failure:
-                pause = max(pause, failure.retry_after or 0.0)
-                if time.monotonic() + pause - begin > OUTAGE:
-                    raise
-                _log.info("a batch cannot be asked for and is tried again in %.0f s: %s", pause, failure)
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+                await outage.wait(failure)
 
     async def once(self, call: Callable[[], Awaitable[Found]], *, patient: bool = False) -> Found:
         """Ask once.

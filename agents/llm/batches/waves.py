@@ -20,7 +20,7 @@ from typing import Any
 
 import orjson
 
-from quorum.agents.llm.batches.exchanges import FIRST_PAUSE, LONGEST_PAUSE, OUTAGE, Exchanges
+from quorum.agents.llm.batches.exchanges import Exchanges, Outage
 from quorum.agents.llm.batches.journal import BatchJournal, BatchRules, BatchStatus, Intent, Place
 from quorum.agents.llm.batches.services import BatchRefused, BatchRow, RowResult, RowStatus
 from quorum.agents.llm.embeddings import wants_embeddings
@@ -267,8 +267,7 @@ class Line:
         intent, journal = batch.intent, self._waves.journal
         try:
             if intent.batch is None and not await self._create(batch):
-                self._again(batch)
-                return
+                raise TimedOut("the batch of an earlier process was never created")  # its episodes ask again
             assert intent.batch is not None
             refused = await self._until_its_end(intent.batch)
             if refused is not None:
@@ -294,7 +293,7 @@ class Line:
         """
         intent, journal = batch.intent, self._waves.journal
         known = bool(batch.rows)  # whether it is certain that none exists yet
-        begin, pause = time.monotonic(), FIRST_PAUSE
+        outage = Outage()
         while True:
             if not known:
                 found = await self._exchanges.insist(
@@ -317,21 +316,10 @@ class Line:
                 if not isinstance(failure, Transient):
                     journal.dropped(intent)
                     raise
-                pause = max(pause, failure.retry_after or 0.0)
-                if time.monotonic() + pause - begin > OUTAGE:
-                    raise
-                _log.info("a batch could not be created and is tried again in %.0f s: %s", pause, failure)
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, LONGEST_PAUSE)
+                await outage.wait(failure)
             else:
                 journal.created(intent, created)
                 return True
-
-    def _again(self, batch: _Open) -> None:
-        """Let those who waited for a batch that was never created ask again, by a transient failure."""
-        for answer in batch.waiting.values():
-            if not answer.done():
-                answer.set_exception(TimedOut("the batch of an earlier process was never created"))
 
     async def _until_its_end(self, batch: str) -> BatchRefused | None:
         while True:

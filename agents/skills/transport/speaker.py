@@ -312,7 +312,7 @@ def _tell_all(view: View, board: Board) -> Thought:
 
 
 def _passed(view: View, board: Board) -> set[int]:
-    """The agents whose cells one tells of in a tree of leaders: those that were just reported, down the tree all.
+    """The agents on whose cells one reports in a tree of leaders: those that were just reported, down the tree all.
 
     What was said in earlier steps does not go up again: those whose cells it is about may have reported otherwise.
     """

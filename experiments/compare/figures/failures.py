@@ -105,7 +105,7 @@ def failure_kinds(comparison: Comparison) -> Iterator[Drawing]:
         for kind in shown
     ]
     title = f"Failures by kind, by {', '.join(comparison.by)}"
-    yield Drawing(title, style.finish(drawn, comparison, remark, legend=False, beside=legend))
+    yield Drawing(title, style.finish(drawn, comparison, remark, legend=False, more=legend))
 
 
 def _colour(kind: FailureKind) -> str:

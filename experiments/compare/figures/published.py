@@ -1,4 +1,4 @@
-"""What others have published, drawn beside the runs: each metric against the factor that both have."""
+"""What others have published, drawn next to the runs: each metric against the factor that both have."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def published(comparison: Comparison) -> Iterator[Drawing]:
                 axes.yaxis.set_minor_formatter(NullFormatter())
             axes.set_xlabel(short(across) if drawn.bottom_row(panel) else "")
         remark = f"{STATISTIC_NAMES[comparison.statistic].capitalize()} with 95 % interval. Published: {table.source}."
-        beside = [Line2D([], [], label=style.clipped(f"published: {label}"), **line) for label, line in lines.items()]
+        others = [Line2D([], [], label=style.clipped(f"published: {label}"), **line) for label, line in lines.items()]
         yield Drawing(
             f"Published and here: {', '.join(shown)} against {across}",
-            style.finish(drawn, comparison, remark, beside=beside),
+            style.finish(drawn, comparison, remark, more=others),
             "published" if place == 0 else f"published_{place + 1}",
         )
 

@@ -59,7 +59,7 @@ _SETTINGS = {
     "svg.hashsalt": "quorum",
     "pdf.fonttype": 42,
 }
-"""`text.parse_math` is off since labels are a stranger's text; the fixed salt makes equal figures equal files. Fonts of
+"""`text.parse_math` is off since labels are untrusted text; the fixed salt makes equal figures equal files. Fonts of
 type 42 (TrueType) are what publishers take; Matplotlib's own of type 3 they refuse."""
 
 
@@ -178,7 +178,7 @@ def finish(
     *,
     line: bool = True,
     legend: bool = True,
-    beside: Sequence[Line2D] = (),
+    more: Sequence[Line2D] = (),
 ) -> Figure:
     """Put the legend of the levels below the panels, under it what a reader must know, and everything in its place.
 
@@ -190,7 +190,7 @@ def finish(
         remark: what the marks are.
         line: whether levels are drawn as lines; else as areas.
         legend: whether the levels need one.
-        beside: labelled lines of the legend that are no levels.
+        more: labelled lines of the legend that are no levels.
     """
     figure = drawn.figure
     width = float(figure.get_figwidth())
@@ -198,9 +198,9 @@ def finish(
         remark = f"Simulated language model. {remark}"
     lines = wrap(remark, int(width * _REMARK_LETTERS))
     own = comparison.levels if legend and _MEDIUM.get().legend else ()
-    handles = [*(_handle(comparison, level, line=line) for level in own), *beside]
+    handles = [*(_handle(comparison, level, line=line) for level in own), *more]
     columns = _legend_columns(handles, width)
-    legend_rows = -(-len(handles) // columns) if len(handles) > 1 or beside else 0
+    legend_rows = -(-len(handles) // columns) if len(handles) > 1 or more else 0
     footer = 0.06 + _REMARK_LINE * len(lines) + (_LEGEND_LINE * legend_rows + 0.08 if legend_rows else 0)
     rows = -(-len(drawn.panels) // drawn.columns)
     height = rows * drawn.height + footer

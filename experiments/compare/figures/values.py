@@ -23,7 +23,7 @@ from quorum.experiments.compare.tables import STATISTIC_NAMES, baseline_label, l
 from quorum.experiments.results.rows import Scalar
 
 OVERVIEW = ("outcome.completion", "outcome.steps", "communication.messages", "decision.overhead", "plans.coherence")
-"""The metrics of the small multiples, beside those that are asked for."""
+"""The metrics of the small multiples, as well as those that are asked for."""
 _LABEL = 26
 """Letters of the label of a level."""
 _DODGE = 0.06
@@ -182,7 +182,7 @@ def _mark(
     A rate that is 0 or 1 in all runs has a long interval that says how few they are: it stands in the tables, and the
     mark is hollow, so that levels which all succeed are no forest of lines.
     """
-    told = [(place, e) for place, e in found if not _is_hollow(metric, e)]
+    known = [(place, e) for place, e in found if not _is_hollow(metric, e)]
     hollow = [(place, e) for place, e in found if _is_hollow(metric, e)]
     marker, colour = style.marker(comparison, level), style.colour(comparison, level)
     for place, estimate in hollow:
@@ -190,9 +190,9 @@ def _mark(
             *((estimate.value, place) if flat else (place, estimate.value)), linestyle="", marker=marker, color=colour,
             markersize=4, markerfacecolor="none", clip_on=False,
         )  # fmt: skip
-    if not told:
+    if not known:
         return
-    places, estimates = zip(*told, strict=True)
+    places, estimates = zip(*known, strict=True)
     values = [estimate.value for estimate in estimates]
     ends = [
         (0.0, 0.0) if math.isnan(e.low) else (max(0.0, e.value - e.low), max(0.0, e.high - e.value)) for e in estimates

@@ -1,4 +1,4 @@
-"""How many values become one."""
+"""How many values become one: boards, statistics of them, and the probability of improvement."""
 
 from __future__ import annotations
 

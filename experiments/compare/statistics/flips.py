@@ -47,7 +47,7 @@ def sign_flip_test(differences: Floats) -> float:
 def sign_flip_interval(differences: Floats, *, share: bool = False) -> tuple[float, float]:
     """Return the means that the test does not reject at 0.05, as an interval; NaN where it has no end.
 
-    Fewer than six boards reject nothing, and where all differences are equal nothing tells how they scatter: neither
+    Fewer than six boards reject nothing, and where all differences are equal nothing shows how they scatter: neither
     has an interval, but for shares.
 
     Differences of shares are -1, 0 or 1 more often than not, and boards that were not among those tried may differ from

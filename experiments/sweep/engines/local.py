@@ -200,7 +200,7 @@ def _without_main() -> Iterator[None]:
 
 @contextmanager
 def _without_current_folder() -> Iterator[None]:
-    """Start a process that imports nothing from the current folder, which may be a stranger's.
+    """Start a process that imports nothing from the current folder, which may be untrusted.
 
     `multiprocessing` starts Python with `-c`, which looks there first, also for the modules of `multiprocessing`.
     """

@@ -2,7 +2,7 @@
 
 Both are locks of the operating system on open files: they are gone with the process that holds them, however it ends.
 
-A job that a cluster starts later must not play beside another command than the one that queued it. So each command
+A job that a cluster starts later must not play while another command than the one that queued it runs. So each command
 leaves its claim in the folder, and a job plays while the claim is that of its own command.
 """
 
@@ -48,9 +48,9 @@ class SweepLock:
                 file.seek(0)
                 raise UserError(
                     f"{self._folder}: another quorum sweep is at work in this folder ({file.read().decode()})",
-                    "Wait for it or stop it; for a sweep of its own: --name NAME.",
+                    "Wait for it or stop it; or start a separate sweep: --name NAME.",
                 )
-            with suppress(OSError):  # what must be written tells that the disk is full
+            with suppress(OSError):  # what must be written reports that the disk is full
                 file.truncate(0)
                 file.write(f"process {os.getpid()} on {platform.node()}".encode())
             claim = uuid.uuid4().hex

@@ -18,7 +18,7 @@ from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.results.finished import FinishedCell
 
 MOST_FRUITLESS = 3
-"""Workers in a row that end without having begun a cell, after which no other one is tried."""
+"""Workers in a row that end before they begin a cell, after which no other one is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Shard:
 
     Attributes:
         cells: at least one.
-        alone: whether nothing else may run beside them in the same worker: workers died with them before.
+        alone: whether nothing else may run in the same worker: workers died with them before.
     """
 
     cells: tuple[PlannedCell, ...]
@@ -88,7 +88,7 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """Calls of language models that are under way in a worker: told every second as long as there are any.
+    """Calls of language models that are under way in a worker: reported every second while a call is under way.
 
     Attributes:
         worker: which one.

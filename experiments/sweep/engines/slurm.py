@@ -126,16 +126,16 @@ class _Submitted:
 
     def reason(self, work: CellQueue) -> str:
         """Say why it did not do all of its cells; report it when no other job could."""
-        told = f"its job {self.number} ended"
+        ending = f"its job {self.number} ended"
         logs = f"see {self.handle.paths.stderr}"
         if not self.handle.paths.result_pickle.exists():  # it was killed: submitit would wait for this file
-            return "; ".join(filter(None, (f"{told}: {self.state}", _last_line(self.handle.paths.stderr), logs)))
+            return "; ".join(filter(None, (f"{ending}: {self.state}", _last_line(self.handle.paths.stderr), logs)))
         try:
             for message in self.handle.result():
                 work.report(Stuck(message))
         except Exception as error:  # what the job raised
-            return f"{told}: {_cause(error)}; {logs}"
-        return f"{told} without it; {logs}"
+            return f"{ending}: {_cause(error)}; {logs}"
+        return f"{ending} without it; {logs}"
 
 
 @dataclass(slots=True)
@@ -281,9 +281,9 @@ class Slurm:
         self._look(work)
         over = [job for job in self._jobs if job.over]  # asked first: what they did is then in the folder
         names = {entry.name for entry in os.scandir(folder)}
-        begun = {name.partition(PARTIAL)[0] for name in names if PARTIAL in name}
+        started = {name.partition(PARTIAL)[0] for name in names if PARTIAL in name}
         for job in self._jobs:
-            for name in job.cells.keys() & begun:
+            for name in job.cells.keys() & started:
                 work.report(Started(name))
             for name in sorted(job.cells.keys() & names):
                 if (done := read_finished(folder / name)) is not None:
@@ -294,7 +294,7 @@ class Slurm:
             work.lost(tuple(job.cells.values()), job.reason(work))
 
     def _look(self, work: CellQueue) -> None:
-        """Ask what became of the jobs, and tell what those that have not begun wait for."""
+        """Ask what became of the jobs, and report what waiting jobs wait for."""
         if self._config.executor == "local":
             for job in self._jobs:
                 job.see(JobState(job.handle.state))
@@ -304,8 +304,8 @@ class Slurm:
             if job.number in states:
                 job.see(states[job.number])
         waiting = Counter(job.state.reason for job in self._jobs if job.state.waits)
-        told = [f"{number} x {reason}" for reason, number in waiting.items() if reason != "None"]
-        waits = [f"waiting jobs: {', '.join(told)}"] if told else []
+        reasons = [f"{number} x {reason}" for reason, number in waiting.items() if reason != "None"]
+        waits = [f"waiting jobs: {', '.join(reasons)}"] if reasons else []
         refused = [f"not queued: {self._refused.why}"] if self._refused.shard is not None else []
         silent = [f"squeue: {self._cluster.silent}"] if self._cluster.silent else []
         work.report(Waits("; ".join(waits + refused + silent)))

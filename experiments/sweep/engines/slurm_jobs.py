@@ -32,7 +32,7 @@ class JobState:
 
     @property
     def waits(self) -> bool:
-        """Whether it has not begun."""
+        """Whether it still waits."""
         return self.state in _WAITS
 
     @property

@@ -54,7 +54,7 @@ class Worker:
         report: called with what happens.
 
     Raises:
-        UserError: this process cannot run the cells: a plugin is missing, or the code is another than the sweep's.
+        UserError: this process cannot run the cells: a plugin is missing, or the code differs from the sweep's.
     """
 
     def __init__(self, job: SweepJob, processes: int, report: Callable[[WorkerReport], None]) -> None:
@@ -162,7 +162,7 @@ class Worker:
         """Return a cell, and the beginning that it has of another run, if it is a branch."""
         if not isinstance(planned, PlannedBranchCell):
             return planned.cell(), None
-        found = await asyncio.to_thread(self._parents.branch, planned)  # its run is read, beside those who wait
+        found = await asyncio.to_thread(self._parents.branch, planned)  # reading its run does not block the others
         return found.cell, found.branching
 
     def _memory_of(self, name: str) -> Memory:
@@ -177,11 +177,11 @@ class Worker:
         return memory
 
     async def run_all(self, cells: Iterable[PlannedCell]) -> None:
-        """Run cells beside each other."""
+        """Run cells at the same time."""
         await together(partial(self.run, cell) for cell in cells)
 
     def resize(self, processes: int) -> None:
-        """Ask the same models beside so many workers from now on, this one included."""
+        """Share the limits of models with so many workers from now on, this one included."""
         self._pool.resize(processes)
 
     def report_traffic(self) -> None:

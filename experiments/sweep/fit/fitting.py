@@ -1,4 +1,4 @@
-"""What `quorum fit topology` does: rounds of episodes under drawn graphs, each a sweep in a folder of its own."""
+"""What `quorum fit topology` does: rounds of episodes under drawn graphs, each a sweep in its own folder."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class FitRequest:
     config_dir: Path | None = None
 
     def __post_init__(self) -> None:
-        """Check the metric, and that there is something to compare.
+        """Check the metric, and that a comparison is possible.
 
         Raises:
             UserError: there is no such metric, or nobody knows which of its values are better.
@@ -163,7 +163,7 @@ def fit_topology(request: FitRequest, show: Callable[[str], None], *, quiet: boo
 
     Args:
         request: what is to be learned.
-        show: told of each round in a line.
+        show: called with a line for each round.
         quiet: whether to show nothing of the episodes.
 
     Raises:

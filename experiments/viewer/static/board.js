@@ -82,7 +82,7 @@ export class Board {
     return this.centre || [frame.width / 2, frame.height / 2];
   }
 
-  /** Draw anew, after a change of size or theme. */
+  /** Draw again, after a change of size or theme. */
   refresh() {
     this.drawn = null;
     this.draw();

@@ -39,7 +39,7 @@ export function instantOption(t, tHat) {
  * @param {number} t of the cursor
  * @param {number} chosen agent, or -1
  * @param {{ sort: string, item: any }|null} opened what the reader shows
- * @returns {{ at: string, options: string[][], told: string }} words of the command, and what they mean
+ * @returns {{ at: string, options: string[][], meaning: string }} words of the command, and what they mean
  */
 export function branchAt(model, t, chosen, opened) {
   const { sort, item } = opened ?? {};
@@ -48,15 +48,15 @@ export function branchAt(model, t, chosen, opened) {
   const named = (agent) => agent >= 0 && agent < model.names.length;
   if (there && sort === "message") {
     const thought = thoughtOf(model, item.sender, (found) => found.t === t && found.ends === item.t_hat);
-    return { at: instantOption(t, thought?.begins), options: [["--drop", String(item.message)]], told: `Without message ${item.message}, from the thought that sends it on.` };
+    return { at: instantOption(t, thought?.begins), options: [["--drop", String(item.message)]], meaning: `Without message ${item.message}, from the thought that sends it on.` };
   }
   if (there && sort === "plan") {
     const thought = thoughtOf(model, item.agent, (found) => found.t === t && found.ends === item.t_hat);
-    return { at: instantOption(t, thought?.begins), options: [["--plan", `${model.name(item.agent)}:${JSON.stringify(item.actions)}`]], told: "With this plan: change its actions." };
+    return { at: instantOption(t, thought?.begins), options: [["--plan", `${model.name(item.agent)}:${JSON.stringify(item.actions)}`]], meaning: "With this plan: change its actions." };
   }
-  if (there && sort === "thought") return { at: instantOption(t, item.begins), options: [mind(item.agent)], told: `From this thought of ${model.name(item.agent)} on, with another mind: put its name in the place of ${MIND}.` };
-  if (named(chosen)) return { at: String(t), options: [mind(chosen)], told: `${model.name(chosen)} with another mind from this step on: put its name in the place of ${MIND}.` };
-  return { at: String(t), options: [], told: "Without a change it equals the run. Choose an agent, a message, a plan or a thought of this step, or add --set, --mind, --say or --plan." };
+  if (there && sort === "thought") return { at: instantOption(t, item.begins), options: [mind(item.agent)], meaning: `From this thought of ${model.name(item.agent)} on, with another mind: put its name in the place of ${MIND}.` };
+  if (named(chosen)) return { at: String(t), options: [mind(chosen)], meaning: `${model.name(chosen)} with another mind from this step on: put its name in the place of ${MIND}.` };
+  return { at: String(t), options: [], meaning: "Without a change it equals the run. Choose an agent, a message, a plan or a thought of this step, or add --set, --mind, --say or --plan." };
 }
 
 function thoughtOf(model, agent, test) {
@@ -73,10 +73,10 @@ export function commandText(path, { at, options }) {
 export class CommandBox {
   constructor() {
     this.text = el("pre", { class: "command", dir: "ltr", tabIndex: 0, "aria-label": "the command" });
-    this.told = el("p", { class: "soft" });
+    this.meaning = el("p", { class: "soft" });
     this.copied = el("span", { class: "soft", role: "status" });
     this.root = el("dialog", { class: "help command-box", "aria-label": "a branch from here" },
-      el("h3", {}, "A branch from here"), this.text, this.told,
+      el("h3", {}, "A branch from here"), this.text, this.meaning,
       el("p", {}, button("copy", "copy the command", () => this.#copy()), " ", button("close", "close", () => this.root.close()), " ", this.copied));
   }
 
@@ -84,7 +84,7 @@ export class CommandBox {
   show(path, branch) {
     this.command = commandText(path, branch);
     fill(this.text, branch.options.some(([option]) => option === "--mind") ? marked(this.command) : [this.command]);
-    say(this.told, short(branch.told, 400));
+    say(this.meaning, short(branch.meaning, 400));
     say(this.copied, "");
     this.root.showModal();
   }

@@ -78,8 +78,8 @@
  * @typedef {object} Branched
  * @property {string} run Name of that run.
  * @property {number} t
- * @property {number|null} t_hat Cognitive time of the instant; None: the begin of the step.
- * @property {string} change What is another from then on; empty for nothing.
+ * @property {number|null} t_hat Cognitive time of the instant; None: the start of the step.
+ * @property {string} change What was changed from then on; empty for nothing.
  * @property {number} draw Which of several samples of the same change it is.
  */
 /**
@@ -129,7 +129,7 @@
  * @property {number} count
  * @property {number} needed How many agents the task takes; 0 where that is no matter.
  * @property {string} [says]
- * @property {number[]} [told] To whom the healer said it.
+ * @property {number[]} [hearers] To whom the healer said it.
  */
 /**
  * Answers `/api/run/NAME/page/T`: what happened in a run of steps, by sort.
@@ -235,7 +235,7 @@
  * @property {Canvas} canvas
  * @property {number[]} ground The first one, in runs: `kind, cells, kind, cells, ...`.
  * @property {string[]} names Of all marks; pictures name a mark by its index.
- * @property {boolean} ways Whether the world tells where actions lead; then they can be asked for.
+ * @property {boolean} ways Whether the world shows where actions lead; then they can be asked for.
  * @property {Frame[]} frames One for each `t`.
  */
 /**
@@ -308,7 +308,7 @@
  * @property {Object<string, any>[]} calls As `Call`, with `SharedMessage` for its messages.
  */
 /**
- * The data of an exported page; each page of its lanes and pictures stands beside it.
+ * The data of an exported page; each page of its lanes and pictures stands next to it.
  * @typedef {object} Exported
  * @property {Episode} episode
  * @property {SharedCalls} calls
@@ -317,7 +317,7 @@
  * The instant up to which two branches have one beginning.
  * @typedef {object} Parting
  * @property {number} t
- * @property {number|null} t_hat Cognitive time; None: the begin of the step.
+ * @property {number|null} t_hat Cognitive time; None: the start of the step.
  */
 /**
  * Answers `/api/pair`, and `/api/pair/NAME/OTHER`: two runs of one board.
@@ -338,7 +338,7 @@
  * @property {Branched} [off] Missing where it branches off nothing.
  */
 /**
- * Answers `/api/run/NAME/family`: the runs that lie beside it and have their beginning in common with it.
+ * Answers `/api/run/NAME/family`: the runs next to it that share a beginning with it.
  * @typedef {object} Family
  * @property {string} path Its folder, for a command.
  * @property {RunLine[]} runs All of them, itself among them.
@@ -352,7 +352,7 @@
  * @property {number} missing Planned runs that are not there.
  * @property {boolean} simulated
  * @property {string[]} factors
- * @property {string[]} implied The factors of which the arm of a run tells the value.
+ * @property {string[]} implied The factors whose value follows from the arm of a run.
  * @property {string[]} metrics
  * @property {string[]} shown The metrics that are shown at first; the others can be chosen.
  * @property {RunLine[]} rows

@@ -40,10 +40,10 @@ function keyOf(sort, item, model) {
 export function differing(model, others) {
   const found = new Map();
   const own = itemsOf(model);
-  const theirs = others.map(itemsOf);
+  const otherItems = others.map(itemsOf);
   for (const sort of SORTS) {
     const there = new Map();
-    theirs.forEach((items, place) => {
+    otherItems.forEach((items, place) => {
       for (const item of items[sort]) {
         if (place && item.t < others[place].first) continue; // it goes on from the page before, where it stands, too
         const key = keyOf(sort, item, others[place]);

@@ -20,7 +20,7 @@ export function fill(element, children) {
   element.replaceChildren(...nodes.map((child) => (child instanceof Node ? child : visible(child))));
 }
 
-/** Set an element's text if it differs: to set it anew costs a layout. */
+/** Set an element's text if it differs: to set it again costs a layout. */
 export function say(element, text) {
   const wanted = visible(text);
   if (element.textContent !== wanted) element.textContent = wanted;
@@ -39,7 +39,7 @@ export function fitted(canvas, width, height) {
   return sharp(canvas, width, height);
 }
 
-/** The same for a canvas that the style sheet lets fill its box: it follows the box before it is drawn anew. */
+/** The same for a canvas that the style sheet lets fill its box: it follows the box before it is drawn again. */
 export function sharp(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;
   const wide = Math.max(1, Math.round(width * ratio));

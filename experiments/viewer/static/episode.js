@@ -70,7 +70,7 @@ class Episode {
       const found = this.model.breakAt(t, way);
       if (found) this.reader.openBreak(found);
     };
-    this.world = new World(plain.agents, { agent: (agent) => this.#choose(agent), problems: (more) => this.missing.length || this.#told(more) });
+    this.world = new World(plain.agents, { agent: (agent) => this.#choose(agent), problems: (more) => this.missing.length || this.#showProblems(more) });
     this.chosen = -1;
   }
 
@@ -86,7 +86,7 @@ class Episode {
     this.branches = el("section", { class: "branches", "aria-label": "branches", hidden: true });
     this.problems = el("ul", { class: "problems", "aria-live": "assertive" });
     this.where = el("span", { class: "soft where" });
-    this.#told();
+    this.#showProblems();
     return [
       this.head.root,
       this.problems,
@@ -151,7 +151,7 @@ class Episode {
 
   /** Say that the server of a run that is under way does not answer; it is asked again. */
   lose(reason) {
-    this.#told([`What is new of the run could not be read, and is asked for again: ${reason}`]);
+    this.#showProblems([`What is new of the run could not be read, and is asked for again: ${reason}`]);
   }
 
   begin(t) {
@@ -180,7 +180,7 @@ class Episode {
     this.model.primitives = primitives;
     this.model.phrases = phrases;
     this.missing = problems;
-    this.#told(problems);
+    this.#showProblems(problems);
     this.world.project(pictures, ways);
     this.#refresh();
     this.talk.refresh(); // the world's own words have come
@@ -194,11 +194,11 @@ class Episode {
     try {
       ({ page, model } = await this.pages.reach(() => this.player.t, (steps) => say(this.where, `reading ${steps}\u2026`)));
     } catch (error) {
-      this.#told([error.message]);
+      this.#showProblems([error.message]);
       return;
     }
     if (model === this.model) { // it came back
-      this.#told(this.missing);
+      this.#showProblems(this.missing);
       return;
     }
     this.model = this.reader.model = this.search.model = model;
@@ -206,7 +206,7 @@ class Episode {
     this.talk.turn(model);
     this.world.forget();
     this.missing = [];
-    this.#told();
+    this.#showProblems();
     this.#refresh();
     this.#show(this.player.t);
     this.draw(page, model);
@@ -219,7 +219,7 @@ class Episode {
   }
 
   /** Say what is wrong with the run, and with what is shown of it; and which steps are shown, where these are not all. */
-  #told(more = []) {
+  #showProblems(more = []) {
     const problems = [...this.plain.problems, ...more];
     say(this.where, this.pages.firsts.length > 1 ? this.pages.steps(this.pages.number(this.model.first)) : "");
     this.problems.hidden = !problems.length;
@@ -298,7 +298,7 @@ class Episode {
       fill(this.branches, [
         picks.root,
         leftOut ? el("p", { class: "soft" }, `${leftOut} more are left out.`) : null,
-        runs.length > 1 || this.plain.off ? new Tree(runs, picks, { up: this.up, run: this.plain.name }).root : el("p", { class: "soft" }, "No run beside this one branches off it."),
+        runs.length > 1 || this.plain.off ? new Tree(runs, picks, { up: this.up, run: this.plain.name }).root : el("p", { class: "soft" }, "No run in this folder branches off it."),
       ]);
     } catch (error) {
       fill(this.branches, [el("p", { class: "problems" }, `The branches cannot be read: ${error.message}`)]);

@@ -46,8 +46,8 @@ export class Film {
     if (frame.c !== undefined) now.caption = frame.c;
     const held = frame.h || [];
     for (let i = 0; i < held.length; i += 2) now.holdings[held[i]] = held[i + 1];
-    const [number, beside] = [Math.floor((now.t - this.first) / EVERY), (now.t - this.first) % EVERY];
-    if (beside === 0 && !this.keys[number]) {
+    const [number, rest] = [Math.floor((now.t - this.first) / EVERY), (now.t - this.first) % EVERY];
+    if (rest === 0 && !this.keys[number]) {
       const before = this.keys[number - 1];
       const ground = before && same(before.ground, now.ground) ? before.ground : now.ground.slice();
       this.keys[number] = { ...now, ground, marks: new Map(now.marks), holdings: [...now.holdings] };

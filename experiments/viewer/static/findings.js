@@ -17,7 +17,7 @@ export const PATTERNS = {
   deadlock: ["L", "nothing has come off for a long time"],
 };
 
-/** What the recipients of a message did with it, in the order in which that is told. */
+/** What the recipients of a message did with it, in the order in which it is shown. */
 export const REACTIONS = ["consume", "wait", "reroute", "discard"];
 
 /** The findings of a page on its axis. @param {import("./contract.js").Page} page @param {import("./axis.js").Axis} axis */
@@ -99,7 +99,7 @@ export function findingLines(model, item, open, seek) {
   return [
     el("p", {}, el("bdi", {}, findingLine(model, item)), ", at ", button(`t = ${item.t}, t^ = ${shown(item.t_hat)}`, "go to this instant", () => seek(item.t), { class: "link" })),
     proof.length ? el("p", {}, "Proved by: ", proof.map(([id, found], i) => [i ? ", " : "", found ? button(`message ${id}`, "read the message", () => open("message", found), { class: "link" }) : `message ${id}`])) : null,
-    item.says ? [el("p", { class: "soft" }, "A healer said to ", el("bdi", {}, names(model, item.told ?? [])), ":"), el("p", {}, el("bdi", {}, item.says))] : el("p", { class: "soft" }, "No healer spoke up."),
+    item.says ? [el("p", { class: "soft" }, "A healer said to ", el("bdi", {}, names(model, item.hearers ?? [])), ":"), el("p", {}, el("bdi", {}, item.says))] : el("p", { class: "soft" }, "No healer spoke up."),
   ];
 }
 

@@ -5,7 +5,7 @@ import { Film } from "./film.js";
 /**
  * Find it, as far as both episodes go and are drawn.
  * @param {{ plain: import("./contract.js").Episode, pages: import("./pages.js").Pages }[]} sides two of them.
- * @returns {Promise<{ t: number|null, until: number, drawn: boolean }>} `t` is null where there is none `until` a step; `drawn` tells whether both pictures go as far as the shorter episode.
+ * @returns {Promise<{ t: number|null, until: number, drawn: boolean }>} `t` is null where there is none `until` a step; `drawn`: whether both pictures go as far as the shorter episode.
  */
 export async function firstDifference(sides) {
   const last = Math.min(...sides.map(({ plain }) => plain.steps));

@@ -21,7 +21,7 @@ export async function follow(source, episode, on) {
       episode = await source.episode(() => {});
       await on.grown(episode);
       size = episode.size;
-      pause = Math.max(PAUSE, SHARE * (performance.now() - begin)); // a long run is read anew as a whole
+      pause = Math.max(PAUSE, SHARE * (performance.now() - begin)); // a long run is read again as a whole
     } catch (error) {
       size = -1;
       on.lost(error.message);

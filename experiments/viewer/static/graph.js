@@ -50,7 +50,7 @@ export function treeOf(rows, order) {
   return found;
 }
 
-/** Whether a node is its own ancestor by way of `node`: a stranger's runs may name each other. */
+/** Whether a node is its own ancestor by way of `node`: untrusted runs may name each other. */
 function isAbove(node, other) {
   for (let above = other; above; above = above.parent) if (above === node) return true;
   return false;

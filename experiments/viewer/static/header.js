@@ -33,7 +33,7 @@ export class Head {
   }
 }
 
-/** Say what a run branches off, where, and what is another in it. @param {import("./contract.js").Branched} off @param {string|null} up */
+/** Say what a run branches off, where, and what was changed in it. @param {import("./contract.js").Branched} off @param {string|null} up */
 export function offWords(off, up) {
   const name = el("bdi", {}, short(off.run, 100));
   return ["branches off ", up === null ? el("b", {}, name) : el("a", { href: `${up}run/${encodeURIComponent(off.run)}#t=${off.t}`, title: "the run that it branches off" }, name), ` from ${instant(off)}${off.draw ? `, draw ${off.draw}` : ""}: `, el("b", { title: off.change }, el("bdi", {}, short(changeWords(off.change), 300)))];

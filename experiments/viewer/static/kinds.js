@@ -1,4 +1,4 @@
-/* How kinds look: a colour, and always a shape, a texture or a sign beside it. */
+/* How kinds look: a colour, and always a shape, a texture or a sign with it. */
 import { isDark } from "./theme.js";
 
 const TILE = 8;

@@ -25,7 +25,7 @@ export function boardLegend(film) {
   return el("div", { class: "legend", "aria-label": "legend of the world" }, items);
 }
 
-/** Make the legend of the lanes: what is told apart by its colour stands in one group. */
+/** Make the legend of the lanes: what differs by its colour stands in one group. */
 export function lanesLegend() {
   const groups = [
     ["stage", Object.values(STAGES).map((stage) => entry(stage.name, (c) => {

@@ -1,5 +1,5 @@
 /* The page of two runs of one board, side by side: one player moves both. */
-import { differenceList, figureTable } from "./beside.js";
+import { differenceList, figureTable } from "./differences.js";
 import { differing, differingPlaces, differingSteps, differingWords } from "./differs.js";
 import { button, el, fill, say } from "./dom.js";
 import { firstDifference } from "./first_difference.js";
@@ -82,8 +82,8 @@ class Pair {
   /** Say what each run branches off, if it does. */
   #branches(runs, plain) {
     const up = pageOf(runs[0], this.up) === null ? null : this.up;
-    const told = plain.flatMap(({ off }, i) => (off ? [el("li", {}, `${LETTERS[i]} `, offWords(off, up))] : []));
-    return told.length ? el("section", { class: "differences off-list", "aria-label": "the branches" }, el("h3", {}, "Branches"), el("ul", {}, told)) : null;
+    const branches = plain.flatMap(({ off }, i) => (off ? [el("li", {}, `${LETTERS[i]} `, offWords(off, up))] : []));
+    return branches.length ? el("section", { class: "differences off-list", "aria-label": "the branches" }, el("h3", {}, "Branches"), el("ul", {}, branches)) : null;
   }
 
   async begin() {
@@ -143,7 +143,7 @@ class Pair {
 
   #found() {
     const [one, other] = this.sides;
-    return Promise.all([[one, other], [other, one]].map(async ([side, beside]) => differing(side.model, await pagesBeside(side, beside))));
+    return Promise.all([[one, other], [other, one]].map(async ([side, opposite]) => differing(side.model, await pagesOpposite(side, opposite))));
   }
 
   /** Outline the places that differ at this step, where both worlds are drawn. */
@@ -208,10 +208,10 @@ class Pair {
   }
 }
 
-/** The pages of the other run that have the steps of the one that is shown. @param {Side} side @param {Side} beside */
-async function pagesBeside({ model }, beside) {
+/** The pages of the other run that have the steps of the one that is shown. @param {Side} side @param {Side} opposite */
+async function pagesOpposite({ model }, opposite) {
   const last = model.final ? Infinity : model.axis.last - 1;
-  const [from, to] = [model.first, Math.min(last, beside.plain.steps)].map((t) => beside.pages.number(t));
+  const [from, to] = [model.first, Math.min(last, opposite.plain.steps)].map((t) => opposite.pages.number(t));
   const numbers = Array.from({ length: Math.max(0, to - from) + 1 }, (_, i) => from + i);
-  return Promise.all(numbers.map((number) => (beside.pages.firsts[number] === beside.model.first ? beside.model : beside.pages.model(number))));
+  return Promise.all(numbers.map((number) => (opposite.pages.firsts[number] === opposite.model.first ? opposite.model : opposite.pages.model(number))));
 }

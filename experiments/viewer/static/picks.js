@@ -31,7 +31,7 @@ export class Picks {
     const both = other !== undefined;
     const name = (run) => el("b", { title: run }, el("bdi", {}, short(run, 60)));
     fill(this.root, [
-      both ? el("a", { class: "open-pair", href: `${this.up}pair/${encodeURIComponent(one)}/${encodeURIComponent(other)}` }, "side by side") : "side by side: pick another run beside ",
+      both ? el("a", { class: "open-pair", href: `${this.up}pair/${encodeURIComponent(one)}/${encodeURIComponent(other)}` }, "side by side") : "side by side: pick another run next to ",
       both ? ": " : null, one === undefined ? null : name(one), both ? [" | ", name(other)] : null,
       button("\u00d7", "pick none", () => {
         this.runs = [];

@@ -8,9 +8,9 @@ export function actionWords(action, phrases) {
   const name = String(action?.action ?? "?");
   const phrase = Object.hasOwn(phrases, name) ? phrases[name] : "";
   if (!phrase) return plainWords(name, action);
-  const told = phrase.replace(/\[([^\]]*)\]/g, (_, part) => (names(part).some((key) => given(action, key) === null) ? "" : part));
-  if (names(told).some((key) => given(action, key) === null)) return plainWords(name, action); // of another version
-  return told.replace(/\{(\w+)\}( \w+)?(\(s\))?/g, (_, key, noun = "", plural = "") => `${worded(given(action, key))}${noun}${plural && given(action, key) !== 1 ? "s" : ""}`);
+  const parts = phrase.replace(/\[([^\]]*)\]/g, (_, part) => (names(part).some((key) => given(action, key) === null) ? "" : part));
+  if (names(parts).some((key) => given(action, key) === null)) return plainWords(name, action); // of another version
+  return parts.replace(/\{(\w+)\}( \w+)?(\(s\))?/g, (_, key, noun = "", plural = "") => `${worded(given(action, key))}${noun}${plural && given(action, key) !== 1 ? "s" : ""}`);
 }
 
 function names(phrase) {
@@ -39,12 +39,12 @@ function plainWords(name, action) {
 /** Say a plan: its actions one after the other, and what it is for. */
 export function planWords(plan, phrases) {
   const actions = plan.actions.map((action) => (typeof action === "string" ? action : actionWords(action, phrases)));
-  const told = [];
+  const parts = [];
   for (const words of actions) {
-    if (told.length && told.at(-1).words === words) told.at(-1).count++;
-    else told.push({ words, count: 1 });
+    if (parts.length && parts.at(-1).words === words) parts.at(-1).count++;
+    else parts.push({ words, count: 1 });
   }
-  return told.map(({ words, count }) => (count > 1 ? `${words} (${count} times)` : words)).join(", then ") || "nothing";
+  return parts.map(({ words, count }) => (count > 1 ? `${words} (${count} times)` : words)).join(", then ") || "nothing";
 }
 
 /** Find the plans of several agents in a text that may be JSON, or in a value: `[name, plan]` each. */

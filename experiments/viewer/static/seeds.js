@@ -43,8 +43,8 @@ function place(row, label, seed, metric, [low, high], up) {
   if (!row) return el("td", { class: "none" }, "\u00b7");
   const value = row.metrics[metric] ?? null;
   const done = row.outcome === "completed";
-  const told = `${label}, seed ${shown(seed)}: ${metric} ${shown(value)}${done ? "" : `, ${row.outcome}`}`;
-  const link = el("a", { href: `${up}run/${encodeURIComponent(row.run)}`, title: told, "aria-label": told, class: done ? null : "undone" }, done ? shown(value) : `! ${shown(value)}`);
+  const text = `${label}, seed ${shown(seed)}: ${metric} ${shown(value)}${done ? "" : `, ${row.outcome}`}`;
+  const link = el("a", { href: `${up}run/${encodeURIComponent(row.run)}`, title: text, "aria-label": text, class: done ? null : "undone" }, done ? shown(value) : `! ${shown(value)}`);
   const strength = value === null || high === low ? 0 : (STRONGEST * (value - low)) / (high - low);
   link.style.backgroundColor = `color-mix(in srgb, var(--stage-r) ${strength.toFixed(0)}%, transparent)`;
   return el("td", {}, link);

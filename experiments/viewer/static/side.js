@@ -13,7 +13,7 @@ export class Side {
   /**
    * Read a run up to the page of an instant.
    * @param {string} letter that stands for it. @param {import("./sources.js").Source} source @param tell called with the share of its trace that is read.
-   * @param on `seek(t)`, `agent(index)`, `turned()` and `drawn()`, when another page of it, or its pictures, have come; `address`: of its own page, or null.
+   * @param on `seek(t)`, `agent(index)`, `turned()` and `drawn()`, when another page of it, or its pictures, have come; `address`: of the page of this run, or null.
    */
   static async open(letter, source, t, tell, on) {
     const plain = await source.episode(tell);
@@ -32,7 +32,7 @@ export class Side {
     this.t = this.wanted = 0;
     this.turning = null;
     this.missing = [];
-    const problems = (more) => this.missing.length || this.#told(more);
+    const problems = (more) => this.missing.length || this.#showProblems(more);
     this.world = new World(plain.agents, { agent: on.agent, problems }, `the world of ${letter}`);
     this.lanes = new Lanes(model, { seek: on.seek, open: (sort, item) => this.#open(sort, item), agent: on.agent });
     this.lanes.root.setAttribute("aria-label", `lanes of ${letter}`);
@@ -46,7 +46,7 @@ export class Side {
     this.over = el("p", { class: "over", role: "status" });
     this.root = el("section", { class: "side", "aria-label": `run ${letter}` },
       this.#head(), this.problems, this.world.root, this.lanes.root, this.transcript.root, this.reader.root);
-    this.#told();
+    this.#showProblems();
   }
 
   #head() {
@@ -94,7 +94,7 @@ export class Side {
     return past ? `${ended}: it stays at its end, t = ${steps}` : ended;
   }
 
-  /** Draw anew, after a change of size or theme. */
+  /** Draw again, after a change of size or theme. */
   refresh() {
     this.world.refresh();
     this.lanes.resize();
@@ -117,7 +117,7 @@ export class Side {
     this.lanes.differs = differs;
     this.lanes.common = parting;
     this.lanes.draw();
-    this.transcript.mark(differs, parting?.t ?? null, this.t); // it is told the time with a pause
+    this.transcript.mark(differs, parting?.t ?? null, this.t); // it learns the time with a pause
   }
 
   async #turn() {
@@ -126,7 +126,7 @@ export class Side {
     try {
       ({ page, model } = await this.pages.reach(() => this.t));
     } catch (error) {
-      this.#told([error.message]);
+      this.#showProblems([error.message]);
       return;
     }
     if (model !== this.model) {
@@ -147,7 +147,7 @@ export class Side {
     model.primitives = primitives;
     model.phrases = phrases;
     this.missing = problems;
-    this.#told(problems);
+    this.#showProblems(problems);
     this.world.project(pictures, page.ways);
     this.world.refresh();
     this.lanes.draw(); // the world's own words have come
@@ -161,7 +161,7 @@ export class Side {
     this.reader.open(sort, item);
   }
 
-  #told(more = []) {
+  #showProblems(more = []) {
     const problems = [...this.plain.problems, ...more];
     this.problems.hidden = !problems.length;
     fill(this.problems, problems.map((problem) => el("li", {}, problem)));

@@ -163,7 +163,7 @@ class Sweep {
     return el("th", { scope: "col", "aria-sort": order }, sorting, bounds && bounds[1] > bounds[0] ? plot(column, rows, bounds) : null);
   }
 
-  /** A line of the table; a branch stands below its run, and says what is another in it. @param {import("./graph.js").Node} node */
+  /** A line of the table; a branch stands below its run, and says what was changed in it. @param {import("./graph.js").Node} node */
   #row({ row, depth }, columns, bounds) {
     return el("tr", {}, columns.map((column, i) => {
       const value = column.of(row);

@@ -59,7 +59,7 @@ export class Talk {
     if (this.scope.value === STEP) this.#count();
   }
 
-  /** Draw all anew, if it is seen. */
+  /** Draw all again, if it is seen. */
   refresh() {
     this.stale = true;
     if (!this.shown) return;

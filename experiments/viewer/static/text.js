@@ -1,4 +1,4 @@
-/* Text of strangers: shown as text, with nothing in it that hides or turns what is written. */
+/* Untrusted text: shown as text, with nothing in it that hides or turns what is written. */
 
 const PICTURES = 0x2400;
 const TURNS = /[\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;

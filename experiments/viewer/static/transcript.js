@@ -232,11 +232,11 @@ export function readers(model, message) {
   const read = new Set();
   for (let i = 0; i < message.read.length; i += 3) read.add(message.read[i]);
   const unread = message.recipients.filter((recipient) => !read.has(recipient));
-  const told = (agents) => listed(agents.map((agent) => model.name(agent)));
+  const names = (agents) => listed(agents.map((agent) => model.name(agent)));
   const parts = [];
-  if (!unread.length) parts.push(message.recipients.length > 2 ? `read by all ${message.recipients.length}` : `read by ${told(message.recipients)}`);
+  if (!unread.length) parts.push(message.recipients.length > 2 ? `read by all ${message.recipients.length}` : `read by ${names(message.recipients)}`);
   else if (!read.size) parts.push("read by nobody");
-  else parts.push(`read by ${read.size} of ${message.recipients.length}, not by ${told(unread)}`);
-  if (message.passed_over.length) parts.push(`a plan of ${told(message.passed_over)} came before the reading`);
+  else parts.push(`read by ${read.size} of ${message.recipients.length}, not by ${names(unread)}`);
+  if (message.passed_over.length) parts.push(`a plan of ${names(message.passed_over)} came before the reading`);
   return parts.join("; ");
 }

@@ -1,4 +1,4 @@
-/* A run and its branches: a line for each, on one axis of steps, with what is another in it and what came of it. */
+/* A run and its branches: a line for each, on one axis of steps, with what was changed in it and what came of it. */
 import { button, el, fill } from "./dom.js";
 import { drawGraph, drawTicks, succeeded, treeOf } from "./graph.js";
 import { short, shown } from "./text.js";
@@ -27,7 +27,7 @@ export class Tree {
     placed.forEach((node, index) => Object.assign(node, { index, parent: node.parent && byRun.get(node.parent.run) }));
     const lines = drawGraph(placed);
     fill(this.root, [el("table", { "aria-label": "a run and its branches" },
-      el("thead", {}, el("tr", {}, [["graph", drawTicks(placed), "step"], ["what", "what is another"], ["from", "from"], ["came", "outcome, goals"], ["number", "steps"], ["number score", "score"], ["", el("span", { title: "two of them side by side" }, "pick")]].map(([kind, text, label]) => el("th", { scope: "col", class: kind || null, "aria-label": label }, text)))),
+      el("thead", {}, el("tr", {}, [["graph", drawTicks(placed), "step"], ["what", "change"], ["from", "from"], ["came", "outcome, goals"], ["number", "steps"], ["number score", "score"], ["", el("span", { title: "two of them side by side" }, "pick")]].map(([kind, text, label]) => el("th", { scope: "col", class: kind || null, "aria-label": label }, text)))),
       el("tbody", {}, placed.map((node, i) => this.#row(node, lines[i]))))]);
   }
 
@@ -71,7 +71,7 @@ export function instant({ t, t_hat: tHat }) {
   return tHat === null ? `t = ${shown(t)}` : `t = ${shown(t)}, t^ = ${shown(tHat)}`;
 }
 
-/** What names a run in its tree: what is another in it. */
+/** What names a run in its tree: what was changed in it. */
 function wordsOf({ row: { run, off }, again }) {
   if (!off) return short(run, 80);
   if (again) return off.draw ? `draw ${off.draw}` : "the same again";
@@ -84,9 +84,9 @@ function outcomeWords({ outcome, metrics }) {
   return share === null ? outcome : `${outcome}, ${Math.floor(100 * share)} %`;
 }
 
-/** What is another in a branch, in words. @param {string} change */
+/** What was changed in a branch, in words. @param {string} change */
 export function changeWords(change) {
-  return change.replaceAll("agents.members.", "") || "nothing is another";
+  return change.replaceAll("agents.members.", "") || "no change";
 }
 
 /** The draws of one change, by the name of each of them. */

@@ -33,8 +33,8 @@ export class WayFilm {
       if (points.length || target.length) now.ways.set(agent, { points, target });
       else now.ways.delete(agent);
     }
-    const [number, beside] = [Math.floor((now.t - this.first) / EVERY), (now.t - this.first) % EVERY];
-    if (beside === 0) this.keys[number] ??= { t: now.t, ways: new Map(now.ways) };
+    const [number, rest] = [Math.floor((now.t - this.first) / EVERY), (now.t - this.first) % EVERY];
+    if (rest === 0) this.keys[number] ??= { t: now.t, ways: new Map(now.ways) };
   }
 }
 

@@ -46,7 +46,7 @@ export class World {
   }
 
   /**
-   * Show the pictures of a page, or, for null, that there are none.
+   * Show the pictures of a page, or, for null, the lack of them.
    * @param {import("./contract.js").Pictures|null} pictures
    * @param {() => Promise<import("./contract.js").Ways>} askWays asks where its actions lead: that is a replay more, so only once somebody wants to see it
    */
@@ -108,7 +108,7 @@ export class World {
     this.film = null;
   }
 
-  /** Draw anew, after a change of size or theme. */
+  /** Draw again, after a change of size or theme. */
   refresh() {
     if (this.film) this.board.refresh();
     fill(this.legends, [this.film ? boardLegend(this.film) : null]);

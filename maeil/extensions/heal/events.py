@@ -11,13 +11,13 @@ from maeil.trace.events import Event
 
 @dataclass(frozen=True, slots=True)
 class HealerActed(Event):
-    """A healer tells agents something .
+    """A healer says something to agents.
 
     Attributes:
         note: its number, from 0.
         healer: which, by the name of its pattern.
-        action: `annotate`: it is put on messages that were sent; `create`: it is one of its own.
-        recipients: whom it tells, ascending.
+        action: `annotate`: it is put on messages that were sent; `create`: it is a separate one.
+        recipients: whom it addresses, ascending.
         content: the text.
         messages: ids of the messages that it is put on.
         subject: the target of the task that it is about; empty where there is none.

@@ -27,7 +27,7 @@ class Intervention:
 
     @property
     def annotates(self) -> bool:
-        """Whether it is put on messages that were sent (`annotate`); else it is a message of its own (`create`)."""
+        """Whether it is put on messages that were sent (`annotate`); else it is a separate message (`create`)."""
         return bool(self.finding.messages)
 
 

@@ -50,7 +50,7 @@ class HealerNote:
         text: what it says.
         subject: the target of the task that it is about; empty where there is none.
         handlers: who is to go on with it, or whom to listen to; empty where it does not say who.
-        messages: sender and text of each message that it is put on; empty for one of its own.
+        messages: sender and text of each message that it is put on; empty for a separate one.
     """
 
     number: int

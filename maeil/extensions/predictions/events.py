@@ -16,7 +16,7 @@ class Predicted(Event):
     Attributes:
         agent: whose thought it is.
         predictions: one for each of the others that it says something about: `agent`, and `task`, what the next plan
-            is for that this one commits of its own accord after the thought has begun; None: it serves no task.
+            is for that this one commits by itself after the thought has begun; None: it serves no task.
     """
 
     kind: ClassVar[str] = "prediction"

@@ -1,7 +1,7 @@
 """Theory of mind: what agents expected of each other, held against what these did next.
 
-A prediction is about the next plan that the other commits of its own accord after the thought of the prediction has
-begun: whoever thinks at the same time is predicted, not known. It is right when that plan names the same task; plans
+A prediction is about the next plan that the other commits by itself after the thought of the prediction has
+started: whoever thinks at the same time is predicted, not known. It is right when that plan names the same task; plans
 without a task are alike. It is not scored where the other commits nothing more. Plans that the loop or a repair has
 committed in a mind's stead are nobody's intention, and are passed over.
 

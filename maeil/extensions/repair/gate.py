@@ -35,7 +35,7 @@ class RepairSettings:
 
     Attributes:
         mode: `channel`: those concerned state what they intend, and all commit new plans (as published); `notice`: they
-            see what is expected to fail, and may resume; `rules`: advised plans replace theirs, and nobody is asked.
+            see what is expected to fail, and may resume; `rules`: advised plans replace them, and nobody is asked.
         predictor: `heuristic`, the world's rule of thumb; or `exact`, which carries the plans out on a copy.
         horizon: steps that `exact` looks ahead.
         cooldown: steps in which a repaired task is not repaired again; None: those of the world.
@@ -166,7 +166,7 @@ class Repair(Extension):
         if self._settings.mode == "rules":
             concerned = tuple(self._changes(advice))
         else:
-            # Those who are advised to help plan anew, too, though theirs are not the plans that fail.
+            # Those who are advised to help plan again as well, although their plans do not fail.
             concerned = tuple(sorted({*affected, *(advice.agents if advice is not None else ())}))
         concerned = concerned or tuple(range(len(self.episode.team.agents)))
         before = {plan.id for plan in moment.plans}

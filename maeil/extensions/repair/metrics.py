@@ -3,7 +3,7 @@
 A judged group is the plans for one task that a check has judged together. What a check says of a group counts once, the
 first time, and only where the group's plans end by themselves: of plans that a repair or a message has replaced, nobody
 knows what would have become, nor of a group that another plan for the same task has joined. What a group has violated
-is told by `maeil.extensions.repair.outcome`, for what was expected and for what has happened alike.
+is decided by `maeil.extensions.repair.outcome`, for what was expected and for what has happened alike.
 
 Steps that repairs save are no metric of one episode: compare with runs without repair on equal boards.
 """
@@ -73,7 +73,7 @@ def judged_groups(trace: Trace) -> tuple[JudgedGroup, ...]:
     for stamped in trace.among(RepairChecked, StepOutcome, StepTaken, PlanChange):
         event = stamped.event
         if isinstance(event, RepairChecked | StepTaken):
-            # Waits in vain are told right behind the ends of their plans, so a group is closed by what comes then.
+            # Waits in vain are recorded right after the ends of their plans, so a group is closed by what comes then.
             for group in alive:
                 if not group.left:
                     group.close()
@@ -135,7 +135,7 @@ def checks(trace: Trace) -> Value:
 
 @repair_metric("repair.repairs", "repairs")
 def repairs(trace: Trace) -> Value:
-    """Repairs that were begun."""
+    """Repairs that started."""
     return len(trace.stamped(RepairStarted))
 
 
@@ -213,17 +213,17 @@ def replaced_plans(trace: Trace) -> Value:
 def _costs(trace: Trace) -> dict[str, float]:
     """What was said and thought between the begins and the ends of repairs."""
     found = {"messages": 0.0, "thoughts": 0.0, "tokens": 0.0, "time": 0.0}
-    begun: float | None = None
+    started_at: float | None = None
     for stamped in trace.among(RepairStarted, RepairEnded, MessageSent, ThoughtEnd):
         match stamped.event:
             case RepairStarted():
-                begun = stamped.t_hat
-            case RepairEnded() if begun is not None:
-                found["time"] += stamped.t_hat - begun
-                begun = None
-            case MessageSent() if begun is not None:
+                started_at = stamped.t_hat
+            case RepairEnded() if started_at is not None:
+                found["time"] += stamped.t_hat - started_at
+                started_at = None
+            case MessageSent() if started_at is not None:
                 found["messages"] += 1
-            case ThoughtEnd(calls=calls) if begun is not None:
+            case ThoughtEnd(calls=calls) if started_at is not None:
                 found["thoughts"] += 1
                 found["tokens"] += sum(
                     call.get("prompt_tokens", 0) + call.get("completion_tokens", 0) for call in calls

@@ -17,7 +17,7 @@ from quorum.agents.drwell import DrwellConfig, DrwellMind, build
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.prompting.blocks import read_blocks
-from quorum.agents.simulated.llamac import read_given
+from quorum.agents.simulated.joint_plans import read_given
 from quorum.topologies.negotiation import Negotiation, NegotiationConfig
 from tests.agents.naive_team import prompts, shipped
 from tests.maeil.scripted import play

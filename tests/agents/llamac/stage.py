@@ -21,7 +21,7 @@ from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.examples import plain_example
-from quorum.agents.simulated.llamac import read_given
+from quorum.agents.simulated.joint_plans import read_given
 from quorum.agents.skills import Briefing
 from tests.agents.llamac.teams import config, coordinated
 from tests.maeil.corridor import Corridor, Rest

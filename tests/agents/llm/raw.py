@@ -71,8 +71,8 @@ class RawServer:
         if said is None:
             return False
         status, headers, content = said
-        told = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        writer.write(f"HTTP/1.1 {status} X\r\n{told}content-length: {len(content)}\r\n\r\n".encode() + content)
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        writer.write(f"HTTP/1.1 {status} X\r\n{lines}content-length: {len(content)}\r\n\r\n".encode() + content)
         await writer.drain()
         return True
 

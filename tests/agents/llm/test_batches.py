@@ -71,12 +71,12 @@ async def test_what_all_episodes_ask_at_once_is_one_batch_and_each_gets_its_own_
         process(wire, addresses, tmp_path) as (waves, model),
     ):
         cells = [f"cell-{number}" for number in range(5)]
-        told = await asyncio.gather(*(play(waves, model(cell), cell, f"{cell}/1", f"{cell}/2") for cell in cells))
+        outcomes = await asyncio.gather(*(play(waves, model(cell), cell, f"{cell}/1", f"{cell}/2") for cell in cells))
         status = waves.status()
-    assert [moods(replies) for replies in told] == [[f"{cell}/1", f"{cell}/2"] for cell in cells]
+    assert [moods(replies) for replies in outcomes] == [[f"{cell}/1", f"{cell}/2"] for cell in cells]
     assert [len(batch.names) for batch in batches.made.values()] == [5, 5]
     assert (status.waves, status.open, status.ended, status.answers, status.replayed) == (2, 0, 2, 10, 0)
-    first = told[0][0]
+    first = outcomes[0][0]
     price = TABLE["openai", "gpt-5"]
     assert (first.tier, first.attempts) == (BATCH, 1)
     assert first.usd == pytest.approx(price.usd(first.usage) / 2)
@@ -146,9 +146,9 @@ async def test_rows_that_expire_fail_or_get_lost_are_asked_again_alone(wire: str
         process(wire, addresses, tmp_path) as (waves, model),
     ):
         cells = [f"cell-{number}" for number in range(6)]
-        told = await asyncio.gather(*(play(waves, model(cell), cell, cell) for cell in cells))
-    assert [moods(replies) for replies in told] == [[cell] for cell in cells]
-    assert [replies[0].attempts for replies in told] == [1, 2, 2, 2, 2, 1]
+        outcomes = await asyncio.gather(*(play(waves, model(cell), cell, cell) for cell in cells))
+    assert [moods(replies) for replies in outcomes] == [[cell] for cell in cells]
+    assert [replies[0].attempts for replies in outcomes] == [1, 2, 2, 2, 2, 1]
     assert (batches.rows, sum(batches.asked.values())) == (10, 10)
 
 
@@ -194,10 +194,10 @@ async def test_an_address_without_batches_is_told_to_all_who_wait(wire: str, tmp
     async with serve(Brain()) as addresses:
         other = Addresses(f"{addresses.openai}/nowhere", f"{addresses.anthropic}/nowhere")
         async with process(wire, other, tmp_path) as (waves, model):
-            told = await asyncio.gather(
+            outcomes = await asyncio.gather(
                 *(play(waves, model(cell), cell, "Hello") for cell in ("a", "b")), return_exceptions=True
             )
-    assert [type(error) for error in told] == [BadRequest, BadRequest]
+    assert [type(error) for error in outcomes] == [BadRequest, BadRequest]
     assert BatchJournal(tmp_path / BATCHES).open == {}
 
 
@@ -243,11 +243,13 @@ async def test_a_process_that_is_killed_pays_nothing_twice(wire: str, moment: st
             await asyncio.gather(*playing, return_exceptions=True)
             service.ended = ended  # type: ignore[method-assign]
         async with process(wire, addresses, tmp_path) as (waves, model):
-            told = await asyncio.gather(*(play(waves, model(cell), cell, cell) for cell in cells))
+            outcomes = await asyncio.gather(*(play(waves, model(cell), cell, cell) for cell in cells))
         async with process(wire, addresses, tmp_path) as (waves, model):
             again = await asyncio.gather(*(play(waves, model(cell), cell, cell) for cell in cells))
             assert waves.status().replayed == 4
-    assert [moods(replies) for replies in told] == [moods(replies) for replies in again] == [[cell] for cell in cells]
+    assert (
+        [moods(replies) for replies in outcomes] == [moods(replies) for replies in again] == [[cell] for cell in cells]
+    )
     assert batches.rows == 4
     assert set(batches.asked.values()) == {1}
 
@@ -258,8 +260,8 @@ async def test_equal_requests_of_an_episode_get_their_recorded_answers_in_order(
     async with serve(brain) as addresses:
         for _ in range(2):
             async with process("openai", addresses, tmp_path) as (waves, model):
-                told = await play(waves, model("cell"), "cell", "Hello", "Hello", "Hello")
-                assert moods(told) == ["0", "1", "2"]
+                outcomes = await play(waves, model("cell"), "cell", "Hello", "Hello", "Hello")
+                assert moods(outcomes) == ["0", "1", "2"]
     assert len(brain.asked) == 3
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from quorum.agents.llm.cache import Cache
+from quorum.agents.llm.cache import Cache, Cached
 from quorum.agents.llm.errors import BudgetReached, ServerFailed, UnknownPrice
 from quorum.agents.llm.prices import TABLE, Price, find_price
 from quorum.agents.llm.protocol import Usage
 from quorum.agents.llm.spending import Budget, Budgeted, Spending
-from quorum.agents.llm.stack import Caching
 from tests.agents.llm.wire import HAS_LITELLM, Brain, request, stack
 
 PRICE = Price(input=1000.0, output=0.0, cached=0.0, cache_write=0.0, source="test", date="2026-11-21")
@@ -129,7 +129,7 @@ def test_a_snapshot_has_the_price_of_its_model_unless_it_has_its_own() -> None:
         assert found is not None
         assert same is not None
         assert (found.input, found.output) == pytest.approx((same.input, same.output))
-        assert found == same or HAS_LITELLM  # whose map has a price of its own for the snapshot
+        assert found == same or HAS_LITELLM  # whose map has a separate price for the snapshot
     old = find_price("openai", "gpt-4o-2024-05-13")
     assert old is not None
     assert (old.input, old.output) == (5.0, 15.0)
@@ -139,7 +139,7 @@ def test_a_snapshot_has_the_price_of_its_model_unless_it_has_its_own() -> None:
 
 async def test_an_answer_of_the_cache_has_the_price_that_is_known_now(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "replies.sqlite")
-    caching = Caching(cache, {}, sampled=True)
+    caching = partial(Cached, cache=cache, identity={}, sampled=True)
     assert (await stack(Brain(), caching=caching).complete(request())).usd is None
     again = await stack(Brain(), caching=caching, price=PRICE).complete(request())
     assert (again.cache_hit, again.usd) == (True, pytest.approx(0.1))

@@ -254,7 +254,7 @@ async def test_an_answer_without_counts_is_an_answer_by_every_wire(wire: str) ->
 
 
 @pytest.mark.parametrize(
-    ("told", "name"),
+    ("path", "name"),
     [
         ("/home/ada/models/SmolLM2-135M.Q4_1.gguf", "SmolLM2-135M.Q4_1.gguf"),
         ("C:\\Users\\ada\\qwen3.gguf", "qwen3.gguf"),
@@ -265,7 +265,7 @@ async def test_an_answer_without_counts_is_an_answer_by_every_wire(wire: str) ->
         ("hf.co/unsloth/Qwen3-GGUF:Q4_K_M", "hf.co/unsloth/Qwen3-GGUF:Q4_K_M"),
     ],
 )
-async def test_a_server_that_names_its_model_by_a_path_tells_nobody_where_it_lies(told: str, name: str) -> None:
-    said = answer(completion(message=DONE, model=told))
+async def test_a_server_that_names_its_model_by_a_path_tells_nobody_where_it_lies(path: str, name: str) -> None:
+    said = answer(completion(message=DONE, model=path))
     async with raw_server(said) as (addresses, _), client("openai", addresses) as model:
         assert (await model.complete(request())).model == name

@@ -1,4 +1,4 @@
-"""What a request holds beside the fields that all providers share, over real HTTP: its exact body and headers."""
+"""What a request holds as well as the fields that all providers share, over real HTTP: its exact body and headers."""
 
 from __future__ import annotations
 

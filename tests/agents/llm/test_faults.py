@@ -25,7 +25,7 @@ from quorum.agents.llm.protocol import Finish
 from tests.agents.llm.wire import ANSWER, TEXT, WIRES, Brain, provider, request, stack
 from tests.loopback import Fault, FaultKind
 
-MENDED = [
+FIXED = [
     Fault(FaultKind.RATE_LIMIT, seconds=0.05),
     Fault(FaultKind.RATE_LIMIT),
     Fault(FaultKind.SERVER_ERROR),
@@ -76,7 +76,7 @@ async def test_through_litellm_a_fault_is_refused_or_transient_as_with_the_sdks(
             await model.complete(request())
 
 
-@pytest.mark.parametrize("fault", MENDED, ids=lambda fault: fault.kind)
+@pytest.mark.parametrize("fault", FIXED, ids=lambda fault: fault.kind)
 @pytest.mark.parametrize("wire", WIRES)
 async def test_a_burst_that_passes_is_tried_through(wire: str, fault: Fault) -> None:
     brain = Brain()

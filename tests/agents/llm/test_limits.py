@@ -44,7 +44,7 @@ async def test_one_object_bounds_all_models_that_share_it() -> None:
 
 
 async def leave(places: AdaptiveConcurrency, *, limited: bool) -> int:
-    """Let one call come and go; give the rounds that a rate limit tells."""
+    """Let one call come and go; give the rounds that a rate limit has."""
     ticket = await places.enter()
     rounds = places.rate_limited(ticket) if limited else 0
     if not limited:

@@ -50,12 +50,12 @@ def said(**changes: Any) -> dict[str, Any]:
     }
 
 
-async def ask(*told: Answer, words: str = "") -> tuple[Reply, list[dict[str, Any]]]:
+async def ask(*given: Answer, words: str = "") -> tuple[Reply, list[dict[str, Any]]]:
     """Ask a server by the preset; return the reply, and the bodies that the server got.
 
     The server says one thing after the other, and the last one from then on.
     """
-    left = list(told)
+    left = list(given)
 
     async def respond(_body: dict[str, Any], _writer: asyncio.StreamWriter) -> Answer:
         return left.pop(0) if len(left) > 1 else left[0]
@@ -93,9 +93,9 @@ async def test_it_is_told_how_much_to_think_in_its_own_words() -> None:
 
 
 async def test_an_answer_that_fills_the_context_was_cut_off() -> None:
-    told = answer(said(finish_reason="length", message={"role": "assistant", "content": TEXT[:-1]}))
+    given = answer(said(finish_reason="length", message={"role": "assistant", "content": TEXT[:-1]}))
     with pytest.raises(AnswerInvalid) as failed:
-        await ask(told)
+        await ask(given)
     assert "cut off" in failed.value.reasons[0]
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from dataclasses import replace
+from functools import partial
 from io import BytesIO
 from typing import Any
 
 import pytest
 from PIL import Image
 
-from quorum.agents.llm.cache import Cache
+from quorum.agents.llm.cache import Cache, Cached
 from quorum.agents.llm.errors import BadRequest, ServerFailed
 from quorum.agents.llm.limits import estimate_prompt
 from quorum.agents.llm.pictures import NoPicture, Picture, picture_tokens, read_png
@@ -19,7 +20,6 @@ from quorum.agents.llm.providers.chat import chat_arguments
 from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.recording import Folding, Recording, unfolded
 from quorum.agents.llm.records import describe_request, request_key
-from quorum.agents.llm.stack import Caching
 from quorum.experiments.serving.formats import read_content
 from tests.agents.llm.raw import answer, completion, raw_server
 from tests.agents.llm.wire import TEXT, WIRES, Brain, client, provider, request, stack
@@ -43,9 +43,9 @@ async def test_the_picture_reaches_the_brain_before_its_words(wire: str) -> None
     brain = Brain()
     async with provider(wire, brain) as model:
         await model.complete(shown(png(), png(colour="#ffffff")))
-    told = brain.asked[0].messages[-1]
-    assert told.content == "What do you see?"
-    assert [picture.png for picture in told.pictures] == [png(), png(colour="#ffffff")]
+    seen = brain.asked[0].messages[-1]
+    assert seen.content == "What do you see?"
+    assert [picture.png for picture in seen.pictures] == [png(), png(colour="#ffffff")]
 
 
 async def test_the_exact_fields_of_openai_s_format() -> None:
@@ -103,7 +103,7 @@ async def test_a_prompt_without_pictures_is_sent_as_a_text(wire: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "expected"),
     [
         (png()[:-4], "damaged or cut off"),
         (png()[:60] + b"?" + png()[61:], "cannot be read"),
@@ -111,12 +111,12 @@ async def test_a_prompt_without_pictures_is_sent_as_a_text(wire: str) -> None:
         (png(8001, 1), "8001 x 1 pixels: at most 8000"),
     ],
 )
-async def test_the_server_refuses_what_is_no_whole_png(content: bytes, told: str) -> None:
+async def test_the_server_refuses_what_is_no_whole_png(content: bytes, expected: str) -> None:
     broken = Picture("0" * 64, 30, 20, lambda: content)
     asked = request()
     asked = replace(asked, messages=(replace(asked.messages[1], pictures=(broken,)),))
     async with provider("openai") as model:
-        with pytest.raises(BadRequest, match=told):
+        with pytest.raises(BadRequest, match=expected):
             await model.complete(asked)
 
 
@@ -190,7 +190,7 @@ def test_a_folded_record_keeps_its_own_pictures() -> None:
 
 async def test_the_cache_tells_pictures_apart(tmp_path: Any) -> None:
     brain, cache = Brain(), Cache(tmp_path / "cache.sqlite")
-    model = stack(brain, caching=Caching(cache, {"provider": "x"}, sampled=True))
+    model = stack(brain, caching=partial(Cached, cache=cache, identity={"provider": "x"}, sampled=True))
     hits = [(await model.complete(shown(content))).cache_hit for content in (png(), png(40), png())]
     cache.close()
     assert hits == [False, False, True]

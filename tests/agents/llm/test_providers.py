@@ -179,7 +179,7 @@ CHARGED: dict[str, tuple[dict[str, Any], float | None]] = {
         {"cost": 0.05, "is_byok": True, "cost_details": {"upstream_inference_cost": 0.9}},
         0.95,
     ),
-    "a key of one's own, half told": ({"cost": 0.05, "is_byok": True}, None),
+    "a key of one's own, half known": ({"cost": 0.05, "is_byok": True}, None),
     "no cost": ({}, None),
     "no number": ({"cost": "0.95"}, None),
     "a negative one": ({"cost": -1.0}, None),

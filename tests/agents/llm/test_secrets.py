@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import logging
 import traceback
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from maeil.errors import EpisodeStop
-from quorum.agents.llm.cache import Cache
+from quorum.agents.llm.cache import Cache, Cached
 from quorum.agents.llm.errors import AuthenticationFailed, LanguageModelError
 from quorum.agents.llm.protocol import Request
 from quorum.agents.llm.providers.failures import Key
-from quorum.agents.llm.stack import Caching
 from tests.agents.llm.wire import CANARY, KEY_VARIABLE, TEXT, WIRES, Brain, provider, request, stack
 from tests.loopback import Fault, FaultKind
 
@@ -76,7 +76,7 @@ async def test_an_answer_that_repeats_the_key_is_kept_without_it(tmp_path: Path)
         return TEXT.replace("ready", CANARY)
 
     async with provider("openai", Brain(parrot)) as model:
-        caching = Caching(cache, model.identity, sampled=True)
+        caching = partial(Cached, cache=cache, identity=model.identity, sampled=True)
         answer = await stack(model, caching=caching, sink=records.append).complete(request())
     cache.close()
     assert CANARY not in str(answer) + json.dumps(records)

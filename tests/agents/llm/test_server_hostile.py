@@ -46,8 +46,8 @@ def head(length: int, path: str = "/v1/chat/completions", **changes: str) -> byt
         "connection": "close",
         **{name.replace("_", "-"): value for name, value in changes.items()},
     }
-    told = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    return f"POST {path} HTTP/1.1\r\n{told}\r\n".encode()
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return f"POST {path} HTTP/1.1\r\n{lines}\r\n".encode()
 
 
 async def post(address: str, body: Any, **changes: str) -> tuple[int, bytes]:

@@ -1,4 +1,4 @@
-"""How models are told to think, what room they have for it, and what their servers tell of it, over real HTTP."""
+"""How models are asked to think, what room they have for it, and what their servers report of it, over real HTTP."""
 
 from __future__ import annotations
 

@@ -77,9 +77,9 @@ async def test_flex_without_room_is_tried_again() -> None:
     assert (found.attempts, found.tier) == (3, FLEX)
 
 
-@pytest.mark.parametrize("told", ["Invalid service_tier argument.", "Flex is not available for this model."])
-async def test_a_tier_that_is_refused_is_never_left_out(told: str) -> None:
-    said = answer({"error": {"message": told, "type": "invalid_request_error", "param": "service_tier"}}, status=400)
+@pytest.mark.parametrize("refusal", ["Invalid service_tier argument.", "Flex is not available for this model."])
+async def test_a_tier_that_is_refused_is_never_left_out(refusal: str) -> None:
+    said = answer({"error": {"message": refusal, "type": "invalid_request_error", "param": "service_tier"}}, status=400)
     async with (
         raw_server(said) as (addresses, server),
         client("openai", addresses, service_tier="flex") as model,

@@ -19,7 +19,7 @@ class Clock:
 
 
 class Held:
-    """A model that answers when it is told to."""
+    """A model that answers on command."""
 
     def __init__(self) -> None:
         self.asked: list[asyncio.Future[Reply]] = []

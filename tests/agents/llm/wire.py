@@ -29,7 +29,7 @@ from quorum.agents.llm.providers.anthropic import AnthropicModel
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.litellm import INSTALL, LiteLLMModel
 from quorum.agents.llm.providers.openai import OpenAIModel
-from quorum.agents.llm.stack import build_stack
+from quorum.agents.llm.stack import build_stack, with_access
 from tests.loopback import Addresses, Faults, serve
 
 KEY_VARIABLE = "QUORUM_TEST_API_KEY"
@@ -169,5 +169,7 @@ RULES = RetryRules(max_tries=4, max_rate_limited=6, max_wait=2.0, first_wait=0.0
 
 def stack(model: Model, **arguments: Any) -> Model:
     """Put the wrappers around a model, with short waits."""
-    arguments = {"retry": RULES, "max_repairs": 2, **arguments}
-    return build_stack(model, name=MODEL, rng=random.Random(0), **arguments)
+    access = {name: arguments.pop(name) for name in ("limits", "caching") if name in arguments}
+    access["retry"] = arguments.pop("retry", RULES)
+    reached = with_access(model, rng=random.Random(0), price=arguments.get("price"), **access)
+    return build_stack(reached, name=MODEL, **{"max_repairs": 2, **arguments})

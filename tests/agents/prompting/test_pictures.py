@@ -42,4 +42,4 @@ def test_those_who_see_the_same_share_a_picture() -> None:
 def test_a_world_that_shows_text_has_no_pictures() -> None:
     world = build(Cell.compose(["n=2"]), no_models).world
     assert seen(world, 0) == MESSAGES
-    assert Pictures(world).told({"observation": "data"}, "observation", None) == {"observation": "data"}
+    assert Pictures(world).described({"observation": "data"}, "observation", None) == {"observation": "data"}

@@ -7,7 +7,7 @@ import sys
 import pytest
 import yaml
 
-from quorum.agents import heuristic, llamac, negotiator, planner
+from quorum.agents import llamac, rules
 from quorum.agents.skills import WorldSkills, prompts_of, skills, skills_of
 from tests.agents.llamac.teams import coordinated
 from tests.agents.naive_team import CONFIGS, context, cube, prompts, topology
@@ -49,28 +49,28 @@ def test_a_shipped_world_has_the_roles_that_it_says(world: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "having"),
+    ("component", "name", "having"),
     [
-        (heuristic, "heuristic", "cube, crafter, transport, squeeze"),
-        (negotiator, "negotiator", "cube"),
-        (planner, "planner", "cube"),
-        (llamac, "llamac", "cube, crafter, transport, squeeze"),
+        (rules.heuristic, "heuristic", "cube, crafter, transport, squeeze"),
+        (rules.negotiator, "negotiator", "cube"),
+        (rules.planner, "planner", "cube"),
+        (llamac.component, "llamac", "cube, crafter, transport, squeeze"),
     ],
 )
-def test_what_is_missing_is_told_by_role_and_world_with_the_worlds_that_have_it(module, name, having) -> None:
+def test_what_is_missing_is_told_by_role_and_world_with_the_worlds_that_have_it(component, name, having) -> None:
     role = "gates" if name == "llamac" else name
     own = {"prompts": prompts(), "external_retries": 3} if name == "llamac" else {}
-    config = module.component.config(**{**values(name), **own})
+    config = component.config(**{**values(name), **own})
     world = Corridor()
     talk = coordinated(2) if name == "llamac" else topology("individual", 2)
     given = f"agents={name} needs the skill '{role}', which the world 'hallway' does not have; worlds .* it: {having}"
     with pytest.raises(ValueError, match=given):
-        module.build(config, context(world, talk))
+        component.build(config, context(world, talk))
 
 
 def test_a_world_of_others_gets_the_minds_that_its_skills_have(registered) -> None:
-    config = heuristic.HeuristicConfig(name="heuristic", teams="several")
-    found = heuristic.build(config, context(Corridor(3), topology("individual", 3)))
+    config = rules.HeuristicConfig(name="heuristic", teams="several")
+    found = rules.build_heuristic(config, context(Corridor(3), topology("individual", 3)))
     assert [type(mind) for mind in found] == [registered] * 3
     assert not skills_of("hallway").has("gates")
 

@@ -15,11 +15,10 @@ from maeil.trace import read_trace
 from maeil.trace.events import ThoughtStart
 from maeil.user_errors import UserError
 from quorum.experiments.blame import decisive
-from quorum.experiments.blame.attempts import Budget
+from quorum.experiments.blame.attempts import JOURNAL, Budget
 from quorum.experiments.blame.command import ManyRuns, blame_folder
-from quorum.experiments.blame.correction import Correction
 from quorum.experiments.blame.ending import Ending, Success
-from quorum.experiments.blame.journal import JOURNAL
+from quorum.experiments.blame.reruns import Correction
 from quorum.experiments.blame.search import BLAME, Question, blame
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.configuration.cell import Cell
@@ -99,7 +98,7 @@ def test_what_is_claimed_is_a_command_that_makes_it_a_success(run: Path, tmp_pat
 
 
 def test_the_whole_share_is_that_of_the_one_who_fails(run: Path, tmp_path: Path) -> None:
-    work = blame(copied(run, tmp_path), Question()).teamwork
+    work = blame(copied(run, tmp_path), Question()).shares
     assert work is not None
     assert work.exact
     assert [share.value for share in work.success] == [0, 0, 1, 0]
@@ -174,7 +173,7 @@ def test_a_run_that_nobody_can_save_is_not_blamed_on_the_team(tmp_path: Path) ->
     run = played("n=4 agents=heuristic max_steps=3 seed=1", tmp_path).folder
     found = blame(run, Question(by=("heuristic",)))
     assert found.verdict.agent is None
-    assert "not the team's decisions" in found.verdict.reason
+    assert "not the decisions of the team" in found.verdict.reason
     assert any("no team could finish" in note for note in found.notes)
 
 
@@ -203,8 +202,8 @@ REFUSED = {
     "nobody": ({"by": ("heuristc",)}, "there is no option 'heuristc'"),
     "cannot take over": ({"by": ("tom",)}, "agents=tom cannot take over"),
     "two minds": ({"by": ("heuristic", "naive")}, "give one mind"),
-    "another world": ({"by": ("env.rho=1",)}, "differs by its mind or its model"),
-    "after the end": ({"since": 99}, "--from 99: the run ends after step 60"),
+    "another world": ({"by": ("env.rho=1",)}, "a reference is a mind or a model"),
+    "after the end": ({"since": 99}, "--shares-from 99: the run ends after step 60"),
     "not paid for": ({"by": ("naive", "llm.model=gpt-5")}, "gpt-5|model"),
 }
 

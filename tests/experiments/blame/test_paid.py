@@ -11,13 +11,12 @@ import pytest
 from maeil.trace import Instant
 from maeil.user_errors import UserError
 from quorum.experiments.blame.attempts import Budget, Tally
-from quorum.experiments.blame.correction import Correction
+from quorum.experiments.blame.command import lines
 from quorum.experiments.blame.decisions import decisions_of
 from quorum.experiments.blame.ending import Success, ending_of
 from quorum.experiments.blame.reference import Reference
-from quorum.experiments.blame.rerun import Reruns
+from quorum.experiments.blame.reruns import Correction, Reruns
 from quorum.experiments.blame.search import Question, blame
-from quorum.experiments.blame.show import lines
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
@@ -48,7 +47,7 @@ def question(by: str = "heuristic", **values: object) -> Question:
 
 def test_without_a_budget_nothing_is_asked(paid: tuple[Path, Counting]) -> None:
     run, brain = paid
-    with pytest.raises(UserError, match=r"paid for(.|\n)*--budget-calls"):
+    with pytest.raises(UserError, match=r"paid language models(.|\n)*--budget-calls"):
         blame(run, question())
     assert brain.requests == 0
 
@@ -66,7 +65,7 @@ def test_what_reaches_the_server_is_within_the_budget_and_is_what_is_told(paid: 
     assert found.calls == brain.requests <= 20
     assert found.calls > 0
     assert not found.exact
-    told = [note for note in found.notes if "calls are asked" in note]
+    told = [note for note in found.notes if "calls are used" in note]
     assert told
 
 
@@ -88,7 +87,7 @@ def test_a_reference_that_is_paid_for_is_asked_once_a_turn_and_within_the_budget
     run, brain = paid
     found = blame(run, question("self", budget=Budget(calls=5)))
     assert brain.requests == found.calls == 5
-    assert any("before self was asked of all turns" in note for note in found.notes)
+    assert any("before self was asked about all turns" in note for note in found.notes)
     whole = STEPS * AGENTS
     brain.requests = 0
     blame(run, question("self", budget=Budget(calls=whole)))
@@ -109,7 +108,7 @@ def test_a_correction_is_judged_by_its_draws(paid: tuple[Path, Counting]) -> Non
     tally = found.claims[0].flip.tally
     assert (tally.draws, found.verdict.confidence) == (3, tally.wins / 3)
     assert found.verdict.agent == found.claims[0].flip.decision.agent
-    assert found.claims[0].command.endswith("--draws 3")
+    assert found.claims[0].command.endswith("--draws 3 --no-control")
     assert found.claims[0].plain()["draws"] == 3
     assert (
         len({correction.key for correction in (replace(found.claims[0].flip.correction, draw=d) for d in range(3))})

@@ -7,8 +7,7 @@ import random
 
 import pytest
 
-from quorum.experiments.blame.repairs import minimal_sets, reduced_set
-from quorum.experiments.blame.shapley import Game, coalitions, exact_shares, sampled_shares
+from quorum.experiments.blame.shares import Game, coalitions, exact_shares, minimal_sets, reduced_set, sampled_shares
 
 
 def drawn(agents: int, seed: int) -> Game:

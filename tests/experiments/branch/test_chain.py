@@ -12,7 +12,7 @@ import pytest
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtStart
 from maeil.user_errors import UserError
-from quorum.experiments.branch.command import BranchRequest, plan_branch, plan_draws
+from quorum.experiments.branch.request import BranchRequest, plan_branch, plan_draws
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.verify import verify_run
@@ -89,13 +89,6 @@ def test_draws_of_a_draw_differ_from_it_and_the_first_goes_on_as_it_did(tmp_path
     assert len({tuple(comparable(draw)[1:]) for draw in draws}) == 3
 
 
-def test_a_fault_in_the_beginning_is_that_of_the_first_run(tmp_path: Path) -> None:
-    words = "n=3 seed=1 max_steps=40 fault=one"
-    run = run_cell(Cell.compose(words.split()), tmp_path).folder
-    branch = branched(run, "0", tmp_path).folder
-    assert comparable(branched(branch, "1", tmp_path / "again").folder)[1:] == comparable(branch)[1:]
-
-
 def test_only_what_begins_at_the_instant_or_later_is_asked(tmp_path: Path) -> None:
     brain = Counting()
     with served(brain) as addresses:
@@ -125,7 +118,7 @@ def test_the_run_is_found_where_the_branch_says_and_beside_it(chain: tuple[Path,
     assert json.loads((branch / "meta.json").read_text())["parent"] == f"../runs/{run.name}"
     plan_branch(BranchRequest(branch, "3"))
     moved = shutil.copytree(branch, tmp_path / branch.name)
-    with pytest.raises(UserError, match=f"it is a branch of {run.name}, which is not there"):
+    with pytest.raises(UserError, match=f"it is a branch of {run.name}, which is missing"):
         plan_branch(BranchRequest(moved, "3"))
     beside = shutil.copytree(run, tmp_path / run.name)
     assert branched(moved, "3", tmp_path / "out").outcome == "completed"
@@ -137,7 +130,7 @@ def test_another_run_under_the_name_is_refused(chain: tuple[Path, Path], tmp_pat
     other = run_cell(Cell.compose([*SQUEEZE.split(), "seed=9"]), tmp_path / "other").folder
     moved = shutil.copytree(branch, tmp_path / branch.name)
     shutil.copytree(other, tmp_path / run.name)
-    with pytest.raises(UserError, match=r"is not that run: it begins otherwise"):
+    with pytest.raises(UserError, match=r"is not that run: it starts differently"):
         plan_branch(BranchRequest(moved, "3"))
 
 
@@ -147,12 +140,12 @@ def test_a_branch_that_names_itself_is_refused(chain: tuple[Path, Path], tmp_pat
     meta["branch"]["run"] = "itself"
     meta["parent"] = "itself"
     (moved / "meta.json").write_text(json.dumps(meta))
-    with pytest.raises(UserError, match="which is not there"):
+    with pytest.raises(UserError, match="which is missing"):
         plan_branch(BranchRequest(moved, "3"))
 
 
 def test_an_instant_before_the_branch_is_that_of_its_run(chain: tuple[Path, Path]) -> None:
     run, branch = chain
-    with pytest.raises(UserError, match=r"--at 1: the run is a branch, live from 2 on") as refused:
+    with pytest.raises(UserError, match=r"--at 1: the run is itself a branch, live from 2 on") as refused:
         plan_branch(BranchRequest(branch, "1"))
     assert run.name in refused.value.hint

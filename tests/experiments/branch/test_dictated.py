@@ -10,7 +10,7 @@ import pytest
 from maeil.trace import read_trace
 from maeil.trace.events import MessageSent, PlanChange, ThoughtEnd
 from maeil.user_errors import UserError
-from quorum.experiments.branch.command import BranchRequest, plan_branch
+from quorum.experiments.branch.request import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.verify import verify_run

@@ -12,7 +12,7 @@ import pytest
 from maeil.seeds import Seeds
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtStart
-from quorum.experiments.branch.command import BranchRequest, plan_branch, plan_draws
+from quorum.experiments.branch.request import BranchRequest, plan_branch, plan_draws
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.draws import DrawnSeeds, sample_number
 from quorum.experiments.episode.expected import expectation
@@ -122,30 +122,27 @@ def test_no_answer_of_another_draw_comes_from_the_cache_and_the_beginning_sends_
     assert (True, 5) not in seeds
 
 
-def test_the_command_prints_a_line_for_each_draw_and_a_list_as_data(run: Path, quorum: Quorum) -> None:
-    done = quorum("branch", str(run), "--at", "4", "--draws", "2")
-    assert done.returncode == 0, done.stderr
-    assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["draw 0", "draw 1"]
-    done = quorum("branch", str(run), "--at", "4", "--draws", "2", "--json")
-    assert [one["outcome"] for one in json.loads(done.stdout)] == ["completed", "completed"]
-    assert quorum("branch", str(run), "--at", "4", "--draws", "0").returncode == 2
+def test_more_than_one_draw_is_a_sweep_with_a_control(run: Path, quorum: Quorum) -> None:
+    words = ("branch", str(run), "--at", "4", "llm.poor=0.9", "--dry-run", "--json")
+    assert [json.loads(quorum(*words, "--draws", draws).stdout)["cells"] for draws in ("1", "2")] == [1, 4]
+    assert json.loads(quorum(*words, "--draws", "2", "--no-control").stdout)["cells"] == 2
+    assert quorum(*words, "--draws", "0").returncode == 2
 
 
 def test_what_is_left_after_the_instant_is_told_before_a_real_model_is_asked(run: Path, tmp_path: Path) -> None:
     live = len([s for s in read_trace(run).events if isinstance(s.event, ThoughtStart) and s.t >= 4])
     request = BranchRequest(run, "4", sets=["llm=openai", "llm.model=gpt-5-mini"])
     planned = plan_branch(request)
-    told = expectation(planned.cell, planned.thoughts_left, 3)
-    found = re.match(r"expected: about (\d+) answers, ([\d,]+) tokens, \$[\d.e-]+, [\d:]+ for each of 3 draws ", told)
+    told = expectation(planned.cell, planned.thoughts_left)
+    found = re.match(r"expected: about (\d+) answers, ([\d,]+) tokens, \$[\d.e-]+, [\d:]+ ", told)
     assert found, told
     assert planned.thoughts_left == live
     assert live / 2 <= int(found[1]) <= live * 2
     assert not planned.branching.prefix.live
 
 
-def test_one_draw_that_fails_makes_the_command_fail(run: Path, tmp_path: Path, quorum: Quorum) -> None:
+def test_a_branch_that_fails_makes_the_command_fail(run: Path, tmp_path: Path, quorum: Quorum) -> None:
     nowhere = ["llm=openai", "llm.model=m", "llm.base_url=http://127.0.0.1:9/v1", "llm.api_key_env=null", "llm.tries=1"]
-    sets = [word for edit in nowhere for word in ("--set", edit)]
-    done = quorum("branch", str(run), "--at", "4", "--draws", "2", *sets, "--json", "--out", str(tmp_path))
+    done = quorum("branch", str(run), "--at", "4", *nowhere, "--json", "--out", str(tmp_path))
     assert done.returncode == 1, done.stderr
-    assert [one["outcome"] for one in json.loads(done.stdout)] == ["error", "error"]
+    assert json.loads(done.stdout)["outcome"] == "error"

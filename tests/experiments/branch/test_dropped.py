@@ -12,10 +12,10 @@ from maeil.mind import View
 from maeil.trace import Instant, Prefix, Trace, comparable, read_trace
 from maeil.trace.events import MessageSent, ThoughtEnd, ThoughtStart
 from maeil.user_errors import UserError
-from quorum.experiments.branch.command import BranchRequest, plan_branch
-from quorum.experiments.branch.messages import found_messages
+from quorum.experiments.branch.change import find_messages
+from quorum.experiments.branch.request import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.dropped import Drop, Dropping
+from quorum.experiments.episode.branch_minds import DroppedMessage, DroppingMind
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.verify import verify_run
 from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
@@ -78,7 +78,7 @@ def test_the_instant_is_the_begin_of_the_thought_that_sends_it_and_only_what_beg
         words = ["env=squeeze", "n=3", "max_steps=4", "agents=naive", "topology=debate", "llm.cache=false"]
         run = run_cell(Cell.compose([*words, *model]), tmp_path).folder
         trace = read_trace(run)
-        ((_, instant),) = found_messages(trace, [4])
+        ((_, instant),) = find_messages(trace.story, [4])
         brain.requests = 0
         branch = branched(run, None, tmp_path / "branches", drops=[4]).folder
         asked = brain.requests
@@ -136,7 +136,7 @@ def test_what_is_dropped_names_the_cell(run: Path) -> None:
 
 REFUSED = {
     "no such message": (None, [99], r"--drop 99: the run has no such message(.|\n)*Its messages are 0 to 14"),
-    "too late": ("3", [7], r"--drop 7: the thought that sends it begins at 2:\d+, before --at 3"),
+    "too late": ("3", [7], r"--drop 7: the thought that sends it starts at 2:\d+, before --at 3"),
     "no instant": (None, [], "--at is missing"),
 }
 
@@ -154,7 +154,7 @@ def test_a_silent_run_says_that_nothing_can_be_dropped(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(["env=squeeze", "n=2", "max_steps=2"]), tmp_path / "runs").folder
     with pytest.raises(UserError, match="has no such message") as refused:
         plan_branch(BranchRequest(run, drops=[0]))
-    assert "Nothing was said" in refused.value.hint
+    assert "Nobody said anything" in refused.value.hint
 
 
 def speaking(view: View) -> Thought:
@@ -177,8 +177,8 @@ def test_a_message_is_known_by_its_place_among_those_that_its_sender_sends_in_it
     topology = Decentralized(DecentralizedConfig(name="decentralized", budget=2))
     prefix = Prefix(Trace(tuple(play([Scripted(walk(1))]))), Instant(0))
     prefix.live = True
-    wanted = [Drop(number, 0, *drop) for number, drop in enumerate(drops)]
-    dropping = Dropping(Scripted(speaking), wanted, prefix)
+    wanted = [DroppedMessage(number, 0, *drop) for number, drop in enumerate(drops)]
+    dropping = DroppingMind(Scripted(speaking), wanted, prefix)
     events = play([dropping, Scripted(walk(1))], topology=topology, listener=dropping)
     assert [s.event.content for s in events if isinstance(s.event, MessageSent)] == left
     assert len(dropping.undone) == undone

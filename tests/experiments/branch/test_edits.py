@@ -11,7 +11,7 @@ import pytest
 from maeil.trace import Trace, comparable, read_trace
 from maeil.trace.events import MessageSent, PlanChange, ThoughtEnd, ThoughtStart
 from maeil.user_errors import UserError
-from quorum.experiments.branch.command import BranchRequest, plan_branch, plan_draws
+from quorum.experiments.branch.request import BranchRequest, plan_branch, plan_draws
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.branching import PrefixRefused
 from quorum.experiments.episode.runner import run_cell
@@ -129,7 +129,7 @@ def test_an_edit_that_changes_nothing_is_told(run: Path) -> None:
 
 
 REFUSED = {
-    "no step": ("x", {}, "--at x: give a step, or a step and a time"),
+    "no step": ("x", {}, "--at x: give a step, or a step and a cognitive time"),
     "negative": ("-1", {}, "--at -1: give a step"),
     "after the end": ("99", {}, "--at 99: the run ends after step 5"),
     "after the last thought": ("5", {}, "--at 5: nobody begins to think at 5 or later; the last one begins at 4:"),
@@ -209,7 +209,7 @@ def test_a_beginning_that_comes_out_otherwise_is_told_and_leaves_nothing(
 ) -> None:
     file, old, new, message = DAMAGES[damage]
     changed = tampered(run, tmp_path / "run", file, old, new)
-    with pytest.raises(PrefixRefused, match=rf"cannot be brought back as it was: (.|\n)*{message}"):
+    with pytest.raises(PrefixRefused, match=rf"cannot be replayed up to the branch point: (.|\n)*{message}"):
         branched(changed, AT, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -217,7 +217,7 @@ def test_a_beginning_that_comes_out_otherwise_is_told_and_leaves_nothing(
 def test_a_run_without_its_calls_is_refused(run: Path, tmp_path: Path) -> None:
     folder = tampered(run, tmp_path / "run", "meta.json", "", "")
     (folder / "calls.jsonl").unlink()
-    with pytest.raises(UserError, match=r"what its models answered: .*calls.jsonl cannot be read"):
+    with pytest.raises(UserError, match=r"the answers of its models: .*calls.jsonl cannot be read"):
         plan_branch(BranchRequest(folder, AT))
 
 

@@ -15,7 +15,7 @@ from maeil.trace.events import ThoughtStart
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.recording import unfolded
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
-from quorum.experiments.branch.command import BranchRequest, plan_branch
+from quorum.experiments.branch.request import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import Result, run_cell
 from tests.experiments.episode.test_loopback_books import TEAMS

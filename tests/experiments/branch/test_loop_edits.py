@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from maeil import LoopSettings, Plan, Thought, run_episode
-from maeil.component import ComponentConfig, TakesOver, TopologyContext
+from maeil.component import ComponentConfig, Handover, TopologyContext
 from maeil.extensions.branch import Branch, LaterSettings
 from maeil.extensions.describe.events import Routed
 from maeil.messages import Draft
 from maeil.trace import Instant, Prefix, Recorder, Stamped, Trace, comparable, read_trace
 from maeil.trace.events import MessageSent, StepTaken, ThoughtStart
 from maeil.user_errors import UserError
-from quorum.experiments.branch.command import BranchRequest, plan_branch
+from quorum.experiments.branch.request import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.registry import topologies
 from quorum.experiments.episode.runner import run_cell
@@ -190,7 +190,7 @@ REFUSED = {
         "it has a coordinator, and the team had none",
     ),
     "no such topology": ("2", ["topology=centralised"], "topology: there is no option 'centralised'"),
-    "a shorter run than there is": ("2", ["max_steps=2"], "max_steps=2: the branch begins in step 2"),
+    "a shorter run than there is": ("2", ["max_steps=2"], "max_steps=2: the branch starts at step 2"),
     "no steps": ("2", ["max_steps=0"], "max_steps"),
     "a part of the world": ("2", ["env.max_steps=9"], r"env.max_steps: (.|\n)*Set max_steps alone"),
     "a group of values": ("2", ["budget=large"], r"budget: it is a group(.|\n)*budget.calls"),
@@ -226,8 +226,8 @@ def test_minds_that_cannot_take_over_keep_the_topology(tmp_path: Path) -> None:
 def test_a_topology_that_does_not_say_that_it_can_take_over_is_refused(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = replace(topologies.get("individual"), takes_over=TakesOver.NOT)
+    other = replace(topologies.get("individual"), handover=Handover.NEVER)
     get = topologies.get
     monkeypatch.setattr(topologies, "get", lambda name: other if name == "individual" else get(name))
-    with pytest.raises(UserError, match="topology=individual: it does not say that it can take over"):
+    with pytest.raises(UserError, match="topology=individual: it does not declare that it can take over"):
         plan_branch(BranchRequest(run, "2", sets=["topology=individual"]))

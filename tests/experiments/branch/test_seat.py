@@ -9,8 +9,8 @@ import pytest
 from maeil.trace import Instant, Prefix, Trace, read_trace
 from maeil.trace.events import ThoughtStart
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.branch_minds import Takeover
 from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.episode.seat import Seat
 from tests.experiments.branch.test_identity import Counting, branched
 from tests.experiments.episode.till import Then, Till
 from tests.maeil.scripted import Scripted, play, walk
@@ -24,7 +24,7 @@ def test_a_mind_that_takes_over_decides_from_the_instant_on_and_has_seen_the_res
     events = play([Scripted(walk(1))])
     prefix = Prefix(Trace(tuple(events)), Instant(2))
     before, after = Scripted(walk(1)), Scripted(walk(2))
-    other = play([Seat(before, after, prefix, along=along)], listener=prefix)
+    other = play([Takeover(before, after, prefix, shadow=along)], listener=prefix)
     first = next(s.seq for s in events if isinstance(s.event, ThoughtStart) and s.t >= 2)
     assert [s.event for s in other[1:first] if isinstance(s.event, ThoughtStart)] == [
         s.event for s in events[1:first] if isinstance(s.event, ThoughtStart)

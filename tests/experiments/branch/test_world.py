@@ -20,7 +20,7 @@ from maeil.metrics import compute_metrics
 from maeil.trace import Listener, Trace, comparable, read_trace, replay
 from maeil.trace.events import ActionChange, PlanChange, Stamped, StepTaken, ThoughtStart
 from maeil.user_errors import UserError
-from quorum.experiments.branch.command import BranchRequest, plan_branch
+from quorum.experiments.branch.request import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.recorded_episode import open_episode
@@ -220,7 +220,7 @@ REFUSED = {
     "[]": "no JSON object that names something",
     "{}": "no JSON object that names something",
     '{"walls": {}}': "walls: there is no such part: they are agents and blocks",
-    '{"agents": {"agent_9": [0, 0]}}': "agents.agent_9: there is no such agent",
+    '{"agents": {"agent_9": [0, 0]}}': "agents.agent_9: no such agent",
     '{"agents": {"agent_0": [0, 99]}}': r"agent 0 at \(0, 99\) is outside the grid of side 20",
     '{"agents": {"agent_0": [0.5, 1]}}': r"agents.agent_0: \[0.5, 1\] is no cell",
     '{"agents": {"agent_0": [0, 0], "agent_1": [0, 0]}}': "agent 1 at .* stands on agent 0",

@@ -100,7 +100,7 @@ def test_what_goes_along_with_the_levels_is_told(tmp_path: Path) -> None:
     assert found.design.confounded == {"agents.name": ("heuristic", "naive")} or set(found.design.confounded) == {
         "agents.name"
     }
-    assert "Not told apart from topology: agents.name" in told(found)
+    assert "Confounded with topology: agents.name" in told(found)
     assert answer(tmp_path, by=["topology", "agents"]).design.confounded == {}
 
 
@@ -206,7 +206,7 @@ def test_a_simulated_model_is_told_everywhere(tmp_path: Path) -> None:
     assert "It answered in: naive." in notes(some)[0]
     assert "Parse failures: 2.5% of 40 calls (1)." in told(some)
     runs, shown = tables(some)
-    assert "Empty answers: 5.0% of 40 calls (2), beside those." in told(some)
+    assert "Empty answers: 5.0% of 40 calls (2), not among those." in told(some)
     assert ("naive", "1", "40", "2.5%", "5.0%", "simulated") in runs.rows
     assert {row[0] for row in shown.rows} == {"heuristic", "naive (simulated)"}
     assert all(SIMULATED in table.caption for table in tables(some))
@@ -443,7 +443,7 @@ def test_inputs_that_go_along_with_the_levels_are_told(sweep: Path) -> None:
         meta = json.loads(file.read_text())
         text = "b" if meta["configuration"]["topology"]["name"] == "chain" else "a"
         file.write_text(json.dumps({**meta, "inputs": {PROMPT: text * 64}}))
-    assert f"Not told apart from topology: {PROMPT} (aaaaaaaa, bbbbbbbb)" in told(answer(sweep, by=["topology"]))
+    assert f"Confounded with topology: {PROMPT} (aaaaaaaa, bbbbbbbb)" in told(answer(sweep, by=["topology"]))
 
 
 def test_minds_that_have_other_templates_are_compared_without_a_word(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The findings in words: what differs and by how much, or that nothing can be told, and how many boards it takes."""
+"""The findings in words: what differs and by how much, or that nothing is significant, and how many boards it takes."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ def test_what_differs_is_told_with_its_size_interval_and_p(tmp_path: Path) -> No
 def test_where_nothing_can_be_told_the_sentence_says_how_many_boards_would(tmp_path: Path) -> None:
     found = _comparison(tmp_path, {"alone": [20, 30, 40, 50, 60, 70, 80, 90], "talk": [18, 33, 38, 52, 57, 71, 79, 89]})
     steps = findings(found)[0]
-    assert steps.startswith("Steps: no difference from alone can be told. The largest is -0.38 [")
+    assert steps.startswith("Steps: no significant difference from alone. The largest is -0.38 [")
     needed = boards_needed(found.differences[0])
     assert needed is not None
-    assert f"To tell one of this size, about {needed} boards are needed; there are 8." in steps
+    assert f"To find one of this size, about {needed} boards are needed; there are 8." in steps
 
 
 def test_a_difference_that_only_the_correction_takes_away_is_told_with_both_p_values(tmp_path: Path) -> None:
     arms = {"a": [10] * 6, "b": [12, 13, 14, 15, 16, 17], "c": [9, 11, 9, 11, 9, 12], "d": [9, 12, 8, 11, 9, 12]}
     steps = findings(_comparison(tmp_path, arms))[0]
-    assert "no difference from a can be told" in steps
+    assert "no significant difference from a" in steps
     assert "(p = 0.031, by Holm's correction 0.094)" in steps
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,10 +32,18 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return hostile_sweep(tmp_path_factory.mktemp("latex") / "sweep")
 
 
-def _written(sweep: Path, folder: Path, columns: int, *, curves: bool = False) -> Path:
-    comparison = compare([read_results(sweep)], Question(baseline="plain", curves=curves))
-    write_files(comparison, tables(comparison), notes(comparison), folder, force=False, columns=columns)
-    return folder
+@pytest.fixture(scope="module")
+def written(sweep: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
+    """Give the files of a comparison for a document of this many columns, written once."""
+
+    @cache
+    def files(columns: int) -> Path:
+        folder = tmp_path_factory.mktemp("files") / "n"
+        comparison = compare([read_results(sweep)], Question(baseline="plain"))
+        write_files(comparison, tables(comparison), notes(comparison), folder, force=False, columns=columns)
+        return folder
+
+    return files
 
 
 def _compiled(folder: Path, columns: int) -> str:
@@ -59,9 +69,9 @@ def _compiled(folder: Path, columns: int) -> str:
 @needs_latex
 @pytest.mark.parametrize("columns", [1, 2])
 def test_a_paper_that_includes_tables_and_figures_has_no_overfull_box(
-    sweep: Path, tmp_path: Path, columns: int
+    written: Callable[[int], Path], columns: int
 ) -> None:
-    log = _compiled(_written(sweep, tmp_path, columns), columns)
+    log = _compiled(written(columns), columns)
     assert "Overfull" not in log
     assert "Missing character" not in log
     assert "multiply defined" not in log
@@ -76,8 +86,8 @@ def test_the_check_for_overfull_boxes_sees_a_table_that_is_too_wide(tmp_path: Pa
     assert "Overfull" in _compiled(tmp_path, 1)
 
 
-def test_the_fonts_of_a_figure_are_embedded_and_none_is_of_type_3(sweep: Path, tmp_path: Path) -> None:
-    files = list(_written(sweep, tmp_path, 1).glob("*.pdf"))
+def test_the_fonts_of_a_figure_are_embedded_and_none_is_of_type_3(written: Callable[[int], Path]) -> None:
+    files = [file for file in written(1).glob("*.pdf") if file.name != "paper.pdf"]
     assert files
     for file in files:
         content = file.read_bytes()
@@ -86,8 +96,8 @@ def test_the_fonts_of_a_figure_are_embedded_and_none_is_of_type_3(sweep: Path, t
         assert b"CreationDate" not in content, file.name
 
 
-def test_a_figure_is_as_wide_as_a_column_or_the_page(sweep: Path, tmp_path: Path) -> None:
-    for file in _written(sweep, tmp_path, 1).glob("*.pdf"):
+def test_a_figure_is_as_wide_as_a_column_or_the_page(written: Callable[[int], Path]) -> None:
+    for file in (file for file in written(1).glob("*.pdf") if file.name != "paper.pdf"):
         box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) ", file.read_bytes())
         assert box is not None
         assert round(float(box[1]) / 72, 2) in (3.4, 7.0)
@@ -103,8 +113,8 @@ def test_only_what_is_wider_than_a_column_goes_over_both() -> None:
     assert r"\includegraphics{{a.b}.pdf}" in figures
 
 
-def test_every_float_has_a_label_of_its_own_and_a_caption_in_words(sweep: Path, tmp_path: Path) -> None:
-    folder = _written(sweep, tmp_path, 2)
+def test_every_float_has_its_own_label_and_a_caption_in_words(written: Callable[[int], Path]) -> None:
+    folder = written(2)
     text = (folder / "tables.tex").read_text() + (folder / "figures.tex").read_text()
     labels = re.findall(r"\\label\{(.*?)\}", text)
     captions = re.findall(r"\\caption\{(.*)\}", text)

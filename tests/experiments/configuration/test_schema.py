@@ -7,9 +7,9 @@ from pydantic import BaseModel, ValidationError, model_validator
 
 from maeil.user_errors import UserError
 from quorum.experiments.configuration import schema
+from quorum.experiments.configuration.checked_values import describe_validation_errors
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.schema import validate
-from quorum.experiments.configuration.validation_errors import describe_validation_errors
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ WRONG = {
     "~memory.messages": "memory.messages: the key is missing",
     "~env.step_cost": "env.step_cost: the key is missing",
     "+x=1": "x: there is no such key. Keys: n, seed, episode, max_steps, max_repairs, memory, limits, "
-    "budget, prompts, clock, env, agents, topology, llm, extension, fault.",
+    "budget, prompts, clock, env, agents, topology, llm, extension.",
     "llm.temperature=hot": "llm.temperature: 'hot' is not a number",
     "llm.tries=0": "llm.tries: 0 is not allowed: it must be at least 1",
     "llm.structured=xml": "llm.structured: 'xml' is not allowed: it must be 'auto', 'schema', 'tools' or 'prompt'",

@@ -82,8 +82,8 @@ def test_the_command_says_why_and_a_model_that_never_answered_is_called_neither_
     with served(Counting(), context=100) as addresses:
         llm = ("llm=openai", f"llm.base_url={addresses.openai}", "llm.model=simulated", "llm.api_key_env=null")
         done = CliRunner().invoke(app, ["run", "agents=naive", "n=1", *llm, "--out", str(tmp_path), "--quiet"])
-        told = CliRunner().invoke(app, ["run", "agents=naive", "n=1", "seed=1", *llm, "--out", str(tmp_path)])
+        shown = CliRunner().invoke(app, ["run", "agents=naive", "n=1", "seed=1", *llm, "--out", str(tmp_path)])
     assert (done.exit_code, "ContextExceeded" in done.output) == (0, False)
-    assert "the episode was ended unfinished: ContextExceeded: agent_0: HTTP 400" in told.stderr
+    assert "the episode was ended unfinished: ContextExceeded: agent_0: HTTP 400" in shown.stderr
     (tally,) = compare(tmp_path, by="agents").pool.tallies
     assert (tally.pooled, tally.answered, tally.simulated) == (2, False, False)

@@ -1,4 +1,4 @@
-"""Models that stand in for one that cannot be reached, over real HTTP: when they are asked, and who is told of it."""
+"""Models that stand in for one that cannot be reached, over real HTTP: when they are asked, and where that is shown."""
 
 from __future__ import annotations
 
@@ -107,8 +107,8 @@ def test_a_fallback_is_asked_with_its_own_values(sound, broken, tmp_path: Path) 
 def test_a_comparison_says_that_another_model_answered(sound, broken, tmp_path: Path) -> None:
     _run(tmp_path / "runs", *_uncached(broken), f"llm.fallback=[{_anthropic(sound)}]")
     _run(tmp_path / "runs", *_uncached(sound), f"llm.fallback=[{_anthropic(sound)}]")
-    told = notes(compare([read_results(tmp_path / "runs")], Question()))
-    assert any(note.startswith("In 1 runs another model answered") for note in told), told
+    remarks = notes(compare([read_results(tmp_path / "runs")], Question()))
+    assert any(note.startswith("In 1 runs another model answered") for note in remarks), remarks
 
 
 def test_without_a_failure_nobody_else_is_asked_and_nothing_is_named(sound, broken, tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_preset_serves_agents_and_roles_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fallback", "told"),
+    ("fallback", "expected"),
     [
         ("[{preset: grok, model: a}]", r"llm.fallback.0.preset: there is no preset 'grok'\n.*'groq'"),
         ("[anthropic]", "llm.fallback.0: 'anthropic' is not a map"),
@@ -208,13 +208,13 @@ def test_a_preset_serves_agents_and_roles_too() -> None:
         ),
         ("[{preset: groq}]", "llm.fallback.*model"),
         ("[{}]", "llm.fallback.0: it asks the same model at the same address"),
-        ("[{model: a, fallback: [{model: b}]}]", "llm.fallback.0.fallback: a fallback has none of its own"),
+        ("[{model: a, fallback: [{model: b}]}]", "llm.fallback.0.fallback: a fallback cannot have this key"),
         ("[{model: a, mdoel: b}]", "llm.fallback.0.mdoel: there is no such key. Did you mean 'model'"),
         ("[{name: replay, run: x}]", "llm.fallback.0: .*replay"),
     ],
 )
-def test_a_fallback_that_is_none_is_told(fallback: str, told: str) -> None:
-    with pytest.raises(UserError, match=f"(?s){told}"):
+def test_a_fallback_that_is_none_is_told(fallback: str, expected: str) -> None:
+    with pytest.raises(UserError, match=f"(?s){expected}"):
         Cell.compose([*NAIVE, f"llm.fallback={fallback}"])
 
 

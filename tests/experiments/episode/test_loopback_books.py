@@ -171,12 +171,12 @@ def failing_world(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def stopped_by(number: int, cell: list[str], till: Till, out: Path) -> Path:
     """Run the command, send it a signal when all that was served is recorded, and return its folder."""
-    told = out / "told"
+    errors_file = out / "errors_file"
     arguments = ("run", *cell, "--quiet", "--out", str(out / "runs"))
-    process = FORKS.Process(target=_quorum, args=(arguments, out, told))
+    process = FORKS.Process(target=_quorum, args=(arguments, out, errors_file))
     process.start()
     try:
-        assert till.stopped.wait(60), told.read_text()
+        assert till.stopped.wait(60), errors_file.read_text()
         until = time.monotonic() + 30
         while _recorded(out) < till.answers:
             assert time.monotonic() < until
@@ -186,7 +186,7 @@ def stopped_by(number: int, cell: list[str], till: Till, out: Path) -> Path:
     finally:
         process.kill()
         process.join()
-    errors = told.read_text()
+    errors = errors_file.read_text()
     assert process.exitcode == (130 if number == signal.SIGINT else 143), errors
     assert f"with {till.answers} answers of {till.prompt + till.completion:,} tokens" in errors
     assert not any(words in errors for words in (*LEFT_BEHIND, "Traceback")), errors
@@ -198,7 +198,7 @@ def _recorded(out: Path) -> int:
     return sum(b'"reply"' in line for file in out.glob("runs/*/calls.jsonl") for line in file.read_bytes().splitlines())
 
 
-def _quorum(arguments: tuple[str, ...], folder: Path, told: Path) -> None:
-    os.dup2(os.open(told, os.O_RDWR | os.O_CREAT), 2)
+def _quorum(arguments: tuple[str, ...], folder: Path, errors_file: Path) -> None:
+    os.dup2(os.open(errors_file, os.O_RDWR | os.O_CREAT), 2)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     be_quorum(arguments, folder, environment())

@@ -202,7 +202,7 @@ def damaged(store: Path, change: str) -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ("changed", "its SHA-256 is another one"),
+        ("changed", "its SHA-256 differs from"),
         ("no JSON", "damaged: "),
         ("another file", "it is no memory of a team"),
         ("newer", "it has the schema 2"),

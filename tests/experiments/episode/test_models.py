@@ -168,10 +168,10 @@ def test_a_replay_of_something_else_is_told_with_the_difference(tmp_path: Path) 
     )
     with pytest.raises(UserError) as caught:
         run_cell(cell, tmp_path / "again")
-    told = str(caught.value)
-    assert "-walker_0 is in cell 0 of 5." in told
-    assert "+walker_0 is in cell 0 of 7." in told
-    assert "same configuration" in told
+    difference = str(caught.value)
+    assert "-walker_0 is in cell 0 of 5." in difference
+    assert "+walker_0 is in cell 0 of 7." in difference
+    assert "same configuration" in difference
 
 
 @pytest.mark.parametrize("content", [None, "{", '{"a": 1}\n'])

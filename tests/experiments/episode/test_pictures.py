@@ -51,16 +51,16 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("words", [CUBE, CRAFTER])
 def test_a_picture_stands_in_the_place_of_the_observation_or_beside_it(words: tuple[str, ...], tmp_path: Path) -> None:
-    told = {form: asked(run(tmp_path, *words, f"env.observation={form}")) for form in ("text", "picture", "both")}
-    for message in told["text"]:
+    prompts = {form: asked(run(tmp_path, *words, f"env.observation={form}")) for form in ("text", "picture", "both")}
+    for message in prompts["text"]:
         assert "<observation>" in message["content"]
         assert "pictures" not in message
-    for message in told["picture"]:
+    for message in prompts["picture"]:
         assert "<observation>" not in message["content"]
         assert "<turn>" in message["content"], "who is asked, and what, stays"
         assert "There is no block of data here: the picture of this message shows the observation" in message["content"]
         assert len(message["pictures"]) == 1
-    first, with_both = told["text"][0]["content"], told["both"][0]["content"]
+    first, with_both = prompts["text"][0]["content"], prompts["both"][0]["content"]
     block, _, rest = first.partition("</observation>\n")
     assert with_both.startswith(f"{block}</observation>\nThe picture of this message shows it, too. ")
     assert with_both.endswith(rest), "all other words are those of a prompt without a picture"
@@ -205,7 +205,7 @@ def test_the_viewer_names_the_pictures_of_a_prompt_and_gives_their_bytes(seen: P
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         ("env=transport env.observation=picture", "env.observation: there is no such key"),
         ("env=squeeze env.observation=both", "env.observation: there is no such key"),
@@ -217,7 +217,7 @@ def test_the_viewer_names_the_pictures_of_a_prompt_and_gives_their_bytes(seen: P
         ),
     ],
 )
-def test_what_cannot_be_shown_is_refused(words: str, told: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=told):
+def test_what_cannot_be_shown_is_refused(words: str, expected: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=expected):
         run(tmp_path, *words.split())
     assert list(tmp_path.iterdir()) == []

@@ -115,10 +115,10 @@ def test_a_missing_key_is_told_with_its_variable_and_where_it_is_made(
     monkeypatch.delenv(variable, raising=False)
     given = [f"llm.base_url={RESOURCE}"] if preset == "azure" else []
     words = ["n=1", "agents=naive", f"llm={preset}", "llm.model=a", *given]
-    told = next(found for found in check(words, tmp_path, None) if found.subject == "configuration")
-    assert not told.fine
-    assert f"export {variable}=" in told.detail
-    assert "Keys are made at" in told.detail
+    finding = next(found for found in check(words, tmp_path, None) if found.subject == "configuration")
+    assert not finding.fine
+    assert f"export {variable}=" in finding.detail
+    assert "Keys are made at" in finding.detail
 
 
 def test_azure_asks_for_the_address_of_the_resource() -> None:

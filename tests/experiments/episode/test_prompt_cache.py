@@ -62,9 +62,9 @@ def test_a_model_with_a_higher_minimum_keeps_nothing_of_short_prompts(tmp_path: 
 def test_the_cache_changes_what_is_told_of_tokens_and_money_alone(tmp_path: Path) -> None:
     def thoughts(folder: Path) -> list[Any]:
         trace = read_trace(folder / "trace.jsonl")
-        told = {"cached_tokens", "cache_written_tokens", "usd", "seconds"}
+        counted = {"cached_tokens", "cache_written_tokens", "usd", "seconds"}
         return [
-            [{key: value for key, value in call.items() if key not in told} for call in thought.calls]
+            [{key: value for key, value in call.items() if key not in counted} for call in thought.calls]
             for thought in trace.of(ThoughtEnd)
         ]
 
@@ -97,8 +97,8 @@ async def test_no_prompt_has_more_breakpoints_than_there_may_be_and_none_loses_a
             messages = (ChatMessage(ChatRole.SYSTEM, system), ChatMessage(ChatRole.USER, user, marks(user)))
             answer = AnswerFormat(call["answer"]["name"], call["answer"]["schema"])
             request = Request(messages, answer, Sampling(None, 512))
-            told = await unsent(claude, request)
-            contents = [told["system"], told["messages"][0]["content"]]
+            body = await unsent(claude, request)
+            contents = [body["system"], body["messages"][0]["content"]]
             assert ["".join(_texts(content)) for content in contents] == [system, user]
             assert all(text.strip() for content in contents for text in _texts(content))
             assert 1 <= str(contents).count("'cache_control': {'type': 'ephemeral'}") <= 4
@@ -118,10 +118,10 @@ def test_the_view_shows_where_breakpoints_lie_and_what_is_read_of_later_prompts(
     other, form, own = (again["share"] for again in view["again"])
     assert other == pytest.approx(view["breakpoints"][1]["tokens"] / view["tokens"], abs=0.05)
     assert (form, own > 0.7) == (0, True)
-    told = quorum(*words).stdout
+    printed = quorum(*words).stdout
     for model in ("gpt-6-sol", "gpt-5-mini", "claude-sonnet-5", "claude-haiku-4-5"):
-        assert f", {model} ---" in told
-    assert "from 4,096 tokens on" in told
+        assert f", {model} ---" in printed
+    assert "from 4,096 tokens on" in printed
 
 
 def test_the_view_of_a_prompt_that_is_too_short_and_of_none(quorum: Quorum) -> None:

@@ -113,7 +113,7 @@ def test_an_agents_model_is_never_asked_at_the_address_of_its_role() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (
             LLAMAC,
@@ -127,8 +127,8 @@ def test_an_agents_model_is_never_asked_at_the_address_of_its_role() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else value[0],
 )
-def test_an_unknown_role_is_told_with_those_of_the_team(words: tuple[str, ...], told: str) -> None:
-    with pytest.raises(UserError, match=f"(?s){told}"):
+def test_an_unknown_role_is_told_with_those_of_the_team(words: tuple[str, ...], expected: str) -> None:
+    with pytest.raises(UserError, match=f"(?s){expected}"):
         Cell.compose([*words, "llm.roles.assesor.poor=0.5"])
 
 
@@ -170,16 +170,16 @@ def test_a_call_has_the_deadline_of_its_role_or_the_longest_of_its_turn() -> Non
 def test_a_slow_answer_is_waited_for_as_long_as_its_turn_says(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     plain = dict.fromkeys(SimulatedSettings.model_fields, 0.0)
-    team = ["agents=naive", "topology=debate", "n=2", "env.blocks={1: 1}", "max_steps=2", "llm.tries=1"]
-    with served(SimulatedModel(SimulatedSettings(**{**plain, "seed": 0, "latency": 1.0}))) as slow:
+    team = ["agents=naive", "topology=debate", "n=2", "env.blocks={1: 1}", "max_steps=1", "llm.tries=1"]
+    with served(SimulatedModel(SimulatedSettings(**{**plain, "seed": 0, "latency": 0.5}))) as slow:
         words = [*team, *_over_http(slow)]
-        waited = run_cell(Cell.compose([*words, "llm.deadline=0.3", "llm.deadlines={plan: 30, talk: 30}"]), tmp_path)
-        cut = run_cell(Cell.compose([*words, "llm.deadline=30", "llm.deadlines.plan=0.3"]), tmp_path)
+        waited = run_cell(Cell.compose([*words, "llm.deadline=0.1", "llm.deadlines={plan: 30, talk: 30}"]), tmp_path)
+        cut = run_cell(Cell.compose([*words, "llm.deadline=30", "llm.deadlines.plan=0.1"]), tmp_path)
     assert waited.outcome == "completed"
     assert cut.outcome == "error"
     failed = [call for call in _calls(cut) if "failure" in call]
     assert {tuple(call["turn"]) for call in failed} == {("plan",)}
-    assert "within 0.3 s" in failed[0]["failure"]["message"]
+    assert "within 0.1 s" in failed[0]["failure"]["message"]
 
 
 def test_a_deadline_of_nothing_is_told() -> None:

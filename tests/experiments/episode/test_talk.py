@@ -6,7 +6,7 @@ from cube_env.symbolic.actions import Wait
 from maeil.plans import Plan, Task
 from maeil.trace.events import MessageSent
 from quorum.agents.coordination.joint import Objection, directive, feedback
-from quorum.experiments.episode.talk import Talk, folded, in_words
+from quorum.experiments.episode.live import Talk, folded, in_words
 
 NAMES = [f"agent_{k}" for k in range(5)]
 

@@ -1,4 +1,4 @@
-"""Teams of several minds: who can stand beside whom, and episodes of theirs in every world."""
+"""Teams of several minds: who can share a team with whom, and episodes of theirs in every world."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 
 from maeil import Act, Component, ComponentConfig, Mind, Plan, Resume, Seeds, TeamContext, Thought, Topology, View
-from maeil.component import Beside
+from maeil.component import Compatibility
 from maeil.errors import ContractError
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import MessageSent, PlanChange, ThoughtEnd
@@ -22,8 +22,8 @@ from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode.parts import build
 from quorum.experiments.episode.prompt import Wanted, find_prompt
 from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.episode.silent_mind import SilentMind
 from quorum.experiments.episode.team import build_team
-from quorum.experiments.episode.unhearing import Unhearing
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.topologies.centralized import Centralized, CentralizedConfig
 from quorum.topologies.debate import Debate, DebateConfig
@@ -81,11 +81,11 @@ def naive() -> Mapping[str, Any]:
 
 
 @pytest.fixture
-def beside(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Offer a mind `own` that can stand beside those whom a test says."""
+def sharing(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Offer a mind `own` that is compatible with those whom a test says."""
 
-    def offer(company: Beside, build: Any = own_team) -> None:
-        component = Component(OwnConfig, build, uses_models=True, beside=company)
+    def offer(company: Compatibility, build: Any = own_team) -> None:
+        component = Component(OwnConfig, build, uses_models=True, compatible=company)
         found = minds.get
         monkeypatch.setattr(minds, "get", lambda name: component if name == "own" else found(name))
 
@@ -109,7 +109,7 @@ def test_each_participant_has_the_mind_that_is_named_for_it(naive: Mapping[str, 
     found = team(naive, None, COORDINATED, agent_1=RULE, coordinator=NEGOTIATOR)
     assert found.names == ["naive", "heuristic", "naive", "negotiator"]
     kinds = [type(mind).__name__ for mind in found.minds]
-    assert kinds == ["NaiveMind", "Unhearing", "NaiveMind", "Negotiator"]
+    assert kinds == ["NaiveMind", "SilentMind", "NaiveMind", "Negotiator"]
 
 
 def test_the_leader_is_who_leads_in_the_topology(naive: Mapping[str, Any]) -> None:
@@ -139,29 +139,29 @@ def test_a_mind_for_nobody_who_can_have_it_is_refused(
     assert error.value.hint or "choose" in error.value.message
 
 
-def test_a_mind_that_decides_for_all_stands_beside_nobody(naive: Mapping[str, Any], beside: Any) -> None:
-    beside(Beside.NOBODY)
+def test_a_mind_that_decides_for_all_shares_a_team_with_nobody(naive: Mapping[str, Any], sharing: Any) -> None:
+    sharing(Compatibility.SAME_VALUES)
     with pytest.raises(
-        UserError, match=r"agents\.members\.agent_1=own: its minds cannot stand .* beside naive"
+        UserError, match=r"agents\.members\.agent_1=own: its minds cannot share a team with naive"
     ) as error:
         team(naive, None, agent_1=own())
-    assert "agents=own; or choose minds that stand beside anybody: heuristic," in error.value.hint
+    assert "agents=own; or choose minds that can share a team with any: heuristic," in error.value.hint
     with pytest.raises(UserError, match=r"agents=own: .* with other values for single participants"):
         team(naive, own(), agent_1=own(1))
     assert team(naive, None, agent_0=own(), agent_1=own(), agent_2=own()).names == ["own"] * 3
 
 
-def test_minds_of_one_method_stand_beside_each_other_alone(naive: Mapping[str, Any], beside: Any) -> None:
-    beside(Beside.ITS_OWN)
-    with pytest.raises(UserError, match=r"agents=own: its minds cannot stand in a team beside heuristic"):
+def test_minds_of_one_method_share_a_team_only_with_each_other(naive: Mapping[str, Any], sharing: Any) -> None:
+    sharing(Compatibility.SAME_KIND)
+    with pytest.raises(UserError, match=r"agents=own: its minds cannot share a team with heuristic"):
         team(naive, own(), agent_1=RULE)
     found = team(naive, own(), COORDINATED, agent_1=own(5))
     assert [mind.number for mind in found.minds] == [0, 5, 0, 0]
     assert all(mind.context.own is None for mind in found.minds)
 
 
-def test_minds_that_stand_beside_anybody_are_told_who_has_them(naive: Mapping[str, Any], beside: Any) -> None:
-    beside(Beside.ANYBODY)
+def test_minds_that_are_compatible_with_any_learn_whose_minds_they_are(naive: Mapping[str, Any], sharing: Any) -> None:
+    sharing(Compatibility.ANYBODY)
     found = team(naive, None, COORDINATED, agent_0=own(), agent_2=own(1)).minds
     assert (found[0].context.own, found[2].context.own) == ({0}, {2})
     assert not found[0].context.coordinates
@@ -173,8 +173,8 @@ def test_minds_that_stand_beside_anybody_are_told_who_has_them(naive: Mapping[st
     assert equal[3].context.coordinates
 
 
-def test_a_team_that_is_too_small_is_a_mistake_in_its_code(naive: Mapping[str, Any], beside: Any) -> None:
-    beside(Beside.ANYBODY, lambda config, context: own_team(config, context)[:2])
+def test_a_team_that_is_too_small_is_a_mistake_in_its_code(naive: Mapping[str, Any], sharing: Any) -> None:
+    sharing(Compatibility.ANYBODY, lambda config, context: own_team(config, context)[:2])
     with pytest.raises(ContractError, match="returned 2 minds; it must return one for each of the 3 agents"):
         team(naive, None, agent_0=own())
 
@@ -197,7 +197,7 @@ class Deaf:
 
 def test_a_mind_that_does_not_talk_says_nothing_and_goes_on_when_it_is_spoken_to() -> None:
     def decision(**turn: Any) -> Any:
-        return asyncio.run(Unhearing(Deaf()).think(view(AHEAD, 0, **turn)))
+        return asyncio.run(SilentMind(Deaf()).think(view(AHEAD, 0, **turn)))
 
     live = next(iter(view(AHEAD, 0, PLAN).observation.blocks))
     assert decision(acts=SPEAK) == Thought()

@@ -77,7 +77,7 @@ def _decisions(result: Result) -> list[dict]:
 @pytest.mark.parametrize("wire", ["anthropic", pytest.param("litellm", marks=NEEDS_LITELLM)])
 @pytest.mark.parametrize("team", ["llamac", "hmas2"])
 def test_a_joint_plan_is_of_its_form_by_every_wire(wire, team, addresses, tmp_path, monkeypatch) -> None:
-    """Anthropic's format has no bounds of lists, by which a plan was told from other objects."""
+    """Anthropic's format has no bounds of lists, by which a plan was distinguished from other objects."""
     monkeypatch.setenv("QUORUM_TEST_KEY", CANARY)
     first = _run(tmp_path, *_coordinated(team), *_llm("openai", addresses))
     other = _run(tmp_path, *_coordinated(team), *_llm(wire, addresses))
@@ -139,18 +139,26 @@ def test_a_provider_that_refuses_is_told_in_one_message(refusal: str, tmp_path: 
         assert word in str(caught.value)
 
 
-@pytest.mark.parametrize("wire", ["openai", "anthropic", pytest.param("litellm", marks=NEEDS_LITELLM)])
+@pytest.mark.parametrize(
+    "wire",
+    [
+        "openai",
+        pytest.param("anthropic", marks=pytest.mark.conformance),
+        pytest.param("litellm", marks=[NEEDS_LITELLM, pytest.mark.conformance]),
+    ],
+)
 def test_a_key_is_found_nowhere(wire: str, quorum: Quorum, tmp_path: Path, monkeypatch, caplog) -> None:
     caplog.set_level(logging.DEBUG)
     variable = "QUORUM_TEST_KEY"
     faults = {1: Fault(FaultKind.ANSWER, text=f"Your key is {CANARY}."), 3: Fault(FaultKind.SERVER_ERROR)}
     shown = []
-    verbs = (["run", "--json", "--debug"], ["check"], ["show"]), (["run", "--debug"], ["check", "--json"])
+    others = ([["check"], ["show"]], [["check", "--json"]]) if wire == "openai" else ([], [])
+    verbs = [["run", "--json", "--debug"], *others[0]], [["run", "--debug"], *others[1]]
     for plan, tried in zip((faults.get, lambda _: Fault(FaultKind.UNAUTHORIZED)), verbs, strict=True):
         with served(_brain(), faults=plan) as addresses:
             llm = _llm(wire, addresses, api_key_env=variable, cache="true")
             for verb in tried:
-                words = one_each(*TEAM, "max_steps=9", *llm)
+                words = one_each(*TEAM, "max_steps=4", *llm)
                 done = quorum(*verb, *words, **{variable: CANARY, "XDG_CACHE_HOME": "cache"})
                 shown += [done.stdout, done.stderr]
             monkeypatch.setenv(variable, CANARY)

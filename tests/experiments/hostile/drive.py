@@ -95,7 +95,7 @@ def drive(good: Path, work: Path, seed: int, kinds: list[str | None], report: Pa
             lines.flush()
 
         for run, kind in named:
-            note(kind, "metrics", str(run))
+            note(kind, "results", "--recompute", str(run))
             note(kind, "check", str(run))
             note(kind, "replay", str(run))
             note(kind, "view", str(run), "--export", str(work / f"{run.name}.html"))

@@ -60,5 +60,5 @@ def test_without_a_run_it_says_how_to_ask(quorum: Quorum) -> None:
 def test_a_trace_that_contradicts_itself_is_damaged(tmp_path: Path) -> None:
     trace = record(tmp_path / "one") / "trace.jsonl"
     trace.write_text(trace.read_text().replace('"plan":"P0.1"', '"plan":"P0.9"', 1))
-    with pytest.raises(UserError, match=r"damaged: its events contradict each other \(failures: ValueError"):
+    with pytest.raises(UserError, match=r"damaged: its events contradict each other \(failures: TraceError"):
         failures_of(tmp_path / "one")

@@ -138,7 +138,7 @@ def test_of_older_versions_it_is_said_what_cannot_be_verified(run: Path) -> None
 def test_what_to_type_is_said(run: Path) -> None:
     another_steps(run)
     advice = check_folder(run).advice
-    assert advice == (f"compute the metrics again: quorum metrics {run} --write",)
+    assert advice == (f"compute the metrics again: quorum results {run} --recompute --write",)
     write_metrics(recompute(run))
     assert check_folder(run.parent).damaged == ()
     (run / "trace.jsonl").write_bytes(b"")

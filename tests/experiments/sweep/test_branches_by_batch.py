@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from quorum.experiments.results import read_results
-from quorum.experiments.sweep.branches import BranchOptions
+from quorum.experiments.sweep.branches import BranchGrid
 from quorum.experiments.sweep.command import run_sweep_command
 from quorum.experiments.sweep.run import SweepRequest
 from tests.experiments.sweep.test_batches import BY_BATCH, DEBATE, PLAIN, plain_run
@@ -17,7 +17,7 @@ from tests.loopback import Batches
 def test_branches_ask_by_batches_what_is_live_and_nothing_else(tmp_path: Path) -> None:
     batches, prices = Batches(), "llm.prices={input: 1, output: 10}"
     more = ("env=squeeze", DEBATE, "seed=0,1", prices)
-    branches = BranchOptions((tmp_path / "plain",), ("2",), minds=("agent_1=heuristic",))
+    branches = BranchGrid((tmp_path / "plain",), ("2",), minds=("agent_1=heuristic",))
     with plain_run("openai", tmp_path, *more, batches=batches) as (brain, _):
         before = brain.asked.total()
         one = run_sweep_command(SweepRequest(PLAIN, tmp_path, "each", branches=branches), quiet=True).result

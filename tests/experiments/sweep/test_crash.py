@@ -1,4 +1,4 @@
-"""A sweep of 60 cells whose command, or whose workers, are killed again and again ends as if nothing had happened."""
+"""A sweep whose command, or whose workers, are killed again and again ends as if nothing had happened."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing import active_children
 from pathlib import Path
 
@@ -24,17 +25,43 @@ from quorum.experiments.sweep.sweep_folder import SweepCommand, SweepFolder
 from tests.conftest import command, environment
 from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
 
-CELLS, KILLS = 60, 5
-GRID = ("agents=mortal", "n=1,2,3", "env.length=range(2,12)", "seed=0,1", "agents.pause=0.01")
 ENGINE = ("engine.workers=2",)
 
 
+@dataclass(frozen=True)
+class Trial:
+    """A sweep that is disturbed.
+
+    Attributes:
+        cells: in its grid.
+        kills: how often something is killed.
+        words: of the grid.
+    """
+
+    cells: int
+    kills: int
+    words: tuple[str, ...]
+
+
+SHORT = Trial(16, 2, ("agents=mortal", "n=1,2", "env.length=range(2,6)", "seed=0,1", "agents.pause=0.01"))
+LONG = Trial(60, 5, ("agents=mortal", "n=1,2,3", "env.length=range(2,12)", "seed=0,1", "agents.pause=0.01"))
+
+
+@pytest.fixture(
+    scope="module", params=[SHORT, pytest.param(LONG, marks=pytest.mark.conformance)], ids=lambda trial: trial.cells
+)
+def trial(request: pytest.FixtureRequest) -> Trial:
+    """Give a short sweep, and for `make conformance` a long one."""
+    found: Trial = request.param
+    return found
+
+
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, options: Path) -> str:
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, options: Path, trial: Trial) -> str:
     """Give the table of results of the same cells, run one by one."""
     folder = SweepFolder(tmp_path_factory.mktemp("undisturbed"), "s")
     folder.create()
-    planned = plan(("env=corridor", *GRID), options)
+    planned = plan(("env=corridor", *trial.words), options)
     for cell in planned.cells:
         run_cell(cell.cell(), folder.path)
     folder.write_manifest(planned, SweepCommand((), ()))
@@ -56,12 +83,12 @@ def killing(moments: list[int], queue: Queue, _standing: SweepStatus) -> Iterato
 
 
 def test_killed_workers_change_nothing(
-    asked: Callable[..., SweepRequest], undisturbed: str, tmp_path: Path, options: Path
+    asked: Callable[..., SweepRequest], undisturbed: str, tmp_path: Path, options: Path, trial: Trial
 ) -> None:
-    words = asked(*GRID, engine=())
-    moments = sorted(random.Random(1).sample(range(1, CELLS - 5), KILLS))
+    words = asked(*trial.words, engine=())
+    moments = sorted(random.Random(1).sample(range(1, trial.cells - 5), trial.kills))
     planned = plan(words.words, options)
-    assert len(planned.cells) == CELLS
+    assert len(planned.cells) == trial.cells
 
     def view(queue: Queue, status: SweepStatus):
         return killing(moments, queue, status)
@@ -69,26 +96,26 @@ def test_killed_workers_change_nothing(
     folder = words.folder("s")
     summary = run_sweep(planned, folder, words.command(), choose_engine(ENGINE), request=words, view=view)
     assert moments == []
-    assert (summary.left, summary.failed, len(summary.finished)) == (0, (), CELLS)
-    assert len({done.name for done in summary.finished}) == CELLS
+    assert (summary.left, summary.failed, len(summary.finished)) == (0, (), trial.cells)
+    assert len({done.name for done in summary.finished}) == trial.cells
     assert as_csv(read_results(tmp_path / "s")) == undisturbed
     assert leftovers(tmp_path / "s") == []
 
 
 def test_killed_commands_change_nothing_and_no_cell_is_run_again_after_it_was_done(
-    tmp_path: Path, options: Path, undisturbed: str, sweep: Sweep
+    tmp_path: Path, options: Path, undisturbed: str, sweep: Sweep, trial: Trial
 ) -> None:
     draw = random.Random(3)
     plugins = [word for module in MODULES for word in ("--plugin", module)]
     line = command(
-        "sweep", "env=corridor", *GRID, *ENGINE, *plugins, "--config-dir", str(options), "--name", "s", "--quiet"
+        "sweep", "env=corridor", *trial.words, *ENGINE, *plugins, "--config-dir", str(options), "--name", "s", "--quiet"
     )
     folder = tmp_path / "s"
     done: dict[str, tuple[int, int]] = {}
     ends = Counter[int]()
-    for _ in range(KILLS):
+    for _ in range(trial.kills):
         process = subprocess.Popen([*line, "--out", str(tmp_path)], env=environment())
-        more = draw.randrange(1, 9)
+        more = draw.randrange(1, 5)
         deadline = time.monotonic() + 60
         while process.poll() is None and len(stamps(folder)) < len(done) + more and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -99,9 +126,9 @@ def test_killed_commands_change_nothing_and_no_cell_is_run_again_after_it_was_do
         assert done.items() <= now.items()
         assert all((folder / name / "metrics.json").exists() for name in now)
         done = now
-    assert ends == {-signal.SIGKILL: KILLS}
-    assert 0 < len(done) < CELLS
-    summary = sweep(*GRID, engine=ENGINE).result
+    assert ends == {-signal.SIGKILL: trial.kills}
+    assert 0 < len(done) < trial.cells
+    summary = sweep(*trial.words, engine=ENGINE).result
     assert (summary.before >= len(done), summary.left, summary.failed) == (True, 0, ())
     assert done.items() <= stamps(folder).items()
     assert as_csv(read_results(folder)) == undisturbed

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.finished import read_finished
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.sweep.sweep_folder import RETRIED
@@ -106,10 +108,19 @@ def test_nothing_damaged_is_done_and_everything_damaged_is_run_again(sweep: Swee
     assert len(sweep(*words).result.finished) == 0
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory, options: Path) -> Path:
+    """Give a finished run."""
+    cell = Cell.compose(["env=corridor", "agents=mortal", "n=1", "env.length=3"], options)
+    return run_cell(cell, tmp_path_factory.mktemp("runs")).folder
+
+
 @pytest.mark.parametrize("damage", OFTEN)
-def test_what_an_older_version_left_is_done_when_it_ends_as_it_must(sweep: Sweep, tmp_path: Path, damage: str) -> None:
-    sweep("agents=mortal", "n=1", "env.length=3")
-    (run,) = (tmp_path / "s").glob("corridor*")
+def test_what_an_older_version_left_is_done_when_it_ends_as_it_must(
+    finished: Path, tmp_path: Path, damage: str
+) -> None:
+    run = tmp_path / finished.name
+    shutil.copytree(finished, run)
     unsealed(run)
     assert RunFolder(run).meta().files is None
     assert read_finished(run) is not None

@@ -93,5 +93,5 @@ def test_a_mistake_in_an_experiment_is_told(text: str, told: str, options: Path)
 
 def test_a_word_that_makes_two_arms_the_same_is_named(options: Path) -> None:
     experiment(options, "fixed: []\ngrid: []\narms: {a: [n=1], b: [n=2]}\n")
-    with pytest.raises(UserError, match=r"are the same.*\n.*take the place.*n=3"):
+    with pytest.raises(UserError, match=r"are the same.*\n.*override what distinguishes them.*n=3"):
         plan(["experiment=mine", "n=3"], options)

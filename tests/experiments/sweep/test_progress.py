@@ -10,7 +10,7 @@ from rich.console import Console
 
 from quorum.agents.llm.batches.journal import BatchStatus
 from quorum.agents.llm.spending import Spent
-from quorum.experiments.common.durations import clock_time
+from quorum.experiments.common.outputs import clock_time
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.results.finished import FinishedCell
 from quorum.experiments.sweep.engines.protocol import Batching, Finished, Started, Thinking, Traffic

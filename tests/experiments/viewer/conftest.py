@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 import pytest
 import uvicorn
 
-from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.episode_folder import EpisodeFolder
-from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.viewer.command import opened_library
 from quorum.experiments.viewer.server import application
 from tests.experiments.compare.test_browser import BROWSERS, INSTALL
+from tests.recorded import copied_run, recorded_run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -37,7 +36,7 @@ EPISODES = {
 def episodes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Real runs, one of each world, in one folder."""
     out = tmp_path_factory.mktemp("viewer") / "runs"
-    return {world: run_cell(Cell.compose(arguments), out).folder for world, arguments in EPISODES.items()}
+    return {world: copied_run(out, *arguments) for world, arguments in EPISODES.items()}
 
 
 BESIDE = ["n=3", "agents=naive", "topology=centralized", "max_steps=25"]
@@ -45,9 +44,9 @@ BESIDE = ["n=3", "agents=naive", "topology=centralized", "max_steps=25"]
 
 
 @pytest.fixture(scope="session")
-def two(episodes: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def two(episodes: dict[str, Path]) -> tuple[Path, Path]:
     """Two runs of one board."""
-    return episodes["cube"], run_cell(Cell.compose(BESIDE), tmp_path_factory.mktemp("beside")).folder
+    return episodes["cube"], recorded_run(*BESIDE)
 
 
 def begun(folder: Path, run: Path) -> EpisodeFolder:
@@ -65,9 +64,9 @@ SIXTEEN = ["n=16", "agents=naive", "topology=decentralized", "max_steps=20"]
 
 
 @pytest.fixture(scope="session")
-def sixteen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sixteen() -> Path:
     """A run of a large team that talks."""
-    return run_cell(Cell.compose(SIXTEEN), tmp_path_factory.mktemp("sixteen")).folder
+    return recorded_run(*SIXTEEN)
 
 
 @pytest.fixture(scope="module")

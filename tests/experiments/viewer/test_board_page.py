@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
 from tests.experiments.viewer.conftest import Open, served
 from tests.experiments.viewer.test_ways import ways_of
+from tests.recorded import recorded_run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -116,9 +115,9 @@ MIDDLE = """([agent, t]) => {
 
 
 @pytest.fixture(scope="module")
-def large(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+def large(browser: Browser) -> Iterator[Page]:
     """A board that does not fit."""
-    run = run_cell(Cell.compose(LARGE), tmp_path_factory.mktemp("large")).folder
+    run = recorded_run(*LARGE)
     context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
     page = context.new_page()
     with served(run) as address:

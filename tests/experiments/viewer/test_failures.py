@@ -8,19 +8,18 @@ import pytest
 
 from maeil.failures import find_failures
 from maeil.trace import read_trace
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.viewer import episode as episode_module
 from quorum.experiments.viewer.episode import read_episode
 from tests.experiments.viewer.conftest import Open, served
+from tests.recorded import recorded_run
 
 CELL = ["n=4", "seed=3", "agents=naive", "topology=decentralized", "llm=simulated_faults"]
 
 
 @pytest.fixture(scope="module")
-def failing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def failing() -> Path:
     """A run in which an agent says one task and plans another."""
-    return run_cell(Cell.compose(CELL), tmp_path_factory.mktemp("failing")).folder
+    return recorded_run(*CELL)
 
 
 def test_the_page_has_what_the_rules_find_with_what_proves_it(failing: Path) -> None:

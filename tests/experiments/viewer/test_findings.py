@@ -10,11 +10,10 @@ from maeil.dig.graph import Reaction
 from maeil.dig.patterns import Analysis, Pattern, analyse
 from maeil.extensions.heal.events import HealerActed
 from maeil.trace import read_trace
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.viewer.episode import read_episode
 from quorum.experiments.viewer.pages import Json
 from tests.experiments.viewer.conftest import Open, served
+from tests.recorded import recorded_run
 
 CELL = [
     "n=4", "seed=1", "max_steps=60", "agents=naive", "llm=simulated_faults", "topology=debate",
@@ -23,9 +22,9 @@ CELL = [
 
 
 @pytest.fixture(scope="module")
-def healed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def healed() -> Path:
     """A run in which healers speak up."""
-    return run_cell(Cell.compose(CELL), tmp_path_factory.mktemp("healed")).folder
+    return recorded_run(*CELL)
 
 
 @pytest.fixture(scope="module")

@@ -7,17 +7,16 @@ from pathlib import Path
 import orjson
 import pytest
 
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.viewer.episode import read_episode
 from tests.experiments.viewer.conftest import Open, served
+from tests.recorded import recorded_run
 
 MIXED = ["n=2", "agents=naive", "agents.members.agent_0=negotiator", "topology=debate", "max_steps=6"]
 
 
 @pytest.fixture(scope="module")
-def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return run_cell(Cell.compose(MIXED), tmp_path_factory.mktemp("mixed")).folder
+def mixed() -> Path:
+    return recorded_run(*MIXED)
 
 
 def test_an_episode_tells_the_mind_of_each_participant(mixed: Path, episodes: dict[str, Path]) -> None:

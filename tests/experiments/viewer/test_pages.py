@@ -134,7 +134,9 @@ def there(t: int) -> str:
     return f"quorum.turning === null && quorum.player.t === {t} && {drawn}"
 
 
-@pytest.mark.parametrize("world", EPISODES)
+@pytest.mark.parametrize(
+    "world", [w if w in ("cube", "squeeze") else pytest.param(w, marks=pytest.mark.conformance) for w in EPISODES]
+)
 def test_a_long_run_shows_the_same_as_a_short_one(
     episodes: dict[str, Path], opened: Open, request: pytest.FixtureRequest, world: str
 ) -> None:
@@ -221,6 +223,7 @@ def measured(run: Path) -> tuple[int, int]:
     return number, mebibytes
 
 
+@pytest.mark.conformance
 def test_the_pages_of_a_long_trace_take_little_memory(episodes: dict[str, Path], tmp_path: Path) -> None:
     """As objects, the events of this trace take some 200 MiB."""
     number, mebibytes = measured(repeated(episodes["cube"], tmp_path / "long", 36_000_000))

@@ -8,11 +8,10 @@ import pytest
 
 from maeil.extensions.repair.events import RepairChecked, RepairEnded, RepairStarted
 from maeil.trace import read_trace
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.viewer.episode import read_episode
 from quorum.experiments.viewer.pages import Json
 from tests.experiments.viewer.conftest import Open, served
+from tests.recorded import recorded_run
 
 CELL = [
     "n=6", "seed=1", "max_steps=60", "agents=naive", "llm=simulated_faults", "extension=repair",
@@ -21,9 +20,9 @@ CELL = [
 
 
 @pytest.fixture(scope="module")
-def repaired(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def repaired() -> Path:
     """A run with repairs."""
-    return run_cell(Cell.compose(CELL), tmp_path_factory.mktemp("repaired")).folder
+    return recorded_run(*CELL)
 
 
 @pytest.fixture(scope="module")

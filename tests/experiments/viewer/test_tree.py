@@ -121,7 +121,7 @@ def test_the_tree_of_a_folder_has_each_branch_below_its_run(address: str, opened
     assert words[1] == "--say agent_0:go"
     assert words[2].startswith("llm.poor=1.0")
     assert words[3:5] == ["draw 1", "draw 2"]
-    assert words[5:7] == ["agent_1=heuristic", "nothing is another"]
+    assert words[5:7] == ["agent_1=heuristic", "no change"]
     page.get_by_label("filter the runs").fill("early")
     assert rows(page) == ["", "early", "deep"], "what branches off it names it"
     assert complaints == []

@@ -11,9 +11,8 @@ import pytest
 
 from maeil.trace import read_trace
 from maeil.trace.events import PlanChange
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
 from tests.experiments.viewer.conftest import Open, served
+from tests.recorded import recorded_run
 
 FAILING = ["n=4", "agents=naive", "topology=decentralized", "llm=simulated_faults", "max_steps=80"]
 WHY = """async ([plan, page]) => {
@@ -45,8 +44,8 @@ def attempt(agents: list[int], *missing: str, target: str = "block_3/left") -> d
 
 
 @pytest.fixture(scope="module")
-def failing(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return run_cell(Cell.compose(FAILING), tmp_path_factory.mktemp("why")).folder
+def failing() -> Path:
+    return recorded_run(*FAILING)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """The batches of a server: what they were asked, and the brain's answers.
 
-A batch is answered by the same brain as a call of its own. It counts what it was asked.
+A batch is answered by the same brain as a single call. It counts what it was asked.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Result:
 
     Attributes:
         fate: of it.
-        status: of the response, as a call of its own would have had it; 0 where there is none.
+        status: of the response, as a single call would have had it; 0 where there is none.
         body: of the response.
     """
 
@@ -223,7 +223,7 @@ class Batches:
         batch.ended = True
 
     async def _answer(self, wire: Format, body: Mapping[str, Any], number: int) -> Result:
-        """Answer a request as the server would answer a call of its own."""
+        """Answer a request as the server would answer a single call."""
         try:
             asked = wire.read(body)
         except BadBody as error:

@@ -12,6 +12,8 @@ from maeil.metrics import METRICS
 from quorum.experiments.compare.differences import Pairing, differences
 from quorum.experiments.compare.statistics import estimate, sign_flip_interval
 
+pytestmark = pytest.mark.claims
+
 DRAWS = 2_000
 Draw = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 

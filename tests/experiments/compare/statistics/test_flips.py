@@ -118,7 +118,7 @@ def test_shares_that_differ_alike_on_every_board_keep_a_doubt_and_other_metrics_
 
 @pytest.mark.parametrize("differing", [3, 13])
 def test_boards_without_a_difference_count_among_those_over_which_means_are_taken(differing: int) -> None:
-    """Beside all subsets: numbers of equal boards are not gone through, but stand for their distribution."""
+    """Compatibility all subsets: numbers of equal boards are not gone through, but stand for their distribution."""
     random = np.random.default_rng(3)
     changed = random.normal(1, 1, differing)
     equal = 18 - differing

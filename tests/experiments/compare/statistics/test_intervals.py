@@ -25,6 +25,7 @@ FLOATS = st.floats(-1e3, 1e3).map(lambda value: round(value, 3))
 SAMPLES = st.lists(FLOATS, min_size=1, max_size=25).map(np.array)
 
 
+@pytest.mark.claims
 def test_memory_grows_with_the_values_and_not_with_their_square() -> None:
     """10,000 values took 0.8 GB in the jackknife, and as much in drawn indices and values."""
     values = np.random.default_rng(1).random(10_000)

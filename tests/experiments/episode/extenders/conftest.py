@@ -16,7 +16,7 @@ from quorum.agents.skills import skills
 from quorum.cli import main
 from quorum.experiments.compare.figures import FIGURES
 from quorum.experiments.configuration import plugins
-from quorum.experiments.configuration.registry import REGISTRIES, engines
+from quorum.experiments.configuration.registry import REGISTRIES, engines, extensions
 from tests.experiments.episode.extenders.sound import FILES
 
 HERE = "HERE"
@@ -87,7 +87,7 @@ def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
-    for registry in (*REGISTRIES, engines, skills):
+    for registry in (*REGISTRIES, engines, extensions, skills):
         monkeypatch.setattr(registry, "_registered", dict(registry._registered))
     monkeypatch.setattr(plugins, "_of_unknown_effect", [])
     for registered in (METRICS, FIGURES):

@@ -87,7 +87,7 @@ BEFORE = {
     ),
     "a reset without a board": (
         wrong("pit.py", {'return {"depth": 1}': "pass"}, "def reset(self, seed):"),
-        "Pit.reset() returned None; it must return a mapping that tells the board",
+        "Pit.reset() returned None; it must return a mapping that describes the board",
     ),
     "a board that is no JSON": (
         wrong("pit.py", {'{"depth": 1}': "{1: object()}"}, "def reset(self, seed):"),

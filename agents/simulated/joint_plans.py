@@ -1,0 +1,162 @@
+"""The simulated model in the roles of LLaMAC and the baselines. The joint plans are those of the world's speaker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import orjson
+
+from maeil.names import unfold_names
+from quorum.agents.baselines.asking import BaselineRole
+from quorum.agents.coordination.joint import Joint, read_plans
+from quorum.agents.coordination.prompts import AS_THEY_ARE, read_plans_shown
+from quorum.agents.llamac.settings import LlamacRole
+from quorum.agents.prompting.answers import plan_value
+from quorum.agents.skills import JointPlanRequest, Speaker, skills_of
+
+SIDES = ("exploiter", "explorer")
+"""Whose rules the planners make joint plans by: debaters in turn, all others by the first."""
+
+
+def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.random.Generator) -> dict[str, Any]:
+    """Answer in a role.
+
+    Args:
+        blocks: the blocks of the prompt, as JSON; `turn` says which role.
+        speaker: the rules of its world.
+        poor: probability that a choice is made at random, or turned into its contrary.
+        rng: for the choices.
+    """
+    given = read_given(blocks)
+    match given["turn"]["role"]:
+        case LlamacRole.ACTOR:
+            failed = given["failed_check"]
+            return {"thoughts": f"{failed['code']} does not hold.", "issue": failed["problem"], "proposal": None}
+        case LlamacRole.ASSESSOR:
+            return {"thoughts": "I take whole teams.", "choices": _choose(given, poor, rng)}
+        case BaselineRole.REVIEWER:
+            return _review(given, blocks["observation"], speaker, rng.random() < poor)
+        case BaselineRole.TALKER:
+            return _talk(given, speaker, poor, rng)
+        case BaselineRole.DEBATER if "own" in given:
+            return {"thoughts": "I go with the most.", "plans": _side_with_most(given, poor, rng)}
+        case LlamacRole.EXPLORER | LlamacRole.EXPLOITER as side:
+            pass
+        case _:
+            side = SIDES[int(given.get("debater", "0").rpartition("_")[2]) % len(SIDES)]
+    return {"thoughts": f"I am the {given['turn']['role']}.", "plans": entries(given, side, speaker, poor, rng)}
+
+
+def read_given(blocks: Mapping[str, str]) -> dict[str, Any]:
+    """Read the blocks of a prompt for a role, with the plans in them as answers have them."""
+    given = {
+        name: orjson.loads(text) if name in AS_THEY_ARE else read_plans_shown(orjson.loads(text))
+        for name, text in blocks.items()
+    }
+    return {**given, "asked": unfold_names(given["asked"])} if "asked" in given else given
+
+
+def entries(
+    given: Mapping[str, Any], role: str, speaker: Speaker[Any], poor: float, rng: np.random.Generator
+) -> list[dict[str, Any]]:
+    """Make a joint plan by the rules of a world.
+
+    Args:
+        given: the blocks of the prompt.
+        role: `explorer` or `exploiter`.
+        speaker: the rules of the world.
+        poor: probability, for each agent, that its part is made at random.
+        rng: for the choices.
+
+    Returns:
+        The entries of the answer.
+    """
+    names = unfold_names(given["turn"]["team"])
+    index = {name: agent for agent, name in enumerate(names)}
+    running = {index[name]: plan for name, plan in given.get("commitments", {}).items()}
+    asked = [index[name] for name in given["asked"]]
+    wrong = frozenset(index[name] for name in _refused(given))
+    plans = speaker.propose(JointPlanRequest(role, given["state"], running, asked, poor, rng, wrong))
+    return [{"agent": names[agent], "plan": plan_value(plan)} for agent, plan in sorted(plans.items())]
+
+
+def _refused(given: Mapping[str, Any]) -> set[str]:
+    """The agents that internal feedback names."""
+    return {name for entry in given.get("feedback", ()) for name in entry["agents"]}
+
+
+def _choose(given: Mapping[str, Any], poor: float, rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Take the exploiter's plans whole; the explorer's after a refusal, and for those who object to what they have.
+
+    A choice that was found wrong is not drawn at random again. Where there is one critic alone, it insists: what brings
+    nothing nearer can be a detour.
+    """
+    sources = {name: given[name]["plans"] for name in ("exploiter", "explorer") if name in given}
+    preferred = "explorer" if given.get("feedback") else "exploiter"
+    refused = given.get("suggestion", {})
+    wrong = _refused(given)
+    choices = []
+    for agent in given["asked"]:
+        offers = [name for name, plans in sources.items() if agent in plans]
+        if len(sources) > 1:
+            offers = [name for name in offers if sources[name][agent] != refused.get(agent)]
+        if not offers:
+            continue
+        if rng.random() < poor and agent not in wrong:
+            source = offers[rng.integers(len(offers))]
+        elif preferred in offers or refused:
+            source = preferred if preferred in offers else offers[0]
+        else:
+            continue  # the preferred proposal has nothing for it, and teams stay whole
+        choices.append({"agent": agent, "source": source, "plan": None})
+    return choices
+
+
+def _review(given: Mapping[str, Any], seen: str, speaker: Speaker[Any], turned: bool) -> dict[str, Any]:
+    """Object to what the world's gates do not confirm; agree where it has none."""
+    turn = given["turn"]
+    names = unfold_names(turn["team"])
+    agent = names.index(turn["you"])
+    skills = skills_of(turn["world"])
+    reason = ""
+    if skills.has("gates"):
+        plans = {turn["you"]: given["suggestion"], **given.get("others", {})}
+        joint = Joint(read_plans(plans, speaker.vocabulary, names))
+        wrong = skills.gates(speaker.vocabulary).confirm(agent, speaker.read_observation(seen), joint)
+        reason = wrong.text if wrong is not None else ""
+    if turned:
+        reason = "" if reason else "I would rather do something else."
+    return {"thoughts": "I have looked at my part.", "agrees": not reason, "reason": reason, "proposal": None}
+
+
+def _talk(given: Mapping[str, Any], speaker: Speaker[Any], poor: float, rng: np.random.Generator) -> dict[str, Any]:
+    """Propose as the first to speak; state the joint plan after that, or alone: the coordinator's, or one's own."""
+    proposal = given.get("proposal", {})
+    if proposal and rng.random() >= poor:
+        plans = [{"agent": agent, "plan": plan} for agent, plan in proposal.items() if agent in given["asked"]]
+    else:
+        plans = entries(given, SIDES[0], speaker, poor, rng)
+    if "dialogue" in given or len(given["asked"]) == 1:
+        return {"thoughts": "It is time to act.", "message": "This is our plan.", "plans": plans}
+    tasks = "; ".join(f"{entry['agent']}: {_task(entry['plan'])}" for entry in plans)
+    return {"thoughts": "I am the first.", "message": f"I propose: {tasks or 'that we wait'}.", "plans": None}
+
+
+def _task(plan: Mapping[str, Any]) -> str:
+    task = plan.get("task")
+    return f"{task['kind']} {task['target']}" if task is not None else "something"
+
+
+def _side_with_most(given: Mapping[str, Any], poor: float, rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Take for each agent what most debaters have for it, one's own where they are equally many."""
+    proposals = [given["own"]["plans"], *(other["plans"] for other in given.get("others", {}).values())]
+    found = []
+    for agent in given["asked"]:
+        votes = [proposal.get(agent) for proposal in proposals]
+        keys = [(plan.get("task"), plan["actions"]) if plan is not None else None for plan in votes]
+        plan = votes[0] if rng.random() < poor else votes[keys.index(max(keys, key=keys.count))]
+        if plan is not None:
+            found.append({"agent": agent, "plan": plan})
+    return found

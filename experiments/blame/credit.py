@@ -1,0 +1,333 @@
+"""The worth of agents and messages of a recorded run: what the team loses without them.
+
+Three credits. `agent`: the agent idles, and all others act as recorded. This is the difference reward D_i(t) = G(run) -
+G(the run in which agent i idles from step t on): the wonderful life utility of Wolpert and Tumer, "Optimal payoff
+functions for members of collectives" (Advances in Complex Systems 4, 2001), with idling as the null action; Agogino and
+Tumer, "Analyzing and visualizing multiagent rewards in dynamic and stochastic domains" (JAAMAS 17, 2008), call it the
+difference reward. The joint actions of the others are those of the trace, so no mind is asked, and in a world without
+luck the value is exact. `live`: the agent idles, and all other minds think again. `message`: the message is not
+delivered, and all minds think again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from math import fsum
+from pathlib import Path
+from typing import Any
+
+from maeil import World
+from maeil.errors import ChangeRefused
+from maeil.extensions.change import WorldChange, change_world
+from maeil.metrics import Value, compute_on_demand
+from maeil.metrics.credit import Differences, LiveDifferences, MessageValues, Utility
+from maeil.trace import Instant, Stamped, Trace
+from maeil.trace.events import EpisodeEnd, MessageSent, ScoreChange, StepTaken
+from maeil.user_errors import UserError, choices_hint
+from maeil.world import DrawsLots
+from quorum.experiments.blame.reference import asks_real
+from quorum.experiments.branch.change import Change
+from quorum.experiments.branch.parent import Parent
+from quorum.experiments.branch.play import play_in_memory
+from quorum.experiments.common.sanitize import sanitize
+from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
+
+Joint = Sequence[int]
+"""A primitive action for each agent."""
+
+
+class Kind(StrEnum):
+    """The credits."""
+
+    AGENT = "agent"
+    LIVE = "live"
+    MESSAGE = "message"
+
+    @property
+    def per(self) -> str:
+        """The table of `quorum results --per` that has it as a column."""
+        return "message" if self is Kind.MESSAGE else "agent"
+
+
+def kinds_of(names: Iterable[str]) -> list[Kind]:
+    """Return the credits of these names, each once.
+
+    Raises:
+        UserError: there is no such credit.
+    """
+    known = [str(kind) for kind in Kind]
+    for name in names:
+        if name not in known:
+            raise UserError(f"--credit {name}: there is no such credit", choices_hint(name, "They are", known))
+    return [kind for kind in Kind if kind in set(names)]
+
+
+@dataclass(slots=True)
+class Credits:
+    """The credits of one run.
+
+    Attributes:
+        run: its folder.
+        metrics: metrics of the group `credit`.
+        rows: for `agent` and `message`, the worth by name of the agent or number of the message.
+    """
+
+    run: Path
+    metrics: dict[str, Value] = field(default_factory=dict)
+    rows: dict[str, dict[str | int, Mapping[str, Value]]] = field(default_factory=dict)
+
+    def add(self, per: str, column: str, worth: Mapping[Any, Utility]) -> None:
+        """Add columns to the rows: the value in each of the three utilities."""
+        rows = self.rows.setdefault(per, {})
+        for name, utility in worth.items():
+            values = {
+                column: utility.returned,
+                f"{column}_reached": utility.reached,
+                f"{column}_score": utility.score,
+            }
+            rows[name] = {**rows.get(name, {}), **values}
+
+    def joined(self, per: str, rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Add the credits to the rows of a table of `quorum results --per`; None for a participant without a body."""
+        own = self.rows.get(per, {})
+        names = list(dict.fromkeys(name for values in own.values() for name in values))
+        return [{**row, **dict.fromkeys(names), **own.get(row[per], {})} for row in rows]
+
+
+def credits_of(
+    run: Path, kinds: Collection[Kind], start: int = 0, report: Callable[[str], None] = lambda _: None
+) -> Credits:
+    """Compute the credits of a run.
+
+    Args:
+        run: its folder.
+        kinds: the credits.
+        start: the step from which on an agent idles, for `Kind.AGENT`.
+        report: called with the number of re-runs before they start.
+
+    Raises:
+        UserError: there is no such run, it cannot be replayed, its world has luck, or its team asks a paid model and
+            has to think again.
+    """
+    found = Credits(run)
+    if Kind.AGENT in kinds:
+        episode = open_episode(run)
+        differences = difference_rewards(episode, start)
+        found.metrics |= compute_on_demand(Differences(differences))
+        found.add("agent", "difference", dict(zip(episode.trace.start.agents, differences, strict=True)))
+    if set(kinds) - {Kind.AGENT}:
+        again = Continuations(Parent.open(run))
+        agents = again.agents if Kind.LIVE in kinds else ()
+        messages = again.messages if Kind.MESSAGE in kinds else ()
+        report(f"{run}: playing it {len(agents) + len(messages)} times")
+        without = {agent: again.without_agent(agent) for agent in agents}
+        unsent = {message: again.without_message(message) for message in messages}
+        if Kind.LIVE in kinds:
+            found.metrics |= compute_on_demand(LiveDifferences(list(without.values())))
+            found.add("agent", "live_difference", without)
+        if Kind.MESSAGE in kinds:
+            found.metrics |= compute_on_demand(MessageValues(list(unsent.values())))
+            found.add("message", "value", unsent)
+    return found
+
+
+def difference_rewards(episode: RecordedEpisode, start: int = 0) -> list[Utility]:
+    """Return what the team loses without each agent, by index.
+
+    A run without an agent that ends earlier keeps what it has then; one that would last longer is cut where the
+    recorded joint actions end.
+
+    Args:
+        episode: a recorded run, whole or cut off.
+        start: the step from which on the agent idles.
+
+    Raises:
+        UserError: the world has luck or cannot be replayed, or there is no such step.
+    """
+    steps = list(episode.trace.of(StepTaken))
+    if start and start >= len(steps):
+        raise UserError(f"{episode.folder}: --idle-from {start}: its last step is {len(steps) - 1}")
+    world = episode.world()
+    _refuse_luck(world, str(episode.folder))
+    for _ in episode.replay(world):
+        pass  # checks the world against the record
+    whole = _utility([step.reward for step in steps], world)
+    joints = [step.joint for step in steps]
+    seed = episode.trace.start.seed
+    changes = [(stamped.t, stamped.event.changes) for stamped in episode.trace.stamped(WorldChange)]  # type: ignore[attr-defined]
+    try:
+        return [
+            whole - utility_without(agent, world, seed, joints, start, changes=changes)
+            for agent in range(len(world.agents))
+        ]
+    except ChangeRefused as error:
+        raise UserError(
+            f"{episode.folder}: --credit agent: its world was changed, which is not possible without an agent: "
+            f"{sanitize(str(error), 400)}"
+        ) from error
+
+
+def utility_without(
+    agent: int,
+    world: World,
+    seed: int,
+    joints: Sequence[Joint],
+    start: int = 0,
+    *,
+    changes: Sequence[tuple[int, Mapping[str, Any]]] = (),
+) -> Utility:
+    """Play recorded joint actions with one agent idle, and return the utility of the run.
+
+    Args:
+        agent: its index.
+        world: of the run; it is reset.
+        seed: of the run.
+        joints: the joint actions of the run, one for each step.
+        start: the step from which on the agent idles.
+        changes: of the world from outside, each with its step.
+
+    Raises:
+        ChangeRefused: the world refuses a change in its state without the agent.
+    """
+    world.reset(seed)
+    rewards: list[float] = []
+    for t in range(len(joints) + 1):
+        for at, changed in changes:
+            if at == t:
+                change_world(world, changed)
+        if t == len(joints):
+            break
+        transition = world.step(_idling(agent, world, joints[t]) if t >= start else joints[t])
+        rewards.append(transition.reward)
+        if transition.terminated or transition.truncated:
+            break
+    return _utility(rewards, world)
+
+
+def _idling(agent: int, world: World, joint: Joint) -> Joint:
+    """Return a joint action in which the agent performs the world's idle action."""
+    action = world.start_action(agent, world.idle)
+    changed = list(joint)
+    if (end := action.status()) is not None:
+        raise ValueError(f"world '{world.name}': its idle action ends before its first tick ({end.reason})")
+    changed[agent] = action.act()
+    action.close()
+    return changed
+
+
+def _utility(rewards: Sequence[float], world: World) -> Utility:
+    progress = world.progress()
+    return Utility(fsum(rewards), progress.reached, progress.score)
+
+
+@dataclass(slots=True)
+class Valuing:
+    """Listens to an episode, and knows its utility."""
+
+    _rewards: list[float] = field(default_factory=list)
+    _score: ScoreChange | None = None
+    failed: str = ""
+    """Why it ended as `error`; empty if it did not."""
+
+    def __call__(self, stamped: Stamped) -> None:
+        """Take in an event."""
+        event = stamped.event
+        if isinstance(event, StepTaken):
+            self._rewards.append(event.reward)
+        elif isinstance(event, ScoreChange):
+            self._score = event
+        elif isinstance(event, EpisodeEnd) and event.outcome == "error":
+            self.failed = event.reason or event.outcome
+
+    @property
+    def utility(self) -> Utility:
+        """The utility so far."""
+        reached, score = (self._score.reached, self._score.score) if self._score is not None else (0, 0.0)
+        return Utility(fsum(self._rewards), reached, score)
+
+
+def utility_of(trace: Trace) -> Utility:
+    """Return the utility of a recorded episode."""
+    valuing = Valuing()
+    for stamped in trace.among(StepTaken, ScoreChange):
+        valuing(stamped)
+    return valuing.utility
+
+
+class Continuations:
+    """A run that is played again with changes after which all minds think again.
+
+    Args:
+        parent: the run.
+
+    Raises:
+        UserError: its world has luck, its team asks a paid model, or it broke off.
+    """
+
+    def __init__(self, parent: Parent) -> None:
+        _refuse_luck(parent.episode.world(), str(parent.run))
+        if asks_real(parent.configuration, free=("simulated",)):
+            raise UserError(
+                f"{parent.run}: --credit: its minds would ask a paid model again, for each agent or message",
+                "--credit agent asks no model. For one message: quorum branch RUN --drop MESSAGE.",
+            )
+        if parent.episode.trace.end is None or parent.episode.trace.end.outcome == "error":
+            raise UserError(
+                f"{parent.run}: --credit: the run broke off, and would go on without an agent or a message",
+                "Run it to its end first. --credit agent evaluates it as far as it goes.",
+            )
+        self._parent = parent
+        self.whole = utility_of(parent.episode.trace)
+        """The utility of the run."""
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """The agents with a body, by index."""
+        return tuple(self._parent.episode.trace.start.agents)
+
+    @property
+    def messages(self) -> tuple[int, ...]:
+        """The messages of the run, in the order of sending."""
+        return tuple(message.message for message in self._parent.episode.trace.of(MessageSent))
+
+    def without_agent(self, agent: str) -> Utility:
+        """Return the loss if an agent idles from the start.
+
+        Raises:
+            UserError: the run cannot be replayed, or nobody can idle in such a team.
+        """
+        return self._loss(Instant(0), Change((f"agents.members.{agent}=idle",)), f"without {agent}")
+
+    def without_message(self, message: int) -> Utility:
+        """Return the loss if a message is not delivered.
+
+        Raises:
+            UserError: the run cannot be replayed.
+        """
+        return self._loss(None, Change(drops=(message,)), f"without message {message}")
+
+    def _loss(self, instant: Instant | None, change: Change, what: str) -> Utility:
+        valuing = Valuing()
+        try:
+            play_in_memory(self._parent.branch(instant, change), [valuing])
+        except UserError as error:
+            raise UserError(f"{self._parent.run}: it cannot be played {what}: {error.message}", error.hint) from error
+        if valuing.failed:
+            raise UserError(f"{self._parent.run}: {what} it ends as an error: {valuing.failed}")
+        return self.whole - valuing.utility
+
+
+def _refuse_luck(world: World, run: str) -> None:
+    """Refuse a world in which a change moves the luck of others.
+
+    Raises:
+        UserError: its rules draw random numbers.
+    """
+    if isinstance(world, DrawsLots):
+        raise UserError(
+            f"{run}: --credit: the rules of '{world.name}' draw from one random stream: after the first difference all "
+            "draws differ, so the worth of an agent or a message would include luck",
+            "Compare teams over many seeds instead, or use a world without luck: cube, transport, squeeze.",
+        )

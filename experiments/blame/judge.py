@@ -1,0 +1,85 @@
+"""Blame without re-runs: by the rules of failures, or by a language model that reads the transcript of the run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from maeil.errors import EpisodeStop
+from maeil.trace import Trace
+from maeil.user_errors import UserError
+from quorum.agents.llm.errors import LanguageModelError
+from quorum.agents.prompting.vocabulary import describe, tell
+from quorum.experiments.blame.ending import ending_of
+from quorum.experiments.blame.reader import READER, Procedure, Reader, Scene
+from quorum.experiments.blame.reference import asks_real
+from quorum.experiments.blame.search import Blame, Question
+from quorum.experiments.blame.transcript import Transcript
+from quorum.experiments.blame.verdict import RULES, Verdict, by_rules
+from quorum.experiments.common.event_loop import run_coroutine
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.registry import worlds
+from quorum.experiments.configuration.schema import Configuration, validate
+from quorum.experiments.episode.building import built
+from quorum.experiments.episode.call_books import CallBooks
+from quorum.experiments.episode.model_pool import ModelPool, model_hint
+from quorum.experiments.episode.models import EpisodeModels
+from quorum.experiments.results.run_folder import RunFolder, read_whole_trace
+
+PROCEDURES = tuple(f"{READER}:{procedure}" for procedure in Procedure)
+"""The methods that ask a language model."""
+
+
+def judge(run: Path, question: Question) -> Blame:
+    """Judge a run by its trace alone.
+
+    Args:
+        run: its folder.
+        question: with a method other than the search; `by` holds `KEY=VALUE` of the reader's model.
+
+    Raises:
+        UserError: the run cannot be read, or the reader cannot be asked.
+    """
+    trace = read_whole_trace(run)
+    ending = ending_of(trace)
+    if question.success.met(ending):
+        reason = f"the run is a success: {question.success.text}"
+        verdict = Verdict(question.method, None, None, reason=reason)
+        return Blame(run, question, "", ending, failed=False, verdict=verdict)
+    if question.method == RULES:
+        return Blame(run, question, "", ending, failed=True, verdict=by_rules(trace))
+    configuration = _reading(question)
+    verdict = run_coroutine(_read(run, trace, Procedure(question.method.removeprefix(f"{READER}:")), configuration))
+    return Blame(
+        run, question, configuration.llm.label, ending, failed=True, verdict=verdict, exact=False, calls=verdict.calls
+    )
+
+
+def _reading(question: Question) -> Configuration:
+    """Return a configuration with the reader's language model."""
+    for word in question.by:
+        if word.partition("=")[0].partition(".")[0] != "llm":
+            raise UserError(f"--reference {word}: a reader is a language model", "For example: --reference llm=openai.")
+    budget = {"calls": question.budget.calls, "usd": question.budget.usd}
+    limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
+    found = Cell.compose(["agents=naive", *question.by, *limits], question.config_dir).configuration
+    if asks_real(found) and not limits:
+        raise UserError(
+            f"--method {question.method}: it asks a paid language model",
+            "Set a limit: --budget-calls N or --budget-usd X.",
+        )
+    return found
+
+
+async def _read(run: Path, trace: Trace, procedure: Procedure, configuration: Configuration) -> Verdict:
+    played = validate(RunFolder(run).configuration(), recorded=True)
+    world, _ = built(worlds, played.env.name, played.env, None)
+    scene = Scene(world.name, tell(describe(world.vocabulary)), played.max_steps)
+    pool = ModelPool()
+    try:
+        reader = Reader(EpisodeModels(configuration, pool, CallBooks(configuration, None))(READER))
+        return await reader.read(procedure, Transcript.of(trace), scene)
+    except (LanguageModelError, EpisodeStop) as error:
+        hint = model_hint(error, configuration.llm) if isinstance(error, LanguageModelError) else ""
+        raise UserError(f"{READER}:{procedure}: the reader cannot continue: {error}", hint) from error
+    finally:
+        await pool.close()

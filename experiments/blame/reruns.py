@@ -1,0 +1,155 @@
+"""Plays a run again with a correction: in memory if no paid model is asked, else into a folder of its own."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from maeil.trace import Instant, Listener
+from maeil.user_errors import UserError
+from quorum.experiments.blame.ending import Ender, Ending
+from quorum.experiments.blame.reference import Reference
+from quorum.experiments.branch.change import Change
+from quorum.experiments.branch.parent import PlannedBranch
+from quorum.experiments.branch.play import play_in_memory
+from quorum.experiments.common.run_files import DamagedFile
+from quorum.experiments.episode.branch_minds import ScriptedAnswer
+from quorum.experiments.episode.branching import PrefixRefused
+from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.results.run_folder import RunFolder
+from quorum.experiments.results.whole import check_whole
+
+REFUSED = "refused"
+"""The outcome of a correction that the world refuses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A change of a run from a branch point on.
+
+    Attributes:
+        at: the branch point.
+        minds: participants for whom the reference decides from then on, in the order of the team.
+        words: scripted answers.
+        drops: ids of messages of the run that are not delivered.
+        draw: number of the sample; 0 continues with the randomness of the run.
+    """
+
+    at: Instant
+    minds: tuple[str, ...] = ()
+    words: tuple[ScriptedAnswer, ...] = ()
+    drops: tuple[int, ...] = ()
+    draw: int = 0
+
+    @property
+    def key(self) -> str:
+        """Its name in a journal."""
+        dropped = (f"--drop {message}" for message in self.drops)
+        drawn = [f"draw {self.draw}"] if self.draw else []
+        return " ".join((str(self.at), *self.minds, *map(str, self.words), *dropped, *drawn))
+
+    def command(self, run: str, edits: tuple[str, ...], config_dir: str | None = None, draws: int = 1) -> str:
+        """Return the command that plays it, ready to paste into a shell.
+
+        Args:
+            run: folder of the run.
+            edits: `KEY=VALUE` that give the participants the reference.
+            config_dir: folder with more options of the groups.
+            draws: samples to play.
+        """
+        words = ["quorum", "branch", run, "--at", str(self.at)]
+        for edit in edits:
+            mind = edit.removeprefix("agents.members.")
+            alone = mind != edit and "." not in mind.partition("=")[0]
+            words += ["--mind", mind] if alone else [edit]
+        for answer in self.words:
+            what = answer.text if answer.text is not None else answer.actions
+            words += ["--say" if answer.text is not None else "--plan", f"{answer.participant}:{what}"]
+        for message in self.drops:
+            words += ["--drop", str(message)]
+        words += ["--draws", str(draws), "--no-control"] if draws > 1 else []
+        words += ["--config-dir", config_dir] if config_dir is not None else []
+        return shlex.join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Reruns:
+    """The re-runs of a run.
+
+    Attributes:
+        reference: decides in place of participants.
+        folder: keeps the re-runs that ask paid models.
+    """
+
+    reference: Reference
+    folder: Path
+
+    def plan(self, correction: Correction) -> PlannedBranch:
+        """Return a correction as a branch.
+
+        Raises:
+            UserError: there is no such branch point.
+        """
+        reference = self.reference
+        change = Change(reference.edits(correction.minds), correction.words, correction.drops, reference.config_dir)
+        after = reference.configuration(correction.minds)
+        return reference.parent.branch(correction.at, change, correction.draw, after=after)
+
+    def play(self, correction: Correction, listeners: Sequence[Listener] = ()) -> Ending:
+        """Play a correction, and return how it ends. An exception of a mind or a world ends it as `error`.
+
+        Args:
+            correction: to play.
+            listeners: called with every event of an episode in memory.
+
+        Raises:
+            UserError: the run cannot be replayed up to the branch point, or a model cannot be asked.
+        """
+        planned = self.plan(correction)
+        if self.reference.asks:
+            return self._on_disk(planned, correction)
+        prefix = planned.branching.prefix
+        ender = Ender(lambda: prefix.live)
+        try:
+            play_in_memory(planned, [ender, *listeners])
+        except PrefixRefused:
+            raise
+        except UserError:
+            if correction.words and prefix.live:
+                return Ending(REFUSED)
+            raise
+        except Exception:
+            return replace(ender.ending, outcome="error", finished=False)
+        return ender.ending
+
+    def _on_disk(self, planned: PlannedBranch, correction: Correction) -> Ending:
+        """Play into a folder, or read the folder if it was played before."""
+        prefix = planned.branching.prefix
+        start = prefix.length
+        kept = self.folder / planned.cell.name
+        if not _is_played(kept):
+            try:
+                result = run_cell(planned.cell, self.folder, branching=planned.branching)
+            except PrefixRefused:
+                raise
+            except UserError as error:
+                if correction.words and prefix.live and "the world refuses it" in error.message:
+                    return Ending(REFUSED)
+                raise
+            kept = result.folder
+            if result.outcome == "error":
+                raise UserError(f"{kept}: a re-run ended with an error: {result.reason}", "The same command resumes.")
+        ender = Ender()
+        for stamped in RunFolder(kept).trace().events[start:]:
+            ender(stamped)
+        return ender.ending
+
+
+def _is_played(folder: Path) -> bool:
+    """Whether a folder holds a whole episode that did not end with an error."""
+    try:
+        return check_whole(RunFolder(folder)).outcome != "error"
+    except DamagedFile:
+        return False

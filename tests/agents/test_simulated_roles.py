@@ -1,0 +1,20 @@
+"""Every role in which a mind asks a model has rules in the simulated model."""
+
+from __future__ import annotations
+
+import pytest
+
+from quorum.agents.baselines.asking import BaselineRole
+from quorum.agents.drwell.settings import DrwellRole
+from quorum.agents.llamac.settings import LlamacRole
+from quorum.agents.simulated.model import _player
+from quorum.agents.tom.settings import TomRole
+
+
+@pytest.mark.parametrize("role", [*LlamacRole, *BaselineRole, *DrwellRole, *TomRole])
+def test_the_simulated_model_answers_in_every_role(role: str) -> None:
+    assert _player(role) is not None
+
+
+def test_an_agent_that_is_asked_as_such_has_no_role_of_these() -> None:
+    assert all(_player(role) is None for role in ("", "leader", "follower", "member", "root"))
