@@ -8,7 +8,7 @@ from maeil.compilation import KernelSet
 
 _PACKAGE = Path(__file__).parent
 
-_SOURCES = "arrays", "constants", "constraints", "generator", "kernel", "paths", "rewards", "views"
+_SOURCES = "arrays", "constants", "constraints", "generator", "kernel", "paths", "rewards", "state", "views"
 
 KERNELS = KernelSet("cube_env", [_PACKAGE / f"{name}.py" for name in _SOURCES])
 """All of them, with the constants that are compiled into them."""

@@ -12,4 +12,4 @@ def test_compiled_code_is_kept_under_a_hash_of_all_kernels():
         assert kernel._cache._cache_file._source_stamp == KERNELS.digest
     package = Path(crafter_env.__file__).resolve().parent
     sources = {source.relative_to(package).as_posix() for source in KERNELS.sources}
-    assert {"constants.py", "profiles.py", "kernels/mobs.py", "kernels/worlds.py"} <= sources
+    assert {"constants.py", "profiles.py", "kernels/creatures.py", "kernels/worlds.py"} <= sources

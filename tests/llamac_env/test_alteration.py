@@ -130,7 +130,7 @@ def test_boxes_that_come_and_go_are_goals_that_come_and_go() -> None:
 
 
 REFUSED: dict[str, tuple[Any, str]] = {
-    "part": ({"boxes": {}}, "boxes: there is no such part"),
+    "part": ({"boxes": {}}, "boxes: unknown part"),
     "whole": ({"items": []}, r"items: \[\] is no object"),
     "place": ({"items": {"7.5_0.5": []}}, "items.7.5_0.5: there is no such place on this grid: they are 0.5_0.5"),
     "names": ({"items": {"0.5_0.5": [3]}}, r"items.0.5_0.5: \[3\] is no list of names"),
