@@ -203,7 +203,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
     "another world": (("env.rho=1,2",), {}, "env.rho: a branch cannot change this"),
     "no such key": (("llm.pooor=1,2",), {}, "llm.pooor: there is no such key"),
     "no runs": ((), {"folders": (Path(__file__).parent,)}, "it holds no finished run that did not fail"),
-    "an experiment": (("experiment=quickstart",), {}, "experiment: branches go on from recorded runs"),
+    "an experiment": (("experiment=quickstart",), {}, "experiment: branches continue recorded runs"),
     "nobody": ((), {"says": ["agent_7:hello"]}, "there is no participant 'agent_7'"),
     "no plan": ((), {"plans": ["agent_0:[]"]}, "it is no list of actions"),
 }
@@ -219,7 +219,7 @@ def test_what_cannot_be_branched_is_refused_before_anything_is_written(case: str
 
 def test_a_mind_that_cannot_take_over_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(["n=2", "agents=naive", "topology=debate", "max_steps=8"]), tmp_path / "runs").folder
-    with pytest.raises(UserError, match="agents=tom: such a mind cannot take over in the middle"):
+    with pytest.raises(UserError, match="agents=tom: such a mind cannot take over during an episode"):
         swept(run, tmp_path / "out", minds=["agent_0=tom"], at=["0"])
     assert not (tmp_path / "out").exists()
 
