@@ -25,7 +25,6 @@ from .layout import Layout as Layout
 from .observation import FaceCells as FaceCells
 from .observation import Faces as Faces
 from .observation import HistoryEntry as HistoryEntry
-from .observation import StaleObservationError as StaleObservationError
 from .observation import SymbolicBlock as SymbolicBlock
 from .observation import SymbolicObservation as SymbolicObservation
 from .render import render_ansi as render_ansi

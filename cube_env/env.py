@@ -16,7 +16,7 @@ from cube_env.arrays import CHANNELS, ActionArray
 from cube_env.constants import Action
 from cube_env.generator import place
 from cube_env.layout import Layout
-from cube_env.observation import Frame, HistoryEntry, SymbolicObservation, no_infos, plain_infos
+from cube_env.observation import Frame, HistoryEntry, SymbolicObservation, plain_infos
 from cube_env.render import render_ansi, render_rgb
 from cube_env.scenario import Scenario, curriculum
 from cube_env.state import CubeState, Snapshot, StepReport
@@ -103,7 +103,7 @@ class CubeEnv(WorldEnv[Box, Discrete]):
     Episode end: terminated when no block is left, truncated at `max_steps`; for all agents at once.
     Infos: `action_mask`, int8 (5,), see `action_masks`; and `step`, `blocks_left` and `delivered_weight` (of the last
         step), int. None of them with `infos="none"`. With `infos="symbolic"`, in their place: `symbolic`, the agent's
-        `SymbolicObservation`, and `report`, the step's `StepReport`, both built when first read.
+        `SymbolicObservation`, and `report`, the step's `StepReport`, None after a reset.
 
     Example:
         ```python
@@ -197,7 +197,7 @@ class CubeEnv(WorldEnv[Box, Discrete]):
             layout = place(self.scenario, self._generator)
         self._state = CubeState.from_layout(layout, observed=True)
         self._report = None
-        self._invalidate()
+        self._frame = None
         self.agents = self.possible_agents[:]
         return self._observations(), self._infos()
 
@@ -278,7 +278,9 @@ class CubeEnv(WorldEnv[Box, Discrete]):
             index: The agent's index; None for one who sees the board from outside.
             history: Its recent symbolic actions, which the symbolic layer keeps.
         """
-        return self._current_frame().symbolic(index, history)
+        if self._frame is None:
+            self._frame = Frame(self.cube_state, self.max_steps)
+        return self._frame.symbolic(index, history)
 
     def render(self) -> str | npt.NDArray[np.uint8]:
         """The board as text or as an image with the pushes of the last step, by `render_mode`.
@@ -313,7 +315,7 @@ class CubeEnv(WorldEnv[Box, Discrete]):
             self._state.restore(saved.state)
         else:
             self._state = saved.state.copy(observed=True)
-        self._invalidate()
+        self._frame = None
         if self._generator is None:
             self._generator = np.random.default_rng(0)
         self._generator.bit_generator.state = saved.generator
@@ -327,7 +329,7 @@ class CubeEnv(WorldEnv[Box, Discrete]):
             WorldError: It is no positive number.
         """
         self.max_steps = whole("max_steps", max_steps, 1)
-        self._invalidate()
+        self._frame = None
 
     def change(self, changes: Mapping[str, Any], heaviest: int | None = None) -> bool:
         """Change parts of the board between two steps: see `cube_env.alteration`.
@@ -348,7 +350,7 @@ class CubeEnv(WorldEnv[Box, Discrete]):
         if before.fits(now) and before.snapshot() == now.snapshot():
             return False
         before.become(now)
-        self._invalidate()
+        self._frame = None
         return True
 
     def _advance(self, actions: ActionArray) -> StepReport:
@@ -356,7 +358,7 @@ class CubeEnv(WorldEnv[Box, Discrete]):
         wrong = state.advance(actions)
         if wrong >= 0:
             raise wrong_action(agent_name(wrong), int(actions[wrong]))
-        self._invalidate()
+        self._frame = None
         report = StepReport(
             state,
             actions,
@@ -376,17 +378,12 @@ class CubeEnv(WorldEnv[Box, Discrete]):
     def _infos(self) -> dict[str, dict[str, Any]]:
         if self.infos == "plain":
             return plain_infos(self.cube_state, self._names)
-        return self._current_frame().infos(self._names) if self.infos == "symbolic" else no_infos(self._names)
-
-    def _invalidate(self) -> None:
-        if self._frame is not None:
-            self._frame.current = False
-            self._frame = None
-
-    def _current_frame(self) -> Frame:
-        if self._frame is None:
-            self._frame = Frame(self.cube_state, self.max_steps, self._report)
-        return self._frame
+        if self.infos == "none":
+            return {name: {} for name in self._names}
+        return {
+            name: {"symbolic": self.symbolic_observation(index), "report": self._report}
+            for index, name in enumerate(self._names)
+        }
 
     def _require_running(self) -> None:
         if not self.agents:

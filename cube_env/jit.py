@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from maeil.compilation import KernelSet, numba
+from maeil.compilation import KernelSet
 
 _PACKAGE = Path(__file__).parent
 
@@ -15,5 +15,3 @@ KERNELS = KernelSet("cube_env", [_PACKAGE / f"{name}.py" for name in _SOURCES])
 
 compiled = KERNELS.compiled
 compiled_borrowing = KERNELS.borrowing
-compiled_parallel = KERNELS.parallel
-prange = numba.prange

@@ -45,7 +45,7 @@ from cube_env.arrays import (
     World,
 )
 from cube_env.constants import Action, MoveFailure, PushOutcome
-from cube_env.jit import compiled_borrowing, compiled_parallel, prange
+from cube_env.jit import compiled_borrowing
 
 _STAY, _UP, _DOWN, _LEFT, _RIGHT = (int(action) for action in Action)
 _MOVED, _DELIVERED = int(PushOutcome.moved), int(PushOutcome.delivered)
@@ -114,7 +114,8 @@ def step_world(  # noqa: PLR0917 (Numba takes loose arrays an order of magnitude
     return -1
 
 
-def _step_worlds(  # noqa: PLR0917 (see `step_world`)
+@compiled_borrowing
+def step_worlds(  # noqa: PLR0917 (see `step_world`)
     actions: ActionArray,
     begins: FlagArray,
     rewards: RewardArray,
@@ -160,9 +161,7 @@ def _step_worlds(  # noqa: PLR0917 (see `step_world`)
     wrong = _first_wrong(actions, begins)
     if wrong >= 0:
         return wrong
-    # Worlds share nothing, so their order is free and they can be shared out among threads. Without `parallel` this is
-    # `range`.
-    for w in prange(actions.shape[0]):
+    for w in range(actions.shape[0]):
         if begins[w]:
             rewards[w] = 0.0
             terminations[w] = truncations[w] = False
@@ -172,11 +171,6 @@ def _step_worlds(  # noqa: PLR0917 (see `step_world`)
             terminations[w] = counters[w, COUNT_LIVE] == 0
             truncations[w] = counters[w, COUNT_STEP] >= max_steps
     return -1
-
-
-step_worlds = compiled_borrowing(_step_worlds)
-step_worlds_parallel = compiled_parallel(_step_worlds)
-"""`step_worlds` with the worlds shared out among Numba's threads."""
 
 
 @compiled_borrowing

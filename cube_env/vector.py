@@ -17,7 +17,7 @@ from cube_env.arrays import ChannelArray, FlagArray, RewardArray, World
 from cube_env.constants import Action
 from cube_env.env import CubeEnv, batch_of, no_observation, observation_space, wrong_action
 from cube_env.generator import draw_board
-from cube_env.kernel import step_worlds, step_worlds_parallel
+from cube_env.kernel import step_worlds
 from cube_env.layout import Layout
 from cube_env.observation import COUNTS
 from cube_env.render import render_ansi, render_rgb
@@ -76,7 +76,6 @@ class CubeVecEnv(VectorEnv[ChannelArray, npt.ArrayLike, Any]):
         infos: What the infos hold: `"plain"` arrays, or `"none"`.
         copy: Give fresh arrays at each step; without, what a step returns are read-only views of arrays that are
             allocated once, and that the next step overwrites.
-        parallel: Share the worlds out among Numba's threads.
         autoreset_mode: Gymnasium's `AutoresetMode.NEXT_STEP` or `SAME_STEP`.
         render_mode: What `render()` gives for each world: `"ansi"` text, or `"rgb_array"`.
 
@@ -105,7 +104,6 @@ class CubeVecEnv(VectorEnv[ChannelArray, npt.ArrayLike, Any]):
         observe: bool = True,
         infos: Literal["none", "plain"] = "plain",
         copy: bool = True,
-        parallel: bool = False,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: RenderMode | None = None,
     ) -> None:
@@ -125,7 +123,7 @@ class CubeVecEnv(VectorEnv[ChannelArray, npt.ArrayLike, Any]):
         self.max_steps = single.max_steps
         self.step_cost, self.deliver_reward = single.step_cost, single.deliver_reward
         self.reward = reward
-        self.observe, self.copy, self.parallel = observe, copy, parallel
+        self.observe, self.copy = observe, copy
         self.infos = one_of("infos", infos, ("none", "plain"))
         self.autoreset_mode = mode_of(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
@@ -201,8 +199,7 @@ class CubeVecEnv(VectorEnv[ChannelArray, npt.ArrayLike, Any]):
             raise no_state()
         joint = integers(actions, (self.num_envs, self.n))
         before = self._shaping.look(self._worlds) if self._shaping is not None else None
-        kernel = step_worlds_parallel if self.parallel else step_worlds
-        wrong = kernel(
+        wrong = step_worlds(
             joint, self._begins, self._rewards, self._terminations, self._truncations,
             self.step_cost, self.deliver_reward, self.max_steps, *self._worlds,
         )  # fmt: skip

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from maeil.compilation.folder import NoFolder, cache_folder
+from maeil.compilation.cache import NoFolder, cache_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 PLUGINS = ROOT / "tests" / "plugins"

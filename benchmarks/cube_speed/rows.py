@@ -27,7 +27,7 @@ from quorum.experiments.episode.runner import run_cell
 MICRO, MILLI, MEGA = 1e6, 1e3, 1e-6
 STEP_TARGETS = {8: 20, 64: 80, 256: 500}
 LIVE_STEP_TARGETS = {8: 15, 64: 45, 256: 130}
-"""Of steps that copy nothing, with infos that nobody reads."""
+"""Of steps that copy nothing and give no infos."""
 BATCH = 1024
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,7 +39,6 @@ def subjects(*, quick: bool) -> list[Subject]:
     found = [_step(n, scale, right=right) for n in STEP_TARGETS if n <= large for right in (False, True)]
     found += [
         *(_live_step(n, scale) for n in LIVE_STEP_TARGETS if n <= large),
-        Subject("infos unread: entries built", large, "", lambda: _entries_built(large), target=0),
         Subject("observations of all agents", large, "ms", _symbolic(large, scale), target=10),
         Subject("observation as text", large, "ms", _text(large, scale), target=1),
         Subject("reset", large, "ms", _reset(large, scale), target=50),
@@ -88,32 +87,25 @@ def _step(n: int, scale: int, *, right: bool) -> Subject:
 
 
 def _live_step(n: int, scale: int) -> Subject:
-    step = stepping(n, right=False, infos="symbolic", copy=False)
+    step = stepping(n, right=False, infos="none", copy=False)
     return Subject(
         "step, live observations", n, "us", lambda: MICRO * seconds_per_call(step, 10 * scale),
         target=LIVE_STEP_TARGETS[n],
     )  # fmt: skip
 
 
-def _entries_built(n: int) -> float:
-    env = CubeEnv(n=n, infos="symbolic", copy=False)
-    env.reset(seed=0)
-    *_, infos = env.step(dict.fromkeys(env.agents, 0))
-    return sum(dict.__len__(info) for info in infos.values())
-
-
 def _symbolic(n: int, scale: int) -> Run:
-    env = CubeEnv(n=n, max_steps=ENDLESS, infos="symbolic", copy=False)
+    env = CubeEnv(n=n, max_steps=ENDLESS)
     env.reset(seed=0)
     stay = dict.fromkeys(env.agents, 0)
 
     def run() -> float:
         values = []
         for _ in range(scale):
-            *_, infos = env.step(stay)
+            env.step(stay)
             begin = time.perf_counter()
-            for info in infos.values():
-                info["symbolic"]
+            for index in range(n):
+                env.symbolic_observation(index)
             values.append(time.perf_counter() - begin)
         return MILLI * median(values)
 
@@ -121,7 +113,7 @@ def _symbolic(n: int, scale: int) -> Run:
 
 
 def _text(n: int, scale: int) -> Run:
-    env = CubeEnv(n=n, infos="symbolic", copy=False)
+    env = CubeEnv(n=n)
     env.reset(seed=0)
     observation = env.symbolic_observation(0)
     return lambda: MILLI * seconds_per_call(observation.text, scale)

@@ -69,7 +69,7 @@ def check(arguments: Sequence[str], out: Path, config_dir: Path | None, *, compi
 
 
 def _kernels() -> Finding:
-    from maeil.compilation.folder import NoFolder, cache_folder  # noqa: PLC0415 (Numba)
+    from maeil.compilation.cache import NoFolder, cache_folder  # noqa: PLC0415 (Numba)
     from quorum.experiments.episode.runner import prepare_all  # noqa: PLC0415
 
     seconds = prepare_all()

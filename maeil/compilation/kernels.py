@@ -6,13 +6,11 @@ import hashlib
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from maeil.compilation.cache import kernel_cache, warn_of_no_cache
-from maeil.compilation.folder import NoFolder, cache_folder
+from maeil.compilation.cache import NoFolder, cache_folder, kernel_cache, warn_of_no_cache
 from maeil.compilation.numba_alone import numba
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
@@ -53,17 +51,6 @@ class KernelSet:
         One that did would not compile. Without reference counts a batch of worlds is stepped about twice as fast.
         """
         return cast(_Function, self._kept(numba.njit(**BORROWING)(function)))
-
-    def parallel(self, function: _Function) -> _Function:
-        """`compiled`, with `numba.prange` loops shared out among threads.
-
-        The cache distinguishes functions by their names alone, so that the twin of one that is compiled without threads
-        as well has its own name.
-        """
-        name = f"{function.__name__}_parallel"
-        twin = FunctionType(function.__code__, function.__globals__, name)
-        twin.__qualname__ = name
-        return cast(_Function, self._kept(numba.njit(parallel=True)(twin)))
 
     @cached_property
     def digest(self) -> str:

@@ -50,7 +50,7 @@ for _pattern, _unit, _doc in (
     (
         Pattern.INCOMPLETE_COVERAGE,
         "plans",
-        "Plans begun for a task of several agents, whose author had heard of fewer since its last plan ended.",
+        "Plans started for a task of several agents, whose author had heard of fewer since its last plan ended.",
     ),
     (Pattern.MISSED_SUBMISSION, "tasks", "Tasks that enough agents were asked for, and that nobody planned for."),
     (Pattern.DEADLOCK, "times", "Times with more than 40 steps without progress: no goal, attempt or plan came off."),

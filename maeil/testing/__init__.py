@@ -1,6 +1,6 @@
 """Checks that those who add a world can run on it: see `check_world` and docs/writing-a-world.md."""
 
-from maeil.testing.contract import BrokenContract
+from maeil.testing.answers import BrokenContract
 from maeil.testing.worlds import check_world
 
 __all__ = ["BrokenContract", "check_world"]

@@ -7,17 +7,166 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
-from maeil.actions import ActionStatus, SymbolicAction
+from pydantic import ValidationError
+
+from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
 from maeil.drawing import Drawable
 from maeil.errors import InvalidThought
 from maeil.plans import Plan, Task
 from maeil.tasks import TaskState
 from maeil.testing import answers
-from maeil.testing.changes import check_changes
-from maeil.testing.contract import Contract
-from maeil.testing.frames import Record, frame
-from maeil.testing.sampling import ActionSampler
-from maeil.world import Controller, TellsFacts, TellsOpenTasks, Transition, World
+from maeil.testing.answers import Contract, Record, frame
+from maeil.world import Changeable, Controller, TellsFacts, TellsOpenTasks, Transition, World
+
+SPREAD = 4
+"""Numbers are drawn from the smallest that the schema allows to this much above it."""
+
+TRIES = 50
+"""Values drawn for an action until one fits its validators."""
+
+LONGEST = 3
+"""Actions of a plan, at most."""
+
+
+class ActionSampler:
+    """Draws actions and plans.
+
+    Args:
+        vocabulary: the actions.
+        examples: actions to choose from instead of drawing, for those whose values a schema does not tell.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, examples: Sequence[SymbolicAction]) -> None:
+        self._models = tuple(vocabulary)
+        self._schemas = {model: model.model_json_schema() for model in self._models}
+        self._examples = {model: [action for action in examples if type(action) is model] for model in self._models}
+
+    def plan(self, rng: Random) -> Plan:
+        """Draw a plan of one to three actions."""
+        return Plan(tuple(self.action(rng.choice(self._models), rng) for _ in range(rng.randint(1, LONGEST))))
+
+    def action(self, model: type[SymbolicAction], rng: Random) -> SymbolicAction:
+        """Draw an action.
+
+        Raises:
+            ValueError: its schema does not tell which values fit, and there is no example of it.
+        """
+        if examples := self._examples[model]:
+            return rng.choice(examples)
+        schema = self._schemas[model]
+        for _ in range(TRIES):
+            try:
+                return model.model_validate(_draw(schema, schema.get("$defs", {}), rng))
+            except ValidationError:
+                continue
+        name = model.model_fields["action"].default
+        raise ValueError(f"no {name!r} can be drawn from its schema: give check_world some as `actions`")
+
+
+def _draw(schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: Random) -> Any:
+    """Draw a value that fits a schema, as far as its ranges and choices tell."""
+    match schema:
+        case {"$ref": str(reference)}:
+            return _draw(definitions[reference.rpartition("/")[2]], definitions, rng)
+        case {"const": value}:
+            return value
+        case {"enum": values}:
+            return rng.choice(values)
+        case {"anyOf": options} | {"oneOf": options}:
+            return _draw(rng.choice(options), definitions, rng)
+        case {"type": "object", "properties": properties}:
+            required = schema.get("required", ())
+            chosen = [name for name in properties if name in required or rng.random() < 0.5]
+            return {name: _draw(properties[name], definitions, rng) for name in chosen}
+        case {"type": "array", "prefixItems": parts}:
+            return [_draw(part, definitions, rng) for part in parts]
+        case {"type": "array", "items": part}:
+            return [_draw(part, definitions, rng) for _ in range(max(schema.get("minItems", 1), 1))]
+        case {"type": "integer" | "number" as kind}:
+            low = schema.get("minimum", schema.get("exclusiveMinimum", -1) + 1)
+            high = min(schema.get("maximum", low + SPREAD), low + SPREAD)
+            return rng.randint(low, high) if kind == "integer" else rng.uniform(low, high)
+        case {"type": "boolean"}:
+            return rng.random() < 0.5
+        case {"type": "string"}:
+            return "text"
+    return None
+
+
+_NO_PART = "no such part"
+
+
+def check_changes(contract: Contract, world: World, changes: Sequence[Mapping[str, Any]], seed: int) -> None:
+    """Check what holds of changes; a world that cannot be changed passes where no examples are given.
+
+    Args:
+        contract: takes the rules.
+        world: it is reset.
+        changes: examples, each possible after a step of idling.
+        seed: of the board.
+
+    Raises:
+        BrokenContract: a rule does not hold.
+    """
+    contract.place = f"world {world.name!r}, seed {seed}"
+    if not isinstance(world, Changeable):
+        contract.require(not changes, "a world for which there are changes has change()", f"{len(changes)} changes")
+        return
+    _begin(world, seed)
+    before = _seen(contract, world)
+    world.change({})
+    contract.compare(before, _seen(contract, world), "change() of nothing changes nothing")
+    refused = False
+    try:
+        world.change({_NO_PART: 0})
+    except ValueError as error:
+        refused = _NO_PART in str(error)
+    contract.require(refused, "change() refuses what it does not know with a ValueError that names it", _NO_PART)
+    contract.compare(before, _seen(contract, world), "a change that is refused changes nothing")
+    for change in changes:
+        contract.place = f"world {world.name!r}, seed {seed}, change {contract.json(change, 'a change')}"
+        found = []
+        for _ in range(2):
+            _begin(world, seed)
+            world.change(change)
+            found.append(_seen(contract, world))
+        contract.compare(found[0], found[1], "the same change in the same state gives the same state")
+        world.change(change)
+        contract.compare(found[0], _seen(contract, world), "change() to what is so already changes nothing")
+        _idle(world)
+
+
+def _begin(world: World, seed: int) -> None:
+    world.reset(seed)
+    _idle(world)
+
+
+def _idle(world: World) -> None:
+    """Take a step in which all agents idle."""
+    controllers = [world.start_action(agent, world.idle) for agent in range(len(world.agents))]
+    for controller in controllers:
+        controller.status()
+    joint = [controller.act() for controller in controllers]
+    world.constraints(joint)
+    world.step(joint)
+    for controller in controllers:
+        controller.status()
+        controller.close()
+
+
+def _seen(contract: Contract, world: World) -> Record:
+    """Return all that can be seen of the world as it is."""
+    seen = [
+        (
+            "global_observation()",
+            answers.check_observation(contract, "global_observation()", world.global_observation()),
+        )
+    ]
+    for agent in range(len(world.agents)):
+        what = f"observe({agent})"
+        seen.append((what, answers.check_observation(contract, what, world.observe(agent))))
+    return seen + frame(contract, world, 1)
+
 
 PATIENCE = 3
 """Actions of an agent that may end in one state of the world before it is given its idle action."""

@@ -1,4 +1,4 @@
-"""Plain infos are numbers and arrays that anybody may keep, compare, copy and send; lazy ones are for who asks."""
+"""Plain infos are numbers and arrays that anybody may keep, compare, copy and send."""
 
 import copy
 import pickle

@@ -10,7 +10,6 @@ comment that names a file (`# my_minds.py`) is that file.
 
 from __future__ import annotations
 
-import inspect
 import re
 import shlex
 import shutil
@@ -25,7 +24,6 @@ from typer.exceptions import TyperException
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.verbs.app import app
-from quorum.experiments.verbs.results import results
 from tests.conftest import ROOT, environment
 from tests.docs.forked import forked_quorum
 
@@ -35,9 +33,6 @@ PAGES = [
     if "\nquorum " in page.read_text("utf-8")
 ]
 _REFERENCE = (ROOT / "mkdocs.yml").read_text("utf-8").partition("- Look it up:")[2].partition("- When something")[0]
-_COMING = {"blame.md", "branch.md", "comparing.md", "credit.md", "dig.md"}
-_COMING -= _COMING if "recompute" in inspect.signature(results).parameters else set()
-"""Pages that are ahead of the command, until its new verbs are there."""
 TIERED = [pytest.param(page, marks=pytest.mark.claims) if f": {page.name}\n" in _REFERENCE else page for page in PAGES]
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"(?:{#|#) ([\w./]+\.(?:py|yaml|txt|jinja))(?: #})?\n")
@@ -70,8 +65,6 @@ def test_no_command_of_a_page_clears_the_cache_that_all_runs_share(page: Path) -
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_words_of_every_command_exist(page: Path) -> None:
     """Commands that need a module or a folder of their page are left to the test that runs them."""
-    if page.name in _COMING:
-        pytest.xfail("the command does not have it yet")
     for line in commands(page.read_text(encoding="utf-8")):
         verb, *rest = [word for word in shlex.split(line) if word not in (">", "&")][1:]
         if {"--plugin", "--config-dir"} & {*rest} or any(mark in line for mark in _OF_THE_PAGE):
@@ -101,8 +94,6 @@ def _parsed(verb: str, rest: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("page", TIERED, ids=lambda page: page.name)
 def test_every_command_of_a_page_runs(page: Path, tmp_path: Path) -> None:
-    if page.name in _COMING:
-        pytest.xfail("the command does not have it yet")
     text = page.read_text(encoding="utf-8")
     shown = commands(text)
     folder, tools = tmp_path / "empty", tmp_path / "tools"

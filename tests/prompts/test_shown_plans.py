@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maeil.plans import Plan, Task
-from maeil.testing.sampling import ActionSampler
+from maeil.testing.worlds import ActionSampler
 from quorum.agents.coordination.joint import named
 from quorum.agents.coordination.prompts import read_plans_shown, show_plans
 from quorum.agents.prompting.blocks import write_json

@@ -14,7 +14,7 @@ import pytest
 from crafter_env.kernels.jit import KERNELS as crafter  # noqa: N811 (it is a set among others here)
 from cube_env.jit import KERNELS as cube  # noqa: N811
 from llamac_env.jit import KERNELS as llamac  # noqa: N811
-from maeil.compilation.folder import NoFolder, cache_folder
+from maeil.compilation.cache import NoFolder, cache_folder
 from maeil.trace import comparable
 from quorum.agents.skills.cube.planner.kernels import KERNELS as planner  # noqa: N811
 from quorum.experiments.configuration.cell import Cell
