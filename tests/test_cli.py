@@ -1,4 +1,4 @@
-"""The command as a user meets it: in a process of its own, in an empty folder."""
+"""The command as a user meets it: in a separate process, in an empty folder."""
 
 from __future__ import annotations
 
@@ -226,10 +226,10 @@ def test_a_killed_run_leaves_a_readable_prefix_under_a_passing_name(tmp_path: Pa
 def test_ctrl_c_keeps_what_there_is_and_says_where(tmp_path: Path) -> None:
     process, folder = _started(tmp_path, 40)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    _, reported = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "Traceback" not in told
-    assert str(folder.relative_to(tmp_path)) in told
+    assert "Traceback" not in reported
+    assert str(folder.relative_to(tmp_path)) in reported
     meta = json.loads((folder / "meta.json").read_text())
     assert (meta["outcome"], meta["error"]["class"]) == ("error", "Interrupted")
     assert read_trace(folder).end.outcome == "error"

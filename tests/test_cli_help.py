@@ -79,10 +79,10 @@ def _options() -> dict[str, TyperOption]:
     return {name: part for name, part in PARTS.items() if isinstance(part, TyperOption) and not part.is_flag}
 
 
-def test_an_option_with_a_value_tells_its_default() -> None:
-    told = {name: isinstance(part.show_default, str) or part.default is not None for name, part in _options().items()}
-    assert {"run --budget-usd", "view --port"} <= told.keys()
-    assert [name for name in told if not told[name]] == []
+def test_an_option_with_a_value_shows_its_default() -> None:
+    known = {name: isinstance(part.show_default, str) or part.default is not None for name, part in _options().items()}
+    assert {"run --budget-usd", "view --port"} <= known.keys()
+    assert [name for name in known if not known[name]] == []
 
 
 def test_an_option_that_takes_a_number_tells_its_unit() -> None:

@@ -30,8 +30,8 @@ def test_nothing_is_logged_unless_it_is_asked_for(quorum: Quorum) -> None:
 def test_verbose_tells_what_is_composed_built_and_written_on_standard_error(quorum: Quorum) -> None:
     done = quorum("run", *CORRIDOR, "--json", "--verbose")
     data = json.loads(done.stdout)
-    told = ("imported the plug-in walker", f"composed {data['name']}", "built ", "begins", "ended", "wrote runs")
-    places = [done.stderr.index(part) for part in told]
+    reported = ("imported the plug-in walker", f"composed {data['name']}", "built ", "begins", "ended", "wrote runs")
+    places = [done.stderr.index(part) for part in reported]
     assert places == sorted(places)
     assert "DEBUG" not in done.stderr
 

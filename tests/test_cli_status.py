@@ -1,4 +1,4 @@
-"""What a user sees while a language model thinks: a slow server, and the command in a terminal or beside one."""
+"""What a user sees while a language model thinks: a slow server, and the command with and without a terminal."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def slow() -> Iterator[list[str]]:
 def test_in_a_terminal_it_is_shown_who_thinks_for_how_long_and_what_that_took(
     live: list[str], slow: list[str], tmp_path: Path
 ) -> None:
-    code, told = in_a_terminal(tmp_path, "run", *TEAM, *slow, *live)
-    assert code == 0, told
+    code, reported = in_a_terminal(tmp_path, "run", *TEAM, *slow, *live)
+    assert code == 0, reported
     for agent in ("agent_0", "agent_1"):
-        seconds = [int(s) for s in re.findall(rf"{agent}(?: \(\w+\))? (?:thinks )?(\d+) s\b", told)]
-        assert len(set(seconds)) >= 2, told
-    tokens = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) tokens · \$\d", told)]
+        seconds = [int(s) for s in re.findall(rf"{agent}(?: \(\w+\))? (?:thinks )?(\d+) s\b", reported)]
+        assert len(set(seconds)) >= 2, reported
+    tokens = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) tokens · \$\d", reported)]
     assert tokens == sorted(tokens)
     assert len(set(tokens)) >= 2
-    assert "(simulated)" in told
+    assert "(simulated)" in reported
 
 
 def test_beside_a_terminal_a_short_run_says_nothing_more_and_json_stays_json(slow: list[str], quorum: Quorum) -> None:
@@ -50,18 +50,18 @@ def test_beside_a_terminal_a_short_run_says_nothing_more_and_json_stays_json(slo
 
 
 def test_quiet_is_quiet(slow: list[str], tmp_path: Path) -> None:
-    code, told = in_a_terminal(tmp_path, "run", *TEAM, *slow, "--quiet")
-    assert (code, told.replace("\x1b[0m", "")) == (0, "")
+    code, reported = in_a_terminal(tmp_path, "run", *TEAM, *slow, "--quiet")
+    assert (code, reported.replace("\x1b[0m", "")) == (0, "")
 
 
 def test_a_sweep_shows_the_calls_under_way_and_what_was_answered_before_a_cell_is_done(
     slow: list[str], tmp_path: Path
 ) -> None:
     words = ("agents=naive", "topology=debate", "n=2", "max_steps=1", "seed=0,1", "--name", "s", "engine.workers=1")
-    code, told = in_a_terminal(tmp_path, "sweep", *words, *slow)
-    assert code == 0, told
-    seconds = {int(s) for s in re.findall(r"2 calls under way, the longest for (\d+) s", told)}
-    assert len(seconds) >= 2, told
-    under_way = re.findall(r"0/2 done · 2 running · 0 failed · .*?([\d,]+) tokens · (\$[\d.]+)", told)
-    assert under_way, told
-    assert "(simulated)" in told
+    code, reported = in_a_terminal(tmp_path, "sweep", *words, *slow)
+    assert code == 0, reported
+    seconds = {int(s) for s in re.findall(r"2 calls under way, the longest for (\d+) s", reported)}
+    assert len(seconds) >= 2, reported
+    under_way = re.findall(r"0/2 done · 2 running · 0 failed · .*?([\d,]+) tokens · (\$[\d.]+)", reported)
+    assert under_way, reported
+    assert "(simulated)" in reported

@@ -19,7 +19,7 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 
 Shown = tuple[int, bytes, str]
-"""The exit code, what came out of the pipe, and what was told on standard error."""
+"""The exit code, what came out of the pipe, and the text on standard error."""
 Command = Callable[..., Shown]
 """Runs the command."""
 
@@ -42,18 +42,18 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
 
     def run(*arguments: str, stdout: io.TextIOWrapper | None = None, encoding: str = "utf-8") -> Shown:
         behind = io.BytesIO()
-        told = io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace")
+        reported = io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace")
         stream = stdout or io.TextIOWrapper(behind, encoding, errors="strict")
         with monkeypatch.context() as patch:
             patch.setattr(sys, "argv", ["quorum", *arguments])
             patch.setattr(sys, "stdout", stream)
-            patch.setattr(sys, "stderr", told)
+            patch.setattr(sys, "stderr", reported)
             with pytest.raises(SystemExit) as ended:
                 main()
             with suppress(OSError):
                 stream.flush()
-        told.seek(0)
-        return int(ended.value.code or 0), behind.getvalue(), told.read()
+        reported.seek(0)
+        return int(ended.value.code or 0), behind.getvalue(), reported.read()
 
     return run
 
@@ -94,8 +94,8 @@ def test_a_stream_that_has_only_ascii_gets_plain_signs_and_whole_words(
     verb: str, sweep: Path, command: Command
 ) -> None:
     words = _words(verb, sweep)
-    code, out, told = command(*words, encoding="ascii")
-    assert (code, told) == (0, "")
+    code, out, reported = command(*words, encoding="ascii")
+    assert (code, reported) == (0, "")
     text = out.decode("ascii")
     assert not re.search(r"\\[xuU][0-9a-f]{2}", text)
     if verb == "sql":
@@ -105,12 +105,12 @@ def test_a_stream_that_has_only_ascii_gets_plain_signs_and_whole_words(
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_reader_that_has_left_is_no_bug(verb: str, sweep: Path, command: Command) -> None:
     with _to_nobody() as stream:
-        code, _, told = command(*_words(verb, sweep), stdout=stream)
-    assert (code, told) == (1, "")
+        code, _, reported = command(*_words(verb, sweep), stdout=stream)
+    assert (code, reported) == (1, "")
 
 
 def test_files_are_written_before_anything_is_printed(sweep: Path, command: Command) -> None:
-    run = Path(_words("results", "--recompute", sweep)[1])
+    run = Path(_words("metrics", sweep)[2])
     before = (run / "metrics.json").stat().st_ino
     (sweep / "results.csv").unlink(missing_ok=True)
     for words in (["results", "--recompute", str(run), "--write"], ["results", str(sweep)], VERBS["run"]):
@@ -125,9 +125,9 @@ def test_files_are_written_before_anything_is_printed(sweep: Path, command: Comm
 @pytest.mark.parametrize("verb", ["run", "metrics", "list"])
 def test_a_full_disk_behind_standard_output_is_one_message(verb: str, sweep: Path, command: Command) -> None:
     with open("/dev/full", "w", encoding="utf-8") as stream:
-        code, _, told = command(*_words(verb, sweep), stdout=stream)
+        code, _, reported = command(*_words(verb, sweep), stdout=stream)
     assert code == 2
-    assert told.startswith("error: standard output: cannot be written: No space left on device\nMake room")
+    assert reported.startswith("error: standard output: cannot be written: No space left on device\nMake room")
 
 
 def test_the_width_that_was_asked_for_is_kept(sweep: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

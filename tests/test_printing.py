@@ -1,4 +1,4 @@
-"""Nothing that a stranger wrote can act on the terminal, the table or the page that it is shown on."""
+"""No untrusted text can act on the terminal, the table or the page that it is shown on."""
 
 from __future__ import annotations
 
@@ -90,9 +90,9 @@ def test_no_verb_prints_what_could_act(words: list[str], harmful: Path, quorum: 
     places = {".": str(harmful), "RUN": str(harmful / run), "OUT": str(tmp_path / "out")}
     typed = [places.get(word, word.replace("OUT/", f"{tmp_path}/out/")) for word in words]
     done = quorum(*typed)
-    told = done.stdout + done.stderr
-    assert FORBIDDEN.findall(told) == []
-    assert "Traceback" not in told
+    reported = done.stdout + done.stderr
+    assert FORBIDDEN.findall(reported) == []
+    assert "Traceback" not in reported
     for file in (tmp_path / "out").rglob("*"):
         if file.suffix in (".csv", ".md", ".tex", ".svg", ".html") and words[0] != "view":
             assert FORBIDDEN.findall(file.read_text()) == [], file
@@ -231,9 +231,9 @@ def test_no_file_of_a_run_shows_a_password_of_an_address(tmp_path: Path, monkeyp
     cell = Cell.compose(["n=1"])
     prepare(cell.configuration.env.name, cell.configuration.agents.name)  # which plays, too
     monkeypatch.setattr("quorum.experiments.episode.runner.play", fail)
-    with pytest.raises(FailedEpisode, match="RuntimeError") as told:
+    with pytest.raises(FailedEpisode, match="RuntimeError") as reported:
         run_cell(cell, tmp_path)
-    assert "s3cret" not in str(told.value)
+    assert "s3cret" not in str(reported.value)
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert any(MASKED in file.read_text() for file in files)
     assert all("s3cret" not in file.read_text() for file in files)

@@ -1,4 +1,4 @@
-"""Plays a run again with a correction: in memory if no paid model is asked, else into a folder of its own."""
+"""Plays a run again with a correction: in memory if no paid model is asked, else into a folder next to the run."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ _quorum() {
     read -ra words <<< "${COMP_LINE:0:COMP_POINT}"
     [[ ${COMP_LINE:0:COMP_POINT} == *[[:space:]] ]] && words+=("")
     current=${words[${#words[@]}-1]}
-    # bash replaces only what stands behind the last of these signs
+    # bash replaces only the part after the last of these signs
     typed=${current%"${current##*[=:]}"}
     COMPREPLY=()
     while IFS= read -r line; do

@@ -1,4 +1,4 @@
-"""The words that may come next on a command line, from the configuration files and the folders that are there."""
+"""The candidates for the next word of a command line, from the configuration files and the folders on disk."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def candidates(words: Sequence[str], verbs: Mapping[str, Verb]) -> list[Candidat
     """Return what the last word may become.
 
     Args:
-        words: behind `quorum`, the one that is being typed last; empty where it is not begun.
+        words: after `quorum`, with the word at the cursor last; empty if it has no letter yet.
         verbs: of the command.
     """
     *before, word = words or [""]

@@ -1,4 +1,4 @@
-"""Fresh randomness from an instant of an episode on, so that a branch can be drawn more than once."""
+"""Fresh randomness from a branch point on, so that a branch can have several samples."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from maeil.seeds import Seeds
 
 _MOST = 2**30
-"""Numbers of samples that chains of draws have."""
+"""Upper bound of the sample numbers of chains of draws."""
 
 
 def sample_number(draws: Sequence[int]) -> int:
-    """Return the number by which the requests of a draw are other samples than those of another one; 0 for the first.
+    """Return the number that makes the requests of a draw distinct samples; 0 for the first draw.
 
     Args:
-        draws: which draw the branch is, after those of the branches that it branches off.
+        draws: number of the draw, after those of the branches that it was branched from.
     """
     others = [draw for draw in draws if draw]
     return others[0] if len(others) == 1 else Seeds(0, "/".join(map(str, draws))).integer() % _MOST if others else 0
@@ -25,25 +25,25 @@ def sample_number(draws: Sequence[int]) -> int:
 
 @dataclass(slots=True)
 class Streams:
-    """The random streams that minds of an episode were given."""
+    """The random streams of the minds of an episode."""
 
     _draws: list[int] = field(default_factory=list)
     _given: list[tuple[Seeds, np.random.Generator]] = field(default_factory=list)
 
     def redraw(self, draw: int) -> None:
-        """Begin all of them anew; so do those that are given from now on."""
+        """Restart all streams, including those that are given out later."""
         self._draws.append(draw)
         for place, generator in self._given:
             generator.bit_generator.state = self.now(place).generator().bit_generator.state
 
     def now(self, place: Seeds) -> Seeds:
-        """Return where the stream of a place stands now."""
+        """Return the present place of a stream."""
         for draw in self._draws:
             place = place.child("draw").child(draw)
         return place
 
     def give(self, place: Seeds) -> np.random.Generator:
-        """Return a generator that begins anew whenever all streams do."""
+        """Return a generator that restarts whenever all streams do."""
         generator = self.now(place).generator()
         self._given.append((place, generator))
         return generator
@@ -51,12 +51,12 @@ class Streams:
 
 @dataclass(frozen=True, slots=True)
 class DrawnSeeds(Seeds):
-    """A place in the tree of random streams whose generators can begin anew in the middle of an episode.
+    """A place in the tree of random streams whose generators can restart during an episode.
 
-    A number that a mind has taken by `integer` stays what it was.
+    A number that a mind took by `integer` does not change.
 
     Attributes:
-        streams: what was given of the whole tree.
+        streams: the streams of the whole tree.
     """
 
     streams: Streams = field(default_factory=Streams, compare=False)

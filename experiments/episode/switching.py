@@ -1,4 +1,4 @@
-"""What is another in the loop itself from an instant of an episode on: its topology, its step limit, its budget."""
+"""Changes of the loop at a branch point: the topology, the step limit, the budget."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from maeil.trace.events import EpisodeStart
 
 
 class SwitchingTopology(Topology):
-    """Gives turns by one topology until the instant, which opens a conversation, and by another one from there on.
+    """Follows one topology up to the branch point, which opens a conversation, and another one from there on.
 
     Args:
-        before: the topology until then.
+        before: the topology up to the branch point.
         after: the topology from then on, with the same participants.
-        prefix: says when the instant has come.
+        prefix: knows when the branch point is reached.
     """
 
     def __init__(self, before: Topology, after: Topology, prefix: Prefix) -> None:
@@ -35,26 +35,26 @@ class SwitchingTopology(Topology):
         return self._after if self._prefix.due or self._prefix.live else self._before
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        """Return the turns of the topology whose time it is."""
+        """Return the turns of the topology in charge."""
         return self._now.turns(conversation)
 
     def route(self, affinity: Affinity, conversation: ConversationState) -> Sequence[Edge]:
-        """Return the edges of the topology whose time it is."""
+        """Return the edges of the topology in charge."""
         return cast("Routing", self._now).route(affinity, conversation)
 
     def describe(self, role: str) -> str:
-        """Return what the topology whose time it is says of itself."""
+        """Return the description by the topology in charge."""
         return self._now.describe(role)
 
 
 class Switches:
-    """Values that are what they were while the beginning of another episode is played, and others from the instant on.
+    """Values that keep those of the recorded run up to the branch point, and change there.
 
-    An episode begins with the later ones, so that its first event tells them; it is a listener, which puts the earlier
-    ones in their place as soon as that is told.
+    An episode starts with the later values, so that its first event records them; this listener restores the earlier
+    ones right after that event.
 
     Args:
-        prefix: says when the instant has come.
+        prefix: knows when the branch point is reached.
     """
 
     def __init__(self, prefix: Prefix) -> None:
@@ -65,14 +65,14 @@ class Switches:
         """Add a value.
 
         Args:
-            before: sets it to what it was.
-            after: sets it to what it is from the instant on.
+            before: sets the earlier value.
+            after: sets the later value.
         """
         self._before.append(before)
         self._prefix.then(after)
 
     def __call__(self, stamped: Stamped) -> None:
-        """Take an event of the episode in."""
+        """Take in an event of the episode."""
         if isinstance(stamped.event, EpisodeStart):
             for set_before in self._before:
                 set_before()

@@ -42,9 +42,9 @@ def planted(words: str, agent: int, turn: int, out: Path, *, lasts: bool = False
     """Play a team of which one agent plans nonsense, in a time that is enough without that."""
     clean = played(f"{words} agents=heuristic max_steps=200", out)
     actions = orjson.dumps([AWAY[words]]).decode().replace('"', "")
-    told = [*words.split(), "agents=slips", f"agents.agent={agent}", f"agents.turn={turn}", f"agents.lasts={lasts}"]
+    reported = [*words.split(), "agents=slips", f"agents.agent={agent}", f"agents.turn={turn}", f"agents.lasts={lasts}"]
     steps = int(clean.metrics["outcome.steps"] or 0)
-    return run_cell(Cell.compose([*told, f"agents.actions={actions}", f"max_steps={steps}"], CONFIGS), out)
+    return run_cell(Cell.compose([*reported, f"agents.actions={actions}", f"max_steps={steps}"], CONFIGS), out)
 
 
 def slips_at(run: Path, agent: int, turn: int) -> tuple[int, int | float]:

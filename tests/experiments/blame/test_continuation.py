@@ -54,7 +54,7 @@ def test_the_message_with_the_only_order_is_worth_all_that_it_set_going_and_smal
 
 
 def test_without_the_one_who_orders_a_team_that_reacts_loses_all(quorum: Quorum) -> None:
-    """Had they acted as recorded, the others would have walked without being told."""
+    """Had they acted as recorded, the others would have walked without a request."""
     folder = ordered(quorum)
     done = quorum("results", folder, *CREDIT, "live", "--credit", "agent", "--per", "agent")
     rows = json.loads(done.stdout)[0]["rows"]

@@ -65,8 +65,8 @@ def test_what_reaches_the_server_is_within_the_budget_and_is_what_is_told(paid: 
     assert found.calls == brain.requests <= 20
     assert found.calls > 0
     assert not found.exact
-    told = [note for note in found.notes if "calls are used" in note]
-    assert told
+    reported = [note for note in found.notes if "calls are used" in note]
+    assert reported
 
 
 def test_a_rerun_is_a_run_beside_it_and_is_not_paid_for_twice(paid: tuple[Path, Counting]) -> None:

@@ -70,13 +70,13 @@ def test_all_at_once_asks_once_and_shows_every_turn() -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "turn", "told"), [("agent_9", 3, ("agent_1", 3)), ("agent_1", 99, ("agent_1", None))]
+    ("agent", "turn", "reported"), [("agent_9", 3, ("agent_1", 3)), ("agent_1", 99, ("agent_1", None))]
 )
-def test_what_does_not_exist_is_not_taken_over(agent: str, turn: int, told: tuple[str, int | None]) -> None:
+def test_what_does_not_exist_is_not_taken_over(agent: str, turn: int, reported: tuple[str, int | None]) -> None:
     verdict = read(
         Answering(lambda _: {"thoughts": "", "agent": agent, "turn": turn, "mistake": ""}), Procedure.ALL_AT_ONCE
     )
-    assert (verdict.agent, verdict.t) == told
+    assert (verdict.agent, verdict.t) == reported
 
 
 def test_step_by_step_shows_no_later_turn_and_ends_with_the_first_yes() -> None:

@@ -34,13 +34,13 @@ def test_a_rerun_in_memory_is_the_branch_on_disk(case: str, tmp_path: Path) -> N
     run = run_cell(Cell.compose(words.split()), tmp_path / "runs").folder
     reference = Reference.of(Parent.open(run), by)
     reruns = Reruns(reference, tmp_path / "paid")
-    begun = [s for s in read_trace(run).events if isinstance(s.event, ThoughtStart)]
-    middle = begun[len(begun) // 2]
-    told = next((one.correction() for one in decisions_of(reference).candidates if one.correction()), None)
+    starts = [s for s in read_trace(run).events if isinstance(s.event, ThoughtStart)]
+    middle = starts[len(starts) // 2]
+    reported = next((one.correction() for one in decisions_of(reference).candidates if one.correction()), None)
     cases = [
         Correction(Instant(0), reference.players),
         Correction(Instant(middle.t, middle.t_hat), reference.players[:1]),
-        *([told] if told is not None else []),
+        *([reported] if reported is not None else []),
     ]
     for correction in cases:
         heard: list[Stamped] = []

@@ -22,8 +22,8 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Trace:
 
 def test_every_turn_is_there_with_its_instant_its_plan_and_its_words(trace: Trace) -> None:
     found = Transcript.of(trace)
-    begun = [s for s in trace.events if isinstance(s.event, ThoughtStart)]
-    wanted = sorted((s.t, s.t_hat, f"agent_{s.event.agent}") for s in begun if isinstance(s.event, ThoughtStart))
+    starts = [s for s in trace.events if isinstance(s.event, ThoughtStart)]
+    wanted = sorted((s.t, s.t_hat, f"agent_{s.event.agent}") for s in starts if isinstance(s.event, ThoughtStart))
     assert sorted((turn.t, turn.t_hat, turn.agent) for turn in found.turns) == wanted
     numbers = [entry["turn"] for entry in found.entries if "turn" in entry]
     assert numbers == list(range(len(wanted)))

@@ -59,9 +59,9 @@ def test_a_branch_of_a_branch_without_a_change_is_that_branch(change: str, tmp_p
         twice = branched(branch, again, tmp_path / "again").folder
         first, *rest = comparable(twice)
         header, *others = comparable(branch)
-        told, was = json.loads(first), json.loads(header)
-        assert (told.pop("branch")["run"], was.pop("branch")["run"]) == (branch.name, run.name)
-        assert told == was
+        reported, was = json.loads(first), json.loads(header)
+        assert (reported.pop("branch")["run"], was.pop("branch")["run"]) == (branch.name, run.name)
+        assert reported == was
         assert rest == others
         assert calls_of(twice) == calls_of(branch)
         assert verify_run(twice).problems == []

@@ -1,4 +1,4 @@
-"""What a participant is told to say or to plan, it says or plans once, and nothing else of its turn changes."""
+"""A scripted message or plan replaces that of a participant once, and nothing else of its turn changes."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def test_a_message_is_said_once_and_reaches_the_prompts_of_those_who_decide_next
 def test_a_plan_is_committed_once_at_the_cost_of_the_thought_that_it_replaces(run: Path, tmp_path: Path) -> None:
     own = [s for s in read_trace(run).events if isinstance(s.event, PlanChange) and s.event.status == "committed"]
     other = next(s.event.actions for s in own if s.event.agent == 2)
-    told = f"agent_0:{orjson.dumps(other).decode()}"
-    branch = branched(run, "2", tmp_path, plans=[told]).folder
+    reported = f"agent_0:{orjson.dumps(other).decode()}"
+    branch = branched(run, "2", tmp_path, plans=[reported]).folder
     plans = [s for s in read_trace(branch).events if isinstance(s.event, PlanChange) and s.event.status == "committed"]
     assert next(s for s in plans if s.t >= 2 and s.event.agent == 0).event.actions == other
     ends = [
@@ -52,10 +52,10 @@ def test_a_plan_is_committed_once_at_the_cost_of_the_thought_that_it_replaces(ru
 
 
 def test_what_is_told_names_the_cell(run: Path) -> None:
-    told = plan_branch(BranchRequest(run, "2", says=["agent_1:one"])).cell
-    assert told.hash != plan_branch(BranchRequest(run, "2", says=["agent_1:two"])).cell.hash
-    assert told.branch is not None
-    assert told.branch.told == ("--say agent_1:one",)
+    reported = plan_branch(BranchRequest(run, "2", says=["agent_1:one"])).cell
+    assert reported.hash != plan_branch(BranchRequest(run, "2", says=["agent_1:two"])).cell.hash
+    assert reported.branch is not None
+    assert reported.branch.told == ("--say agent_1:one",)
 
 
 def test_what_nobody_has_a_turn_for_is_known(tmp_path: Path) -> None:

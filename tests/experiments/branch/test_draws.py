@@ -46,8 +46,8 @@ def parts(folder: Path) -> tuple[list[bytes], list[bytes]]:
 def test_draws_have_the_beginning_in_common_and_go_on_each_in_its_own_way(run: Path, tmp_path: Path) -> None:
     results = drawn(BranchRequest(run, str(AT)), 4, tmp_path)
     assert_same(results[0].folder, run)
-    begun, went_on = zip(*(parts(result.folder) for result in results), strict=True)
-    assert len({tuple(lines) for lines in begun}) == 1
+    starts, went_on = zip(*(parts(result.folder) for result in results), strict=True)
+    assert len({tuple(lines) for lines in starts}) == 1
     assert len({tuple(lines) for lines in went_on}) == 4
     assert verify_run(results[3].folder).problems == []
     assert read_trace(results[3].folder).start.board == read_trace(run).start.board
@@ -71,8 +71,8 @@ def test_the_streams_of_minds_that_draw_begin_anew_in_the_middle_of_the_episode(
     run = run_cell(Cell.compose(words.split()), tmp_path / "runs").folder
     results = drawn(BranchRequest(run, str(AT)), 3, tmp_path)
     assert_same(results[0].folder, run)
-    begun, went_on = zip(*(parts(result.folder) for result in results), strict=True)
-    assert len({tuple(lines) for lines in begun}) == 1
+    starts, went_on = zip(*(parts(result.folder) for result in results), strict=True)
+    assert len({tuple(lines) for lines in starts}) == 1
     assert len({tuple(lines) for lines in went_on}) == 3
 
 
@@ -133,9 +133,9 @@ def test_what_is_left_after_the_instant_is_told_before_a_real_model_is_asked(run
     live = len([s for s in read_trace(run).events if isinstance(s.event, ThoughtStart) and s.t >= 4])
     request = BranchRequest(run, "4", sets=["llm=openai", "llm.model=gpt-5-mini"])
     planned = plan_branch(request)
-    told = expectation(planned.cell, planned.thoughts_left)
-    found = re.match(r"expected: about (\d+) answers, ([\d,]+) tokens, \$[\d.e-]+, [\d:]+ ", told)
-    assert found, told
+    reported = expectation(planned.cell, planned.thoughts_left)
+    found = re.match(r"expected: about (\d+) answers, ([\d,]+) tokens, \$[\d.e-]+, [\d:]+ ", reported)
+    assert found, reported
     assert planned.thoughts_left == live
     assert live / 2 <= int(found[1]) <= live * 2
     assert not planned.branching.prefix.live

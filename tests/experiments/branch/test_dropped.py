@@ -58,8 +58,8 @@ def test_a_message_that_is_dropped_reaches_no_prompt_and_its_thought_costs_what_
     t, sender, text = before[7]
     assert (t, sender, text) not in after
     assert [m for m in after if m[0] == t] == [m for m in before if m[0] == t and m[1] != sender]
-    told, untold = (plans_told(folder, t, text) for folder in (run, branch))
-    assert told == {f"agent_{agent}": untold[f"agent_{agent}"] + 1 for agent in range(3)}
+    reported, untold = (plans_told(folder, t, text) for folder in (run, branch))
+    assert reported == {f"agent_{agent}": untold[f"agent_{agent}"] + 1 for agent in range(3)}
     assert costs(branch, t)[:3] == costs(run, t)[:3]
     assert verify_run(branch).problems == []
 

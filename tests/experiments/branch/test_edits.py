@@ -1,4 +1,4 @@
-"""What is another from the instant on, and what is refused."""
+"""What a branch changes, and what it refuses."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def test_other_prompts_reach_what_is_asked_from_the_instant_on(run: Path, tmp_pa
 
 def test_who_does_not_talk_is_spared_the_talk_that_begins_with_the_branch(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(["n=3", "seed=2", "max_steps=40", "topology=debate"]), tmp_path / "runs").folder
-    begun = [s for s in read_trace(run).events if isinstance(s.event, ThoughtStart)]
-    branch = branched(run, f"{begun[len(begun) // 2].t}", tmp_path, minds=["agent_0=naive"])
+    starts = [s for s in read_trace(run).events if isinstance(s.event, ThoughtStart)]
+    branch = branched(run, f"{starts[len(starts) // 2].t}", tmp_path, minds=["agent_0=naive"])
     assert branch.outcome == "completed"
     events = [s.event for s in read_trace(branch.folder).events]
     assert {event.sender for event in events if isinstance(event, MessageSent)} == {0}
@@ -93,8 +93,8 @@ TAKEN = {
 def test_minds_take_over_in_the_middle_in_every_world(cell: str, tmp_path: Path) -> None:
     words, minds = TAKEN[cell]
     run = run_cell(Cell.compose(words.split()), tmp_path / "runs").folder
-    begun = [s for s in read_trace(run).events if isinstance(s.event, ThoughtStart)]
-    middle = begun[len(begun) // 2]
+    starts = [s for s in read_trace(run).events if isinstance(s.event, ThoughtStart)]
+    middle = starts[len(starts) // 2]
     branch = branched(run, f"{middle.t}:{middle.t_hat}", tmp_path, minds=minds)
     assert branch.outcome == "completed"
     assert not any(s.event.refused for s in read_trace(branch.folder).events if isinstance(s.event, ThoughtEnd))

@@ -41,8 +41,8 @@ WORLDS = {
 
 def instants(folder: Path, number: int, seed: str) -> list[str]:
     """Draw instants at which somebody begins to think, and the first."""
-    begun = {(s.t, s.t_hat) for s in read_trace(folder).events if isinstance(s.event, ThoughtStart)}
-    drawn = random.Random(seed).sample(sorted(begun), min(number, len(begun)))
+    starts = {(s.t, s.t_hat) for s in read_trace(folder).events if isinstance(s.event, ThoughtStart)}
+    drawn = random.Random(seed).sample(sorted(starts), min(number, len(starts)))
     return ["0", *(f"{t}:{t_hat}" for t, t_hat in drawn)]
 
 
@@ -113,7 +113,7 @@ def test_only_the_calls_of_thoughts_that_begin_at_the_instant_or_later_reach_the
         trace = read_trace(run)
         for at in instants(run, 3, "counted"):
             t, _, t_hat = at.partition(":")
-            begun = [
+            starts = [
                 s.event.agent
                 for s in trace.events
                 if isinstance(s.event, ThoughtStart) and (s.t, s.t_hat) >= (int(t), float(t_hat or 0))
@@ -121,7 +121,7 @@ def test_only_the_calls_of_thoughts_that_begin_at_the_instant_or_later_reach_the
             brain.requests = 0
             branch = branched(run, at, tmp_path / "branches").folder
             assert_same(branch, run)
-            assert brain.requests == len(begun) <= everything
+            assert brain.requests == len(starts) <= everything
 
 
 def test_the_budget_of_a_branch_has_paid_for_its_beginning(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What of the loop is another from the instant on: its topology, its step limit, its budget, its memory."""
+"""Changes of the loop at a branch point: its topology, its step limit, its budget, its memory."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ def test_a_run_is_made_longer_or_shorter_in_every_world(world: str, limit: int, 
     assert trace.start.board["max_steps"] == limit + extra
     assert beginning(branch.folder, at) == beginning(run, at)
     assert verify_run(branch.folder).problems == []
-    told = [call["request"]["messages"][-1]["content"] for call in calls_of(branch.folder) if call["t"] >= at]
+    reported = [call["request"]["messages"][-1]["content"] for call in calls_of(branch.folder) if call["t"] >= at]
     if world in ("cube", "transport"):
-        assert told
-        assert all(f'"max_steps":{limit}' in text for text in told)
+        assert reported
+        assert all(f'"max_steps":{limit}' in text for text in reported)
 
 
 def test_a_run_that_is_made_longer_goes_on_as_the_long_one_would_have(tmp_path: Path) -> None:
@@ -104,8 +104,8 @@ def test_minds_are_told_the_topology_that_there_is(run: Path, tmp_path: Path) ->
     branch = branched(run, str(AT), tmp_path, sets=["topology=chain"]).folder
     words = {name: topologies.get(name).build(run_config(name), TopologyContext(3)).describe("") for name in NAMES}
     for call in calls_of(branch):
-        told = " ".join(message["content"] for message in call["request"]["messages"])
-        assert [name for name in NAMES if words[name] in told] == ["chain" if call["t"] >= AT else "debate"]
+        reported = " ".join(message["content"] for message in call["request"]["messages"])
+        assert [name for name in NAMES if words[name] in reported] == ["chain" if call["t"] >= AT else "debate"]
 
 
 @pytest.mark.parametrize("topology", ["centralized", "decentralized", "dytopo", "random", "hybrid"])

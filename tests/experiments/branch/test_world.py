@@ -99,7 +99,7 @@ def at_step(run: Path, step: int) -> World:
 
 
 def changed(run: Path, step: int, changes: Mapping[str, Any], out: Path, **request: Any) -> tuple[Path, list[str]]:
-    """Run a branch; return its folder, and the world in text at the begin of each step from the change on."""
+    """Run a branch; return its folder, and the world in text at the start of each step from the change on."""
     shown: list[str] = []
 
     def watch(world: World) -> Listener:
@@ -120,22 +120,22 @@ def without_numbers(lines: list[bytes]) -> list[dict[str, Any]]:
 
 def quiet_steps(run: Path) -> list[int]:
     """Return the steps in which nobody begins to think."""
-    begun = {s.t for s in read_trace(run).events if isinstance(s.event, ThoughtStart)}
-    return [t for t in range(1, max(begun)) if t not in begun]
+    starts = {s.t for s in read_trace(run).events if isinstance(s.event, ThoughtStart)}
+    return [t for t in range(1, max(starts)) if t not in starts]
 
 
 @pytest.mark.parametrize("name", CELLS)
 def test_a_change_to_what_is_so_already_changes_nothing(name: str, runs: Path, tmp_path: Path) -> None:
     run = run_of(runs, name)
     trace = read_trace(run)
-    begun = sorted({s.t for s in trace.events if isinstance(s.event, ThoughtStart)})
-    for step in {0, begun[len(begun) // 2], begun[-1], *quiet_steps(run)[:1]}:
+    starts = sorted({s.t for s in trace.events if isinstance(s.event, ThoughtStart)})
+    for step in {0, starts[len(starts) // 2], starts[-1], *quiet_steps(run)[:1]}:
         now = NOW[trace.start.world](at_step(run, step))
         branch, _ = changed(run, step, now, tmp_path / str(step))
         _, *rest = without_numbers(comparable(branch))
-        told = [line for line in rest if line["event"] == "world_change"]
-        assert [(line["t"], line["changes"]) for line in told] == [(step, now)]
-        rest.remove(told[0])
+        reported = [line for line in rest if line["event"] == "world_change"]
+        assert [(line["t"], line["changes"]) for line in reported] == [(step, now)]
+        rest.remove(reported[0])
         assert rest == without_numbers(comparable(run))[1:]
 
 

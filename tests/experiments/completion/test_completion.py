@@ -135,7 +135,7 @@ def test_bash_offers_what_stands_behind_the_sign_at_which_it_splits(environment:
 
 
 def _zsh(words: list[str], environment: dict[str, str]) -> list[str]:
-    # compadd only works inside of a completion widget: this one tells the array that it is given
+    # compadd only works inside of a completion widget: this one prints the array that it gets
     given = " ".join(f"'{word}'" for word in words)
     return _run(
         "zsh",

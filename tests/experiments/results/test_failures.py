@@ -54,7 +54,7 @@ def test_failures_are_data_and_the_others_are_shown_where_a_run_cannot_be_read(q
 def test_without_a_run_it_says_how_to_ask(quorum: Quorum) -> None:
     done = quorum("show", "failures")
     assert done.returncode == 2
-    assert "quorum show failures runs/NAME" in done.stderr
+    assert "Missing argument 'RUN...'" in done.stderr
 
 
 def test_a_trace_that_contradicts_itself_is_damaged(tmp_path: Path) -> None:

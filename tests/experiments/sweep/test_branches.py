@@ -203,7 +203,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
     "another world": (("env.rho=1,2",), {}, "env.rho: a branch cannot change this"),
     "no such key": (("llm.pooor=1,2",), {}, "llm.pooor: there is no such key"),
     "no runs": ((), {"folders": (Path(__file__).parent,)}, "it holds no finished run that did not fail"),
-    "an experiment": (("experiment=quickstart",), {}, "experiment: branches go on from recorded runs"),
+    "an experiment": (("experiment=quickstart",), {}, "experiment: branches continue recorded runs"),
     "nobody": ((), {"says": ["agent_7:hello"]}, "there is no participant 'agent_7'"),
     "no plan": ((), {"plans": ["agent_0:[]"]}, "it is no list of actions"),
 }
@@ -219,7 +219,7 @@ def test_what_cannot_be_branched_is_refused_before_anything_is_written(case: str
 
 def test_a_mind_that_cannot_take_over_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(["n=2", "agents=naive", "topology=debate", "max_steps=8"]), tmp_path / "runs").folder
-    with pytest.raises(UserError, match="agents=tom: such a mind cannot take over in the middle"):
+    with pytest.raises(UserError, match="agents=tom: such a mind cannot take over during an episode"):
         swept(run, tmp_path / "out", minds=["agent_0=tom"], at=["0"])
     assert not (tmp_path / "out").exists()
 
@@ -265,7 +265,7 @@ def test_the_estimate_is_of_what_is_left_after_the_instant(first: Path, tmp_path
     assert expected.usd == pytest.approx(result.spent.usd, rel=0.2)
     # What is done tells of its kind: the run of the other seed is expected to take as much.
     half = show_plan(asked(first, tmp_path, POOR, at=["1", "3", "2"]))
-    assert (half.sources, half.answers) == ({"tried": 4}, 2 * 2 * 12)
+    assert (half.sources, half.answers) == ({"usual": 4}, 2 * 2 * 12)
 
 
 def test_the_estimate_of_a_branch_is_in_proportion_to_what_its_run_has_left(tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_the_estimate_of_a_branch_is_in_proportion_to_what_its_run_has_left(tmp_
     ]
     assert len({run.metrics["model.answers"] for run in runs}) == 2
     expected = show_plan(asked(tmp_path / "r", tmp_path, at=["1"]))
-    assert expected.sources == {"tried": 2}
+    assert expected.sources == {"usual": 2}
     assert expected.answers == pytest.approx(swept(tmp_path / "r", tmp_path, at=["1"]).result.spent.answers)
 
 
@@ -289,7 +289,7 @@ def test_the_estimate_of_a_real_model_has_its_price_on_what_is_left(tmp_path: Pa
         expected = show_plan(asked(run, tmp_path, at=["3"]))
         spent = swept(run, tmp_path, at=["3"]).result.spent
     assert (expected.answers, spent.answers) == (6, 6)
-    assert expected.usd == pytest.approx(expected.tokens / 1e6)
+    assert expected.usd == pytest.approx(expected.tokens / 1e6, rel=1e-3)
     assert expected.tokens == pytest.approx(spent.tokens, rel=0.2)
 
 

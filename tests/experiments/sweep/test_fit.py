@@ -128,6 +128,6 @@ def test_what_cannot_be_learned_is_refused_before_anything_is_played(changes, to
 def test_a_file_that_is_there_is_not_replaced_unasked(tmp_path):
     file = tmp_path / "edges.yaml"
     file.write_text("mine")
-    with pytest.raises(UserError, match="it is there already"):
+    with pytest.raises(UserError, match="it exists"):
         CliRunner().invoke(app, ["fit", "topology", "n=2", "--out", str(file)], catch_exceptions=False)
     assert file.read_text() == "mine"
