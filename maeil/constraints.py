@@ -71,7 +71,7 @@ class ConstraintTracker:
         for attempt in attempts:
             if not attempt.succeeded and attempt.task not in self._states:
                 raise ContractError(
-                    f"{name_of(self._world.constraints)}() has not told the task {attempt.task}, at which an attempt "
+                    f"{name_of(self._world.constraints)}() did not report the task {attempt.task}, at which an attempt "
                     "has failed; it must tell every active task before the step",
                     self._world.constraints,
                 )

@@ -19,7 +19,7 @@ class NegotiationConfig(ComponentConfig):
 
     name: Literal["negotiation"]
     rounds: PositiveInt
-    """Rounds of commitment, at most: while there is no consensus, all commit themselves anew."""
+    """Rounds of commitment, at most: while there is no consensus, all commit themselves again."""
 
 
 class Negotiation(Topology):

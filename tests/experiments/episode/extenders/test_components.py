@@ -195,7 +195,7 @@ DURING = {
             },
             "def constraints(self, joint):",
         ),
-        "Pit.constraints() has not told the task",
+        "Pit.constraints() did not report the task",
     ),
     "a progress that is a number": (
         wrong("pit.py", {"return Progress(0, 1, 0.0)": "return 0.5"}, "def progress(self):"),
