@@ -212,7 +212,7 @@ def test_passwords_of_addresses_are_masked(text: str) -> None:
         ["run", f"llm.base_url={SECRET_ADDRESS}"],
         ["run", "agents=naive", "llm=openai", "llm.model=m", f"llm.base_url={SECRET_ADDRESS}"],
         ["show", f"env.layout={SECRET_ADDRESS}"],
-        ["metrics", SECRET_ADDRESS],
+        ["results", "--recompute", SECRET_ADDRESS],
         ["sweep", f"nn={SECRET_ADDRESS}"],
         ["check", "--out", SECRET_ADDRESS, "--json"],
         ["view", "--exprt", f"--{SECRET_ADDRESS}"],

@@ -53,7 +53,7 @@ def test_json_is_alone_on_standard_output_and_quiet_says_nothing_but_errors(quor
     assert quorum("seed=0", "--quiet") == (0, "", "")
     code, out, told = quorum("seed=5", "agents.fails_at=1", "--quiet")
     assert (code, out) == (1, "")
-    assert told == "1 cells ended in an error: run them again with --retry-failed\n"
+    assert told == "1 cells ended in an error: run them with --retry-failed\n"
 
 
 class StoppedEngine:

@@ -38,7 +38,7 @@ def test_failed_cells_are_run_again_on_request_only_and_their_attempts_are_kept(
     assert outcome == "error"
     assert reason.endswith("walker.py:34, in Walker.think: RuntimeError: the walker stumbled")
     assert first.exit_code == 1
-    assert "run them again with --retry-failed" in first.complaint
+    assert "run them with --retry-failed" in first.complaint
     again = sweep(*words).result
     assert (len(again.finished), len(again.failed)) == (0, 1)
     before = stamps(tmp_path / "s")
