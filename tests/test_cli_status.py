@@ -19,9 +19,9 @@ BRAIN = SimulatedModel(SimulatedSettings(**{**dict.fromkeys(SimulatedSettings.mo
 
 
 @pytest.fixture
-def slow() -> Iterator[list[str]]:
-    """Serve a model that takes two seconds and a half for an answer."""
-    with served(BRAIN, latency=2.5) as addresses:
+def slow(request: pytest.FixtureRequest) -> Iterator[list[str]]:
+    """Serve a model that takes two seconds and a half for an answer, or as long as the test says."""
+    with served(BRAIN, latency=getattr(request, "param", 2.5)) as addresses:
         yield [
             "llm=openai", f"llm.base_url={addresses.openai}", "llm.model=simulated", "llm.api_key_env=null",
             "llm.prices={input: 1, output: 1}", "llm.cache=false",
@@ -43,12 +43,14 @@ def test_in_a_terminal_it_is_shown_who_thinks_for_how_long_and_what_that_took(
     assert "(simulated)" in reported
 
 
-def test_beside_a_terminal_a_short_run_says_nothing_more_and_json_stays_json(slow: list[str], quorum: Quorum) -> None:
+@pytest.mark.parametrize("slow", [1.2], indirect=True)
+def test_without_a_terminal_a_short_run_says_nothing_more_and_json_stays_json(slow: list[str], quorum: Quorum) -> None:
     done = quorum("run", *TEAM, *slow, "--json")
     assert json.loads(done.stdout)["outcome"] == "completed"
     assert "thinks" not in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("slow", [1.2], indirect=True)
 def test_quiet_is_quiet(slow: list[str], tmp_path: Path) -> None:
     code, reported = in_a_terminal(tmp_path, "run", *TEAM, *slow, "--quiet")
     assert (code, reported.replace("\x1b[0m", "")) == (0, "")
