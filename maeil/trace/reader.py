@@ -72,6 +72,14 @@ _decode_stamp = msgspec.json.Decoder(_Stamp).decode
 
 
 @cache
+def _load_extensions() -> None:
+    """Register the events of all extensions, once: an untrusted trace can hold millions of unknown kinds."""
+    load_parts("events")
+    for point in entry_points(group="quorum.extensions"):
+        point.load()
+
+
+@cache
 def _decoder(kind: str) -> Callable[[bytes], Event]:
     """Return what reads the lines of an event.
 
@@ -79,9 +87,7 @@ def _decoder(kind: str) -> Callable[[bytes], Event]:
         UnknownEvent: there is no such event.
     """
     if kind not in EVENTS:
-        load_parts("events")
-        for point in entry_points(group="quorum.extensions"):
-            point.load()
+        _load_extensions()
     if kind not in EVENTS:
         raise UnknownEvent(kind)
     return msgspec.json.Decoder(EVENTS[kind]).decode
