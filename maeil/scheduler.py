@@ -54,7 +54,7 @@ async def run_episode(
         Exception: whatever a mind, the world or an extension raises; the trace then ends with the outcome `error`.
     """
     team = Team(world.agents, minds, coordinators, settings, recorder)
-    board = check_type(world.reset(seed), MAPPING, world.reset, "a mapping that describes the board")
+    board = check_type(world.reset(seed), MAPPING, world.reset, "a mapping that holds the board")
     start = EpisodeStart(
         1, seed, world.name, topology.name, world.agents, [name for name, _ in coordinators], settings.clock_unit, board
     )
