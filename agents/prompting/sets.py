@@ -47,7 +47,7 @@ class PromptSet(BaseModel):
         """Read the template of what some turns end in: the same words for every set, but for one's own.
 
         Args:
-            part: `repair`, `needs`, `healer`, `predict` or `expected`: its name without `.jinja`.
+            part: `repair`, `needs`, `predict` or `expected`: its name without `.jinja`.
             world: name of the world.
             world_folder: where the world's own templates are.
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 import orjson
 
-from maeil.mind import Thought
+from maeil.mind import Thought, View
 from maeil.names import unfold_names
 from quorum.agents.llm.embeddings import reply_with, wants_embeddings
 from quorum.agents.llm.errors import BadRequest
@@ -64,7 +64,25 @@ class SimulatedModel(ProvidedModel):
     """
 
     def __init__(self, settings: SimulatedSettings, _context: None = None) -> None:
-        self._settings = settings
+        self.settings = settings
+        """Rates, prices, latency."""
+
+    def think(self, view: View, blocks: Mapping[str, str], speaker: Speaker[Any], rng: np.random.Generator) -> Thought:
+        """Decide a turn; what knows more blocks of prompts overrides it.
+
+        Args:
+            view: what the prompt shows.
+            blocks: of the prompt by name, as JSON.
+            speaker: the rules of the world.
+            rng: for the choices of this answer.
+        """
+        if view.noted("repair"):
+            from quorum.agents.simulated.notes import answer_repair
+
+            return answer_repair(speaker, view, self.settings.poor, rng)
+        if expected := read_expected(blocks, view.names):
+            return speaker.anticipate(view, expected, self.settings.poor, rng)
+        return speaker.answer(view, self.settings.poor, rng)
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request.
@@ -76,15 +94,15 @@ class SimulatedModel(ProvidedModel):
         if wants_embeddings(request):
             return self._embed(request)
         text, finish, name = self._speak(request)
-        if self._settings.latency:
-            await asyncio.sleep(self._settings.latency)
+        if self.settings.latency:
+            await asyncio.sleep(self.settings.latency)
         usage = Usage(math.ceil(estimate_prompt(request)), _tokens(text))
         if usage.completion > request.sampling.max_tokens:
             text, finish = text[: request.sampling.max_tokens * CHARACTERS_PER_TOKEN], Finish.LENGTH
             usage = Usage(usage.prompt, _tokens(text))
         usd = (
-            usage.prompt * self._settings.usd_per_million_prompt
-            + usage.completion * self._settings.usd_per_million_completion
+            usage.prompt * self.settings.usd_per_million_prompt
+            + usage.completion * self.settings.usd_per_million_completion
         ) / 1e6
         seconds = time.perf_counter() - begin
         wanted = (("effort", request.sampling.effort), ("thinking_tokens", request.sampling.thinking_tokens))
@@ -94,7 +112,7 @@ class SimulatedModel(ProvidedModel):
     def _embed(self, request: Request) -> Reply:
         """Embed the texts of a request; tokens read cost as always, and none are written."""
         usage = Usage(math.ceil(estimate_prompt(request)), 0)
-        usd = usage.prompt * self._settings.usd_per_million_prompt / 1e6
+        usd = usage.prompt * self.settings.usd_per_million_prompt / 1e6
         from quorum.agents.simulated.embeddings import embed
 
         vectors = [embed(message.content) for message in request.messages]
@@ -105,7 +123,7 @@ class SimulatedModel(ProvidedModel):
         blocks, later = find_blocks(request)
         if not blocks:
             return _without_world(request), Finish.STOP, NAME
-        settings = self._settings
+        settings = self.settings
         chance, choice, fault = (
             np.random.Generator(np.random.PCG64(seed)) for seed in _seeds(settings.seed, blocks, later, _draw(request))
         )
@@ -127,7 +145,7 @@ class SimulatedModel(ProvidedModel):
             raise _unreadable(error) from error
         if refuses:
             return inject_errors.REFUSAL, Finish.REFUSAL, name
-        value = _answer(blocks, speaker, settings.poor, choice)
+        value = self._answer(blocks, speaker, choice)
         _fit(inject_errors.plans_of(value), schema)
         if notation is not None:
             resolve_choices(value, blocks)
@@ -141,6 +159,30 @@ class SimulatedModel(ProvidedModel):
         if malforms:
             return inject_errors.break_json(text, fault), Finish.STOP, name
         return (inject_errors.wrap(text, fault) if adds else text), Finish.STOP, name
+
+    def _answer(self, blocks: Mapping[str, str], speaker: Speaker[Any], rng: np.random.Generator) -> dict[str, Any]:
+        """Answer a turn, or in a role of LLaMAC, the baselines, DR. WELL or `tom`, by the rules of the world."""
+        poor = self.settings.poor
+        try:
+            turn = orjson.loads(blocks["turn"])
+            if (play := _player(turn.get("role", ""))) is not None:
+                return play(blocks, speaker, poor, rng)
+            view = read_view(blocks, speaker.read_observation(blocks["observation"]), speaker.vocabulary)
+        except (ValueError, KeyError, TypeError) as error:
+            raise _unreadable(error) from error
+        if view.turn.asks:
+            from maeil.extensions.describe.describing import DESCRIBE
+
+            if DESCRIBE in view.turn.asks:
+                return write(Thought(answers={DESCRIBE: speaker.describe(view, poor, rng)}), view)
+        thought = self.think(view, blocks, speaker, rng)
+        if not turn.get("predict"):
+            return write(thought, view)
+        from quorum.agents.simulated.tom import predict
+
+        return write(
+            replace(thought, answers=predict(speaker, view, unfold_names(turn["predict"]))), view, predicts=True
+        )
 
 
 def _speaker(
@@ -162,35 +204,6 @@ def _speaker(
     except ValueError as error:
         lacking = f"llm=simulated has no rules for this vocabulary of the world '{skills.world}'"
         raise BadRequest(f"{lacking}: {error}") from error
-
-
-def _answer(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.random.Generator) -> dict[str, Any]:
-    """Answer a turn, or in a role of LLaMAC, of the baselines, of DR. WELL or of `tom`, by the rules of the world."""
-    try:
-        turn = orjson.loads(blocks["turn"])
-        if (play := _player(turn.get("role", ""))) is not None:
-            return play(blocks, speaker, poor, rng)
-        view = read_view(blocks, speaker.read_observation(blocks["observation"]), speaker.vocabulary)
-    except (ValueError, KeyError, TypeError) as error:
-        raise _unreadable(error) from error
-    if view.turn.asks:
-        from maeil.extensions.describe.describing import DESCRIBE
-
-        if DESCRIBE in view.turn.asks:
-            return write(Thought(answers={DESCRIBE: speaker.describe(view, poor, rng)}), view)
-    if view.noted("repair") or view.noted("heal"):
-        from quorum.agents.simulated.notes import answer_noted
-
-        thought = answer_noted(speaker, view, poor, rng)
-    elif expected := read_expected(blocks, view.names):
-        thought = speaker.anticipate(view, expected, poor, rng)
-    else:
-        thought = speaker.answer(view, poor, rng)
-    if not turn.get("predict"):
-        return write(thought, view)
-    from quorum.agents.simulated.tom import predict
-
-    return write(replace(thought, answers=predict(speaker, view, unfold_names(turn["predict"]))), view, predicts=True)
 
 
 def _player(role: str) -> Callable[..., dict[str, Any]] | None:

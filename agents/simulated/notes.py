@@ -1,18 +1,8 @@
-"""Reads the notes of extensions in a prompt, and answers the turns that show them: of repairs and of healers.
+"""Reads the notes of extensions in a prompt, and answers the turns that show a repair.
 
 In a repair the model says what it is going to do, and does as advised where it is advised. Without advice it plans as
 though it had no plan, by what it sees and has heard in the channel. If it only learns what will fail, it goes on when
 the failure is not of its plan.
-
-When a healer has spoken to it, it follows the remark as far as its rules know how:
-
-| finding | what it does |
-|---|---|
-| orphan, deadlock, incomplete coverage, repeated effort | plans again, as though what it is about had failed |
-| missed submission, excessive rerouting | plans for what it is about, if it is among the handlers |
-| missing dependency | listens to the handler, and not to the others whose messages the remark shows |
-
-A remark on something that it does not work on any more changes nothing. The last remark counts.
 """
 
 from __future__ import annotations
@@ -26,14 +16,12 @@ import numpy as np
 import orjson
 
 from maeil.actions import Vocabulary
-from maeil.dig.patterns import Pattern
 from maeil.extensions.describe.descriptors import Need
-from maeil.extensions.heal.healing import HealerNote
 from maeil.extensions.repair.rules import Advice, JudgedPlan, Notice, Violation
 from maeil.messages import Draft, MessageKind
-from maeil.mind import Act, Note, PlanView, Resume, Thought, View
+from maeil.mind import Act, Note, Resume, Thought, View
 from maeil.names import unfold_names
-from maeil.plans import Plan, PlanStatus, Task
+from maeil.plans import Plan, Task
 from maeil.tasks import Constraint
 from quorum.agents.skills import Speaker
 
@@ -55,8 +43,6 @@ def read_notes(blocks: Mapping[str, str], index: Mapping[str, int], vocabulary: 
         found.append(_note("repair", notice, notice.channel, replan=notice.replan))
     if "needs" in blocks:
         found.append(_note("describe", _needs(orjson.loads(blocks["needs"]), index)))
-    if "healer" in blocks:
-        found.append(_note("heal", _said(orjson.loads(blocks["healer"]), index)))
     return tuple(found)
 
 
@@ -66,20 +52,6 @@ def _note(source: str, content: object, agents: tuple[int, ...] = (), *, replan:
 
 def _needs(shown: Mapping[str, Any], index: Mapping[str, int]) -> tuple[tuple[int, Need], ...]:
     return tuple((index[name], Need(need["text"], tuple(need["tasks"]))) for name, need in shown.items())
-
-
-def _said(data: Sequence[Mapping[str, Any]], index: Mapping[str, int]) -> tuple[HealerNote, ...]:
-    return tuple(
-        HealerNote(
-            number=number,
-            healer=Pattern(shown["finding"]),
-            text=shown["says"],
-            subject=shown.get("about", ""),
-            handlers=tuple(index[name] for name in unfold_names(shown.get("handlers", ()))),
-            messages=tuple((index[name], text) for name, text in shown.get("messages", ())),
-        )
-        for number, shown in enumerate(data)
-    )
 
 
 def _notice(data: Mapping[str, Any], index: Mapping[str, int], vocabulary: Vocabulary) -> Notice:
@@ -112,20 +84,15 @@ def _notice(data: Mapping[str, Any], index: Mapping[str, int], vocabulary: Vocab
     )
 
 
-def answer_noted(speaker: Speaker[Any], view: View, poor: float, rng: np.random.Generator) -> Thought:
-    """Answer a turn that shows a repair, or remarks of healers.
+def answer_repair(speaker: Speaker[Any], view: View, poor: float, rng: np.random.Generator) -> Thought:
+    """Answer a turn that shows a repair.
 
     Args:
         speaker: the rules of the world.
         view: what the prompt shows, with notes.
-        poor: probability that a choice is made at random; advice or a remark is then not followed.
+        poor: probability that a choice is made at random; advice is then not followed.
         rng: for the choices of this answer.
     """
-    return (_answer_repair if view.noted("repair") else _answer_healed)(speaker, view, poor, rng)
-
-
-def _answer_repair(speaker: Speaker[Any], view: View, poor: float, rng: np.random.Generator) -> Thought:
-    """Answer a turn of a repair."""
     (notice,) = view.noted("repair")
     advised = notice.advice.plans.get(view.agent) if notice.advice is not None else None
     if advised is not None and poor and rng.random() < poor:
@@ -146,49 +113,3 @@ def _answer_repair(speaker: Speaker[Any], view: View, poor: float, rng: np.rando
 
 def _promise(view: View, text: str) -> Draft:
     return Draft(view.turn.recipients, text, MessageKind.INFORM)
-
-
-_TAKE_UP = frozenset({Pattern.MISSED_SUBMISSION, Pattern.EXCESSIVE_REROUTING})
-
-
-def _answer_healed(speaker: Speaker[Any], view: View, poor: float, rng: np.random.Generator) -> Thought:
-    """Answer a turn that shows remarks of healers."""
-    if poor and rng.random() < poor:
-        return speaker.answer(view, poor, rng)
-    note = view.noted("heal")[-1][-1]
-    if note.healer in _TAKE_UP:
-        return _take_up(speaker, view, note, poor, rng)
-    if note.healer is Pattern.MISSING_DEPENDENCY:
-        return speaker.answer(_listening(view, note), poor, rng)
-    return speaker.answer(_without(view, note), poor, rng)
-
-
-def _take_up(speaker: Speaker[Any], view: View, note: HealerNote, poor: float, rng: np.random.Generator) -> Thought:
-    thought = speaker.answer(view, poor, rng)
-    plan = speaker.toward(view, note.subject) if view.agent in note.handlers else None
-    if plan is None or Act.PLAN not in view.turn.acts:
-        return thought
-    return replace(thought, decision=plan)
-
-
-def _listening(view: View, note: HealerNote) -> View:
-    """A view that shows only those of the messages in question that a handler has sent."""
-    left_out = {text for sender, text in note.messages if sender not in note.handlers}
-    unread, memory = (
-        tuple(message for message in messages if message.content not in left_out)
-        for messages in (view.unread, view.memory)
-    )
-    return replace(view, unread=unread, memory=memory)
-
-
-def _without(view: View, note: HealerNote) -> View:
-    """A view in which the live plan has failed, where the remark is about what it is for."""
-    plan = view.plan
-    if plan is None or (note.subject and (plan.task is None or not _is_about(plan.task, note.subject))):
-        return view
-    failed = PlanView(plan.id, plan.task, plan.actions, plan.done, PlanStatus.FAILED, note.healer)
-    return replace(view, plan=None, outcomes=(*view.outcomes, failed))
-
-
-def _is_about(task: Task, subject: str) -> bool:
-    return task.target.partition("/")[0] == subject

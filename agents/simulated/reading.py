@@ -85,7 +85,7 @@ def read_view(blocks: Mapping[str, str], observation: Observation, vocabulary: V
 
 
 def _notes(blocks: Mapping[str, str], index: Mapping[str, int], vocabulary: Vocabulary) -> tuple[Note, ...]:
-    if blocks.keys().isdisjoint(("repair", "needs", "healer")):
+    if blocks.keys().isdisjoint(("repair", "needs")):
         return ()
     from quorum.agents.simulated.notes import read_notes
 

@@ -19,7 +19,7 @@ CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 BUILTIN_GROUPS: tuple[str, ...] = ("env", "agents", "topology", "llm", "prompts", "clock", "extension")
 """The groups of every experiment, in the order of the defaults list."""
 EXTENSION = "extension"
-"""The group of which several options can be chosen: `extension=[repair,heal]`."""
+"""The group of which several options can be chosen: `extension=[repair,NAME]`."""
 EXPERIMENT = "experiment"
 """The group of the named experiments."""
 SWEEP_GROUPS: tuple[str, ...] = ("engine", EXPERIMENT)

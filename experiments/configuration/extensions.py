@@ -72,6 +72,6 @@ def _of_earlier_versions(raw: Mapping[str, Any]) -> dict[str, Any]:
     if repair["name"] != "off":
         rest = {key: value for key, value in repair.items() if key != "name"}
         found["repair"] = {"guidance": False, "order": "ascending", "mode": repair["name"], **rest}
-    if raw.get("heal"):
+    if raw.get("heal"):  # of the plug-in examples/healers
         found["heal"] = {"healers": raw["heal"], **raw["healing"]}
     return found

@@ -107,7 +107,6 @@ extensions: Registry[Component[Any, ExtensionContext, Extension]] = Registry(
     "quorum.extensions",
     {
         "repair": "maeil.extensions.repair.configuration:component",
-        "heal": "maeil.extensions.heal.configuration:component",
         "describe": "maeil.extensions.describe.configuration:component",
         "predictions": "maeil.extensions.predictions:component",
     },

@@ -9,7 +9,6 @@ from typing import Any
 
 from maeil.dig.graph import SentMessage
 from maeil.dig.patterns import Finding, PatternFinder
-from maeil.extensions.heal.events import HealerActed
 from maeil.trace.events import EpisodeStart, MessageRead, MessageSent, Stamped
 from quorum.experiments.viewer.pages import Json
 
@@ -82,10 +81,6 @@ class Traffic:
         ]
 
 
-_NEAR = 64
-"""Findings to look back for the one that a healer speaks of: it does so at once."""
-
-
 class InteractionLane:
     """Follows the graph of an episode, event by event.
 
@@ -102,7 +97,7 @@ class InteractionLane:
 
         Args:
             stamped: the event; all before the start of the episode are passed over.
-            findings: of the page, in order. What a healer says stands with the finding that it is about.
+            findings: of the page, in order.
         """
         if isinstance(stamped.event, EpisodeStart):
             self._finder = PatternFinder(stamped.event)
@@ -110,8 +105,6 @@ class InteractionLane:
             return
         findings += [_written(found) for found in self._finder.take(stamped)]
         self.settled = self._finder.settled
-        if isinstance(stamped.event, HealerActed):
-            _note(stamped, stamped.event, findings)
 
 
 def _written(found: Finding) -> Json:
@@ -125,27 +118,3 @@ def _written(found: Finding) -> Json:
         "count": found.count,
         "needed": found.needed,
     }
-
-
-def _note(stamped: Stamped, said: HealerActed, findings: list[Json]) -> None:
-    """Put what a healer says to its finding; by other numbers than the published ones it may stand alone."""
-    about = said.healer, said.subject, [*said.messages]
-    for found in reversed(findings[-_NEAR:]):
-        same = (found["pattern"], found["subject"], found["messages"]) == about
-        if same and "says" not in found and not set(said.recipients).isdisjoint(found["agents"]):
-            found["says"], found["hearers"] = said.content, list(said.recipients)
-            return
-    findings.append(
-        {
-            "t": stamped.t,
-            "t_hat": stamped.t_hat,
-            "pattern": said.healer,
-            "agents": list(said.recipients),
-            "messages": list(said.messages),
-            "subject": said.subject,
-            "count": 0,
-            "needed": 0,
-            "says": said.content,
-            "hearers": list(said.recipients),
-        }
-    )

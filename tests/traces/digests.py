@@ -2,8 +2,8 @@
 
 They are the same with every version of Python: `.ci/run` is run with several.
 
-`python -m tests.traces.digests` plays all cells of `cells.txt` and writes `digests.txt` anew: only after a change that
-is meant to change what agents do or what a trace says.
+`PYTHONPATH=examples python -m tests.traces.digests` plays all cells of `cells.txt` and writes `digests.txt` again: only
+after a change that is meant to change what agents do or what a trace says.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import orjson
 from maeil.metrics import reproducible
 from maeil.trace import comparable
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.runner import run_cell
+from tests.conftest import EXAMPLES
 
 HERE = Path(__file__).resolve().parent
 CELLS = tuple((HERE / "cells.txt").read_text(encoding="utf-8").splitlines())
@@ -26,9 +28,11 @@ CELLS = tuple((HERE / "cells.txt").read_text(encoding="utf-8").splitlines())
 def digest_of(cell: str, out: Path) -> str:
     """Play a cell, given by its words on the command line; return the digests of its trace and of its metrics.
 
-    Those metrics that measure wall time and what the network did are left out.
+    The cell may name what is in `examples/healers`. Metrics that measure wall time and what the network did are left
+    out.
     """
-    result = run_cell(Cell.compose(cell.split()), out)
+    load_plugins(["healers"])
+    result = run_cell(Cell.compose(cell.split(), EXAMPLES / "configs"), out)
     trace = b"\n".join(comparable(result.folder))
     metrics = orjson.dumps(reproducible(result.metrics), option=orjson.OPT_SORT_KEYS)
     return "-".join(hashlib.sha256(part).hexdigest()[:32] for part in (trace, metrics))

@@ -118,7 +118,7 @@
  * @property {string[]} [replaced] Ids of the plans that were given up.
  */
 /**
- * Where cooperation fails in the interaction graph (`maeil.dig.patterns`), and what a healer has said of it.
+ * Where cooperation fails in the interaction graph (`maeil.dig.patterns`).
  * @typedef {object} Finding
  * @property {number} t
  * @property {number} t_hat
@@ -128,8 +128,6 @@
  * @property {string} subject What it is about; empty where that is not one thing.
  * @property {number} count
  * @property {number} needed How many agents the task takes; 0 where that is no matter.
- * @property {string} [says]
- * @property {number[]} [hearers] To whom the healer said it.
  */
 /**
  * Answers `/api/run/NAME/page/T`: what happened in a run of steps, by sort.

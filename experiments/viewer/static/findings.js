@@ -1,4 +1,4 @@
-/* The lane of the interaction graph: where cooperation fails in it, and what a healer has said about that; and what became of messages. */
+/* The lane of the interaction graph: where cooperation fails in it, and what became of messages. */
 import { button, el } from "./dom.js";
 import { listed } from "./plan_words.js";
 import { shown } from "./text.js";
@@ -25,7 +25,7 @@ export function findingsOf(page, axis) {
   return page.findings.map((item) => ({ ...item, x: axis.at(item.t, item.t_hat) }));
 }
 
-/** Draw the lane: a framed letter for each finding, filled where a healer spoke up. */
+/** Draw the lane: a framed letter for each finding. */
 export function drawFindings(view, row, y) {
   const { c, model } = view;
   let reached = -HALF;
@@ -36,7 +36,7 @@ export function drawFindings(view, row, y) {
     if (x > view.width + HALF || x < view.gutter - HALF) continue;
     c.globalAlpha = view.chosen < 0 || item.agents.includes(view.chosen) ? 1 : 0.2;
     if (x - reached >= 2 * HALF) {
-      mark(c, letterOf(item), x, y + row.height / 2, Boolean(item.says));
+      mark(c, letterOf(item), x, y + row.height / 2);
       reached = x;
     }
     view.hits.push([x - HALF, y, x + HALF, y + row.height, "finding", item]);
@@ -45,15 +45,15 @@ export function drawFindings(view, row, y) {
 }
 
 /** Draw the mark of a pattern. */
-export function mark(c, letter, x, y, filled) {
-  c.fillStyle = colour(filled ? "ink" : "paper");
+export function mark(c, letter, x, y) {
+  c.fillStyle = colour("paper");
   c.strokeStyle = colour("ink");
   c.lineWidth = 1.2;
   c.beginPath();
   c.rect(x - HALF + 0.5, y - HALF + 0.5, 2 * HALF - 1, 2 * HALF - 1);
   c.fill();
   c.stroke();
-  c.fillStyle = colour(filled ? "paper" : "ink");
+  c.fillStyle = colour("ink");
   c.fillText(letter, x, y + 0.5);
 }
 
@@ -93,13 +93,12 @@ export function findingLine(model, item) {
   return `${wordsOf(item)}: ${PATTERNS[item.pattern]?.[1] ?? ""}${about}; ${names(model, item.agents)}`;
 }
 
-/** Say all of a finding: whom it concerns, the messages that prove it, and what a healer has said. */
+/** Say all of a finding: whom it concerns, and the messages that prove it. */
 export function findingLines(model, item, open, seek) {
   const proof = item.messages.map((id) => [id, model.messages.find(({ message }) => message === id)]);
   return [
     el("p", {}, el("bdi", {}, findingLine(model, item)), ", at ", button(`t = ${item.t}, t^ = ${shown(item.t_hat)}`, "go to this instant", () => seek(item.t), { class: "link" })),
     proof.length ? el("p", {}, "Proved by: ", proof.map(([id, found], i) => [i ? ", " : "", found ? button(`message ${id}`, "read the message", () => open("message", found), { class: "link" }) : `message ${id}`])) : null,
-    item.says ? [el("p", { class: "soft" }, "A healer said to ", el("bdi", {}, names(model, item.hearers ?? [])), ":"), el("p", {}, el("bdi", {}, item.says))] : el("p", { class: "soft" }, "No healer spoke up."),
   ];
 }
 

@@ -126,7 +126,7 @@ export class Lanes {
     rows.push({ sort: "score", height: 54 });
     if (model.plain.capabilities.length) rows.push({ sort: "capability", height: 18 });
     for (const task of model.tasks) rows.push({ sort: "task", task, height: 17 });
-    if (model.findings.length) rows.push({ sort: "title", text: "interaction: failures of cooperation by their letters; filled: a healer spoke up", height: TITLE }, { sort: "finding", height: 20 });
+    if (model.findings.length) rows.push({ sort: "title", text: "interaction: failures of cooperation by their letters", height: TITLE }, { sort: "finding", height: 20 });
     if (model.failures.length) rows.push({ sort: "title", text: "failures by rule: each with the first letter of its kind", height: TITLE }, { sort: "failure", height: 16 });
     if (model.verdict.length) rows.push({ sort: "title", text: "blame: whose decision made it fail (filled), and others whose correction would have been enough", height: TITLE }, { sort: "verdict", height: 20 });
     if (model.repairs.length) rows.push({ sort: "title", text: "repairs: what plans were expected to violate (S T P D); framed: repaired, dashed: left alone", height: TITLE }, { sort: "repair", height: 20 });

@@ -42,7 +42,7 @@ export function lanesLegend() {
     ["reaction", REACTIONS.map((name) => entry(name, (c) => drawReaction(c, name, SIZE / 2, SIZE / 2)))],
     ["interaction", Object.entries(PATTERNS).map(([name, [letter]]) => entry(name.replaceAll("_", " "), (c) => {
       c.font = "600 11px system-ui, sans-serif";
-      mark(c, letter, SIZE / 2, SIZE / 2, false);
+      mark(c, letter, SIZE / 2, SIZE / 2);
     }))],
   ];
   return el("div", { class: "legend", role: "group", "aria-label": "legend of the lanes" }, groups.map(([name, items]) => el("span", { class: "legend-group" }, el("b", {}, name), items)));

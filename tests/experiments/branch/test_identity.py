@@ -29,8 +29,6 @@ CELLS = {
     "crafter members": "env=crafter_coop max_steps=25 agents=heuristic agents.members.agent_1=naive topology=debate",
     "squeeze errs": "env=squeeze n=3 max_steps=6 agents=naive topology=debate llm=simulated_faults llm.malformed=0.3",
     "squeeze drwell": "n=3 max_steps=25 agents=drwell topology=negotiation",
-    "transport healed": "env=transport n=3 max_steps=20 agents=naive topology=chain "
-    "extension=heal extension.heal.healers=[orphan,deadlock]",
 }
 WORLDS = {
     f"{world} {minds}": f"env={world} n=3 max_steps=30 agents={minds}"

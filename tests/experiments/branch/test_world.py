@@ -33,8 +33,6 @@ CELLS = {
     "cube emcoop": "n=4 seed=1 max_steps=40 env.vocabulary=emcoop agents=naive",
     "cube debate": "n=4 agents=naive topology=debate max_steps=40",
     "cube repair": "n=4 agents=naive extension=repair extension.repair.mode=notice max_steps=40 llm.poor=0.3",
-    "cube healed": "n=4 agents=naive topology=chain max_steps=30 "
-    "extension=heal extension.heal.healers=[orphan,deadlock]",
     "transport": "env=transport n=4 max_steps=20",
     "transport hard": "env=transport_hard n=4 max_steps=20 agents=naive topology=centralized",
     "crafter": "env=crafter_coop n=3 max_steps=30",
@@ -144,7 +142,6 @@ MOVES: dict[str, dict[str, Any]] = {
     "cube emcoop": {"blocks": {"0": {"weight": 1}}},
     "cube debate": {"blocks": {"3": {"weight": 2, "position": [1, 1]}}},
     "cube repair": {"blocks": {"0": None}, "agents": {"agent_1": [0, 0], "agent_2": [0, 1]}},
-    "cube healed": {"agents": {"agent_0": [19, 19]}},
     "transport": {"items": {"0.5_0.5": ["target_red"], "0.5_1.5": [], "1.5_0.5": [], "1.5_1.5": ["box_red"]}},
     "crafter": {"cells": {"1,1": "table", "2,1": "diamond"}, "agents": {"agent_1": {"inventory": {"wood": 9}}}},
     "squeeze": {"rho": 0.2},

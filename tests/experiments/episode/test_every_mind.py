@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from healers.events import HealerActed
+from healers.healing import Healing, HealSettings
 
 from maeil import Extension, Plan, Task, World
 from maeil.dig.patterns import Pattern, Thresholds
-from maeil.extensions.heal.events import HealerActed
-from maeil.extensions.heal.healing import Healing, HealSettings
 from maeil.extensions.repair.events import RepairEnded, RepairStarted
 from maeil.extensions.repair.gate import Mode, Repair, RepairSettings
 from maeil.extensions.repair.rules import Advice, Moment, RepairRules, Violation

@@ -8,7 +8,6 @@ import pytest
 
 from maeil.dig.graph import Reaction
 from maeil.dig.patterns import Analysis, Pattern, analyse
-from maeil.extensions.heal.events import HealerActed
 from maeil.trace import read_trace
 from quorum.experiments.viewer.episode import read_episode
 from quorum.experiments.viewer.pages import Json
@@ -17,24 +16,23 @@ from tests.recorded import recorded_run
 
 CELL = [
     "n=4", "seed=1", "max_steps=60", "agents=naive", "llm=simulated_faults", "topology=debate",
-    "extension=heal", "extension.heal.healers=[repeated_effort,incomplete_coverage]",
 ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def healed() -> Path:
-    """A run in which healers speak up."""
+def run() -> Path:
+    """A run in which cooperation fails."""
     return recorded_run(*CELL)
 
 
 @pytest.fixture(scope="module")
-def page(healed: Path) -> Json:
-    return read_episode(healed).pages.page(0)
+def page(run: Path) -> Json:
+    return read_episode(run).pages.page(0)
 
 
 @pytest.fixture(scope="module")
-def analysis(healed: Path) -> Analysis:
-    return analyse(read_trace(healed))
+def analysis(run: Path) -> Analysis:
+    return analyse(read_trace(run))
 
 
 def test_the_findings_of_a_page_are_those_of_the_trace(page: Json, analysis: Analysis) -> None:
@@ -42,11 +40,6 @@ def test_the_findings_of_a_page_are_those_of_the_trace(page: Json, analysis: Ana
         (one.pattern.value, one.t, [*one.agents], [*one.messages], one.subject) for one in analysis.findings
     ]
     assert {one["pattern"] for one in page["findings"]} >= {Pattern.REPEATED_EFFORT, Pattern.INCOMPLETE_COVERAGE}
-
-
-def test_what_a_healer_says_stands_with_its_finding(healed: Path, page: Json) -> None:
-    said = [(event.healer, event.content) for event in read_trace(healed).of(HealerActed)]
-    assert sorted((one["pattern"], one["says"]) for one in page["findings"] if "says" in one) == sorted(said)
 
 
 def test_each_message_tells_what_its_recipients_have_done_with_it(page: Json, analysis: Analysis) -> None:
@@ -58,15 +51,14 @@ def test_each_message_tells_what_its_recipients_have_done_with_it(page: Json, an
         }
 
 
-def test_a_finding_can_be_read_with_its_proof_and_what_the_healer_said(healed: Path, page: Json, opened: Open) -> None:
-    first = next(one for one in page["findings"] if one["pattern"] == "repeated_effort" and "says" in one)
-    with served(healed) as address:
+def test_a_finding_can_be_read_with_its_proof(run: Path, page: Json, opened: Open) -> None:
+    first = next(one for one in page["findings"] if one["pattern"] == "repeated_effort")
+    with served(run) as address:
         shown, complaints = opened(address)
         assert shown.evaluate("quorum.lanes.rows.some((row) => row.sort === 'finding')")
         shown.evaluate(f"quorum.player.seek({first['t']})")
         shown.locator(".events button", has_text="repeated effort").first.click()
         told = shown.locator(".reader").inner_text()
-        assert first["says"] in told
         assert f"{first['subject']}, which takes {first['needed']}" in told
         shown.locator(".reader button", has_text=f"message {first['messages'][0]}").click()
         assert ": consume" in shown.locator(".reader").inner_text()

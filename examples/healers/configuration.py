@@ -1,4 +1,4 @@
-"""The schema of `extension.heal`, and the component that builds the healers."""
+"""The schema of `extension.heal`, and what builds the healers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from maeil.component import Component
+from healers.healing import Healing, HealSettings
 from maeil.dig.patterns import Pattern, Thresholds
 from maeil.extension import ExtensionConfig, ExtensionContext
-from maeil.extensions.heal.healing import Healing, HealSettings
 
 
 def _each_once(healers: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
@@ -45,6 +44,3 @@ def build(config: HealConfig, _context: ExtensionContext) -> Healing:
     """Make the healers."""
     numbers = Thresholds(config.orphan_steps, config.reroutes, config.depth, config.idle_steps)
     return Healing(HealSettings(config.healers, numbers, config.attempts))
-
-
-component = Component(HealConfig, build)

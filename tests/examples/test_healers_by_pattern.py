@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from healers.healing import Healing, HealSettings
+from healers.interventions import Intervention
+
 from maeil.dig.patterns import PUBLISHED, Pattern
-from maeil.extensions.heal.healers import Intervention
-from maeil.extensions.heal.healing import Healing, HealSettings
 from tests.maeil.dig.story import Story
 from tests.maeil.dig.test_patterns import alone, broadcast, chain, ignored, knowing, mixing
 
@@ -59,7 +60,7 @@ def test_the_least_loaded_are_kept():
     assert (done.handlers, done.recipients) == ((1,), (0,)), "agent 0 has a message that waits"
 
 
-def test_who_is_asked_for_different_things_is_told_whose_to_begin_with():
+def test_who_is_asked_for_different_things_hears_whose_to_begin_with():
     (done,) = healed(mixing("Come to block_0.", "Come to block_1."), Pattern.MISSING_DEPENDENCY)
     assert (done.recipients, done.handlers, done.finding.messages) == ((2,), (0,), (0, 1))
     assert "begin with what agent_0 asks" in done.text
@@ -80,7 +81,7 @@ def test_a_plan_of_too_few_goes_back_to_its_author_three_times_at_most():
     assert len(healed(story, Pattern.INCOMPLETE_COVERAGE, attempts=1)) == 1
 
 
-def test_a_missed_submission_is_told_to_as_many_as_the_task_takes_and_once_in_an_episode():
+def test_a_missed_submission_goes_to_as_many_as_the_task_takes_and_once_in_an_episode():
     story = knowing(["block_1"] * 3, takes=1)
     (done,) = healed(story, Pattern.MISSED_SUBMISSION)
     assert (done.recipients, done.handlers) == ((0,), (0,))
@@ -95,7 +96,7 @@ def test_a_missed_submission_is_told_to_as_many_as_the_task_takes_and_once_in_an
     assert len(healed(story, Pattern.MISSED_SUBMISSION)) == 1
 
 
-def test_a_deadlock_is_told_to_all():
+def test_a_deadlock_goes_to_all():
     story = Story(3)
     story.step(41)
     (done,) = healed(story, Pattern.DEADLOCK)

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from healers.events import HealerActed, HealerHeard
+from healers.interventions import HEALERS, Intervention, Team
 from maeil.dig.patterns import Finding, Pattern, PatternFinder, Thresholds
 from maeil.extension import Extension
-from maeil.extensions.heal.events import HealerActed, HealerHeard
-from maeil.extensions.heal.healers import HEALERS, Intervention, Team
 from maeil.mind import Act, Note, Turn
 from maeil.names import fold_names
 from maeil.stages import Stage

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from healers import HealConfig  # which registers the plug-in
 
 from maeil.trace import comparable, read_trace
 from maeil.user_errors import UserError
@@ -12,13 +13,15 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode.runner import run_cell
+from tests.conftest import EXAMPLES
 
-NAIVE = ("agents=naive", "n=4", "seed=1", "topology=debate", "llm=simulated_faults")
+CONFIGS = EXAMPLES / "configs"
+NAIVE = ("agents=naive", "n=4", "seed=1", "topology=debate", "llm=heeding")
 
 
 @pytest.fixture(scope="module")
 def raw():
-    return compose([*NAIVE, "extension=heal"])
+    return compose([*NAIVE, "extension=heal"], CONFIGS)
 
 
 def test_healers_their_numbers_and_their_template_are_part_of_the_name_and_their_order_is_not(raw) -> None:
@@ -30,13 +33,14 @@ def test_healers_their_numbers_and_their_template_are_part_of_the_name_and_their
     one = cell("orphan", "deadlock")
     assert one.hash == cell("deadlock", "orphan").hash
     assert len({one.hash, cell("orphan").hash, cell("orphan", "deadlock", depth=3).hash, Cell.of(raw).hash}) == 4
-    assert "extension heal/healer.jinja" in one.inputs
-    assert "extension heal/healer.jinja" not in Cell.compose(NAIVE).inputs
+    assert "extension healers/healer.jinja" in one.inputs
+    assert "extension healers/healer.jinja" not in Cell.compose(NAIVE, CONFIGS).inputs
     assert Cell.of(one.plain).hash == one.hash
+    assert isinstance(one.configuration.extensions["heal"], HealConfig)
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"healers": ["orphn"]}, "extension.heal.healers.0: 'orphn' is not allowed: it must be 'orphan', "),
         (
@@ -50,14 +54,14 @@ def test_healers_their_numbers_and_their_template_are_part_of_the_name_and_their
     ],
     ids=["unknown", "twice", "no list", "none", "key", "number"],
 )
-def test_a_wrong_value_is_told_by_its_key(raw, changes, told: str) -> None:
+def test_a_wrong_value_is_reported_by_its_key(raw, changes, message: str) -> None:
     with pytest.raises(UserError) as error:
         validate({**raw, "extension": {"heal": {**raw["extension"]["heal"], **changes}}})
-    assert error.value.message.startswith(told)
+    assert error.value.message.startswith(message)
 
 
-def test_a_run_with_healers_tells_them_in_its_files_and_is_the_same_again(tmp_path: Path) -> None:
-    cell = Cell.compose([*NAIVE, "extension=heal", "max_steps=60"])
+def test_a_run_with_healers_records_them_in_its_files_and_is_the_same_again(tmp_path: Path) -> None:
+    cell = Cell.compose([*NAIVE, "extension=heal", "max_steps=60"], CONFIGS)
     one, other = (run_cell(cell, tmp_path / name) for name in "ab")
     assert comparable(one.folder) == comparable(other.folder)
     trace = read_trace(one.folder)

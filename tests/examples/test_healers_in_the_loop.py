@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from healers.events import HealerActed, HealerHeard
+from healers.healing import Healing, HealSettings
 
 from maeil import Act, LoopSettings, Plan, Resume, Task, Thought, Turn, View
 from maeil.dig.patterns import PUBLISHED, Pattern, Thresholds
-from maeil.extensions.heal.events import HealerActed, HealerHeard
-from maeil.extensions.heal.healing import Healing, HealSettings
 from maeil.messages import Draft, MessageKind
 from maeil.metrics import compute_metrics
 from maeil.metrics.costs import costs_per_message

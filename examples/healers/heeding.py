@@ -1,0 +1,134 @@
+"""The simulated model, which follows the remarks of healers as far as its rules know how.
+
+| finding | what it does |
+|---|---|
+| orphan, deadlock, incomplete coverage, repeated effort | plans again, as though what it is about had failed |
+| missed submission, excessive rerouting | plans for what it is about, if it is among the handlers |
+| missing dependency | listens to the handler, and not to the others whose messages the remark shows |
+
+A remark on something that it does not work on any more changes nothing. The last remark counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import orjson
+
+from healers.healing import HealerNote
+from maeil.dig.patterns import Pattern
+from maeil.mind import Act, PlanView, Thought, View
+from maeil.names import unfold_names
+from maeil.plans import PlanStatus, Task
+from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.skills import Speaker
+from quorum.experiments.configuration.providers.config import ProviderConfig
+
+
+class HeedingConfig(ProviderConfig, SimulatedSettings):
+    """Values of `heeding`: those of `simulated`."""
+
+    name: Literal["heeding"]
+
+    @property
+    def priced(self) -> bool:
+        """Whether the replies say what they cost: its prices are its own values."""
+        return True
+
+
+class HeedingModel(SimulatedModel):
+    """The simulated model in a team with healers."""
+
+    def think(self, view: View, blocks: Mapping[str, str], speaker: Speaker[Any], rng: np.random.Generator) -> Thought:
+        """Follow the last remark of a healer, unless a repair is under way."""
+        if "healer" not in blocks or view.noted("repair"):
+            return super().think(view, blocks, speaker, rng)
+        note = read_remarks(blocks["healer"], view.names)[-1]
+        return answer_healed(speaker, view, note, self.settings.poor, rng)
+
+
+def heeding_model(config: HeedingConfig, _context: None) -> HeedingModel:
+    """Make the model."""
+    return HeedingModel(config)
+
+
+def read_remarks(block: str, names: Sequence[str]) -> tuple[HealerNote, ...]:
+    """Read what healers have said in a prompt.
+
+    Args:
+        block: the block `healer`, as JSON.
+        names: of all participants by index.
+
+    Raises:
+        KeyError, ValueError: the block is not what healers write.
+    """
+    index = {name: number for number, name in enumerate(names)}
+    return tuple(
+        HealerNote(
+            number=number,
+            healer=Pattern(shown["finding"]),
+            text=shown["says"],
+            subject=shown.get("about", ""),
+            handlers=tuple(index[name] for name in unfold_names(shown.get("handlers", ()))),
+            messages=tuple((index[name], text) for name, text in shown.get("messages", ())),
+        )
+        for number, shown in enumerate(orjson.loads(block))
+    )
+
+
+_TAKE_UP = frozenset({Pattern.MISSED_SUBMISSION, Pattern.EXCESSIVE_REROUTING})
+
+
+def answer_healed(
+    speaker: Speaker[Any], view: View, note: HealerNote, poor: float, rng: np.random.Generator
+) -> Thought:
+    """Answer a turn that shows a remark of a healer.
+
+    Args:
+        speaker: the rules of the world.
+        view: what the prompt shows.
+        note: the last remark.
+        poor: probability that a choice is made at random; the remark is then not followed.
+        rng: for the choices of this answer.
+    """
+    if poor and rng.random() < poor:
+        return speaker.answer(view, poor, rng)
+    if note.healer in _TAKE_UP:
+        return _take_up(speaker, view, note, poor, rng)
+    if note.healer is Pattern.MISSING_DEPENDENCY:
+        return speaker.answer(_listening(view, note), poor, rng)
+    return speaker.answer(_without(view, note), poor, rng)
+
+
+def _take_up(speaker: Speaker[Any], view: View, note: HealerNote, poor: float, rng: np.random.Generator) -> Thought:
+    thought = speaker.answer(view, poor, rng)
+    plan = speaker.toward(view, note.subject) if view.agent in note.handlers else None
+    if plan is None or Act.PLAN not in view.turn.acts:
+        return thought
+    return replace(thought, decision=plan)
+
+
+def _listening(view: View, note: HealerNote) -> View:
+    """A view that shows only those of the messages in question that a handler has sent."""
+    left_out = {text for sender, text in note.messages if sender not in note.handlers}
+    unread, memory = (
+        tuple(message for message in messages if message.content not in left_out)
+        for messages in (view.unread, view.memory)
+    )
+    return replace(view, unread=unread, memory=memory)
+
+
+def _without(view: View, note: HealerNote) -> View:
+    """A view in which the live plan has failed, where the remark is about what it is for."""
+    plan = view.plan
+    if plan is None or (note.subject and (plan.task is None or not _is_about(plan.task, note.subject))):
+        return view
+    failed = PlanView(plan.id, plan.task, plan.actions, plan.done, PlanStatus.FAILED, note.healer)
+    return replace(view, plan=None, outcomes=(*view.outcomes, failed))
+
+
+def _is_about(task: Task, subject: str) -> bool:
+    return task.target.partition("/")[0] == subject
