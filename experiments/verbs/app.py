@@ -20,6 +20,7 @@ from quorum.experiments.verbs.compare import compare
 from quorum.experiments.verbs.completion import complete, completion
 from quorum.experiments.verbs.fit import fit
 from quorum.experiments.verbs.listing import list_
+from quorum.experiments.verbs.preparation import prepare_plugins, quieten
 from quorum.experiments.verbs.replay import replay
 from quorum.experiments.verbs.report import report
 from quorum.experiments.verbs.results import results
@@ -94,12 +95,15 @@ def _log_options(
 
 
 def _with_logs(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a verb the options of `_log_options`."""
+    """Give a verb the options of `_log_options`, and do before it what `--quiet` and `--plugin` ask for."""
     own, shared = (inspect.signature(part, eval_str=True) for part in (function, _log_options))
 
     @wraps(function)
     def verb(*, verbose: bool, debug: bool, **arguments: Any) -> None:
         _show_logs(verbose=verbose, debug=debug)
+        if arguments.get("quiet"):
+            quieten()
+        prepare_plugins(arguments.get("plugin"))
         function(**arguments)
 
     parameters = [*own.parameters.values(), *shared.parameters.values()]
@@ -131,7 +135,7 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _quorum(
     *,
-    version: Annotated[  # noqa: ARG001 (its callback acts)
+    version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help=_VERBOSE)] = False,

@@ -9,7 +9,6 @@ import typer
 
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs.options import BudgetCalls, BudgetUsd, ConfigDir, Draws, Json, Plugins, Quiet
-from quorum.experiments.verbs.preparation import prepare_plugins, quieten
 
 
 def blame(
@@ -86,9 +85,6 @@ def blame(
     from quorum.experiments.blame.ending import Success
     from quorum.experiments.blame.search import Question
 
-    if quiet:
-        quieten()
-    prepare_plugins(plugin)
     question = Question(
         by=tuple(reference or ()),
         success=Success.parse(success),

@@ -22,7 +22,7 @@ from quorum.experiments.verbs.options import (
     Quiet,
     SkipInvalid,
 )
-from quorum.experiments.verbs.preparation import prepare_plugins, quieten, split_folders
+from quorum.experiments.verbs.preparation import split_folders
 from quorum.experiments.verbs.sweep import run_or_show
 
 if TYPE_CHECKING:
@@ -137,9 +137,6 @@ def branch(
     """
     from quorum.experiments.branch.request import BranchRequest
 
-    if quiet:
-        quieten()
-    prepare_plugins(plugin)
     folders, settings = split_folders(words)
     if not folders:
         raise UserError("branch: name the folder of a run or of a sweep", "For example: quorum branch runs/NAME --at 5")

@@ -10,7 +10,7 @@ import typer
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs.options import ConfigDir, Json, Out, Plugins
-from quorum.experiments.verbs.preparation import prepare_plugins, split_folders
+from quorum.experiments.verbs.preparation import split_folders
 
 
 def check(
@@ -49,7 +49,6 @@ def check(
 
     from quorum.experiments.episode.checks import check as findings_of
 
-    prepare_plugins(plugin)
     folders, settings = split_folders(words or [])
     if folders and settings:
         raise UserError(f"check: {folders[0]} is a folder and {settings[0]} a configuration: give one of the two")

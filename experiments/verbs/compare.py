@@ -23,7 +23,6 @@ from quorum.experiments.verbs.options import (
     Statistic,
     Sweeps,
 )
-from quorum.experiments.verbs.preparation import prepare_plugins
 
 
 def compare(
@@ -85,7 +84,6 @@ def compare(
     from quorum.experiments.compare.tables import tables
     from quorum.experiments.results import read_results
 
-    prepare_plugins(plugin)
     question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves, radar)
     comparison = answer([read_results(folder) for folder in sweep], question)
     shown, remarks = tables(comparison), notes(comparison)

@@ -10,7 +10,6 @@ import typer
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs.options import ConfigDir, Force, Json, Plugins, Quiet
-from quorum.experiments.verbs.preparation import prepare_plugins, quieten
 
 
 def fit(
@@ -67,9 +66,6 @@ def fit(
         raise UserError(f"fit {what}: this cannot be learned", "quorum fit topology KEY=VALUE...")
     if out.exists() and not force:
         raise UserError(f"{out}: it exists", "Name another file with --out, or replace it with --force.")
-    if quiet:
-        quieten()
-    prepare_plugins(plugin)
     request = FitRequest(
         tuple(words or ()), objective, rounds, boards, graphs, prune, runs, tuple(plugin or ()), config_dir
     )

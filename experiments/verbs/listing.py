@@ -8,7 +8,6 @@ import typer
 
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs.options import ConfigDir, Json, Plugins
-from quorum.experiments.verbs.preparation import prepare_plugins
 
 
 def list_(
@@ -40,7 +39,6 @@ def list_(
 
     from quorum.experiments.configuration.listing import as_text, listing
 
-    prepare_plugins(plugin)
     first, _, rest = (group or "").partition(".")
     if first == "metrics":
         _list_metrics(rest or None, as_json=as_json)

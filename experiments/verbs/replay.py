@@ -9,7 +9,6 @@ import typer
 
 from quorum.experiments.common.terminal import echo
 from quorum.experiments.verbs.options import Force, Plugins, Quiet
-from quorum.experiments.verbs.preparation import prepare_plugins
 
 
 def replay(
@@ -64,7 +63,6 @@ def replay(
     from quorum.experiments.common.outputs import Output
     from quorum.experiments.replay.command import ReplayRequest, run_replay
 
-    prepare_plugins(plugin)
     runs = [run] if other is None else [run, other]
     output = Output(out, "--out", force) if out is not None else None
     request = ReplayRequest(runs=runs, out=output, fps=fps, first=first, last=last, width=width)

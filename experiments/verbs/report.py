@@ -23,7 +23,6 @@ from quorum.experiments.verbs.options import (
     Statistic,
     Sweep,
 )
-from quorum.experiments.verbs.preparation import prepare_plugins
 
 if TYPE_CHECKING:
     from quorum.experiments.results import Results
@@ -68,7 +67,6 @@ def report(
     from quorum.experiments.compare.report import Options, write_report
     from quorum.experiments.results import read_results
 
-    prepare_plugins(plugin)
     found = read_results(sweep)
     measured_from = FIRST if baseline is None else baseline
     question = Question(by or (), across, metric or (), measured_from, statistic, accept_versions, curves, radar)

@@ -12,7 +12,6 @@ import typer
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs.options import Csv, Json, Plugins
-from quorum.experiments.verbs.preparation import prepare_plugins
 
 if TYPE_CHECKING:
     from quorum.experiments.blame.credit import Credits, Kind
@@ -95,7 +94,6 @@ def results(
       quorum results runs/NAME --per agent --credit agent --credit live
       quorum results runs/talk --credit agent --credit message --write
     """
-    prepare_plugins(plugin)
     kinds = _kinds(credit or [])
     _check(
         kinds, sql=sql, per=per, recompute=recompute, write=write, idle_from=idle_from, as_csv=as_csv, as_json=as_json

@@ -22,7 +22,6 @@ from quorum.experiments.verbs.options import (
     Quiet,
     Strict,
 )
-from quorum.experiments.verbs.preparation import prepare_plugins, quieten
 
 
 def run(
@@ -66,9 +65,6 @@ def run(
 
     if live and quiet:
         raise UserError("--live shows what --quiet hides: give one of them")
-    if quiet:
-        quieten()
-    prepare_plugins(plugin)
     budget = {"usd": budget_usd, "tokens": budget_tokens, "calls": budget_calls}
     limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
     arguments = [*(overrides or []), *limits]

@@ -10,7 +10,6 @@ import typer
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs.options import ConfigDir, Json, Overrides, Plugins
-from quorum.experiments.verbs.preparation import prepare_plugins
 
 
 def show(
@@ -36,7 +35,6 @@ def show(
     """
     from quorum.experiments.configuration.cell import Cell
 
-    prepare_plugins(plugin)
     cell = Cell.compose(overrides or [], config_dir)
     if as_json:
         shown = {"hash": cell.hash, "name": cell.name, "inputs": dict(cell.inputs), "configuration": dict(cell.plain)}
@@ -87,7 +85,6 @@ def show_prompt(
     """
     from quorum.experiments.episode.prompt import Wanted, find_prompt
 
-    prepare_plugins(plugin)
     wanted = Wanted.read(words or [])
     if wanted.at:
         from quorum.experiments.results.recorded_prompt import recorded_prompt
@@ -134,7 +131,6 @@ def show_failures(
     from quorum.experiments.results.breakdown import failures_of, print_failures
     from quorum.experiments.results.recompute import of_all
 
-    prepare_plugins(plugin)
     found, wrong = of_all(runs, failures_of)
     if as_json:
         echo_json([one.plain() for one in found])

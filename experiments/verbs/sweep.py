@@ -23,7 +23,6 @@ from quorum.experiments.verbs.options import (
     SkipInvalid,
     Strict,
 )
-from quorum.experiments.verbs.preparation import prepare_plugins, quieten
 
 if TYPE_CHECKING:
     from quorum.experiments.sweep.command import Printable
@@ -81,9 +80,6 @@ def sweep(
     """
     from quorum.experiments.sweep.run import SweepRequest
 
-    if quiet:
-        quieten()
-    prepare_plugins(plugin)
     request = SweepRequest(
         words=tuple(words or ()),
         out=out,

@@ -9,7 +9,6 @@ import typer
 
 from quorum.experiments.common.terminal import echo
 from quorum.experiments.verbs.options import Force, Plugins, Port
-from quorum.experiments.verbs.preparation import prepare_plugins
 
 
 def view(
@@ -48,7 +47,6 @@ def view(
     from quorum.experiments.common.outputs import Output
     from quorum.experiments.viewer import command
 
-    prepare_plugins(plugin)
     if export is not None:
         page = command.export(folders, Output(export, "--export", force))
         echo(f"page: {page}")
