@@ -54,20 +54,20 @@ def environment(**changes: str) -> dict[str, str]:
 
 
 LEFT_BEHIND = ("never retrieved", "was destroyed but it is pending", "was never awaited")
-"""What Python says of a task or a coroutine that nobody has waited for."""
+"""What Python says about a task or a coroutine that nobody has waited for."""
 
 
 class _LeftBehind(logging.Handler):
-    """Keeps what event loops say of tasks that were left behind."""
+    """Keeps what event loops say about tasks that were left behind."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
-        self.told: list[str] = []
+        self.reports: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
         text = self.format(record)
         if any(words in text for words in LEFT_BEHIND):
-            self.told.append(text)
+            self.reports.append(text)
 
 
 _LEFT = _LeftBehind()
@@ -76,13 +76,13 @@ logging.getLogger("asyncio").addHandler(_LEFT)
 
 @pytest.fixture(autouse=True)
 def _no_task_is_left_behind() -> Iterator[None]:
-    """Fail when an event loop tells of a task whose failure nobody has seen, or that never came to its end.
+    """Fail when an event loop reports a task whose failure nobody has seen, or that never came to its end.
 
-    A task that only the collector of cycles finds is told in a later test.
+    A task that only the collector of cycles finds is reported in a later test.
     """
     yield
-    told, _LEFT.told = _LEFT.told, []
-    assert not told, "\n".join(told)
+    reports, _LEFT.reports = _LEFT.reports, []
+    assert not reports, "\n".join(reports)
 
 
 Quorum = Callable[..., subprocess.CompletedProcess[str]]
@@ -98,8 +98,8 @@ def quorum(tmp_path: Path) -> Quorum:
     """
 
     def run(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
-        with tempfile.TemporaryDirectory() as told:
-            out, err = Path(told) / "out", Path(told) / "err"
+        with tempfile.TemporaryDirectory() as folder:
+            out, err = Path(folder) / "out", Path(folder) / "err"
             process = FORKS.Process(target=_be_quorum, args=(arguments, tmp_path, environment(**changes), out, err))
             process.start()
             process.join(120)

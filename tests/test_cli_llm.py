@@ -312,7 +312,7 @@ def test_a_wrong_action_or_file_of_the_cache_is_a_mistake(quorum: Quorum, tmp_pa
     assert (done.returncode, "it is no cache" in done.stderr) == (2, True)
 
 
-def test_a_damaged_cache_is_told_and_cleared_and_asked_again(quorum: Quorum, tmp_path: Path) -> None:
+def test_a_damaged_cache_is_reported_and_cleared_and_asked_again(quorum: Quorum, tmp_path: Path) -> None:
     variables = {"XDG_CACHE_HOME": str(tmp_path / "kept")}
     file = tmp_path / "kept" / "quorum" / "replies.sqlite"
     assert quorum("run", *TEAM, "llm.cache=true", **variables).returncode == 0

@@ -60,14 +60,14 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_it_is_told_and_leaves_nothing(case: str, sweep: Path, command: Command) -> None:  # noqa: F811
-    words, enough, told = CASES[case]
+def test_it_is_reported_and_leaves_nothing(case: str, sweep: Path, command: Command) -> None:  # noqa: F811
+    words, enough, reported = CASES[case]
     run = next(path for path in sorted(sweep.iterdir()) if (path / "trace.jsonl").exists())
     before = _stamps(sweep)
     with room(enough):
         code, _, err = command(*(str({"SWEEP": sweep, "RUN": run}.get(word, word)) for word in words))
     assert code == 2
-    assert f"{told}File too large\nMake room" in err
+    assert f"{reported}File too large\nMake room" in err
     assert "Traceback" not in err
     assert _stamps(sweep) == before
     assert [file for file in Path.cwd().rglob("*") if file.is_file() and not file.name.startswith(".")] == []

@@ -37,7 +37,7 @@ def test_no_index_address_is_committed() -> None:
         assert not re.search(r"index-url|--find-links|https?://", file.read_text()), file
 
 
-def test_the_wheel_has_every_package_under_a_name_of_its_own() -> None:
+def test_the_wheel_has_every_package_under_its_own_name() -> None:
     """What stands at the top of the checkout is in `quorum` where its name is one that others take, too."""
     targets = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]
     inside = {path.name for path in (ROOT / "quorum").iterdir() if path.is_symlink()}

@@ -98,7 +98,7 @@ def test_no_verb_prints_what_could_act(words: list[str], harmful: Path, quorum: 
             assert FORBIDDEN.findall(file.read_text()) == [], file
 
 
-def test_a_terminal_is_told_nothing_but_colours(harmful: Path) -> None:
+def test_a_terminal_gets_nothing_but_colours(harmful: Path) -> None:
     run = next(path for path in harmful.iterdir() if (path / "trace.jsonl").exists())
     for words in (["results", "--recompute", str(run)], ["results", str(harmful)]):
         variables = environment(FORCE_COLOR="1", TTY_COMPATIBLE="1", TTY_INTERACTIVE="0")

@@ -86,7 +86,7 @@ def example_of(world: Any, seen: View) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "told"),
+    ("key", "value", "reported"),
     [
         ("offers", None, "offers: "),
         ("offers", {"text": "x", "tasks": [], "free": "yes"}, "offers.free: "),
@@ -94,11 +94,11 @@ def example_of(world: Any, seen: View) -> Any:
         ("needs", {"text": "x", "tasks": ["a"] * 9}, "needs.tasks: "),
     ],
 )
-def test_a_wrong_part_is_told_by_its_key(world: Any, key: str, value: Any, told: str) -> None:
+def test_a_wrong_part_is_reported_by_its_key(world: Any, key: str, value: Any, reported: str) -> None:
     seen = describing(world)
     with pytest.raises(InvalidThought) as error:
         AnswerTypes(world.vocabulary, 8).read({**example_of(world, seen), key: value}, seen)
-    assert error.value.reasons[0].startswith(told)
+    assert error.value.reasons[0].startswith(reported)
 
 
 @pytest.mark.parametrize("prompt_set", ["default", "terse"])
@@ -142,8 +142,8 @@ def test_what_was_routed_is_in_the_prompt_of_the_turn_that_plans_and_nothing_els
         if turn["step"] > 0 or turn["may"] != ["plan"]:
             continue
         me = int(agent.removeprefix("agent_"))
-        told = [(int(name[-1]), text) for group in shown(blocks) for name, text in group["said"] if name != agent]
-        assert sorted(told) == sorted((m.sender, m.content) for m in sent if me in m.recipients)
+        reported = [(int(name[-1]), text) for group in shown(blocks) for name, text in group["said"] if name != agent]
+        assert sorted(reported) == sorted((m.sender, m.content) for m in sent if me in m.recipients)
         joined = {recipient for sender, recipient in routed.edges if sender == me}
         wanted = {
             f"agent_{other}": {"text": needs[other]["text"], "tasks": list(needs[other]["tasks"])} for other in joined
@@ -181,10 +181,10 @@ def test_the_simulated_speaker_of_cube_goes_where_it_is_needed(world: Any) -> No
         helped = speaker.answer(
             replace(talking, notes=(needs_note(((1, need), (2, need)), NAMES),)), 0, Seeds(0).generator()
         )
-        told = helped.messages[0].content
+        reported = helped.messages[0].content
         if block is heavy:
-            first = told
-    assert first != told
+            first = reported
+    assert first != reported
 
 
 @pytest.mark.parametrize("matcher", [TypedMatcher, LexicalMatcher])

@@ -83,7 +83,7 @@ def test_a_team_that_is_short_is_filled_before_another_begins():
     assert sorted(blocks_of(team.plan(agent, after, stuck=False) for agent in free)) == ["block_1", "block_2"]
 
 
-def test_only_a_stuck_team_is_formed_anew():
+def test_only_a_stuck_team_is_formed_again():
     far, near, behind_near = (2, (9, 1)), (1, (5, 10)), (1, (5, 4))
     before = observation(Layout(14, [(5, 8), (9, 0)], [far, near, behind_near]))
     after = observation(Layout(14, [(0, 0), (5, 3)], [far, (1, (1, 1)), behind_near]))

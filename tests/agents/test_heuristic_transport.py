@@ -39,7 +39,7 @@ def test_the_team_finishes_hard_boards_under_both_entry_rules(rule):
     assert all(steps_of(w, seed) <= 6 for seed in range(20))
 
 
-def test_the_team_plans_anew_when_the_board_is_not_what_it_foresaw():
+def test_the_team_plans_again_when_the_board_is_not_what_it_foresaw():
     w = world(RED)
     team = HandingTeam(w)
     first = team.plan(0, w.env.board)

@@ -218,7 +218,7 @@ def test_a_line_behind_the_face_adds_the_force_for_a_chain():
     assert set(rollout.pushes.ravel().tolist()) == {-1, 0}
 
 
-def test_a_block_waits_at_a_distance_until_the_team_of_the_one_ahead_has_begun():
+def test_a_block_waits_at_a_distance_until_the_team_of_the_one_ahead_has_started():
     layout = Layout(14, [(3, 0), (12, 0)], [(1, (3, 2)), (1, (3, 6))])
     rollout = roll_out(team({1: [1], 0: [0]}, 2), CubeState.from_layout(layout), 200)
     first_push_ahead = int(np.flatnonzero(rollout.blocks[:, 1, 1] > 6)[0])
@@ -291,7 +291,7 @@ def test_an_agent_that_thinks_again_goes_on_with_its_part_of_the_joint_plan():
     ]
 
 
-def test_a_team_plans_anew_when_the_board_is_not_as_foreseen():
+def test_a_team_plans_again_when_the_board_is_not_as_foreseen():
     team_of_one = PlannedTeam(1, cube(1).vocabulary, LITTLE, np.random.default_rng(0))
     before = observation(Layout(10, [(2, 0)], [(1, (2, 4))]))
     team_of_one.plan(0, before)

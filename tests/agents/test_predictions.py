@@ -85,17 +85,19 @@ def test_who_may_be_predicted_is_in_the_grounded_schema_alone(types: AnswerTypes
 
 
 @pytest.mark.parametrize(
-    ("entries", "told"),
+    ("entries", "reported"),
     [
         (["agent_1"], "there is no 'agent_1' to predict; there are: agent_0, agent_2"),
         (["agent_7"], "there is no 'agent_7' to predict"),
         (["agent_0", "agent_0"], "'agent_0' is predicted twice"),
     ],
 )
-def test_a_prediction_of_nobody_is_asked_for_again(types: AnswerTypes, world: Any, entries: list, told: str) -> None:
+def test_a_prediction_of_nobody_is_asked_for_again(
+    types: AnswerTypes, world: Any, entries: list, reported: str
+) -> None:
     seen = view(world, 1)
     value = types.example(seen, _example(world)) | {"predictions": [{"agent": a, "task": None} for a in entries]}
-    with pytest.raises(InvalidThought, match=told):
+    with pytest.raises(InvalidThought, match=reported):
         types.read(value, seen)
 
 

@@ -108,6 +108,6 @@ def test_it_does_not_try_again_what_it_has_just_tried_in_vain(board):
     assert first not in [plan(board, seed, past_plans=past, instances=[instance(first, 1.0)]) for seed in range(9)]
 
 
-def test_in_a_world_without_rules_for_it_the_way_out_is_told():
+def test_in_a_world_without_rules_for_it_the_way_out_is_reported():
     with pytest.raises(ValueError, match="agents=drwell"):
         skills_of("transport").speaker().drafts(None, 0, Task("move", "red"), np.random.default_rng(0))

@@ -50,9 +50,9 @@ def notice(
     )
 
 
-def asked(world: Any, told: Notice, acts: tuple[Act, ...] = (Act.PLAN,), **changes: Any) -> View:
+def asked(world: Any, reported: Notice, acts: tuple[Act, ...] = (Act.PLAN,), **changes: Any) -> View:
     found = view(world, 0, acts, plan=OWN, recipients=(2,) if Act.SPEAK in acts else (), **changes)
-    return replace(found, notes=(repair_note(told, world.agents),))
+    return replace(found, notes=(repair_note(reported, world.agents),))
 
 
 def think(world: Any, seen: View, **rates: float) -> tuple[Thought, str]:
@@ -69,11 +69,11 @@ def think(world: Any, seen: View, **rates: float) -> tuple[Thought, str]:
 
 
 def test_a_notice_is_read_as_it_was_written(world: Any) -> None:
-    told = notice(world, advised=(0, 2, 3))
-    note = repair_note(told, world.agents)
+    reported = notice(world, advised=(0, 2, 3))
+    note = repair_note(reported, world.agents)
     index = {name: number for number, name in enumerate(world.agents)}
     (read,) = read_notes({"repair": orjson.dumps(note.shown).decode()}, index, world.vocabulary)
-    assert (read.content, read.replan, read.agents) == (told, note.replan, note.agents)
+    assert (read.content, read.replan, read.agents) == (reported, note.replan, note.agents)
 
 
 def test_a_turn_to_speak_asks_for_an_intention_and_gets_one_message(world: Any) -> None:
@@ -94,22 +94,22 @@ def test_a_channel_asks_for_a_plan_and_offers_no_way_to_resume(world: Any) -> No
 
 
 def test_the_advised_plan_is_committed_and_said(world: Any) -> None:
-    told = notice(world, advised=(0, 2))
-    thought, prompt = think(world, asked(world, told))
+    reported = notice(world, advised=(0, 2))
+    thought, prompt = think(world, asked(world, reported))
     assert "`advice`: an assignment" in prompt
-    assert told.advice is not None
+    assert reported.advice is not None
     assert isinstance(thought.decision, Plan)
-    assert thought.decision.actions == told.advice.plans[0].actions
-    said, _ = think(world, asked(world, told, (Act.SPEAK,), limit=1))
+    assert thought.decision.actions == reported.advice.plans[0].actions
+    said, _ = think(world, asked(world, reported, (Act.SPEAK,), limit=1))
     assert said.messages[0].content == "I take part in push:block_0/left, as advised."
 
 
 def test_a_poor_model_does_not_follow_advice(world: Any) -> None:
-    told = notice(world, advised=(0, 2))
-    decision = think(world, asked(world, told), poor=1.0)[0].decision
-    assert told.advice is not None
+    reported = notice(world, advised=(0, 2))
+    decision = think(world, asked(world, reported), poor=1.0)[0].decision
+    assert reported.advice is not None
     assert isinstance(decision, Plan)
-    assert decision.actions != told.advice.plans[0].actions
+    assert decision.actions != reported.advice.plans[0].actions
 
 
 def test_who_is_told_and_is_not_concerned_goes_on(world: Any) -> None:

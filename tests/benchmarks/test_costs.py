@@ -51,7 +51,7 @@ def test_what_is_below_the_minimum_of_a_model_is_not_read(runs: Path, capsys: py
     assert min(read["claude-sonnet-5"], read["gpt-6-sol"], read["gpt-6-luna"]) > 0.4
 
 
-def test_a_folder_without_calls_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_without_calls_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run_cell(Cell.compose(["n=2", "max_steps=2"]), tmp_path)
     assert costs.main([str(tmp_path)]) == 2
     assert "no calls" in capsys.readouterr().err

@@ -59,14 +59,14 @@ def run(world: CrafterWorld, actions: Mapping[int, SymbolicAction], most: int = 
             if end is not None:
                 controller.close()
                 del controllers[agent]
-                ended[agent] = told(end), step
+                ended[agent] = reported(end), step
         if not controllers:
             return ended
         advance(world, {agent: controller.act() for agent, controller in controllers.items()})
     raise AssertionError(f"agents {sorted(controllers)} have not ended after {most} steps")
 
 
-def told(end: ActionEnd) -> str:
+def reported(end: ActionEnd) -> str:
     return "success" if end.status is ActionStatus.SUCCESS else end.reason
 
 

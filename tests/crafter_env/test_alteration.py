@@ -191,8 +191,8 @@ def test_actions_whose_premises_are_gone_end_as_they_do_when_others_take_them() 
 def test_what_an_agent_has_come_to_hold_is_told_with_the_next_step() -> None:
     w = world(MAP)
     w.change({"agents": {"agent_1": {"inventory": {"stone_pickaxe": 1}}}})
-    told = [(c.agent, c.capability, c.gained) for c in w.step([0, 0]).capabilities]
-    assert told == [(1, "stone_pickaxe", True)]
+    reported = [(c.agent, c.capability, c.gained) for c in w.step([0, 0]).capabilities]
+    assert reported == [(1, "stone_pickaxe", True)]
 
 
 REFUSED = {

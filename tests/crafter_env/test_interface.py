@@ -98,14 +98,14 @@ def test_infos_are_of_the_kind_that_was_asked_for():
         ("symbolic", {"symbolic", "report"}),
     ):
         env = CrafterEnv(2, infos=infos)
-        _, told = env.reset(seed=0)
-        assert [set(info) for info in told.values()] == [keys, keys]
-        assert infos != "symbolic" or told["agent_0"]["report"] is None
-        *_, told = env.step({"agent_0": 0, "agent_1": 0})
-        assert [set(info) for info in told.values()] == [keys, keys]
-    assert isinstance(told["agent_0"]["symbolic"], LocalView)
-    assert told["agent_1"]["report"] == env.outcome("agent_1")
-    assert isinstance(told["agent_1"]["report"], Outcome)
+        _, reported = env.reset(seed=0)
+        assert [set(info) for info in reported.values()] == [keys, keys]
+        assert infos != "symbolic" or reported["agent_0"]["report"] is None
+        *_, reported = env.step({"agent_0": 0, "agent_1": 0})
+        assert [set(info) for info in reported.values()] == [keys, keys]
+    assert isinstance(reported["agent_0"]["symbolic"], LocalView)
+    assert reported["agent_1"]["report"] == env.outcome("agent_1")
+    assert isinstance(reported["agent_1"]["report"], Outcome)
 
 
 def test_what_was_given_out_stays_and_agents_share_nothing():
@@ -129,12 +129,12 @@ def test_without_copies_the_next_step_overwrites_what_was_given_out():
     for step in range(20):
         joint = dict.fromkeys(env.agents, step % 5)
         env.step(joint)
-        expected, *_, told = twin.step(joint)
-    np.testing.assert_equal((observations, infos), (expected, told))
+        expected, *_, reported = twin.step(joint)
+    np.testing.assert_equal((observations, infos), (expected, reported))
     saved = twin.save()
     played(twin, 9)
     env.load(saved)
-    np.testing.assert_equal((observations, infos), (expected, told))
+    np.testing.assert_equal((observations, infos), (expected, reported))
 
 
 def test_the_state_has_who_is_where_and_what_everybody_has():

@@ -104,7 +104,7 @@ def test_a_share_is_allowed_where_something_can_change_hands():
     assert env.outcome("agent_0").result == Result.shared
 
 
-def test_masks_are_told_in_infos_and_are_the_same_when_asked_for():
+def test_masks_are_reported_in_infos_and_are_the_same_when_asked_for():
     env = CrafterEnv(3)
     _, infos = env.reset(seed=0)
     rng = np.random.default_rng(0)

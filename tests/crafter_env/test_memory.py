@@ -81,7 +81,7 @@ def test_navigate_goes_around_tables_and_other_agents():
     assert run(w, go(w, Target.cell, number(w, (4, 1)))) == {0: ("success", 8)}
 
 
-def test_a_way_that_is_cut_off_while_walking_is_planned_anew():
+def test_a_way_that_is_cut_off_while_walking_is_planned_again():
     w = world("......\n0.....\n......")
     controller = w.start_action(0, Navigate(target=Target.cell, id=number(w, (4, 1))))
     steps = 0
@@ -95,7 +95,7 @@ def test_a_way_that_is_cut_off_while_walking_is_planned_anew():
     assert (cell(w, 0), steps) == ((4, 1), 6)
 
 
-def test_no_way_a_wrong_kind_and_a_creature_out_of_sight_are_told():
+def test_no_way_a_wrong_kind_and_a_creature_out_of_sight_are_reported():
     w = world("0#T..\n##...\n.....")
     tree, coal = number(w, (2, 0)), number(w, (1, 0))
     assert run(w, go(w, Target.cell, number(w, (4, 0)))) == {0: (f"no_path cell {number(w, (4, 0))}", 0)}

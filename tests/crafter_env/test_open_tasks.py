@@ -14,7 +14,7 @@ PICK = {Item.wood_pickaxe: 1}
 TOOLS = {Item.wood_pickaxe: 1, Item.stone_pickaxe: 1, Item.iron_pickaxe: 1}
 
 
-def told(w, plans=None):
+def reported(w, plans=None):
     return {str(task.task): task for task in w.open_tasks([(plans or {}).get(agent) for agent in range(len(w.agents))])}
 
 
@@ -25,7 +25,7 @@ def test_a_cell_tells_who_is_there_who_has_the_tool_and_who_makes_it_first():
     stone = OpenTask(
         Task("collect", f"stone_{target}"), 2, 1, (0, 1), (0,), (2,), (("wood_pickaxe", 1),), ("craft:wood_pickaxe",)
     )
-    tasks = told(w, {2: plan})
+    tasks = reported(w, {2: plan})
     assert tasks.pop(f"collect:stone_{target}") == stone
     (craft,) = tasks.values()
     assert craft == OpenTask(
@@ -35,38 +35,38 @@ def test_a_cell_tells_who_is_there_who_has_the_tool_and_who_makes_it_first():
 
 def test_a_quorum_that_is_able_and_in_place_misses_nothing():
     w = world("0#1\n...\n...", {0: PICK, 1: PICK}, level="hard")
-    (stone,) = told(w).values()
+    (stone,) = reported(w).values()
     assert (stone.more, stone.missing, stone.before) == (0, (), ())
 
 
-def test_of_each_resource_the_nearest_known_cell_is_told_and_cells_that_nobody_knows_are_not():
+def test_of_each_resource_the_nearest_known_cell_is_reported_and_cells_that_nobody_knows_are_not():
     w = world("0..T.T...........#\n..................\n..................", level="easy")
-    assert set(told(w)) == {f"collect:tree_{number(w, (3, 0))}"}
+    assert set(reported(w)) == {f"collect:tree_{number(w, (3, 0))}"}
     # a plan may name what nobody has seen: whether it is there, feedback must not tell
     far, nowhere = number(w, (17, 0)), number(w, (16, 0))
     for guess in (far, nowhere):
-        assert set(told(w, {0: Plan((Collect(resource=Resource.stone, target=guess),))})) == set(told(w))
+        assert set(reported(w, {0: Plan((Collect(resource=Resource.stone, target=guess),))})) == set(reported(w))
     heard = world("0...............1#\n..................\n..................", level="easy")
     told_of = Plan((Collect(resource=Resource.stone, target=number(heard, (17, 0))),))
-    assert f"collect:stone_{number(heard, (17, 0))}" in told(heard, {0: told_of}), "agent 1 sees it"
+    assert f"collect:stone_{number(heard, (17, 0))}" in reported(heard, {0: told_of}), "agent 1 sees it"
 
 
-def test_a_cell_that_is_closed_in_is_told_where_there_is_no_other():
+def test_a_cell_that_is_closed_in_is_reported_where_there_is_no_other():
     for last, expected in ((".", (2, 2)), ("#", (8, 1))):
         w = world(f"....0....\n.~~~....{last}\n.~#~.....\n.~~~.....", {0: PICK}, level="easy")
-        (stone,) = told(w).values()
+        (stone,) = reported(w).values()
         assert stone.task.target == f"stone_{number(w, expected)}"
 
 
 def test_a_craft_tells_what_the_best_supplied_agent_lacks_and_who_can_make_it():
     w = world("0t..\n1...\n....", {0: {Item.wood: 1}, 1: {Item.wood: 1, Item.stone: 1}}, level="easy")
     craft = Plan((Craft(item=Tool.stone_pickaxe),))
-    (both,) = told(w, {0: craft, 1: craft}).values()
+    (both,) = reported(w, {0: craft, 1: craft}).values()
     assert (both.in_place, both.able, both.planned, both.missing, both.more) == ((0, 1), (1,), (0, 1), (), 0)
-    (alone,) = told(w, {0: craft}).values()
+    (alone,) = reported(w, {0: craft}).values()
     assert (alone.missing, alone.before) == ((("stone", 1),), ("collect:stone",))
     w.env.crafter_state.inventory[0, Item.stone_pickaxe] = 1
-    assert told(w, {0: craft}) == {}
+    assert reported(w, {0: craft}) == {}
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_craft_tells_what_the_best_supplied_agent_lacks_and_who_can_make_it():
 )
 def test_a_plan_names_its_cell_by_its_actions_or_its_words(plan):
     w = world("....0T...T\n..........\n..........")
-    planned = [task for task in told(w, {0: plan(w)}).values() if task.planned]
+    planned = [task for task in reported(w, {0: plan(w)}).values() if task.planned]
     assert [task.task.target for task in planned] == [f"tree_{number(w, (5, 0))}"]
 
 
@@ -99,7 +99,7 @@ def test_it_says_by_name_what_the_constraints_count_and_changes_nothing():
 def test_the_dead_take_no_part_and_of_a_dead_team_nothing_is_told():
     w = world("0#1\n...\n...", {0: PICK, 1: PICK}, level="hard")
     w.env.crafter_state.world.agents[1, ALIVE] = 0
-    stone, _craft = told(w).values()
+    stone, _craft = reported(w).values()
     assert (stone.in_place, stone.able, stone.more) == ((0,), None, 1), "all who live hold the tool"
     w.env.crafter_state.world.agents[0, ALIVE] = 0
-    assert told(w) == {}
+    assert reported(w) == {}

@@ -42,9 +42,9 @@ def test_a_plan_may_name_any_cell_of_the_map():
 )
 def test_a_place_that_is_not_as_told_fails_with_what_was_found_there(target, found):
     w = world(LONG)
-    told = number(w, (19, 1))
-    reason, steps = run(w, go(target, told))[0]
-    assert reason == (f"not_as_told {target}_{told} found {found}" if found else "success")
+    reported = number(w, (19, 1))
+    reason, steps = run(w, go(target, reported))[0]
+    assert reason == (f"not_as_told {target}_{reported} found {found}" if found else "success")
     assert steps == (15 if found else 17)  # it says so as soon as the place comes into view
 
 
@@ -58,7 +58,7 @@ def test_a_place_that_was_seen_is_gone_and_one_where_something_can_have_been_pla
     assert run(w, go(Target.table, place))[0][0] == "success"
 
 
-def test_no_way_to_an_unseen_place_is_told_when_it_is_found_out():
+def test_no_way_to_an_unseen_place_is_reported_when_it_is_found_out():
     w = world("......#...\n0.....#..T\n......#...")
     tree = number(w, (9, 1))
     reason, steps = run(w, go(Target.tree, tree))[0]

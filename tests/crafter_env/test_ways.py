@@ -32,16 +32,16 @@ def aim(seed: int) -> Cell:
 def walked(crafter: CrafterWorld, action: SymbolicAction) -> tuple[list[Points], Points]:
     """What an action of agent 0 tells as its way before each step, and where the agent stood, from begin to end."""
     controller = crafter.start_action(0, action)
-    told: list[Points] = []
+    reported: list[Points] = []
     stood = [place(crafter)]
     while controller.status() is None:
         way = crafter.way(controller)
-        told.append(list(way.points) if way is not None else [])
+        reported.append(list(way.points) if way is not None else [])
         advance(crafter, {0: controller.act()})
         if place(crafter) != stood[-1]:
             stood.append(place(crafter))
     controller.close()
-    return told, stood
+    return reported, stood
 
 
 def place(crafter: CrafterWorld) -> tuple[float, float]:
@@ -52,8 +52,8 @@ def place(crafter: CrafterWorld) -> tuple[float, float]:
 @pytest.mark.parametrize("seed", range(30))
 def test_a_walk_goes_the_way_that_it_tells_at_each_step(seed: int) -> None:
     crafter = world(random_map(seed), oracle_map=True)
-    told, stood = walked(crafter, Navigate(target=Target.cell, id=number(crafter, aim(seed))))
-    assert told == [stood[step:] for step in range(len(told))]
+    reported, stood = walked(crafter, Navigate(target=Target.cell, id=number(crafter, aim(seed))))
+    assert reported == [stood[step:] for step in range(len(reported))]
 
 
 def test_most_of_these_walks_come_to_their_end() -> None:
@@ -67,8 +67,8 @@ def test_most_of_these_walks_come_to_their_end() -> None:
 
 def test_the_unseen_is_taken_to_be_free_until_it_is_seen() -> None:
     crafter = world("\n".join(["0.............", ".............."] + [".............."] * 8))
-    told, stood = walked(crafter, Navigate(target=Target.cell, id=number(crafter, (13, 9))))
-    assert told[0] == stood
+    reported, stood = walked(crafter, Navigate(target=Target.cell, id=number(crafter, (13, 9))))
+    assert reported[0] == stood
 
 
 def test_the_target_is_what_is_collected() -> None:
@@ -96,6 +96,6 @@ def test_a_gift_leads_to_who_gets_it_and_a_blind_walk_up_to_what_stops_it() -> N
     way = crafter.way(crafter.start_action(0, Share(agent=1, item=Shareable.wood)))
     assert way is not None
     assert way.target == (3, 2, 1, 1)
-    told, stood = walked(crafter, Move(direction=Direction.right, steps=9))
-    assert told[0] == stood
+    reported, stood = walked(crafter, Move(direction=Direction.right, steps=9))
+    assert reported[0] == stood
     assert len(stood) == 4

@@ -62,10 +62,10 @@ def test_what_ended_is_kept_though_the_worlds_go_on():
     envs.reset(seed=0)
     envs.step(np.full((2, 2), 4))
     *_, infos = envs.step(np.full((2, 2), 4))
-    last, told = infos["final_obs"][0].copy(), infos["final_info"]["step"].copy()
+    last, reported = infos["final_obs"][0].copy(), infos["final_info"]["step"].copy()
     envs.step(np.full((2, 2), 4))
     np.testing.assert_array_equal(infos["final_obs"][0], last)
-    assert infos["final_info"]["step"].tolist() == told.tolist() == [2, 2]
+    assert infos["final_info"]["step"].tolist() == reported.tolist() == [2, 2]
 
 
 OLD = Version(gymnasium.__version__) < Version("1.3")

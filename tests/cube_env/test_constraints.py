@@ -115,7 +115,7 @@ def test_a_delivered_blocks_tasks_end_with_a_threshold_of_zero():
     assert cube.constraints([0, 0]) == []
 
 
-def test_a_reset_begins_anew():
+def test_a_reset_starts_over():
     cube = world("0A.|\n...|")
     cube.constraints([0])
     cube.reset(0)

@@ -28,7 +28,7 @@ TWINS = [
 ]
 
 
-def told(results):
+def reported(results):
     """What a step gives, as plain data that `data_equivalence` compares."""
     return tuple(dict(part) if isinstance(part, dict) else part for part in results)
 
@@ -77,7 +77,7 @@ def test_a_copied_environment_goes_on_in_lock_step(twin, kept, infos):
     while env.agents:
         actions = dict(zip(env.agents, herd_actions(rng, 4).tolist(), strict=True))
         one, two = env.step(actions), other.step(actions)
-        assert data_equivalence(told(one[:4]), told(two[:4]))
+        assert data_equivalence(reported(one[:4]), reported(two[:4]))
         if infos == "plain":
             assert data_equivalence(one[4], two[4])
         elif infos == "symbolic":
@@ -97,6 +97,6 @@ def test_a_copied_wrapper_goes_on_in_lock_step(twin, wrap):
     rng = np.random.default_rng(0)
     while env.agents:
         actions = dict(zip(env.agents, rng.integers(0, 5, 4).tolist(), strict=True))
-        assert data_equivalence(told(env.step(actions)), told(other.step(actions)))
+        assert data_equivalence(reported(env.step(actions)), reported(other.step(actions)))
         assert np.array_equal(env.state(), other.state())
     assert other.agents == []

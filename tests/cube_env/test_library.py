@@ -137,7 +137,7 @@ def test_a_layout_comes_from_its_drawing_its_name_or_its_file(tmp_path):
         ("# nothing else\n", "an empty text is not a board"),
     ],
 )
-def test_a_wrong_file_is_told_with_its_place(tmp_path, text, message):
+def test_a_wrong_file_is_reported_with_its_place(tmp_path, text, message):
     file = tmp_path / "mine.txt"
     file.write_text(text)
     with pytest.raises(LayoutError, match=re.escape(message)):

@@ -17,7 +17,7 @@ def state(drawn):
     return CubeState.from_layout(Layout.parse(board(drawn)))
 
 
-def told(drawn, *plans):
+def reported(drawn, *plans):
     found = state(drawn)
     return open_tasks(found, [*plans, *[None] * (len(found.agents) - len(plans))])
 
@@ -29,16 +29,16 @@ def push(block, face="left", **more):
 def test_it_names_who_is_in_place_who_has_planned_it_and_how_many_more_it_takes():
     drawn = "...AAA.|\n...AAA.|\n.10AAA.|\n2......|"
     plan = Plan((MoveToBlock(block=0, face=Face.left), Rendezvous(block=0, face=Face.left, count=3)))
-    assert told(drawn, plan, None, plan) == [push(0, needs=3, more=1, in_place=(0, 1), planned=(0, 2))]
+    assert reported(drawn, plan, None, plan) == [push(0, needs=3, more=1, in_place=(0, 1), planned=(0, 2))]
 
 
 def test_what_stands_in_front_is_named_and_blocks_in_front_add_their_weight():
-    first, second = told("0ABB..|\n..BB..|")
+    first, second = reported("0ABB..|\n..BB..|")
     assert first == push(0, needs=3, more=2, in_place=(0,), before=("block_1",))
     assert second == push(1, needs=2, more=2, in_place=())
-    (stuck,) = told("0A1.|")
+    (stuck,) = reported("0A1.|")
     assert (stuck.more, stuck.before) == (0, ("agent_1",))
-    (walled,) = told("0A..|", Plan((Rendezvous(block=0, face=Face.down, count=1),)))
+    (walled,) = reported("0A..|", Plan((Rendezvous(block=0, face=Face.down, count=1),)))
     assert (walled.task.target, walled.before) == ("block_0/down", ("wall",))
 
 
@@ -56,12 +56,12 @@ def test_what_stands_in_front_is_named_and_blocks_in_front_add_their_weight():
     ],
 )
 def test_a_plan_names_its_task_by_its_actions_or_its_words(plan, target):
-    found = [task.task.target for task in told("0A..|\n.B..|", plan) if task.planned]
+    found = [task.task.target for task in reported("0A..|\n.B..|", plan) if task.planned]
     assert found == ([] if target is None else [target])
 
 
-def test_of_tasks_that_nobody_plans_the_nearest_are_told():
-    tasks = told("0.A.B.C.D.E.F.G.H..|", Plan((PushBlock(block=7),)))
+def test_of_tasks_that_nobody_plans_the_nearest_are_reported():
+    tasks = reported("0.A.B.C.D.E.F.G.H..|", Plan((PushBlock(block=7),)))
     assert [task.task.target for task in tasks] == [f"block_{block}/left" for block in (7, *range(NEAREST))]
 
 

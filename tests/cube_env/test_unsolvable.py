@@ -22,7 +22,7 @@ def build(*words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (
             HEAVY,
@@ -32,8 +32,8 @@ def build(*words: str) -> None:
         (("env=cube_coop2", "n=2"), r"^blocks: a block of weight 3"),
     ],
 )
-def test_a_block_that_is_heavier_than_the_team_is_refused(words: tuple[str, ...], told: str) -> None:
-    with pytest.raises(WorldError, match=told):
+def test_a_block_that_is_heavier_than_the_team_is_refused(words: tuple[str, ...], reported: str) -> None:
+    with pytest.raises(WorldError, match=reported):
         build(*words)
     build(*words, "env.allow_unsolvable=true")
 

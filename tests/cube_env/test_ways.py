@@ -41,17 +41,17 @@ def walked(cube: CubeWorld, action: SymbolicAction) -> tuple[list[Points], Point
     """
     assert isinstance(cube, ShowsWays)
     controller = cube.start_action(0, action)
-    told: list[Points] = []
+    reported: list[Points] = []
     stood = [place(cube)]
     while controller.status() is None:
         way = cube.way(controller)
-        told.append(list(way.points) if way is not None else [])
+        reported.append(list(way.points) if way is not None else [])
         cube.step([controller.act(), *[0] * (len(cube.agents) - 1)])
         if place(cube) == stood[-1]:  # it waits for somebody who stands in its way
-            return told, stood
+            return reported, stood
         stood.append(place(cube))
     controller.close()
-    return told, stood
+    return reported, stood
 
 
 def place(cube: CubeWorld) -> tuple[float, float]:
@@ -69,32 +69,32 @@ def test_a_walk_goes_the_way_that_it_tells_at_each_step(seed: int) -> None:
         places = ((Entity.goal, None, None), (Entity.agent, 3, None), (Entity.cell, None, (seed % 9, 6)))
         entity, identity, cell = places[seed // 3 % 3]
         action = Navigate(entity=entity, id=identity, cell=cell)
-    told, stood = walked(cube, action)
-    for step, way in enumerate(told[: len(stood) - 1]):
+    reported, stood = walked(cube, action)
+    for step, way in enumerate(reported[: len(stood) - 1]):
         assert way[: len(stood) - step] == stood[step:], step
-    if len(told) == len(stood) - 1 and told:  # it came to its end
-        assert told[0] == stood
+    if len(reported) == len(stood) - 1 and reported:  # it came to its end
+        assert reported[0] == stood
 
 
 def test_most_of_these_walks_come_to_their_end() -> None:
     whole = 0
     for seed in range(60):
-        told, stood = walked(world(random_board(seed)), MoveToBlock(block=0, face=Face.left))
-        whole += bool(told) and len(told) == len(stood) - 1
+        reported, stood = walked(world(random_board(seed)), MoveToBlock(block=0, face=Face.left))
+        whole += bool(reported) and len(reported) == len(stood) - 1
     assert whole > 30
 
 
 def test_a_push_goes_with_its_block_for_what_is_left_of_it() -> None:
     cube = world(OPEN.replace("...AA...|\n    ...AA", "..0A....|\n    .....").replace("\n    0", "\n    ."))
-    told, stood = walked(cube, PushBlock(block=0, steps=3))
-    assert told == [stood, stood[1:], stood[2:]]
+    reported, stood = walked(cube, PushBlock(block=0, steps=3))
+    assert reported == [stood, stood[1:], stood[2:]]
     assert len(stood) == 4
 
 
 def test_a_push_ends_where_its_block_is_delivered() -> None:
     cube = world("....0A..|\n........|\n" + "........|\n" * 7)
-    told, stood = walked(cube, PushBlock(block=0, steps=30))
-    assert told[0] == stood
+    reported, stood = walked(cube, PushBlock(block=0, steps=30))
+    assert reported[0] == stood
 
 
 def test_the_target_is_the_block() -> None:
@@ -106,12 +106,12 @@ def test_the_target_is_the_block() -> None:
 
 @pytest.mark.parametrize("steps", [2, 9])
 def test_a_blind_walk_ends_at_the_edge(steps: int) -> None:
-    told, stood = walked(world(OPEN), Move(direction=Direction.down, steps=steps))
-    assert told[0] == stood[: len(told[0])]
-    assert len(told[0]) == min(steps, 3) + 1
+    reported, stood = walked(world(OPEN), Move(direction=Direction.down, steps=steps))
+    assert reported[0] == stood[: len(reported[0])]
+    assert len(reported[0]) == min(steps, 3) + 1
 
 
 def test_stepping_back_is_a_way_too() -> None:
     cube = world(OPEN.replace("0.......|\n    ...AA", "........|\n    ..0AA"))
-    told, stood = walked(cube, YieldBlock(block=0, face=Face.left, steps=2))
-    assert told[0] == stood
+    reported, stood = walked(cube, YieldBlock(block=0, face=Face.left, steps=2))
+    assert reported[0] == stood

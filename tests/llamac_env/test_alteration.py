@@ -84,7 +84,7 @@ def test_a_change_gives_the_board_that_it_names_or_is_refused_and_leaves_all_as_
 
 @settings(max_examples=60, deadline=None)
 @given(difficulty=st.sampled_from(["easy", "hard"]), seed=st.integers(0, 30), data=st.data())
-def test_boxes_and_targets_can_be_dealt_out_anew(difficulty: str, seed: int, data: st.DataObject) -> None:
+def test_boxes_and_targets_can_be_dealt_out_again(difficulty: str, seed: int, data: st.DataObject) -> None:
     env = TransportEnv(grid(2, 2, difficulty), infos="none")
     env.reset(options={"board": drawn(2, 2, difficulty, seed)})
     wanted: dict[str, list[str]] = {place: [] for place in write_board(env.board)}
@@ -172,9 +172,9 @@ def test_past_rounds_have_paid_what_they_paid_and_coming_ones_pay_by_the_new_cur
     new = Game(3, 5.0, 2.0)
     assert w.env.game == new
     assert (w.progress(), w.observe(0), w.ansi().splitlines()[1]) == before[:3]
-    told = w.draw()
-    assert told.caption == before[3].caption
-    assert {name for name in told.marks if told.marks[name] != before[3].marks[name]} == {"best"}
+    reported = w.draw()
+    assert reported.caption == before[3].caption
+    assert {name for name in reported.marks if reported.marks[name] != before[3].marks[name]} == {"best"}
     w.step([2, 2, 2])
     history = w.observe(0).history
     assert [found.reward for found in history] == [old.reward(14), new.reward(6)]

@@ -61,7 +61,7 @@ def test_infos_are_of_the_kind_that_was_asked_for(make):
         env = make(infos=infos)
         _, begun = env.reset(seed=0)
         *_, later = env.step(dict.fromkeys(env.agents, 0))
-        keys = [set(info) for told in (begun, later) for info in told.values()]
+        keys = [set(info) for reported in (begun, later) for info in reported.values()]
         assert all(key == keys[0] for key in keys)
         if infos == "plain":
             assert keys[0]

@@ -56,9 +56,9 @@ def test_the_squeeze_misses_a_sum_that_pays_until_a_round_has_had_one():
     rest = {"mu": None, "sigma": None, "picks": "coordinator", "hint": False, "text": {"max_agents": 10}}
     world = SqueezeWorld(SqueezeConfig(name="squeeze", n=3, rho=0.5, max_steps=3, **rest))
     world.reset(0)
-    (told,) = world.open_tasks([Plan((Pick(units=3),)), None, None])
-    assert (told.needs, told.more, told.in_place, told.planned) == (3, 0, None, (0,))
-    assert told.missing == (("a sum that pays 95 % of the best reward", 1),)
+    (reported,) = world.open_tasks([Plan((Pick(units=3),)), None, None])
+    assert (reported.needs, reported.more, reported.in_place, reported.planned) == (3, 0, None, (0,))
+    assert reported.missing == (("a sum that pays 95 % of the best reward", 1),)
     world.step([0, 0, 0])
     assert world.open_tasks([None] * 3)[0].missing
     best = world.env.game.best_x

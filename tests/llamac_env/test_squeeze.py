@@ -118,9 +118,9 @@ def test_who_sees_the_picks_one_by_one_is_a_key_and_sums_are_seen_from_outside(s
 
 def test_the_centre_and_the_width_of_the_curve_can_be_given():
     w = world(mu=20.0, sigma=3.0)
-    told = w.reset(0)
-    assert (told["mu"], told["sigma"], told["rho"]) == (20, 3, 20 / 27)
-    assert told["best_x"] == max(range(28), key=w.env.game.reward) == 20
+    reported = w.reset(0)
+    assert (reported["mu"], reported["sigma"], reported["rho"]) == (20, 3, 20 / 27)
+    assert reported["best_x"] == max(range(28), key=w.env.game.reward) == 20
     assert world(mu=20.0, rho=None).reset(1)["sigma"] == 10
     assert world(rho=None, sigma=3.0).reset(1)["mu"] == world(rho=None).reset(1)["mu"]
     wide = make_game(3, rho=0.5, sigma=1e308)

@@ -37,13 +37,13 @@ def test_a_batch_is_so_many_single_environments(shape, difficulty, rule):
     expected = [single.reset(seed=8 + world) for world, single in enumerate(singles)]
     rng, ended, ends = np.random.default_rng(0), [False] * 6, {"terminated": 0, "truncated": 0, "collided": 0}
     for _ in range(100):
-        for world, (observations, told) in enumerate(expected):
+        for world, (observations, reported) in enumerate(expected):
             own = [observations[name] for name in singles[world].possible_agents]
             np.testing.assert_array_equal(seen[world], [agent["observation"] for agent in own])
             np.testing.assert_array_equal(infos["action_mask"][world], [agent["action_mask"] for agent in own])
-            np.testing.assert_array_equal(infos["moved"][world], [told[name]["moved"] for name in told])
+            np.testing.assert_array_equal(infos["moved"][world], [reported[name]["moved"] for name in reported])
             for name in ("placed", "boxes_left", "collided"):
-                assert infos[name][world] == told["agent_0"][name]
+                assert infos[name][world] == reported["agent_0"][name]
             assert infos["step"][world] == singles[world].steps
             assert envs.board(world) == singles[world].board
             np.testing.assert_array_equal(envs.state()[world], singles[world].state())
@@ -55,14 +55,14 @@ def test_a_batch_is_so_many_single_environments(shape, difficulty, rule):
                 assert (rewards[world], terminations[world], truncations[world]) == (0, False, False)
             else:
                 joint = dict(zip(single.possible_agents, actions[world].tolist(), strict=True))
-                observations, won, over, cut, told = single.step(joint)
-                expected[world] = observations, told
+                observations, won, over, cut, reported = single.step(joint)
+                expected[world] = observations, reported
                 assert (rewards[world], terminations[world], truncations[world]) == (
                     won["agent_0"], over["agent_0"], cut["agent_0"],
                 )  # fmt: skip
                 ends["terminated"] += over["agent_0"]
                 ends["truncated"] += cut["agent_0"]
-                ends["collided"] += told["agent_0"]["collided"]
+                ends["collided"] += reported["agent_0"]["collided"]
             ended[world] = not single.agents
     assert ends["terminated"]
     assert ends["truncated"] or difficulty == "hard"

@@ -32,7 +32,7 @@ class Team(Corridor):
     """The corridor, with the one task that all go on at once, and with a picture."""
 
     def reset(self, seed: int) -> Mapping[str, Any]:
-        self.told: TaskState | None = None
+        self.last: TaskState | None = None
         return super().reset(seed)
 
     def state(self, joint: Sequence[int]) -> TaskState | None:
@@ -46,8 +46,8 @@ class Team(Corridor):
         )
 
     def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
-        state, before = self.state(joint), self.told
-        self.told = state
+        state, before = self.state(joint), self.last
+        self.last = state
         if state == before:
             return ()
         return (state,) if state is not None else (replace(before, threshold=0),)
@@ -140,10 +140,10 @@ def moving(method: str) -> Any:
 
 
 def kept(self: Team, seed: int) -> Mapping[str, Any]:
-    """A reset that forgets to forget what has been told."""
-    told = getattr(self, "told", None)
+    """A reset that keeps the last state."""
+    last = getattr(self, "last", None)
     board = Team.reset(self, seed)
-    self.told = told
+    self.last = last
     return board
 
 

@@ -45,7 +45,7 @@ def test_a_drawing_is_well_formed_and_to_draw_changes_nothing(arguments: list[st
 
 
 @CASES
-def test_kinds_are_told_apart_without_their_colours(arguments: list[str]) -> None:
+def test_kinds_are_distinguished_without_their_colours(arguments: list[str]) -> None:
     world = built(arguments)
     assert isinstance(world, Drawable)
     kinds = world.canvas().kinds

@@ -55,7 +55,7 @@ def test_a_limit_that_is_not_reached_changes_nothing():
     assert [(e.seq, e.t, e.t_hat, e.event.kind) for e in bounded] == [(e.seq, e.t, e.t_hat, e.event.kind) for e in free]
 
 
-def test_a_mind_with_a_timeout_of_its_own_is_a_bug_and_not_our_limit():
+def test_a_mind_with_its_own_timeout_is_a_bug_and_not_our_limit():
     def own_timeout(view):
         raise TimeoutError("mine")
 

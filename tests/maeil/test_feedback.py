@@ -51,7 +51,7 @@ def team() -> list[Scripted]:
     return [Scripted(answer) for _ in range(3)]
 
 
-def told(mind: Scripted) -> list[tuple[int, list[str], int | None]]:
+def reported(mind: Scripted) -> list[tuple[int, list[str], int | None]]:
     """Step, acts, and what the feedback says is missing, of each turn of a mind."""
     return [
         (view.t, sorted(view.turn.acts), view.constraints[0].missing[0][1] if view.constraints else None)
@@ -62,7 +62,7 @@ def told(mind: Scripted) -> list[tuple[int, list[str], int | None]]:
 def test_every_turn_that_plans_and_every_turn_of_the_leader_has_the_states_of_that_moment():
     minds, world = team(), Told(3, length=2)
     play(minds, world, topology=centralized("constraints"))
-    leader, follower = told(minds[0]), told(minds[1])
+    leader, follower = reported(minds[0]), reported(minds[1])
     # the leader answers the acknowledgements with nothing, and has nothing to say at t = 1
     assert leader == [
         (0, ["speak"], 1), (0, ["speak"], 1), (0, ["plan"], 1), (1, ["speak"], 2), (1, ["plan"], 2),
@@ -90,7 +90,7 @@ def test_nothing_is_evaluated_without_a_turn_that_asks_and_the_record_is_the_sam
     assert lines(events, *KINDS) == lines(plain, *KINDS)
 
 
-def test_of_a_world_that_only_counts_the_numbers_of_the_last_step_are_told():
+def test_of_a_world_that_only_counts_the_numbers_of_the_last_step_are_reported():
     minds = team()
     play(minds, Counted(3, length=2), topology=centralized("constraints"))
     assert minds[0].views[0].constraints == ()

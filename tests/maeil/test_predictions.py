@@ -82,17 +82,17 @@ def test_a_trace_has_the_newer_schema_exactly_where_predictions_are_taken() -> N
 
 
 @pytest.mark.parametrize(
-    ("predictions", "told"),
+    ("predictions", "reported"),
     [
         ((Prediction(0, None),), "a prediction is of 0, which is no other agent"),
         ((Prediction(2, None),), "a prediction is of 2, which is no other agent"),
         ((Prediction(1, None), Prediction(1, None)), "there are two predictions of agent 1"),
     ],
 )
-def test_a_prediction_of_nobody_is_refused_with_the_whole_thought(predictions: tuple, told: str) -> None:
+def test_a_prediction_of_nobody_is_refused_with_the_whole_thought(predictions: tuple, reported: str) -> None:
     events = play([Scripted(seeing(*predictions), walk(2)), Scripted(walk(2))], Corridor(2))
     refused = [end.refused for end in of(events, ThoughtEnd) if end.refused]
-    assert refused == [(told,)]
+    assert refused == [(reported,)]
     assert not of(events, Predicted)
 
 
@@ -101,7 +101,7 @@ def test_a_mind_that_does_not_require_the_extension_may_not_predict() -> None:
         play_without([Scripted(seeing(Prediction(1, None))), Scripted(walk(2))])
 
 
-def test_a_prediction_is_held_against_the_next_plan_after_its_thought_has_begun() -> None:
+def test_a_prediction_is_held_against_the_next_plan_after_its_thought_has_started() -> None:
     # Agent 1 has committed B before agent 0 is done with its thought, but not before it began: that is what counts.
     found = trace(
         plan(1, A),

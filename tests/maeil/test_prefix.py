@@ -63,7 +63,7 @@ def test_an_instant_after_the_last_thought_is_refused_with_its_place(events: lis
 
 
 @pytest.mark.parametrize("kind", [PlanChange, StepTaken, ThoughtEnd])
-def test_the_first_event_that_differs_is_told(kind: type, events: list[Stamped]) -> None:
+def test_the_first_event_that_differs_is_reported(kind: type, events: list[Stamped]) -> None:
     prefix = Prefix(Trace(tuple(events)), Instant(begun(events)[-1].t))
     change = {PlanChange: {"status": "failed"}, StepTaken: {"reward": 99.0}, ThoughtEnd: {"cost": 99}}[kind]
     at = next(stamped.seq for stamped in events if isinstance(stamped.event, kind))

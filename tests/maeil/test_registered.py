@@ -37,7 +37,7 @@ def test_declared_modules_are_imported_on_the_first_look_and_stand_behind(packag
     assert len(things) == 2
 
 
-def test_a_module_that_cannot_be_imported_is_told_each_time(package, monkeypatch):
+def test_a_module_that_cannot_be_imported_is_reported_each_time(package, monkeypatch):
     package("raise ImportError('some_library is missing')\n")
     things = registered(monkeypatch)
     for _ in range(2):

@@ -76,11 +76,11 @@ def test_plans_that_are_expected_to_come_off_begin_as_they_are():
     assert events(found, RepairStarted) == []
 
 
-def test_each_states_its_intention_in_order_then_all_plan_anew_and_the_world_stands_still():
+def test_each_states_its_intention_in_order_then_all_plan_again_and_the_world_stands_still():
     minds = [member(walk(1), walk(3)) for _ in range(3)]
     found = play(minds, extensions=[repair(Rules([(0, 2)]))])
-    told = lines(found, "message_sent", "plan", "step")
-    assert told[3:11] == [
+    reported = lines(found, "message_sent", "plan", "step")
+    assert reported[3:11] == [
         "t=0 t^=2: agent 0 says 'agent_0 walks' to [2]",
         "t=0 t^=3: agent 2 says 'agent_2 walks' to [0]",
         "t=0 t^=4: P0.1 replaced (new_plan)",

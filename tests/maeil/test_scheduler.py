@@ -267,7 +267,7 @@ def test_a_topology_that_gives_an_agent_in_wait_a_turn_or_leaves_one_undecided_i
     ("recipients", "reason"),
     [((), "no recipient"), ((0,), "its own sender"), ((2,), "this turn allows: 1"), ((9,), "goes to 9")],
 )
-def test_messages_to_nobody_to_oneself_and_to_strangers_are_refused(recipients, reason):
+def test_messages_to_nobody_to_oneself_and_to_outsiders_are_refused(recipients, reason):
     topology = Turns({0: [Turn(0, SPEAK, (1,))]})
     speaker = Scripted(Thought(messages=(Draft(recipients, "hello"),)), Thought(), walk(3))
     events = play([speaker, Scripted(walk(3)), Scripted(walk(3))], topology=topology)

@@ -37,7 +37,7 @@ def test_nothing_is_wrong_with_a_good_page(show: Show) -> None:
 
 
 @pytest.mark.parametrize(
-    ("measure", "old", "new", "told"),
+    ("measure", "old", "new", "reported"),
     [
         ("axe", "<button>do</button>", "<button></button>", "button-name"),
         ("axe", "<p>Words.</p>", '<p style="color: #aaa; background: #fff">Words.</p>', "color-contrast"),
@@ -80,7 +80,7 @@ def test_nothing_is_wrong_with_a_good_page(show: Show) -> None:
         ("reach", "<p>Words.</p>", "<p style='cursor: pointer'>Words.</p>", "for the mouse alone"),
     ],
 )
-def test_a_wrong_page_is_found_out(show: Show, measure: str, old: str, new: str, told: str) -> None:
+def test_a_wrong_page_is_found_out(show: Show, measure: str, old: str, new: str, reported: str) -> None:
     assert old in GOOD
     found = every(show(GOOD.replace(old, new)))[measure]
-    assert any(told in line for line in found), found
+    assert any(reported in line for line in found), found

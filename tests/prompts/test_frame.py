@@ -186,7 +186,7 @@ def test_the_example_of_every_role_is_an_answer_in_it(name: str, family: str) ->
         reader(example)
 
 
-def test_a_world_without_an_example_of_its_own_shows_a_valid_one() -> None:
+def test_a_world_without_its_own_example_shows_a_valid_one() -> None:
     from tests.maeil.corridor import Corridor
 
     world = Corridor(2)
@@ -197,7 +197,7 @@ def test_a_world_without_an_example_of_its_own_shows_a_valid_one() -> None:
 
 
 @pytest.mark.parametrize("prompt_set", SETS)
-def test_the_only_rules_of_a_world_are_told_in_every_set(tmp_path: Path, prompt_set: str) -> None:
+def test_the_only_rules_of_a_world_are_reported_in_every_set(tmp_path: Path, prompt_set: str) -> None:
     (tmp_path / "rules.jinja").write_text("Walk to the end.", encoding="utf-8")
     templates = PromptSet(**prompts(prompt_set)).for_turns("hallway", tmp_path)
     assert templates.find("rules").render() == "Walk to the end."

@@ -99,10 +99,10 @@ def test_each_has_read_what_was_routed_to_it_before_it_writes_and_nothing_else_r
 def test_those_who_write_are_told_what_those_need_to_whom_they_write_and_nobody_else_is():
     members = [Member(3) for _ in range(4)]
     talk(members)
-    told = [{act: [needs_of(v) for v in member.turns(act)] for act in (Act.SPEAK, Act.PLAN)} for member in members]
+    reported = [{act: [needs_of(v) for v in member.turns(act)] for act in (Act.SPEAK, Act.PLAN)} for member in members]
     needs = [(), ((0, Need("0")),), ((0, Need("0")),), ((1, Need("1")),)]
-    assert [found[Act.PLAN][0] for found in told] == needs
-    assert [found[Act.SPEAK] for found in told] == [[need] if need else [] for need in needs]
+    assert [found[Act.PLAN][0] for found in reported] == needs
+    assert [found[Act.SPEAK] for found in reported] == [[need] if need else [] for need in needs]
 
 
 def test_an_agent_that_needs_a_plan_alone_makes_it_at_once():
@@ -113,7 +113,7 @@ def test_an_agent_that_needs_a_plan_alone_makes_it_at_once():
     assert len(of(events, "routed")) == 1
 
 
-def test_in_every_round_all_describe_themselves_anew_and_the_last_edges_count():
+def test_in_every_round_all_describe_themselves_again_and_the_last_edges_count():
     class Turning(Scores):
         async def match(self, descriptors):
             self.scores = {(0, 1): 1.0} if self.asked else {(1, 0): 1.0}

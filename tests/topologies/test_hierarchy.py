@@ -7,7 +7,7 @@ from maeil.mind import Act, Thought
 from quorum.topologies.hierarchy import Hierarchy, HierarchyConfig
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import Scripted, lines, play
-from tests.topologies.test_timelines import go, nothing, resume, say, told
+from tests.topologies.test_timelines import go, nothing, reported, resume, say
 
 KINDS = ("message_sent", "message_read", "step")
 DIRECTIVE = MessageKind.DIRECTIVE
@@ -44,7 +44,7 @@ def test_reports_go_up_and_directives_come_down_before_anybody_plans():
         Scripted(say(1, "4", 1), go(1, 1)),
     ]
     events = play(minds, Corridor(5, length=1), topology=hierarchy())
-    assert lines(events, *KINDS) == told("""
+    assert lines(events, *KINDS) == reported("""
         t=0 t^=1: agent 2 says '2' to [0]
         t=0 t^=1: agent 3 says '3' to [1]
         t=0 t^=1: agent 4 says '4' to [1]
@@ -79,7 +79,7 @@ def test_who_needs_a_plan_in_mid_episode_wakes_its_own_leader_and_nobody_above_o
         Scripted(nothing(1), go(1, 3)),
     ]
     events = play(minds, Corridor(5, length=3), topology=hierarchy())
-    assert lines(events, "message_sent", "message_read") == told("""
+    assert lines(events, "message_sent", "message_read") == reported("""
         t=1 t^=6: agent 3 says 'help' to [1]
         t=1 t^=6: agent 1 reads 0
         t=1 t^=7: agent 1 says 'do this' to [3]

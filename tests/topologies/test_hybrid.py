@@ -7,7 +7,7 @@ from maeil.messages import MessageKind
 from quorum.topologies.hybrid import Hybrid, HybridConfig, build
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import Scripted, lines, play
-from tests.topologies.test_timelines import go, nothing, resume, say, told
+from tests.topologies.test_timelines import go, nothing, reported, resume, say
 
 KINDS = ("message_sent", "message_read", "step")
 
@@ -25,7 +25,7 @@ def test_a_directive_then_acknowledgements_to_leader_and_peers_then_all_plan():
         Scripted(nothing(1), go(1, 1)),
     ]
     events = play(minds, Corridor(4, length=1), topology=Hybrid(config()))
-    assert lines(events, *KINDS) == told("""
+    assert lines(events, *KINDS) == reported("""
         t=0 t^=1: agent 0 says 'a' to [1, 2, 3]
         t=0 t^=1: agent 1 reads 0
         t=0 t^=1: agent 2 reads 0
@@ -68,7 +68,7 @@ def test_those_who_need_a_plan_tell_a_busy_leader_and_their_peers_and_all_whom_t
         Scripted(go(1, 3), resume(1)),
     ]
     events = play(minds, Corridor(3, length=3), topology=Hybrid(config()))
-    assert [line for line in lines(events, "message_sent", "message_read") if "t=1" in line] == told("""
+    assert [line for line in lines(events, "message_sent", "message_read") if "t=1" in line] == reported("""
         t=1 t^=3: agent 1 says 'help' to [0, 2]
         t=1 t^=3: agent 0 reads 0
         t=1 t^=4: agent 2 reads 0

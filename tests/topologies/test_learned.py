@@ -45,16 +45,16 @@ def test_the_configuration_of_a_recorded_run_names_no_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [(None, "No such file"), ("[1]", "no key `edges`"), ("edges: [", "no YAML"), ("edges: [[0]]", "edges.0.1")],
 )
-def test_a_file_without_edges_is_refused_with_its_name_and_what_writes_such_files(text, told, tmp_path):
+def test_a_file_without_edges_is_refused_with_its_name_and_what_writes_such_files(text, reported, tmp_path):
     file = tmp_path / "edges.yaml"
     if text is not None:
         file.write_text(text)
     with pytest.raises(ValidationError) as refused:
         config(str(file))
-    assert told in str(refused.value) or ("edges", 0, 1) in [error["loc"] for error in refused.value.errors()]
+    assert reported in str(refused.value) or ("edges", 0, 1) in [error["loc"] for error in refused.value.errors()]
 
 
 def test_an_edge_to_nobody_is_refused():

@@ -61,9 +61,9 @@ def test_all_commit_at_once_and_have_read_all_proposals():
     assert order(events)[3:6] == [(0, "acknowledge"), (1, "acknowledge"), (2, "acknowledge")]
     for agent, member in enumerate(members):
         view = member.turns(Act.ACKNOWLEDGE)[0]
-        told = [message for message in (*view.memory, *view.unread) if message.sender != agent]
-        assert {message.task for message in told} == {GATE}
-        assert len(told) == 2
+        reported = [message for message in (*view.memory, *view.unread) if message.sender != agent]
+        assert {message.task for message in reported} == {GATE}
+        assert len(reported) == 2
 
 
 def test_with_consensus_each_plans_alone_for_the_task_it_committed_itself_to():
@@ -75,7 +75,7 @@ def test_with_consensus_each_plans_alone_for_the_task_it_committed_itself_to():
     assert not any(turn.recipients for turn in plans)
 
 
-def test_without_consensus_all_commit_anew_and_at_last_quorums_allot():
+def test_without_consensus_all_commit_again_and_at_last_quorums_allot():
     members = [Member(GATE, GATE, GATE), Member(DOOR, DOOR, DOOR)]
     events = negotiate(*members)
     assert [act for _, act in order(events)[:8]] == ["speak"] * 2 + ["acknowledge"] * 4 + ["plan"] * 2

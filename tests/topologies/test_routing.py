@@ -84,7 +84,7 @@ def test_the_control_has_as_many_edges_and_as_many_to_an_agent_and_no_cycle(
     assert edges == drawn(affinity, inputs, seed)
 
 
-def test_the_control_does_not_look_at_who_is_joined_and_draws_anew_in_every_step_and_on_every_board() -> None:
+def test_the_control_does_not_look_at_who_is_joined_and_draws_again_in_every_step_and_on_every_board() -> None:
     agents, same = tuple(range(6)), tuple(tuple(float(i != j) for j in range(6)) for i in range(6))
     affinity = Affinity(agents, same)
     found = {tuple(drawn(affinity, 1, seed, t)) for seed in range(10) for t in range(10)}

@@ -40,7 +40,7 @@ def resume(tokens: int, *messages: Draft) -> Thought:
     return Thought(Resume.RESUME, messages, cost(tokens))
 
 
-def told(text: str) -> list[str]:
+def reported(text: str) -> list[str]:
     return [line.strip() for line in text.strip().splitlines()]
 
 
@@ -65,7 +65,7 @@ GROUPS = {
 def test_individual():
     minds = [Scripted(go(2, 1, fails_at=1), go(3, 1)), Scripted(go(5, 2)), Scripted(go(4, 2))]
     events = play(minds, Corridor(3, length=2), topology=Individual())
-    assert lines(events, *KINDS) == told("""
+    assert lines(events, *KINDS) == reported("""
         t=0 t^=2: agent 0 R->W plan_committed
         t=0 t^=4: agent 2 R->W plan_committed
         t=0 t^=5: agent 1 R->W plan_committed
@@ -95,7 +95,7 @@ def test_debate():
         Scripted(say(1, "c", 0, 1), go(6, 2), go(2, 1)),
     ]
     events = play(minds, Corridor(3, length=2), topology=Debate(DebateConfig(name="debate", rounds=1)))
-    assert lines(events, *KINDS) == told("""
+    assert lines(events, *KINDS) == reported("""
         t=0 t^=2: agent 0 says 'a' to [1, 2]
         t=0 t^=2: agent 1 reads 0
         t=0 t^=5: agent 1 says 'b' to [0, 2]
@@ -156,7 +156,7 @@ def test_chain():
         Scripted(go(1, 2), resume(2)),
     ]
     events = play(minds, Corridor(3, length=2), topology=Chain())
-    assert lines(events, *KINDS) == told("""
+    assert lines(events, *KINDS) == reported("""
         t=0 t^=2: agent 0 says 'a' to [1, 2]
         t=0 t^=2: agent 0 R->W plan_committed
         t=0 t^=2: agent 1 reads 0
@@ -213,7 +213,7 @@ def test_centralized():
         Scripted(say(3, "no: too far", 0, kind=MessageKind.ACK), go(2, 2)),
     ]
     events = play(minds, Corridor(3, length=2), topology=centralized())
-    assert lines(events, *KINDS) == told("""
+    assert lines(events, *KINDS) == reported("""
         t=0 t^=5: agent 0 says 'go' to [1, 2]
         t=0 t^=5: agent 1 reads 0
         t=0 t^=5: agent 2 reads 0
@@ -266,7 +266,7 @@ def test_a_coordinator_leads_without_a_body():
     events = play(
         minds, Corridor(2, length=1), topology=centralized("coordinator"), coordinators=[("coordinator", coordinator)]
     )
-    assert lines(events, *KINDS) == told("""
+    assert lines(events, *KINDS) == reported("""
         t=0 t^=4: agent 2 says 'all go' to [0, 1]
         t=0 t^=4: agent 0 reads 0
         t=0 t^=4: agent 1 reads 0
@@ -294,7 +294,7 @@ def test_decentralized():
     ]
     topology = Decentralized(DecentralizedConfig(name="decentralized", budget=2))
     events = play(minds, Corridor(3, length=1), topology=topology)
-    assert lines(events, *KINDS) == told("""
+    assert lines(events, *KINDS) == reported("""
         t=0 t^=1: agent 2 R->W plan_committed
         t=0 t^=3: agent 0 says 'a' to [1]
         t=0 t^=3: agent 0 says 'b' to [1, 2]
@@ -349,7 +349,7 @@ def test_graph():
         Scripted(say(3, "c", 1), go(1, 1)),
     ]
     events = play(minds, Corridor(3, length=1), topology=topology)
-    assert lines(events, *KINDS) == told("""
+    assert lines(events, *KINDS) == reported("""
         t=0 t^=1: agent 0 says 'a' to [1]
         t=0 t^=2: agent 1 says 'b' to [0, 2]
         t=0 t^=3: agent 2 says 'c' to [1]
@@ -405,7 +405,7 @@ def test_messages_on_their_way_are_waited_for():
     events = play(
         minds, Corridor(2, length=1), topology=Debate(DebateConfig(name="debate", rounds=1)), settings=settings
     )
-    assert lines(events, "message_sent", "message_read", "step") == told("""
+    assert lines(events, "message_sent", "message_read", "step") == reported("""
         t=0 t^=2: agent 0 says 'a' to [1]
         t=0 t^=12: agent 1 reads 0
         t=0 t^=13: agent 1 says 'b' to [0]
@@ -425,7 +425,7 @@ def test_dialogue():
         Scripted(go(4, 2)),
     ]
     events = play(minds, Corridor(3, length=2), topology=dialogue())
-    assert lines(events, *KINDS) == told("""
+    assert lines(events, *KINDS) == reported("""
         t=0 t^=2: agent 0 says 'a' to [1, 2]
         t=0 t^=2: agent 1 reads 0
         t=0 t^=5: agent 1 says 'b' to [0, 2]
@@ -472,7 +472,7 @@ def test_a_dialogue_that_a_coordinator_opens_is_for_those_whom_it_writes_to():
     ]
     topology = dialogue("coordinator")
     events = play(minds, Corridor(3, length=1), topology=topology, coordinators=[("coordinator", coordinator)])
-    assert lines(events, "message_sent", "message_read", "step") == told("""
+    assert lines(events, "message_sent", "message_read", "step") == reported("""
         t=0 t^=5: agent 3 says 'go' to [0, 2]
         t=0 t^=5: agent 0 reads 0
         t=0 t^=6: agent 0 says 'a' to [2, 3]

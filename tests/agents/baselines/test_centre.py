@@ -54,7 +54,7 @@ def test_after_all_retries_the_episode_ends_unfinished_and_says_why(tmp_path):
         (joint(agent_0={**walk(3), "actions": [{"action": "fly"}]}), "V-FORM"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_code(tmp_path, answer, code):
+def test_what_is_wrong_is_reported_with_its_code(tmp_path, answer, code):
     model = Cast(centre=[answer, everybody(2)])
     run("cmas", model, tmp_path)
     first, second = model.asked("centre")

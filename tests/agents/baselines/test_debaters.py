@@ -51,7 +51,7 @@ def test_in_turn_each_debater_has_heard_those_before_and_is_told_who_it_is(tmp_p
     assert [blocks["persona"] for blocks in asked[:3]] == ["You are bold.", "You are careful.", "You are bold."]
 
 
-def test_the_shipped_debate_with_personas_gives_each_debater_one_of_its_own(tmp_path):
+def test_the_shipped_debate_with_personas_gives_each_debater_its_own(tmp_path):
     team = ("agents=debaters_personas", "topology=centralized", "topology.leader=coordinator", "topology.rounds=0")
     result = run_cell(Cell.compose(one_each(*team, "env=squeeze", "n=3", "max_steps=1")), tmp_path)
     assert (result.outcome, result.metrics["model.calls"]) == ("completed", 6)

@@ -193,6 +193,6 @@ def test_in_a_world_without_gates_the_planner_is_shown_the_overview(tmp_path):
     assert model.asked("centre")[0]["state"] == {"cell": 0}
 
 
-def test_a_template_that_is_not_there_is_told():
+def test_a_template_that_is_not_there_is_reported():
     with pytest.raises(ValueError, match="no template 'gone"):
         build(config("cmas", rules="gone.jinja"), context(cube(4), fitting("cmas", 4)))

@@ -52,7 +52,7 @@ def test_what_is_kept_is_what_was_known_and_the_next_episode_has_the_next_number
     assert (again.instances, again.episode) == (model.instances, 5)
 
 
-def test_a_task_is_told_by_attempts_success_rate_and_mean_duration_of_what_came_off():
+def test_a_task_is_reported_by_attempts_success_rate_and_mean_duration_of_what_came_off():
     model = WorldModel([instance(duration=10), instance(duration=20), instance(succeeded=False, duration=99)])
     found = model.of_task("push:a")
     assert found is not None
@@ -69,7 +69,7 @@ def test_prototypes_and_instances_are_ranked_by_success_then_by_duration():
     assert [(tried, known.attempts) for tried, known in found] == [(quick, 1), (slow, 2), (failed, 1)]
 
 
-def test_plans_that_do_the_same_in_teams_of_different_sizes_are_told_apart():
+def test_plans_that_do_the_same_in_teams_of_different_sizes_are_distinguished():
     model = WorldModel([instance(team=1, succeeded=False), instance(team=2)])
     assert [(tried.team, known.success_rate) for tried, known in model.attempts("push:a")] == [(2, 1), (1, 0)]
 

@@ -422,6 +422,6 @@ def test_plans_under_way_that_conflict_are_recalled_and_their_agents_are_told(tm
         ({"confirmation": False}, {"V-CROWD"}),
     ],
 )
-def test_the_rules_of_the_gates_that_are_in_force_are_told(switches, codes):
+def test_the_rules_of_the_gates_that_are_in_force_are_reported(switches, codes):
     given = checks(config(**switches), CorridorGates())
     assert {rule["code"] for rules in given.values() for rule in rules} == codes

@@ -108,14 +108,14 @@ def test_it_runs_from_a_configuration(tmp_path: Path):
         ),
     ],
 )
-def test_what_does_not_go_together_is_told_with_the_way_out(tmp_path: Path, words, said):
+def test_what_does_not_go_together_is_reported_with_the_way_out(tmp_path: Path, words, said):
     with pytest.raises(UserError) as error:
         run_cell(Cell.compose(["agents=llamac", *words]), tmp_path)
     assert said in str(error.value)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_world_without_gates_is_told():
+def test_a_world_without_gates_is_reported():
     w = Corridor(2)
     with pytest.raises(ValueError, match="which the world 'hallway' does not have; worlds that have it: cube, crafter"):
         build(config(), context(w, coordinated(2)))
@@ -127,7 +127,7 @@ def test_topologies_without_a_coordinator_are_refused_from_python_too():
         build(config(), context(w, shipped("decentralized", 4)))
 
 
-def test_a_template_that_is_not_there_is_told():
+def test_a_template_that_is_not_there_is_reported():
     with pytest.raises(ValueError, match="no template 'gone"):
         build(config(rules="gone.jinja"), context(cube(4), coordinated(4)))
 

@@ -131,7 +131,7 @@ async def test_a_server_that_says_nothing_is_left_long_before_the_deadline(wire:
     assert time.perf_counter() - begin < SOON
 
 
-async def test_an_answer_that_has_begun_may_take_its_time() -> None:
+async def test_an_answer_that_has_started_may_take_its_time() -> None:
     async with provider("openai", Brain(), bounds=Bounds(first_byte=5.0), latency=0.3, deadline=20.0) as model:
         assert (await model.complete(request())).text
 

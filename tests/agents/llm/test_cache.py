@@ -151,7 +151,7 @@ def _spoil(cache: Cache, content: bytes) -> None:
     [b"", b"{", b"[]", b"{}", b'"text"', b"\xff\xfe", b'{"text": 5}', dump(describe_reply(reply()))[:-40]],
     ids=range(8),
 )
-async def test_a_damaged_entry_is_a_miss_and_is_mended(cache: Cache, content: bytes) -> None:
+async def test_a_damaged_entry_is_a_miss_and_is_repaired(cache: Cache, content: bytes) -> None:
     brain = Brain(["one", "two"])
     model = Cached(brain, cache, IDENTITY, sampled=True)
     await model.complete(request())
@@ -160,7 +160,7 @@ async def test_a_damaged_entry_is_a_miss_and_is_mended(cache: Cache, content: by
     assert len(brain.asked) == 2
 
 
-async def test_a_file_that_is_torn_under_way_is_told_once_and_ends_nothing(
+async def test_a_file_that_is_torn_under_way_is_reported_once_and_ends_nothing(
     cache: Cache, caplog: pytest.LogCaptureFixture
 ) -> None:
     for i in range(300):

@@ -79,7 +79,7 @@ async def test_a_server_that_takes_neither_schema_nor_tools_gets_the_schema_in_t
     assert len(server.asked) == 4
 
 
-async def test_a_refusal_that_no_form_explains_is_told_as_it_was_and_nothing_is_remembered() -> None:
+async def test_a_refusal_that_no_form_explains_is_reported_as_it_was_and_nothing_is_remembered() -> None:
     kinds = iter([(400, _said("Invalid argument"))] * 3)
     with pytest.raises(BadRequest, match="Invalid argument"):
         await _asks(lambda _: next(kinds, None))
@@ -157,7 +157,7 @@ async def test_a_chosen_name_of_the_longest_answer_is_sent_and_kept(key: MaxToke
         await _asks(lambda body: (400, {"detail": _forbidden(key.value)}), max_tokens_key=key)
 
 
-async def test_a_server_that_takes_neither_name_is_told_of_once_each() -> None:
+async def test_a_server_that_takes_neither_name_is_reported_once_each() -> None:
     with pytest.raises(BadRequest, match=NEW):
         await _asks(lambda body: (422, {"detail": _forbidden(*({OLD, NEW} & body.keys()))}))
 

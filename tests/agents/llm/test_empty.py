@@ -40,7 +40,9 @@ async def test_an_empty_answer_is_asked_for_once_more_with_twice_the_room_and_no
 
 @pytest.mark.parametrize(("fault", "cause"), [(FaultKind.EMPTY, "stop"), (FaultKind.REFUSAL, "refusal")], ids=str)
 @pytest.mark.parametrize("wire", ["openai", "anthropic"])
-async def test_an_answer_that_stays_empty_is_a_failure_of_its_own_kind(wire: str, fault: FaultKind, cause: str) -> None:
+async def test_an_answer_that_stays_empty_is_a_separate_kind_of_failure(
+    wire: str, fault: FaultKind, cause: str
+) -> None:
     brain = Brain()
     async with provider(wire, brain, faults=lambda _: Fault(fault)) as model:
         with pytest.raises(EmptyAnswer) as caught:

@@ -58,7 +58,7 @@ async def test_openai_gets_all_of_it_and_the_extra_fields_at_the_top() -> None:
     assert reply.not_sent == ()
 
 
-async def test_anthropic_gets_stop_sequences_and_what_its_format_refuses_is_told() -> None:
+async def test_anthropic_gets_stop_sequences_and_what_its_format_refuses_is_reported() -> None:
     reply, server = await _asked("anthropic", answer(MESSAGE), _drawn(), headers=HEADERS)
     (body,) = server.asked
     assert {name: body[name] for name in body.keys() - {"messages", "model", "system"}} == {
@@ -94,7 +94,7 @@ async def test_a_field_that_litellm_keeps_for_itself_is_refused_before_anything_
         ("top_p", "body.top_p: Extra inputs are not permitted"),
     ],
 )
-async def test_what_a_server_refuses_is_left_out_and_told(field: str, said: str) -> None:
+async def test_what_a_server_refuses_is_left_out_and_reported(field: str, said: str) -> None:
     async def respond(body: dict[str, Any], _writer: asyncio.StreamWriter) -> Any:
         return answer({"error": {"message": said}}, 400) if field in body else answer(completion())
 
@@ -104,7 +104,7 @@ async def test_what_a_server_refuses_is_left_out_and_told(field: str, said: str)
     assert server.asked[1].keys() >= {"temperature", "seed", "top_k"}
 
 
-async def test_an_extra_field_that_a_server_refuses_is_told_and_never_dropped() -> None:
+async def test_an_extra_field_that_a_server_refuses_is_reported_and_never_dropped() -> None:
     said = {"error": {"message": "Unrecognized request argument supplied: top_k"}}
     with pytest.raises(BadRequest, match="top_k"):
         await _asked("openai", answer(said, 400), _drawn())

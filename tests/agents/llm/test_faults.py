@@ -222,7 +222,7 @@ async def test_what_is_refused_is_asked_once(wire: str, kind: FaultKind) -> None
 
 
 @pytest.mark.parametrize("wire", WIRES)
-async def test_an_unknown_model_and_a_wrong_address_are_told_apart(wire: str) -> None:
+async def test_an_unknown_model_and_a_wrong_address_are_distinguished(wire: str) -> None:
     from tests.agents.llm.wire import client, serve
     from tests.loopback import Addresses
 

@@ -60,7 +60,7 @@ def test_short_texts_and_those_of_others_are_written_as_they_are() -> None:
     [[7, 0, 5], [0, 9, 5], [0, 0, 10**9], [0, 0, -1], "no", [0, 0], [0, 0, None]],
     ids=str,
 )
-def test_a_reference_that_leads_nowhere_is_told(like: Any) -> None:
+def test_a_reference_that_leads_nowhere_is_reported(like: Any) -> None:
     reader = Unfolding()
     reader.read(orjson.dumps(record("first")) + b"\n")
     broken = record("second")

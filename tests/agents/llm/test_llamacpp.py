@@ -70,7 +70,7 @@ async def ask(*given: Answer, words: str = "") -> tuple[Reply, list[dict[str, An
     raise AssertionError
 
 
-async def test_it_is_asked_by_the_schema_without_a_key_and_told_by_the_name_that_it_has() -> None:
+async def test_it_is_asked_by_the_schema_without_a_key_and_reported_by_the_name_that_it_has() -> None:
     reply, asked = await ask(answer(said()))
     (body,) = asked
     assert (reply.value, reply.model, reply.simulated) == (ANSWER, "smollm2-135m-instruct.q4_1", False)
@@ -99,7 +99,7 @@ async def test_an_answer_that_fills_the_context_was_cut_off() -> None:
     assert "cut off" in failed.value.reasons[0]
 
 
-async def test_a_prompt_that_is_longer_than_the_context_is_told_in_its_words() -> None:
+async def test_a_prompt_that_is_longer_than_the_context_is_reported_in_its_words() -> None:
     with pytest.raises(ContextOverflow, match=r"331 tokens.*256 tokens"):
         await ask(answer(OVERFLOW, 400))
 

@@ -92,7 +92,7 @@ async def test_without_a_better_way_the_schema_stands_in_the_prompt(wire: str) -
 
 
 @pytest.mark.parametrize("wire", WIRES)
-async def test_a_form_that_the_prompt_tells_is_not_told_again(wire: str) -> None:
+async def test_a_form_that_the_prompt_gives_is_not_given_again(wire: str) -> None:
     brain = Brain()
     asked = request()
     assert asked.answer is not None

@@ -234,7 +234,7 @@ def test_braces_end_where_a_reader_without_hurry_says(text: str) -> None:
 
 
 @pytest.mark.parametrize("written", ["3.0", "3e0", "0.3e1", "3"])
-def test_schema_and_reader_are_told_the_same_of_a_whole_number(written: str) -> None:
+def test_schema_and_reader_agree_on_whole_numbers(written: str) -> None:
     value = extract(TEXT.replace("3", written), VALIDATOR)
     assert json.dumps(value) == json.dumps(ANSWER)
     assert checked(Move, {"direction": "up", **value["plan"][0]}).steps == 3

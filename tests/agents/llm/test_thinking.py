@@ -286,7 +286,7 @@ async def test_a_riddle_about_effort_and_form_is_solved_by_leaving_out_both() ->
     assert "tools" in server.asked[-1]
 
 
-async def test_a_refusal_of_something_else_is_told_although_an_effort_was_sent() -> None:
+async def test_a_refusal_of_something_else_is_reported_although_an_effort_was_sent() -> None:
     with pytest.raises(BadRequest, match="image"):
         await _asked("openai", {"effort": Effort.HIGH}, lambda _: "image too small")
 

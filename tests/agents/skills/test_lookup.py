@@ -57,7 +57,7 @@ def test_a_shipped_world_has_the_roles_that_it_says(world: str) -> None:
         (llamac.component, "llamac", "cube, crafter, transport, squeeze"),
     ],
 )
-def test_what_is_missing_is_told_by_role_and_world_with_the_worlds_that_have_it(component, name, having) -> None:
+def test_what_is_missing_is_reported_by_role_and_world_with_the_worlds_that_have_it(component, name, having) -> None:
     role = "gates" if name == "llamac" else name
     own = {"prompts": prompts(), "external_retries": 3} if name == "llamac" else {}
     config = component.config(**{**values(name), **own})
@@ -88,7 +88,7 @@ def test_an_installed_package_offers_skills_by_an_entry_point(tmp_path, monkeypa
     monkeypatch.delitem(sys.modules, "maze_skills")
 
 
-def test_a_state_without_a_briefing_is_told_as_the_global_observation() -> None:
+def test_a_state_without_a_briefing_is_reported_as_the_global_observation() -> None:
     world = cube(2)
     world.reset(0)
     briefing = WorldSkills("hallway").briefing()

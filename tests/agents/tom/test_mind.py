@@ -61,16 +61,16 @@ class Cast:
 
 
 def forecasts(*entries: tuple[str, int, Task | None]) -> dict[str, Any]:
-    told = [{"agent": agent, "hypothesis": number, "task": of(task)} for agent, number, task in entries]
-    return {"thoughts": "", "predictions": told}
+    reported = [{"agent": agent, "hypothesis": number, "task": of(task)} for agent, number, task in entries]
+    return {"thoughts": "", "predictions": reported}
 
 
-def hypotheses(**told: str) -> dict[str, Any]:
-    return {"thoughts": "", "hypotheses": [{"agent": a, "hypothesis": text} for a, text in told.items()]}
+def hypotheses(**reported: str) -> dict[str, Any]:
+    return {"thoughts": "", "hypotheses": [{"agent": a, "hypothesis": text} for a, text in reported.items()]}
 
 
-def acts(**told: Task) -> dict[str, Any]:
-    return {"thoughts": "", "acts": [{"agent": agent, "task": of(task)} for agent, task in told.items()]}
+def acts(**reported: Task) -> dict[str, Any]:
+    return {"thoughts": "", "acts": [{"agent": agent, "task": of(task)} for agent, task in reported.items()]}
 
 
 @pytest.fixture(scope="module")
@@ -144,9 +144,9 @@ def test_the_next_turn_observes_first_and_scores_by_it(world: Any) -> None:
     think(mind, view(world))
     think(mind, view(world, t=7))
     assert model.roles[3:] == ["observer", "hypothesizer", "predictor", "turn"]
-    told = model.blocks("hypothesizer")["others"]
-    assert told["agent_1"] == {"acts": [[7, of(A)]], "hypotheses": [{"hypothesis": "goes near", "value": 0.3}]}
-    assert told["agent_2"] == {"acts": [[7, of(B)]], "hypotheses": []}  # it was wrong: it is not shown
+    reported = model.blocks("hypothesizer")["others"]
+    assert reported["agent_1"] == {"acts": [[7, of(A)]], "hypotheses": [{"hypothesis": "goes near", "value": 0.3}]}
+    assert reported["agent_2"] == {"acts": [[7, of(B)]], "hypotheses": []}  # it was wrong: it is not shown
     assert model.blocks("predictor")["others"]["agent_2"]["hypotheses"] == {"1": "goes far", "2": "goes far"}
 
 
@@ -212,17 +212,17 @@ def test_a_wrong_answer_is_asked_for_again_with_the_reasons_at_most_so_often_and
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "reported"),
     [
         (forecasts(("agent_1", 2, A)), "there is no hypothesis 2 about 'agent_1'"),
         (forecasts(("agent_7", 1, A)), "there is no hypothesis 1 about 'agent_7'"),
         (forecasts(("agent_1", 1, A), ("agent_1", 1, B)), "there are two by hypothesis 1 about 'agent_1'"),
     ],
 )
-def test_a_prediction_by_no_hypothesis_is_refused(world: Any, wrong: dict[str, Any], told: str) -> None:
+def test_a_prediction_by_no_hypothesis_is_refused(world: Any, wrong: dict[str, Any], reported: str) -> None:
     model = cast(world, predictor=[wrong, forecasts(("agent_1", 1, A))])
     think(mind_of(world, model), view(world))
-    assert told in model.blocks("predictor")["problems"][0]
+    assert reported in model.blocks("predictor")["problems"][0]
 
 
 def test_the_example_of_each_role_is_of_its_form() -> None:
@@ -260,8 +260,8 @@ def test_the_simulated_model_plans_by_what_it_expects(world: Any) -> None:
         if target.ahead or target.weight != 2:
             continue
         # It joins those whom it expects at a block that lacks one; expecting nothing there, it takes what is nearest.
-        told = {1: Task("deliver", f"block_{target.id}")}
-        decided = _decide(world, asked[-1], told)
+        reported = {1: Task("deliver", f"block_{target.id}")}
+        decided = _decide(world, asked[-1], reported)
         assert decided["task"] == {"kind": "deliver", "target": f"block_{target.id}"}
         assert any(action["action"] == "rendezvous" for action in decided["actions"])
 
@@ -270,8 +270,8 @@ def _decide(world: Any, request: Request, expected: Mapping[int, Task]) -> dict[
     """Ask the simulated model the turn again, with other expectations in its prompt."""
     message = request.messages[-1]
     before = read_blocks(message.content)["expected"]
-    told = orjson.dumps({f"agent_{agent}": of(task) for agent, task in expected.items()}).decode()
-    changed = replace(message, content=message.content.replace(before, told), marks=())
+    reported = orjson.dumps({f"agent_{agent}": of(task) for agent, task in expected.items()}).decode()
+    changed = replace(message, content=message.content.replace(before, reported), marks=())
     reply = asyncio.run(
         SimulatedModel(settings()).complete(replace(request, messages=(*request.messages[:-1], changed)))
     )
@@ -303,7 +303,7 @@ def test_a_world_with_one_task_is_refused_with_those_that_have_several() -> None
         build_parts(Cell.compose(["env=squeeze", "n=3", "agents=tom"]), lambda name: None)
 
 
-def test_a_value_out_of_its_range_is_told_by_its_key() -> None:
+def test_a_value_out_of_its_range_is_reported_by_its_key() -> None:
     for word in ("alpha=0", "alpha=1.5", "threshold=1", "hypotheses=0"):
         with pytest.raises(UserError, match=f"agents.{word.partition('=')[0]}"):
             Cell.compose(["agents=tom", f"agents.{word}"])

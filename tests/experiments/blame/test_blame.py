@@ -113,7 +113,7 @@ def test_what_was_found_is_kept_and_the_run_is_still_whole(run: Path, tmp_path: 
     assert Parent.open(folder).episode.steps == found.ending.steps
 
 
-def test_behind_the_first_flip_only_some_candidates_are_tested_and_that_is_told(
+def test_behind_the_first_flip_only_some_candidates_are_tested_and_that_is_reported(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = copied(run, tmp_path)
@@ -177,7 +177,7 @@ def test_a_run_that_nobody_can_save_is_not_blamed_on_the_team(tmp_path: Path) ->
     assert any("no team could finish" in note for note in found.notes)
 
 
-def test_a_mistake_that_keeps_all_runs_of_a_folder_from_being_blamed_is_told_once(tmp_path: Path) -> None:
+def test_a_mistake_that_keeps_all_runs_of_a_folder_from_being_blamed_is_reported_once(tmp_path: Path) -> None:
     for seed in range(2):
         run_cell(Cell.compose(["n=2", "max_steps=3", f"seed={seed}"]), tmp_path)
     with pytest.raises(UserError, match=r"none of its 2 runs can be blamed; .*: there is no option 'nobody'"):

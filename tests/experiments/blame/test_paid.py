@@ -59,7 +59,7 @@ def test_to_play_the_run_again_and_ask_a_mind_without_a_model_costs_nothing(paid
     assert (found.calls, brain.requests) == (0, 0)
 
 
-def test_what_reaches_the_server_is_within_the_budget_and_is_what_is_told(paid: tuple[Path, Counting]) -> None:
+def test_what_reaches_the_server_is_within_the_budget_and_is_what_is_reported(paid: tuple[Path, Counting]) -> None:
     run, brain = paid
     found = blame(run, question(budget=Budget(calls=20), shares=True))
     assert found.calls == brain.requests <= 20

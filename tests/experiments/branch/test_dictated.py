@@ -51,7 +51,7 @@ def test_a_plan_is_committed_once_at_the_cost_of_the_thought_that_it_replaces(ru
     assert ends[0] == ends[1]
 
 
-def test_what_is_told_names_the_cell(run: Path) -> None:
+def test_the_message_names_the_cell(run: Path) -> None:
     reported = plan_branch(BranchRequest(run, "2", says=["agent_1:one"])).cell
     assert reported.hash != plan_branch(BranchRequest(run, "2", says=["agent_1:two"])).cell.hash
     assert reported.branch is not None
@@ -77,7 +77,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_told_is_refused(case: str, run: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_distinguished_is_refused(case: str, run: Path, tmp_path: Path) -> None:
     edits, message = REFUSED[case]
     with pytest.raises(UserError, match=message):
         branched(run, "2", tmp_path / "out", **edits)

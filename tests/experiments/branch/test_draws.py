@@ -66,7 +66,7 @@ def test_a_draw_names_its_cell_and_not_its_change(run: Path) -> None:
     assert cells[0].hash == plan_branch(BranchRequest(run, "2", minds=["agent_0=heuristic"])).cell.hash
 
 
-def test_the_streams_of_minds_that_draw_begin_anew_in_the_middle_of_the_episode(tmp_path: Path) -> None:
+def test_the_streams_of_minds_that_draw_begin_again_in_the_middle_of_the_episode(tmp_path: Path) -> None:
     words = "n=6 seed=3 agents=negotiator agents.noise=0.5 topology=debate max_steps=60"
     run = run_cell(Cell.compose(words.split()), tmp_path / "runs").folder
     results = drawn(BranchRequest(run, str(AT)), 3, tmp_path)
@@ -95,7 +95,7 @@ def test_a_place_gives_the_usual_stream_until_it_is_drawn_again_and_then_another
     assert len({numbers(draw)[0] for draw in range(4)}) == 4
 
 
-def test_chains_of_draws_have_numbers_of_their_own() -> None:
+def test_chains_of_draws_have_their_own_numbers() -> None:
     assert [sample_number(draws) for draws in ([], [0], [0, 0], [2], [2, 0])] == [0, 0, 0, 2, 2]
     chains = [[1, 1], [1, 2], [2, 1], [11, 1], [1, 11]]
     assert len({sample_number(chain) for chain in chains}) == len(chains)
@@ -129,7 +129,7 @@ def test_more_than_one_draw_is_a_sweep_with_a_control(run: Path, quorum: Quorum)
     assert quorum(*words, "--draws", "0").returncode == 2
 
 
-def test_what_is_left_after_the_instant_is_told_before_a_real_model_is_asked(run: Path, tmp_path: Path) -> None:
+def test_what_is_left_after_the_instant_is_reported_before_a_real_model_is_asked(run: Path, tmp_path: Path) -> None:
     live = len([s for s in read_trace(run).events if isinstance(s.event, ThoughtStart) and s.t >= 4])
     request = BranchRequest(run, "4", sets=["llm=openai", "llm.model=gpt-5-mini"])
     planned = plan_branch(request)

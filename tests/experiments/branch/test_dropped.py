@@ -69,7 +69,7 @@ def test_later_messages_are_numbered_without_the_one_that_is_dropped(run: Path, 
     assert [event.message for event in branch.of(MessageSent)] == list(range(len(list(branch.of(MessageSent)))))
 
 
-def test_the_instant_is_the_begin_of_the_thought_that_sends_it_and_only_what_begins_then_is_asked(
+def test_the_instant_is_the_start_of_the_thought_that_sends_it_and_only_what_starts_then_is_asked(
     tmp_path: Path,
 ) -> None:
     brain = Counting()

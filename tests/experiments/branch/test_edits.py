@@ -115,14 +115,14 @@ def test_the_folder_of_a_branch_names_its_run_the_instant_and_the_edit(run: Path
     assert row.factors["branch"] == f"{run.name}:1:0"
 
 
-def test_a_branch_is_a_cell_of_its_own_by_its_instant_and_its_configuration(run: Path) -> None:
+def test_a_branch_is_its_own_cell_by_its_instant_and_its_configuration(run: Path) -> None:
     cells = [plan_branch(BranchRequest(run, at)).cell for at in ("0", "1", "1")]
     other = plan_branch(BranchRequest(run, "1", minds=["agent_0=heuristic"])).cell
     assert cells[1].hash == cells[2].hash
     assert len({cell.hash for cell in (*cells, other)} | {RunFolder(run).meta().hash}) == 4
 
 
-def test_an_edit_that_changes_nothing_is_told(run: Path) -> None:
+def test_an_edit_that_changes_nothing_is_reported(run: Path) -> None:
     assert plan_branch(BranchRequest(run, AT, sets=["llm.tries=3"])).idle
     assert not plan_branch(BranchRequest(run, AT, sets=["llm.poor=0.5"])).idle
     assert not plan_branch(BranchRequest(run, AT)).idle
@@ -204,7 +204,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_beginning_that_comes_out_otherwise_is_told_and_leaves_nothing(
+def test_a_beginning_that_comes_out_otherwise_is_reported_and_leaves_nothing(
     damage: str, run: Path, tmp_path: Path
 ) -> None:
     file, old, new, message = DAMAGES[damage]

@@ -251,7 +251,7 @@ def test_the_command_refuses_an_instant_within_a_conversation_and_leaves_nothing
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_change_that_the_world_refuses_now_is_told_as_what_it_is(runs: Path, tmp_path: Path) -> None:
+def test_a_change_that_the_world_refuses_now_is_reported_as_what_it_is(runs: Path, tmp_path: Path) -> None:
     branch, _ = changed(run_of(runs, "cube"), 7, MOVES["cube"], tmp_path)
     episode = open_episode(branch)
     outside = WorldChange({"agents": {"agent_0": [3, 94]}})

@@ -89,7 +89,7 @@ def test_the_files_of_a_run_are_all_known(sound: Path) -> None:
     assert {file.name for file in sound.iterdir()} <= RUN_FILES
 
 
-def test_a_page_that_a_sweep_has_of_its_own_is_written_again(sound: Path, quorum: Quorum) -> None:
+def test_a_page_that_a_sweep_already_has_is_written_again(sound: Path, quorum: Quorum) -> None:
     for _ in range(2):
         assert quorum("report", str(sound.parent), "--metric", "steps").returncode == 0
         assert quorum("compare", str(sound.parent), "--metric", "steps", "--quiet").returncode == 0

@@ -71,8 +71,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_no_plain_data_is_refused_in_one_line(case: str) -> None:
-    text, told = REFUSED[case]
-    with pytest.raises(NotPlain, match=told) as caught:
+    text, reported = REFUSED[case]
+    with pytest.raises(NotPlain, match=reported) as caught:
         parse_yaml(text if isinstance(text, bytes) else text.encode())
     assert "\n" not in str(caught.value)
 

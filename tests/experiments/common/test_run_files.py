@@ -60,7 +60,7 @@ NO_FILES: dict[str, tuple[Callable[[Path], None], str]] = {
 
 @pytest.mark.parametrize("case", NO_FILES)
 def test_what_is_no_regular_file_is_refused_and_not_waited_for(tmp_path: Path, case: str) -> None:
-    make, told = NO_FILES[case]
+    make, reported = NO_FILES[case]
     make(tmp_path / NAME)
     files = RunFiles(tmp_path)
     reads: list[Callable[[], object]] = [
@@ -69,11 +69,11 @@ def test_what_is_no_regular_file_is_refused_and_not_waited_for(tmp_path: Path, c
         lambda: files.part(NAME, 0, 1),
     ]
     for read in reads:
-        with pytest.raises(DamagedFile, match=rf"{NAME}: not read: {told}"):
+        with pytest.raises(DamagedFile, match=rf"{NAME}: not read: {reported}"):
             read()
 
 
-def test_what_is_not_there_is_told_apart_from_what_cannot_be_read(tmp_path: Path) -> None:
+def test_what_is_not_there_is_distinguished_from_what_cannot_be_read(tmp_path: Path) -> None:
     files = RunFiles(tmp_path)
     assert files.read(NAME, MIB) is None
     assert not files.names(NAME)

@@ -27,7 +27,7 @@ def answer(folder: Path, *more: Path, **question: object) -> Comparison:
     return compare([read_results(path) for path in (folder, *more)], Question(**question))
 
 
-def told(comparison: Comparison) -> str:
+def reported(comparison: Comparison) -> str:
     return "\n".join(notes(comparison))
 
 
@@ -63,7 +63,7 @@ def test_differences_are_paired_over_the_boards(sweep: Path) -> None:
     assert found["chain"].p_holm == min(1, 2 * found["chain"].p)
 
 
-def test_boards_of_one_arm_alone_are_left_out_and_told(sweep: Path) -> None:
+def test_boards_of_one_arm_alone_are_left_out_and_reported(sweep: Path) -> None:
     write_run(sweep, outcome(steps=1_000), seed=99, topology__name="debate")
     found = answer(sweep, by=["topology"], metrics=["steps"], baseline="individual").differences
     debate = next(d for d in found if d.level == "debate")
@@ -90,21 +90,21 @@ def test_across_n_a_difference_is_taken_at_each_n(tmp_path: Path) -> None:
     pooled = answer(tmp_path, by=["topology"], metrics=["steps"], baseline="individual", across="none")
     assert [(d.point, d.mean.value, d.mean.runs, d.mean.boards) for d in pooled.differences] == [(None, 3.0, 12, 3)]
     assert pooled.design.crossed == {"n": ("2", "4")}
-    assert "Pooled over, alike in every level: n (2, 4)." in told(pooled)
+    assert "Pooled over, alike in every level: n (2, 4)." in reported(pooled)
 
 
-def test_what_goes_along_with_the_levels_is_told(tmp_path: Path) -> None:
+def test_what_goes_along_with_the_levels_is_reported(tmp_path: Path) -> None:
     write_run(tmp_path, outcome(), topology__name="individual", agents__name="heuristic")
     write_run(tmp_path, outcome(), topology__name="debate", agents__name="naive", topology__rounds=2)
     found = answer(tmp_path, by=["topology"])
     assert found.design.confounded == {"agents.name": ("heuristic", "naive")} or set(found.design.confounded) == {
         "agents.name"
     }
-    assert "Confounded with topology: agents.name" in told(found)
+    assert "Confounded with topology: agents.name" in reported(found)
     assert answer(tmp_path, by=["topology", "agents"]).design.confounded == {}
 
 
-def test_what_follows_from_what_is_compared_or_pooled_over_is_not_told_again(tmp_path: Path) -> None:
+def test_what_follows_from_what_is_compared_or_pooled_over_is_not_reported_again(tmp_path: Path) -> None:
     for n in (2, 4):
         for name, rounds in (("individual", 1), ("debate", 3)):
             write_run(tmp_path, outcome(), n=n, topology__name=name, topology__rounds=rounds)
@@ -112,21 +112,23 @@ def test_what_follows_from_what_is_compared_or_pooled_over_is_not_told_again(tmp
     assert (design.crossed, design.confounded) == ({"topology.name": ("individual", "debate")}, {})
 
 
-def test_too_few_boards_for_a_small_p_value_are_told(sweep: Path) -> None:
-    assert "over at most 4 boards, where no p-value can be below 0.125" in told(answer(sweep, baseline="individual"))
+def test_too_few_boards_for_a_small_p_value_are_reported(sweep: Path) -> None:
+    assert "over at most 4 boards, where no p-value can be below 0.125" in reported(
+        answer(sweep, baseline="individual")
+    )
     for topology in STEPS:
         for seed in range(4, 6):
             write_run(sweep, outcome(steps=seed), seed=seed, topology__name=topology)
-    assert "no p-value" not in told(answer(sweep, baseline="individual"))
+    assert "no p-value" not in reported(answer(sweep, baseline="individual"))
 
 
 def test_a_metric_in_which_no_board_differs_has_a_note_in_place_of_a_table(sweep: Path) -> None:
     found = answer(sweep, by=["topology"], baseline="individual", metrics=["success", "steps"])
     assert [table.title for table in tables(found)][2:] == ["outcome.steps ↓: difference from individual"]
-    assert "outcome.success: no board differs from individual." in told(found)
+    assert "outcome.success: no board differs from individual." in reported(found)
 
 
-def test_what_varies_unlike_within_levels_is_told(tmp_path: Path) -> None:
+def test_what_varies_unlike_within_levels_is_reported(tmp_path: Path) -> None:
     for cap in (50, 100):
         write_run(tmp_path, outcome(), max_steps=cap)
     write_run(tmp_path, outcome(), max_steps=50, topology__name="debate")
@@ -142,16 +144,16 @@ def test_only_whole_and_budgeted_episodes_are_pooled(tmp_path: Path, ended: str 
     found = answer(tmp_path)
     assert found.estimates["outcome.steps", "individual", None].value == (50 if pooled else 10)
     expected = "2 of 2 runs are pooled." if pooled else f"1 of 2 runs are pooled; left out: 1 {ended or 'unfinished'}."
-    assert expected in told(found)
-    assert ("ended by their budget" in told(found)) == (ended == "budget")
+    assert expected in reported(found)
+    assert ("ended by their budget" in reported(found)) == (ended == "budget")
 
 
-def test_what_is_missing_unfinished_and_damaged_is_told(tmp_path: Path) -> None:
+def test_what_is_missing_unfinished_and_damaged_is_reported(tmp_path: Path) -> None:
     digest = write_run(tmp_path, outcome(), name="a")
     write_run(tmp_path, None, name="b", seed=1)
     write_run(tmp_path, outcome(), name="c.partial-12", seed=2)
     write_plan(tmp_path, [("a", digest, None), ("d", "0" * 64, None)])
-    text = told(answer(tmp_path))
+    text = reported(answer(tmp_path))
     assert "1 planned cells have not been run" in text
     assert "1 folders hold unfinished runs" in text
     assert "b is damaged and left out: metrics.json" in text
@@ -163,7 +165,7 @@ def test_a_cell_that_two_folders_hold_counts_once(tmp_path: Path) -> None:
             write_run(tmp_path / folder, outcome(steps=10 * seed), seed=seed)
     found = answer(tmp_path / "before", tmp_path / "after")
     assert found.estimates["outcome.steps", "individual", None].runs == 2
-    assert "2 runs are of a cell that is there already" in told(found)
+    assert "2 runs are of a cell that is there already" in reported(found)
     by_sweep = answer(tmp_path / "before", tmp_path / "after", by=["sweep"], baseline="before")
     assert by_sweep.levels == ("before", "after")
     assert [d.mean.boards for d in by_sweep.differences] == [2, 2, 2]
@@ -188,11 +190,11 @@ def test_versions_of_the_code_are_not_mixed_unless_accepted(tmp_path: Path) -> N
     write_run(tmp_path, outcome(), seed=2, meta={"versions": {**VERSIONS, "quorum-harness": "0.9"}})
     with pytest.raises(UserError, match=r"1 by 0\.9, 1 by 1\.0\.0 \(1a2b3c4d\), 1 by 1\.0\.0 \(1a2b3c4d, changed\)"):
         answer(tmp_path)
-    assert "made by different versions of the code" in told(answer(tmp_path, accept_versions=True))
+    assert "made by different versions of the code" in reported(answer(tmp_path, accept_versions=True))
     assert len(answer(tmp_path, by=["version"]).levels) == 3
 
 
-def test_a_simulated_model_is_told_everywhere(tmp_path: Path) -> None:
+def test_a_simulated_model_is_reported_everywhere(tmp_path: Path) -> None:
     write_run(tmp_path, outcome(), agents__name="heuristic")
     write_run(tmp_path / "none", outcome(), agents__name="heuristic")
     made_up = {"simulated": True, "models": ["simulated"]}
@@ -204,9 +206,9 @@ def test_a_simulated_model_is_told_everywhere(tmp_path: Path) -> None:
     )
     some = answer(tmp_path, by=["agents"])
     assert "It answered in: naive." in notes(some)[0]
-    assert "Parse failures: 2.5% of 40 calls (1)." in told(some)
+    assert "Parse failures: 2.5% of 40 calls (1)." in reported(some)
     runs, shown = tables(some)
-    assert "Empty answers: 5.0% of 40 calls (2), not among those." in told(some)
+    assert "Empty answers: 5.0% of 40 calls (2), not among those." in reported(some)
     assert ("naive", "1", "40", "2.5%", "5.0%", "simulated") in runs.rows
     assert {row[0] for row in shown.rows} == {"heuristic", "naive (simulated)"}
     assert all(SIMULATED in table.caption for table in tables(some))
@@ -218,7 +220,7 @@ def test_a_metric_that_is_not_always_defined_says_where_not(tmp_path: Path) -> N
         write_run(tmp_path, outcome(outcome__steps_over_lower_bound=value), seed=seed)
     found = answer(tmp_path, metrics=["steps_over_lower_bound"])
     assert found.estimates["outcome.steps_over_lower_bound", "individual", None].runs == 2
-    assert "outcome.steps_over_lower_bound is not defined in 1 of 3 runs" in told(found)
+    assert "outcome.steps_over_lower_bound is not defined in 1 of 3 runs" in reported(found)
 
 
 def test_a_share_keeps_a_doubt_when_all_runs_agree_and_a_difference_does_not_invent_one(sweep: Path) -> None:
@@ -249,19 +251,19 @@ def test_a_board_that_crossed_factors_meet_again_is_one_board(tmp_path: Path) ->
     seeds = np.array([row.seed for row in found.groups["debate", None].rows])
     theirs = stats.ttest_1samp([steps[seeds == seed].mean() for seed in range(7)], 0).confidence_interval()
     assert own.high - own.low == pytest.approx(theirs.high - theirs.low, rel=0.1)
-    assert "84 runs, 14 boards in 2 groups" in told(found)
+    assert "84 runs, 14 boards in 2 groups" in reported(found)
     _, shown, differing = tables(found)
     assert shown.header[:3] == ("topology", "runs", "boards")
     assert [row[1:3] for row in shown.rows] == [("42", "7"), ("42", "7")]
     assert differing.rows[0][1] == "7"
 
 
-def test_boards_that_lack_runs_of_others_are_told(sweep: Path) -> None:
+def test_boards_that_lack_runs_of_others_are_reported(sweep: Path) -> None:
     for seed in range(3):
         write_run(sweep, outcome(steps=5), seed=seed, agents__poor=0.5)
         write_run(sweep, outcome(steps=5), seed=seed, topology__name="debate", agents__poor=0.5)
         write_run(sweep, outcome(steps=5), seed=seed, topology__name="chain", agents__poor=0.5)
-    assert "3 boards lack runs that others of their group have" in told(answer(sweep, by=["topology"]))
+    assert "3 boards lack runs that others of their group have" in reported(answer(sweep, by=["topology"]))
 
 
 def test_rows_that_cannot_reject_do_not_use_up_holms_correction(tmp_path: Path) -> None:
@@ -344,7 +346,7 @@ def test_runs_that_are_left_out_are_counted_as_failures_and_as_successes_beside(
     assert (success.mean.value, success.mean.boards, success.differing) == (0.0, 13, 0)
     assert (success.lowest, success.highest) == pytest.approx((0.65 - 0.7, 1.0 - 0.7))
     assert np.isnan(steps.lowest)
-    assert "left out counted as failures, and as successes" in told(found)
+    assert "left out counted as failures, and as successes" in reported(found)
 
 
 def test_the_bounds_stand_in_tables_records_and_json_alike(failing: Path) -> None:
@@ -373,7 +375,7 @@ def test_the_bounds_stand_in_tables_records_and_json_alike(failing: Path) -> Non
         ({"statistic": "mode"}, "Statistics: mean, median, iqm"),
     ],
 )
-def test_what_a_user_gets_wrong_is_told_with_the_nearest_names(sweep: Path, question: dict, message: str) -> None:
+def test_what_a_user_gets_wrong_is_reported_with_the_nearest_names(sweep: Path, question: dict, message: str) -> None:
     with pytest.raises(UserError, match=message):
         answer(sweep, **question)
 
@@ -433,17 +435,17 @@ def test_runs_of_one_configuration_with_other_inputs_are_not_pooled_unless_accep
         answer(tmp_path)
     found = answer(tmp_path, by=["inputs"])
     assert [tally.pooled for tally in found.pool.tallies] == [2, 1]
-    assert f"not alike in every level: {PROMPT}" not in told(found)
+    assert f"not alike in every level: {PROMPT}" not in reported(found)
     assert [found.levels for found in [answer(tmp_path, by=[PROMPT])]] == [("aaaaaaaa", "bbbbbbbb")]
-    assert f"{PROMPT} (aaaaaaaa, bbbbbbbb)" in told(answer(tmp_path, accept_versions=True))
+    assert f"{PROMPT} (aaaaaaaa, bbbbbbbb)" in reported(answer(tmp_path, accept_versions=True))
 
 
-def test_inputs_that_go_along_with_the_levels_are_told(sweep: Path) -> None:
+def test_inputs_that_go_along_with_the_levels_are_reported(sweep: Path) -> None:
     for file in sweep.glob("*/meta.json"):
         meta = json.loads(file.read_text())
         text = "b" if meta["configuration"]["topology"]["name"] == "chain" else "a"
         file.write_text(json.dumps({**meta, "inputs": {PROMPT: text * 64}}))
-    assert f"Confounded with topology: {PROMPT} (aaaaaaaa, bbbbbbbb)" in told(answer(sweep, by=["topology"]))
+    assert f"Confounded with topology: {PROMPT} (aaaaaaaa, bbbbbbbb)" in reported(answer(sweep, by=["topology"]))
 
 
 def test_minds_that_have_other_templates_are_compared_without_a_word(tmp_path: Path) -> None:
@@ -453,14 +455,14 @@ def test_minds_that_have_other_templates_are_compared_without_a_word(tmp_path: P
         ("llamac", {"prompts/roles/turn": "b" * 64}),
     ):
         write_run(tmp_path, outcome(), agents__name=agents, meta={"inputs": inputs})
-    assert "prompts/" not in told(answer(tmp_path, by=["agents"]))
+    assert "prompts/" not in reported(answer(tmp_path, by=["agents"]))
 
 
 def test_what_varies_among_runs_whose_minds_have_no_use_for_it_is_told(sweep: Path) -> None:
     for file in sweep.glob("*/meta.json"):
         meta = json.loads(file.read_text())
         file.write_text(json.dumps({**meta, "unused": {"topology": "does not talk", "prompts": "asks no model"}}))
-    found = told(answer(sweep, by=["topology"]))
+    found = reported(answer(sweep, by=["topology"]))
     assert "Of agents=heuristic, which does not talk, topology changes no decision: 12 runs differ in it." in found
     assert "prompts changes" not in found
 

@@ -61,7 +61,7 @@ def answer(*folders: Path, **question: object) -> Comparison:
     return compare([read_results(folder) for folder in folders], Question(**wanted))
 
 
-def told(comparison: Comparison) -> str:
+def sentences(comparison: Comparison) -> str:
     return "\n".join(notes(comparison))
 
 
@@ -88,8 +88,10 @@ def test_a_gain_is_taken_over_the_draws_of_one_instant_and_then_over_runs(tmp_pa
     assert (gain.mean.low, gain.mean.high) == pytest.approx(sign_flip_interval(by_run))
     assert (gain.mean.boards, gain.mean.runs, gain.strata) == (8, 40, 8)
     assert found.estimates["outcome.steps", POOR, None].value == pytest.approx(edited.mean())
-    assert "Branches come off 8 instants of 8 runs." in told(found)
-    assert "At 8 instants changes were not drawn equally often (2 to 3 draws): each counts with the mean" in told(found)
+    assert "Branches come off 8 instants of 8 runs." in sentences(found)
+    assert "At 8 instants changes were not drawn equally often (2 to 3 draws): each counts with the mean" in sentences(
+        found
+    )
 
 
 def test_instants_of_one_run_count_once_together(tmp_path: Path) -> None:
@@ -113,7 +115,7 @@ def test_only_branches_of_the_same_prefix_and_instant_are_paired(tmp_path: Path)
     branch(tmp_path, 2, "", 1_000, t=8)
     found = answer(tmp_path)
     assert [(item.mean.value, item.mean.boards) for item in found.differences] == [(6, 1)]
-    assert f"{POOR}: 2 of its 3 instants lack branches without a change, and are left out. A run" in told(found)
+    assert f"{POOR}: 2 of its 3 instants lack branches without a change, and are left out. A run" in sentences(found)
 
 
 def test_a_run_stands_in_for_the_branch_without_a_change_that_it_equals(tmp_path: Path) -> None:
@@ -126,8 +128,8 @@ def test_a_run_stands_in_for_the_branch_without_a_change_that_it_equals(tmp_path
     parent(runs, 7, 1_000)
     found = answer(branches, runs)
     assert [(item.mean.value, item.strata) for item in found.differences] == [((6.5 + 7) / 2, 4)]
-    assert "At 3 instants the run itself is the branch without a change" in told(found)
-    assert "Left aside, as no branch and in the place of none: 1 run." in told(found)
+    assert "At 3 instants the run itself is the branch without a change" in sentences(found)
+    assert "Left aside, as no branch and in the place of none: 1 run." in sentences(found)
 
 
 def test_where_nothing_pairs_it_is_refused_with_the_way_out(tmp_path: Path) -> None:
@@ -164,8 +166,8 @@ def test_branches_of_one_run_have_an_interval_over_draws_that_says_nothing_of_ot
     assert found.unit == "draws"
     assert gain.mean.boards == 7
     assert (gain.mean.low, gain.mean.high) == pytest.approx(sign_flip_interval(edited - plain))
-    assert "They come off one run: intervals are over draws" in told(found)
-    assert "tell nothing of other runs" in told(found)
+    assert "They come off one run: intervals are over draws" in sentences(found)
+    assert "tell nothing of other runs" in sentences(found)
     header, (row,) = tables(found)[-1].header, tables(found)[-1].rows
     assert header[:4] == ("change", "draws", "instants", "gain")
     assert row[:3] == (POOR, "7", "1")
@@ -175,12 +177,12 @@ def test_draws_of_one_run_without_a_counterpart_are_not_paired(tmp_path: Path) -
     found = answer(family(tmp_path, [[9, 8, 9, 7]], [[4, 6]]))
     (gain,) = found.differences
     assert (gain.mean.value, gain.mean.boards, gain.unpaired) == ((5 + 2) / 2, 2, 2)
-    assert "not drawn equally often (2 to 4 draws): only draws that both have are paired" in told(found)
+    assert "not drawn equally often (2 to 4 draws): only draws that both have are paired" in sentences(found)
 
 
-def test_continuations_without_chance_are_told(tmp_path: Path) -> None:
+def test_continuations_without_chance_are_reported(tmp_path: Path) -> None:
     alike = answer(family(tmp_path / "alike", [[9, 9, 9]] * 7, [[4, 4, 4]] * 7))
-    assert "All draws of a change agree in every metric" in told(alike)
+    assert "All draws of a change agree in every metric" in sentences(alike)
     (gain,) = alike.differences
     assert (gain.mean.value, gain.mean.boards) == (5, 7), "three equal draws are no three boards"
     assert np.isnan(gain.mean.low), "all runs gain as much: nothing tells how they scatter"
@@ -189,8 +191,8 @@ def test_continuations_without_chance_are_told(tmp_path: Path) -> None:
         "they prove nothing"
     )
     single = answer(family(tmp_path / "single", [[9]], [[4]]))
-    assert "Each change has one draw at each instant." in told(single)
-    assert "Differences are over at most 1 draw, where no p-value can be below 1" in told(single)
+    assert "Each change has one draw at each instant." in sentences(single)
+    assert "Differences are over at most 1 draw, where no p-value can be below 1" in sentences(single)
     assert np.isnan(single.differences[0].mean.low)
 
 
@@ -216,25 +218,25 @@ def test_changes_are_one_family_of_holms_correction(tmp_path: Path) -> None:
     assert [item.p_holm for item in found] == [4 / 2**7] * 2
 
 
-def test_changes_at_other_instants_are_told(tmp_path: Path) -> None:
+def test_changes_at_other_instants_are_reported(tmp_path: Path) -> None:
     for seed in range(2):
         for t in (5, 9):
             branch(tmp_path, seed, "", 1, t=t)
         branch(tmp_path, seed, POOR, 2)
         branch(tmp_path, seed, TERSE, 2, t=9)
-    assert "Not all changes were made at the same instants" in told(answer(tmp_path))
+    assert "Not all changes were made at the same instants" in sentences(answer(tmp_path))
 
 
-def test_a_parent_of_another_version_is_told_and_is_no_control_unasked(tmp_path: Path) -> None:
+def test_a_parent_of_another_version_is_reported_and_is_no_control_unasked(tmp_path: Path) -> None:
     branches, runs = tmp_path / "branches", tmp_path / "runs"
     branch(branches, 0, POOR, 10, version="2.0.0")
     parent(runs, 0, 3)
     with pytest.raises(UserError, match="different versions of the code"):
         answer(branches, runs)
-    assert "run-0 by 1.0.0, branches of it by 2.0.0" in told(answer(branches, runs, accept_versions=True))
+    assert "run-0 by 1.0.0, branches of it by 2.0.0" in sentences(answer(branches, runs, accept_versions=True))
     branch(branches, 0, "", 4, version="2.0.0")
     found = answer(branches, runs)
-    assert "run-0 by 1.0.0, branches of it by 2.0.0" in told(found)
+    assert "run-0 by 1.0.0, branches of it by 2.0.0" in sentences(found)
     assert found.differences[0].mean.value == 6
 
 
@@ -279,7 +281,7 @@ def test_every_form_of_the_answer_has_the_gain(tmp_path: Path) -> None:
     assert "--by change" in html
 
 
-def test_what_a_stranger_wrote_into_a_change_is_harmless(tmp_path: Path) -> None:
+def test_an_untrusted_change_is_harmless(tmp_path: Path) -> None:
     for seed in range(6):
         branch(tmp_path, seed, HOSTILE, 10 + seed)
         branch(tmp_path, seed, "", 3)

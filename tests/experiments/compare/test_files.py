@@ -210,7 +210,7 @@ def test_the_page_needs_nothing_from_elsewhere(page: Page) -> None:
         assert not address.startswith(("http:", "https:", "javascript:", "data:", "//")), address
 
 
-def test_a_strangers_text_stays_text(page: Page) -> None:
+def test_untrusted_text_stays_text(page: Page) -> None:
     whole = " ".join(page.text)
     assert f"quorum sweep {HOSTILE}" in whole
     assert whole.count("<script>alert(1)</script>") > 10

@@ -34,7 +34,7 @@ def _difference(mean: float, deviation: float) -> Difference:
     return Difference(STEPS, "b", None, some, deviation, 8, 0, 0.5, 0.5, some, math.nan, math.nan)
 
 
-def test_what_differs_is_told_with_its_size_interval_and_p(tmp_path: Path) -> None:
+def test_what_differs_is_reported_with_its_size_interval_and_p(tmp_path: Path) -> None:
     found = _comparison(tmp_path, {"alone": [20, 22, 24, 26, 28, 30, 32, 34], "talk": [10, 11, 12, 13, 14, 15, 16, 17]})
     steps, success = findings(found)
     assert steps.startswith("Steps differs from alone: talk is better: -13.5 [-")
@@ -42,7 +42,7 @@ def test_what_differs_is_told_with_its_size_interval_and_p(tmp_path: Path) -> No
     assert success == "Success is 1 in all 16 runs that define it."
 
 
-def test_where_nothing_can_be_told_the_sentence_says_how_many_boards_would(tmp_path: Path) -> None:
+def test_without_a_significant_difference_the_sentence_says_how_many_boards_would_do(tmp_path: Path) -> None:
     found = _comparison(tmp_path, {"alone": [20, 30, 40, 50, 60, 70, 80, 90], "talk": [18, 33, 38, 52, 57, 71, 79, 89]})
     steps = findings(found)[0]
     assert steps.startswith("Steps: no significant difference from alone. The largest is -0.38 [")
@@ -51,7 +51,7 @@ def test_where_nothing_can_be_told_the_sentence_says_how_many_boards_would(tmp_p
     assert f"To find one of this size, about {needed} boards are needed; there are 8." in steps
 
 
-def test_a_difference_that_only_the_correction_takes_away_is_told_with_both_p_values(tmp_path: Path) -> None:
+def test_a_difference_that_only_the_correction_takes_away_is_reported_with_both_p_values(tmp_path: Path) -> None:
     arms = {"a": [10] * 6, "b": [12, 13, 14, 15, 16, 17], "c": [9, 11, 9, 11, 9, 12], "d": [9, 12, 8, 11, 9, 12]}
     steps = findings(_comparison(tmp_path, arms))[0]
     assert "no significant difference from a" in steps

@@ -135,7 +135,7 @@ def test_the_head_of_a_metric_is_its_title_with_its_unit() -> None:
     assert "{}b & --" in text
 
 
-def test_what_strangers_write_is_printed_and_never_a_command() -> None:
+def test_untrusted_text_is_printed_and_never_a_command() -> None:
     assert escaped("\\input{z} 50 % _a_ #1 & ~^") == (
         r"\textbackslash{}input\{z\} 50 \% \_a\_ \#1 \& \textasciitilde{}\textasciicircum{}"
     )

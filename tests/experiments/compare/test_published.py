@@ -53,8 +53,8 @@ def test_published_values_are_drawn_against_the_factor_that_both_have(tmp_path: 
     steps, seconds = drawing.figure.axes
     dashed = {tuple(line.get_ydata()) for line in steps.lines if line.get_linestyle() == "--"}
     assert dashed == {(9.9,), (4,)}
-    told = {text.get_text() for text in drawing.figure.legends[0].get_texts()}
-    assert told == {"leader", "published: leader", "published: leader / gpt-4o"}
+    reported = {text.get_text() for text in drawing.figure.legends[0].get_texts()}
+    assert reported == {"leader", "published: leader", "published: leader / gpt-4o"}
     assert (steps.get_yscale(), seconds.get_yscale()) == ("linear", "log")
     assert list(published.published(compare(results, Question(by=["n"])))) == []
     table = {"source": "A page", "factors": factors, "metrics": metrics, "rows": rows[2:]}

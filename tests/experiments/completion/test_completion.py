@@ -72,7 +72,7 @@ def test_a_folder_of_configurations_on_the_line_is_read(tmp_path: Path) -> None:
     assert "env.width=" in offered("run", "--config-dir", str(tmp_path), "env=maze", "env.")
 
 
-def test_folders_of_runs_and_sweeps_are_told_from_others(tmp_path: Path) -> None:
+def test_folders_of_runs_and_sweeps_are_distinguished_from_others(tmp_path: Path) -> None:
     for name, mark in (("a-run", "meta.json"), ("b-sweep", "sweep.json"), ("c-other", "notes.txt")):
         (tmp_path / name).mkdir()
         (tmp_path / name / mark).write_text("{}")

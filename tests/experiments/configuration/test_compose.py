@@ -85,11 +85,11 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("argument", REFUSED)
-def test_a_wrong_argument_is_told_in_our_words(argument: str) -> None:
+def test_a_wrong_argument_is_reported_in_our_words(argument: str) -> None:
     with pytest.raises(UserError, match=REFUSED[argument]) as caught:
         compose([argument])
-    told = str(caught.value)
-    assert not any(word in told for word in ("multirun", "hydra.cc", "struct", "Lexer", "EOF", "provider="))
+    reported = str(caught.value)
+    assert not any(word in reported for word in ("multirun", "hydra.cc", "struct", "Lexer", "EOF", "provider="))
 
 
 def test_a_key_without_a_value_hides_no_unknown_key() -> None:
@@ -97,12 +97,12 @@ def test_a_key_without_a_value_hides_no_unknown_key() -> None:
         compose(["llm=openai", "env=transport", "env.observation=text"])
 
 
-def test_a_folder_of_options_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_folder_of_options_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"--config-dir .*nowhere: no such folder"):
         compose([], tmp_path / "nowhere")
 
 
-def test_a_file_that_is_not_yaml_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_yaml_is_reported(tmp_path: Path) -> None:
     (tmp_path / "env").mkdir()
     (tmp_path / "env" / "bad.yaml").write_text("name: [\n")
     with pytest.raises(UserError, match=r"bad\.yaml:2: it is no YAML"):
@@ -110,7 +110,7 @@ def test_a_file_that_is_not_yaml_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (["n=4", "n=8"], "n is given twice: n=4 and n=8\nLeave one of them out."),
         (["n=4", "seed=1", "++n=4"], "n is given twice: n=4 and ++n=4"),
@@ -119,7 +119,7 @@ def test_a_file_that_is_not_yaml_is_told(tmp_path: Path) -> None:
         (["~prompts.folder", "prompts.folder=x"], "prompts.folder is given twice"),
     ],
 )
-def test_a_key_that_is_given_twice_is_refused(words: list[str], told: str) -> None:
+def test_a_key_that_is_given_twice_is_refused(words: list[str], reported: str) -> None:
     with pytest.raises(UserError) as caught:
         compose(words)
-    assert str(caught.value).startswith(told)
+    assert str(caught.value).startswith(reported)

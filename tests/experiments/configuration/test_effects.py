@@ -19,7 +19,7 @@ SILENT = "agents=heuristic, which does not talk"
 THOUGHTLESS = ", which asks no language model"
 
 
-def told(*words: str) -> str:
+def reported(*words: str) -> str:
     return without_effect(words, Cell.compose(words))
 
 
@@ -37,7 +37,7 @@ def told(*words: str) -> str:
     ],
 )
 def test_what_minds_have_no_use_for_is_told(words: list[str], found: str) -> None:
-    assert told(*words).startswith(found)
+    assert reported(*words).startswith(found)
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_what_minds_have_no_use_for_is_told(words: list[str], found: str) -> Non
         ["n=2", "seed=3", "clock=fixed", "env.step_cost=0"],
     ],
 )
-def test_what_is_used_or_stands_there_anyway_is_not_told(words: list[str]) -> None:
-    assert told(*words) == ""
+def test_what_is_used_or_stands_there_anyway_is_not_reported(words: list[str]) -> None:
+    assert reported(*words) == ""
 
 
 def test_a_sweep_tells_each_kind_of_minds_once() -> None:
@@ -88,7 +88,7 @@ def test_the_command_tells_it_once_and_is_silent_or_strict_when_asked(
     monkeypatch.setattr(sys, "argv", ["quorum", "run", *words])
     with pytest.raises(SystemExit) as left:
         cli.main()
-    told = capsys.readouterr().err
-    assert told.count("topology=debate changes no decision") == (0 if option == "--quiet" else 1)
+    reported = capsys.readouterr().err
+    assert reported.count("topology=debate changes no decision") == (0 if option == "--quiet" else 1)
     assert left.value.code == (2 if option == "--strict" else 0)
     assert (tmp_path / "runs").exists() is (option != "--strict")

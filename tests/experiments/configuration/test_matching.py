@@ -31,7 +31,7 @@ def test_every_value_is_part_of_the_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (("agents=heuristic", "topology=dytopo"), "topology=dytopo: agents=heuristic does not answer its questions"),
         (("agents=negotiator", "topology=random"), "topology=random: agents=negotiator does not answer its questions"),
@@ -41,13 +41,13 @@ def test_every_value_is_part_of_the_name() -> None:
         ((*DYTOPO, "topology.rounds=0"), "topology.rounds: "),
     ],
 )
-def test_a_mistake_is_told_by_its_key(words: tuple[str, ...], told: str) -> None:
+def test_a_mistake_is_reported_by_its_key(words: tuple[str, ...], reported: str) -> None:
     with pytest.raises(UserError) as error:
         Cell.compose(words)
-    assert error.value.message.startswith(told)
+    assert error.value.message.startswith(reported)
 
 
-def test_embeddings_are_asked_for_in_a_role_of_their_own_which_may_have_a_model_of_its_own(tmp_path: Path) -> None:
+def test_embeddings_are_asked_for_in_their_own_role_which_may_have_its_own_model(tmp_path: Path) -> None:
     embedding = (*DYTOPO, "topology.matcher=embedding", "max_steps=6")
     with pytest.raises(UserError, match=r"llm\.roles\.embedding: .* asks no model in such a role"):
         Cell.compose([*DYTOPO, "+llm.roles.embedding.usd_per_million_prompt=7"])

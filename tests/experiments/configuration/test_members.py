@@ -84,7 +84,7 @@ def test_a_leader_has_values_as_a_member_has() -> None:
         ("agents.members.agent_1={prompts: '${oc.env:HOME}'}", "read from the environment"),
     ],
 )
-def test_a_wrong_value_is_told_with_its_key(word: str, message: str) -> None:
+def test_a_wrong_value_is_reported_with_its_key(word: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
         Cell.compose(["agents=naive", word])
 

@@ -63,7 +63,7 @@ def test_prices_name_a_cell_only_where_a_budget_of_money_rests_on_them() -> None
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         ("llm.prices={input: 1}", "llm.prices.output"),
         ("llm.prices={input: -1, output: 1}", "llm.prices.input: -1 is not allowed"),
@@ -71,10 +71,10 @@ def test_prices_name_a_cell_only_where_a_budget_of_money_rests_on_them() -> None
         ("llm.prices=3", "llm.prices"),
     ],
 )
-def test_prices_that_are_none_are_a_user_s_mistake(words: str, told: str) -> None:
+def test_prices_that_are_none_are_a_user_s_mistake(words: str, reported: str) -> None:
     with pytest.raises(UserError) as caught:
         model(*LOCAL, words)
-    assert told in str(caught.value)
+    assert reported in str(caught.value)
 
 
 def test_a_tier_names_a_cell_only_where_a_budget_of_money_rests_on_it() -> None:
@@ -86,7 +86,7 @@ def test_a_tier_names_a_cell_only_where_a_budget_of_money_rests_on_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (
             ("llm=openai", "llm.service_tier=cheap"),
@@ -96,10 +96,10 @@ def test_a_tier_names_a_cell_only_where_a_budget_of_money_rests_on_it() -> None:
         (("llm=vllm", "llm.service_tier='not one'"), "llm.service_tier"),
     ],
 )
-def test_a_tier_that_the_provider_does_not_have_is_a_user_s_mistake(words: tuple[str, ...], told: str) -> None:
+def test_a_tier_that_the_provider_does_not_have_is_a_user_s_mistake(words: tuple[str, ...], reported: str) -> None:
     with pytest.raises(UserError) as caught:
         model(*words, "llm.model=NAME")
-    assert told in str(caught.value)
+    assert reported in str(caught.value)
 
 
 def test_an_agent_with_another_provider_does_not_have_the_tier_of_the_others() -> None:

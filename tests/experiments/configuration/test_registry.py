@@ -80,10 +80,10 @@ def test_a_plugin_that_does_not_exist_is_a_users_mistake(module: str) -> None:
 def test_a_broken_plugin_keeps_its_own_error_and_says_where(tmp_path, monkeypatch) -> None:
     (tmp_path / "broken_plugin.py").write_text("\nimport a_module_that_is_missing\n")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ExtensionError, match=r"^broken_plugin.py:2: ModuleNotFoundError: ") as told:
+    with pytest.raises(ExtensionError, match=r"^broken_plugin.py:2: ModuleNotFoundError: ") as reported:
         load_plugins(["broken_plugin"])
-    assert isinstance(told.value.__cause__, ModuleNotFoundError)
-    assert told.value.__cause__.name == "a_module_that_is_missing"
+    assert isinstance(reported.value.__cause__, ModuleNotFoundError)
+    assert reported.value.__cause__.name == "a_module_that_is_missing"
 
 
 def test_the_nearest_is_by_spelling_or_by_the_last_part_of_a_dotted_name() -> None:

@@ -36,7 +36,7 @@ def test_every_value_of_a_repair_and_its_template_are_part_of_the_name() -> None
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         ((*NAIVE, "extension=repairs"), "extension: there is no option 'repairs'"),
         ((*NAIVE, "extension=[repair,repairs]"), "extension: there is no option 'repairs'"),
@@ -46,10 +46,10 @@ def test_every_value_of_a_repair_and_its_template_are_part_of_the_name() -> None
         ((*REPAIR, "extension.repair.cooldown=-1"), "extension.repair.cooldown: "),
     ],
 )
-def test_a_wrong_value_is_told_by_its_key(words: tuple[str, ...], told: str) -> None:
+def test_a_wrong_value_is_reported_by_its_key(words: tuple[str, ...], reported: str) -> None:
     with pytest.raises(UserError) as error:
         Cell.compose(words)
-    assert error.value.message.startswith(told)
+    assert error.value.message.startswith(reported)
 
 
 def test_a_world_without_rules_of_repair_is_refused_when_its_parts_are_built() -> None:

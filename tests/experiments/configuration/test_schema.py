@@ -86,7 +86,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("argument", WRONG)
-def test_a_wrong_value_is_told_with_its_key_and_what_is_allowed(argument: str) -> None:
+def test_a_wrong_value_is_reported_with_its_key_and_what_is_allowed(argument: str) -> None:
     with pytest.raises(UserError) as caught:
         validate(compose([argument]))
     assert str(caught.value).startswith(WRONG[argument])
@@ -97,7 +97,7 @@ def test_no_message_holds_a_map_as_python_prints_it(env: str, llm: str) -> None:
     model = [] if llm == "simulated" else ["llm.model=gpt-5"]
     whole = compose([f"env={env}", f"llm={llm}", "agents=naive", "topology=debate", *model])
     wrong: tuple[Any, ...] = ({"x": {"y": 1}}, [{"x": 1}], 2**70, None)
-    told = []
+    reported = []
     for group in ("env", "llm", "agents", "topology", "clock", "budget"):
         for key in whole[group]:
             without = {name: value for name, value in whole[group].items() if name != key}
@@ -105,9 +105,9 @@ def test_no_message_holds_a_map_as_python_prints_it(env: str, llm: str) -> None:
                 try:
                     validate({**whole, group: part})
                 except UserError as error:
-                    told.append(str(error))
-    assert len(told) > 100
-    assert [message for message in told if "{'" in message or '{"' in message] == []
+                    reported.append(str(error))
+    assert len(reported) > 100
+    assert [message for message in reported if "{'" in message or '{"' in message] == []
 
 
 def test_a_check_of_several_keys_names_the_wrong_one() -> None:
@@ -127,15 +127,15 @@ class _Whole(BaseModel):
         raise ValueError("they do not go together")
 
 
-@pytest.mark.parametrize(("prefix", "told"), [("env.", "env: they do not"), ("", "they do not")])
-def test_a_check_of_several_keys_that_names_none_is_told_without_their_values(prefix: str, told: str) -> None:
+@pytest.mark.parametrize(("prefix", "reported"), [("env.", "env: they do not"), ("", "they do not")])
+def test_a_check_of_several_keys_that_names_none_is_reported_without_their_values(prefix: str, reported: str) -> None:
     values = {"first": 1, "second": {"x": 1}}
     with pytest.raises(ValidationError) as caught:
         _Whole.model_validate(values)
-    assert describe_validation_errors(caught.value, values, prefix, ["first"]) == f"{told} go together"
+    assert describe_validation_errors(caught.value, values, prefix, ["first"]) == f"{reported} go together"
 
 
-def test_several_wrong_values_are_told_together() -> None:
+def test_several_wrong_values_are_reported_together() -> None:
     with pytest.raises(UserError) as caught:
         validate(compose(["n=0", "seed=x"]))
     assert str(caught.value).splitlines() == [WRONG["n=0"], "seed: 'x' is not a whole number"]

@@ -26,14 +26,14 @@ def _variables(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def refused(*words: str, config_dir: Path | None = None) -> str:
-    told = []
+    reported = []
     for function in (Cell.compose, plan):
         with pytest.raises(UserError) as caught:
             function(list(words), config_dir)
-        told.append(str(caught.value))
-    assert CANARY not in "".join(told)
-    assert told[0] == told[1]
-    return told[0]
+        reported.append(str(caught.value))
+    assert CANARY not in "".join(reported)
+    assert reported[0] == reported[1]
+    return reported[0]
 
 
 @pytest.mark.parametrize(
@@ -65,8 +65,8 @@ def test_the_name_of_the_variable_of_a_key_may_come_from_the_environment() -> No
 )
 def test_the_value_of_a_variable_of_a_key_is_refused_wherever_it_stands(key: str) -> None:
     model = () if key == "llm.model" else ("llm.model=a",)
-    told = refused(*VLLM, *model, f"{key}=some/{CANARY}")
-    assert told.startswith(f"{key}: the value (not shown here) holds that of the environment variable MY_API_KEY")
+    reported = refused(*VLLM, *model, f"{key}=some/{CANARY}")
+    assert reported.startswith(f"{key}: the value (not shown here) holds that of the environment variable MY_API_KEY")
 
 
 def test_a_key_that_a_file_or_a_resolver_of_a_plugin_gives_is_refused(tmp_path: Path) -> None:
@@ -84,9 +84,9 @@ def test_an_argument_that_is_a_key_is_not_shown(words: tuple[str, ...]) -> None:
     "name", ["sk-0123456789", "sk-ant-api03-x_y-z0123", "gsk_0123456789abc", "openai/sk-proj-0123456"]
 )
 def test_a_model_name_that_looks_like_a_key_is_refused(name: str) -> None:
-    told = refused(*VLLM, f"llm.model={name}")
-    assert told.startswith("llm.model: the value (not shown here) looks like a key")
-    assert name not in told
+    reported = refused(*VLLM, f"llm.model={name}")
+    assert reported.startswith("llm.model: the value (not shown here) looks like a key")
+    assert name not in reported
     assert name not in refused(*VLLM, "llm.model=a", f"+llm.agents.agent_0.model={name}")
 
 

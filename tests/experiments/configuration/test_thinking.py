@@ -13,7 +13,7 @@ def _compose(*words: str) -> Cell:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "reported"),
     [
         (
             ("llm=openai", "llm.model=gpt-5", "llm.effort=max"),
@@ -45,10 +45,10 @@ def _compose(*words: str) -> Cell:
         ),
     ],
 )
-def test_what_a_known_model_does_not_take_is_told_with_the_way_out(words: tuple[str, ...], told: str) -> None:
+def test_what_a_known_model_does_not_take_is_reported_with_the_way_out(words: tuple[str, ...], reported: str) -> None:
     with pytest.raises(UserError) as error:
         _compose(*words)
-    assert told in str(error.value)
+    assert reported in str(error.value)
     assert str(error.value).startswith(("llm.effort: ", "llm.thinking_tokens: ", "llm.structured: ", "llm.fallback.0."))
 
 

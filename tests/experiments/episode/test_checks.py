@@ -41,7 +41,7 @@ def test_each_missing_extra_is_named_with_its_install_line(tmp_path: Path, monke
     assert "pip install 'numpy>=99'" in found["numpy"].detail
 
 
-def test_what_cannot_run_is_told_with_its_reason(tmp_path: Path) -> None:
+def test_what_cannot_run_is_reported_with_its_reason(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     found = _findings("nn=8", out=tmp_path / "file" / "runs")
     assert "results cannot be written there" in found["--out"].detail
@@ -88,8 +88,10 @@ def test_what_a_run_refuses_a_check_finds(
         ("llm=llamacpp llm.base_url=http://127.0.0.1:8099/v1", None),
     ],
 )
-def test_a_server_on_this_machine_that_is_not_there_is_told_with_what_starts_it(words: str, start: str | None) -> None:
+def test_a_server_on_this_machine_that_is_not_there_is_reported_with_what_starts_it(
+    words: str, start: str | None
+) -> None:
     config = Cell.compose([*words.split(), "agents=naive"]).configuration.llm_of("agent_0")
     hint = model_hint(ConnectionLost("refused"), config)
-    told = "" if start is None else f"{start} "
-    assert hint == f"Is a server running at {config.address}? {told}Its address is llm.base_url."
+    reported = "" if start is None else f"{start} "
+    assert hint == f"Is a server running at {config.address}? {reported}Its address is llm.base_url."

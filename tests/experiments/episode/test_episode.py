@@ -43,14 +43,14 @@ def test_an_episode_leaves_one_whole_folder(tmp_path: Path) -> None:
     assert result.board == ".....[a]\n.....[b]"
 
 
-def test_metrics_that_cannot_be_imported_are_told_before_the_episode(tmp_path: Path, monkeypatch) -> None:
+def test_metrics_that_cannot_be_imported_are_reported_before_the_episode(tmp_path: Path, monkeypatch) -> None:
     def fail() -> None:
         raise ImportError("a metric of an installed package")
 
     monkeypatch.setattr(METRICS, "load", fail)
-    with pytest.raises(ExtensionError, match="ImportError: a metric of an installed package") as told:
+    with pytest.raises(ExtensionError, match="ImportError: a metric of an installed package") as reported:
         run_cell(_corridor(), tmp_path / "runs")
-    assert isinstance(told.value.__cause__, ImportError)
+    assert isinstance(reported.value.__cause__, ImportError)
     assert not (tmp_path / "runs").exists()
 
 
@@ -77,12 +77,12 @@ def test_the_same_cell_again_overwrites_nothing(tmp_path: Path) -> None:
 
 def test_a_mind_that_raises_is_recorded_and_raised(tmp_path: Path) -> None:
     cell = _corridor("agents.fails_at=3")
-    with pytest.raises(FailedEpisode, match=r"walker.py:\d+, in Walker.think: RuntimeError: ") as told:
+    with pytest.raises(FailedEpisode, match=r"walker.py:\d+, in Walker.think: RuntimeError: ") as reported:
         run_cell(cell, tmp_path)
-    assert isinstance(told.value.__cause__, RuntimeError)
+    assert isinstance(reported.value.__cause__, RuntimeError)
     folder = tmp_path / cell.name
     meta = _meta(folder)
-    place = str(told.value).partition(": ")[0]
+    place = str(reported.value).partition(": ")[0]
     assert (meta["outcome"], meta["error"]) == (
         "error",
         {"class": "RuntimeError", "message": "the walker stumbled", "place": place},
@@ -93,14 +93,14 @@ def test_a_mind_that_raises_is_recorded_and_raised(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (["env.length=2000"], "env.length: 2000 cells are too many: at most 1000"),
         (["agents=planner"], "agents=planner needs the skill 'planner', which the world 'corridor' does not have"),
     ],
 )
-def test_parts_that_do_not_go_together_are_a_users_mistake_and_leave_nothing(tmp_path, arguments, told) -> None:
-    with pytest.raises(UserError, match=told):
+def test_parts_that_do_not_go_together_are_a_users_mistake_and_leave_nothing(tmp_path, arguments, reported) -> None:
+    with pytest.raises(UserError, match=reported):
         run_cell(_corridor(*arguments), tmp_path / "runs" / "deep")
     assert list(tmp_path.iterdir()) == []
 
@@ -111,7 +111,7 @@ def test_a_board_that_cannot_be_drawn_is_a_users_mistake_and_leaves_nothing(tmp_
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_place_that_cannot_be_written_is_told_before_anything_is_built(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_reported_before_anything_is_built(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="results cannot be written there"):
         run_cell(_corridor("env.length=2000"), tmp_path / "file")

@@ -45,7 +45,7 @@ def test_what_is_discarded_leaves_nothing_and_takes_nothing_else(tmp_path: Path)
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
-def test_a_place_that_cannot_be_written_is_told_and_nothing_is_left(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_reported_and_nothing_is_left(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(UserError, match=r"--out .*file/runs: results cannot be written there: Not a directory"):
         EpisodeFolder(tmp_path / "file" / "runs", "cell")

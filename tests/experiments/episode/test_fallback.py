@@ -213,7 +213,7 @@ def test_a_preset_serves_agents_and_roles_too() -> None:
         ("[{name: replay, run: x}]", "llm.fallback.0: .*replay"),
     ],
 )
-def test_a_fallback_that_is_none_is_told(fallback: str, expected: str) -> None:
+def test_a_fallback_that_is_none_is_reported(fallback: str, expected: str) -> None:
     with pytest.raises(UserError, match=f"(?s){expected}"):
         Cell.compose([*NAIVE, f"llm.fallback={fallback}"])
 

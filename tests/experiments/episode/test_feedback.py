@@ -30,8 +30,8 @@ def prompts(folder: Path) -> list[tuple[dict, list | None]]:
     for call in unfolded((folder / "calls.jsonl").read_bytes().splitlines(keepends=True)):
         user = next(message for message in call["request"]["messages"] if message["role"] == "user")
         blocks = read_blocks(user["content"])
-        told = blocks.get("constraints")
-        found.append((orjson.loads(blocks["turn"]), orjson.loads(told) if told is not None else None))
+        reported = blocks.get("constraints")
+        found.append((orjson.loads(blocks["turn"]), orjson.loads(reported) if reported is not None else None))
     return found
 
 
@@ -42,7 +42,7 @@ def states(cell: Cell, folder: Path) -> list[dict[str, dict]]:
     world.reset(cell.seed)
 
     def now() -> dict[str, dict]:
-        told = {}
+        reported = {}
         for task in world.open_tasks([None] * len(world.agents)):
             names = {
                 key: fold_names([world.agents[agent] for agent in agents])
@@ -50,10 +50,10 @@ def states(cell: Cell, folder: Path) -> list[dict[str, dict]]:
                 if agents is not None
             }
             rest = {"missing": dict(task.missing), "before": list(task.before)}
-            told[str(task.task)] = {
+            reported[str(task.task)] = {
                 "needs": task.needs, "more": task.more, **names, **{key: value for key, value in rest.items() if value}
             }  # fmt: skip
-        return told
+        return reported
 
     found = [now()]
     for stamped in read_trace(folder).events:
@@ -69,7 +69,7 @@ def test_every_prompt_that_plans_holds_the_states_as_they_are(tmp_path: Path, op
     cell = Cell.compose([f"env={world}", *rest, *TEAM, "topology.feedback=constraints"])
     folder = run_cell(cell, tmp_path).folder
     now = states(cell, folder)
-    told: Counter[str] = Counter()
+    reported: Counter[str] = Counter()
     acknowledged = set()
     for turn, tasks in prompts(folder):
         moment, plans = (turn["you"], turn["step"]), Act.PLAN in turn["may"]
@@ -78,19 +78,19 @@ def test_every_prompt_that_plans_holds_the_states_as_they_are(tmp_path: Path, op
         if not plans and turn.get("role") == "follower":
             continue
         assert tasks is not None, f"a turn without feedback: {turn}"
-        told["first step"] += plans and turn["step"] == 0
-        told["later"] += plans and turn["step"] > 0
-        told["leader's own plan"] += plans and turn.get("role") == "leader"
-        told["after an acknowledgement"] += plans and moment in acknowledged
+        reported["first step"] += plans and turn["step"] == 0
+        reported["later"] += plans and turn["step"] > 0
+        reported["leader's own plan"] += plans and turn.get("role") == "leader"
+        reported["after an acknowledgement"] += plans and moment in acknowledged
         for task in tasks:
             name = f"{task['task']['kind']}:{task['task']['target']}"
             if name in now[turn["step"]] and task["task"]["kind"] != "craft":
                 assert {key: task[key] for key in OF_THE_STATE if key in task} == now[turn["step"]][name]
-                told["states"] += 1
-    assert min(told[what] for what in ("first step", "later", "leader's own plan", "after an acknowledgement")) > 0, (
-        told
-    )
-    assert told["states"] > len(now), told
+                reported["states"] += 1
+    assert (
+        min(reported[what] for what in ("first step", "later", "leader's own plan", "after an acknowledgement")) > 0
+    ), reported
+    assert reported["states"] > len(now), reported
 
 
 def test_without_feedback_no_prompt_holds_any(tmp_path: Path) -> None:

@@ -119,13 +119,13 @@ def test_in_a_real_terminal_the_command_shows_who_says_what(width: int, height: 
     command = [sys.executable, "-m", "quorum", "run", *words]
     with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, cwd=ROOT, env=environment) as process:
         os.close(slave)
-        told = b""
+        reported = b""
         with contextlib.suppress(OSError):  # the end of a terminal is an error on Linux
             while chunk := os.read(master, 65536):
-                told += chunk
+                reported += chunk
         os.close(master)
     assert process.returncode == 0
-    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", told.decode())
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", reported.decode())
     assert "agent_0 → all (directive): agent_1: block_" in text
     assert re.search(r"agent_1 +[RWX] +deliver block_", text)
     assert "R reasons  W waits  X acts  I interrupted" in text

@@ -61,7 +61,7 @@ def played(tmp_path: Path, options: Path) -> Played:
     return Played(tmp_path, options)
 
 
-def told(folder: Path) -> set[str]:
+def reported(folder: Path) -> set[str]:
     """Return what the counters of a run said: how many episodes there were before, and what they drew."""
     return {event.rationale for event in read_trace(folder).of(PlanChange) if event.rationale}
 
@@ -87,7 +87,7 @@ def test_minds_that_share_a_memory_are_asked_once_and_others_each(played: Played
 
 def test_a_store_is_read_at_the_start_and_replaced_at_the_end(played: Played) -> None:
     first, second = played.stored(), played.stored()
-    assert {line.partition(",")[0] for line in told(second.folder)} == {"1 before"}
+    assert {line.partition(",")[0] for line in reported(second.folder)} == {"1 before"}
     stored = read_memory(played.store)
     assert stored == second.memory
     assert stored is not None
@@ -121,12 +121,12 @@ def test_a_run_with_a_memory_can_be_repeated_from_its_folder_alone(played: Playe
 def test_another_episode_has_the_same_board_and_other_draws(played: Played) -> None:
     none, zero, one = played(), played("episode=0"), played("episode=1")
     assert [*comparable(zero.folder)] == [*comparable(none.folder)]
-    assert told(zero.folder) != told(one.folder)
+    assert reported(zero.folder) != reported(one.folder)
     starts = [read_trace(result.folder).start for result in (zero, one)]
     assert starts[0] == starts[1]
 
 
-def test_a_simulated_model_draws_anew_in_another_episode(tmp_path: Path) -> None:
+def test_a_simulated_model_draws_again_in_another_episode(tmp_path: Path) -> None:
     words = ["n=2", "agents=naive", "llm.poor=0.9", "max_steps=3"]
     one, same, other = (
         run_cell(Cell.compose([*words, *more]), tmp_path).folder for more in ([], ["episode=0"], ["episode=3"])
@@ -296,7 +296,7 @@ class Mute:
 
 
 @pytest.mark.parametrize("answer", [{1: 2}, {1, 2}, object()])
-def test_what_is_not_json_is_told_with_the_function_that_gave_it(answer: object) -> None:
+def test_what_is_not_json_is_reported_with_the_function_that_gave_it(answer: object) -> None:
     with pytest.raises(ContractError, match=r"Mute.remember\(\) returned what cannot be written as JSON"):
         team_memory.remembered([Mute(answer)])
 

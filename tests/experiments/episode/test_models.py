@@ -60,7 +60,7 @@ def test_the_configuration_decides_how_answers_are_drawn(tmp_path: Path) -> None
     assert _calls(result.folder)[0]["request"]["sampling"] == {"temperature": 0.7, "max_tokens": 55, "seed": 3}
 
 
-def test_an_agent_may_have_a_model_of_its_own(tmp_path: Path) -> None:
+def test_an_agent_may_have_its_own_model(tmp_path: Path) -> None:
     result = _run(tmp_path, """llm.agents.walker_1={says: '{"cells": 5}', temperature: 0.5}""")
     calls = _calls(result.folder)
     assert {(call["agent"], call["reply"]["text"]) for call in calls} == {
@@ -160,7 +160,7 @@ def test_a_replay_has_the_same_trace_and_asks_nobody(tmp_path: Path) -> None:
     assert comparable(run_cell(again, tmp_path / "again").folder) == comparable(live.folder)
 
 
-def test_a_replay_of_something_else_is_told_with_the_difference(tmp_path: Path) -> None:
+def test_a_replay_of_something_else_is_reported_with_the_difference(tmp_path: Path) -> None:
     live = _run(tmp_path)
     cell = Cell.compose(
         ["env=corridor", "env.length=7", "agents=asker", "llm=replay", "n=2", f"llm.run={live.folder}"],

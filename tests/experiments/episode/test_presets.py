@@ -107,7 +107,7 @@ async def test_mistral_forbids_what_it_does_not_know_and_is_asked_without_it(mon
 
 
 @pytest.mark.parametrize("preset", [p for p in PRESETS if DOCUMENTED[p][2]])
-def test_a_missing_key_is_told_with_its_variable_and_where_it_is_made(
+def test_a_missing_key_is_reported_with_its_variable_and_where_it_is_made(
     preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     variable = DOCUMENTED[preset][2]
@@ -133,7 +133,7 @@ def test_names_of_openrouter_are_sent_as_they_are(model: str) -> None:
     assert config.priced
 
 
-def test_a_prefix_that_only_litellm_knows_is_told() -> None:
+def test_a_prefix_that_only_litellm_knows_is_reported() -> None:
     wrong = UnknownModel("the provider has no model")
     assert "llm.model=llama-3" in model_hint(wrong, _config("groq", model="groq/llama-3"))
     assert "llm.model=m" in model_hint(wrong, _config("together", model="together_ai/m"))

@@ -59,7 +59,7 @@ def test_a_model_with_a_higher_minimum_keeps_nothing_of_short_prompts(tmp_path: 
     assert metrics["model.prompt_cache_share"] == metrics["model.cache_written_tokens"] == 0
 
 
-def test_the_cache_changes_what_is_told_of_tokens_and_money_alone(tmp_path: Path) -> None:
+def test_the_cache_changes_what_is_reported_for_tokens_and_money_alone(tmp_path: Path) -> None:
     def thoughts(folder: Path) -> list[Any]:
         trace = read_trace(folder / "trace.jsonl")
         counted = {"cached_tokens", "cache_written_tokens", "usd", "seconds"}

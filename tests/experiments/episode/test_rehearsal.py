@@ -59,15 +59,15 @@ def test_no_cell_calls_what_was_not_rehearsed(words: str, tmp_path: Path) -> Non
 @pytest.mark.conformance
 def test_time_of_compilation_is_in_no_figure(tmp_path: Path) -> None:
     variables = environment(XDG_CACHE_HOME=str(tmp_path / "caches"), NUMBA_CACHE_DIR="")
-    told = []
+    reported = []
     for seed in (0, 1):
         words = command(
             "sweep", f"seed={seed},{seed + 2}", "n=2", "agents=planner,heuristic", "engine.workers=2", "--json"
         )
         done = subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, text=True, check=True)
-        told.append(done.stderr.count(LINE))
+        reported.append(done.stderr.count(LINE))
         assert json.loads(done.stdout)["seconds"] < 10
-    assert told == [1, 0]
+    assert reported == [1, 0]
     for run in (tmp_path / "runs").rglob("metrics.json"):
         metrics = json.loads(run.read_text())
         assert metrics["coop2.decision_time_total_seconds"] < 2.0, run
@@ -76,10 +76,10 @@ def test_time_of_compilation_is_in_no_figure(tmp_path: Path) -> None:
 @pytest.mark.conformance
 def test_kernels_can_be_compiled_ahead(tmp_path: Path) -> None:
     variables = environment(XDG_CACHE_HOME=str(tmp_path / "caches"), NUMBA_CACHE_DIR="")
-    for told in (LINE, ""):
+    for reported in (LINE, ""):
         words = command("check", "--compile", "--json")
         done = subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, text=True, check=True)
-        assert done.stderr == told
+        assert done.stderr == reported
         (kernels,) = (finding for finding in json.loads(done.stdout) if finding["subject"] == "kernels")
         assert kernels["detail"].endswith(f"kept in {tmp_path}/caches/quorum/kernels")
     for words in (["n=2", "agents=planner"], ["env=crafter", "max_steps=5"]):
@@ -89,5 +89,5 @@ def test_kernels_can_be_compiled_ahead(tmp_path: Path) -> None:
         assert done.stderr == ""
 
 
-def test_what_is_compiled_already_is_not_told(quorum: Quorum) -> None:
+def test_what_is_compiled_already_is_not_reported(quorum: Quorum) -> None:
     assert quorum("run", "n=2", "max_steps=3").stderr == ""

@@ -79,7 +79,7 @@ def test_the_coordinator_is_a_role_below_those_in_which_it_asks(addresses: Addre
     }
 
 
-def test_what_an_agent_has_of_its_own_goes_before_its_role() -> None:
+def test_what_is_set_for_an_agent_goes_before_its_role() -> None:
     role = "llm.roles.leader={temperature: 0.3, max_tokens: 9, model: large}"
     own = ["llm.agents.agent_0={temperature: 0.9}", "llm.agents.agent_1={model: mine}"]
     words = ["agents=naive", "topology=centralized", "llm=vllm", "llm.model=usual", role, *own]
@@ -182,7 +182,7 @@ def test_a_slow_answer_is_waited_for_as_long_as_its_turn_says(tmp_path: Path, mo
     assert "within 0.1 s" in failed[0]["failure"]["message"]
 
 
-def test_a_deadline_of_nothing_is_told() -> None:
+def test_a_deadline_of_nothing_is_reported() -> None:
     with pytest.raises(UserError, match=r"llm.deadlines.tallk: there is no such turn or role\nDid you mean 'talk'"):
         Cell.compose(["agents=naive", "llm.deadlines.tallk=3"])
     with pytest.raises(UserError, match=r"llm.deadlines.talk: 0 is not allowed: it must be more than 0"):

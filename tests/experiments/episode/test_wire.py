@@ -130,7 +130,7 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("refusal", REFUSALS)
-def test_a_provider_that_refuses_is_told_in_one_message(refusal: str, tmp_path: Path, monkeypatch) -> None:
+def test_a_provider_that_refuses_is_reported_in_one_message(refusal: str, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("QUORUM_CANARY", CANARY)
     fault, words = REFUSALS[refusal]
     with served(_brain(), faults=lambda _: fault) as addresses, pytest.raises(UserError) as caught:

@@ -159,9 +159,9 @@ def call(inputs: str, words: tuple[str, ...]) -> Outcome:
         wrong = "it hangs: " + "".join(traceback.format_exc().splitlines(keepends=True)[-12:])
     except BaseException:
         wrong = traceback.format_exc()
-    told = out.getvalue() + err.getvalue()
+    reported = out.getvalue() + err.getvalue()
     memory = _peak()
-    wrong = wrong or _wrong(told, code, memory)
+    wrong = wrong or _wrong(reported, code, memory)
     return Outcome(inputs, " ".join(words), code, memory, wrong)
 
 
@@ -198,13 +198,13 @@ def _page(sweep: Path) -> int:
     return 0
 
 
-def _wrong(told: str, code: int | None, memory: int) -> str:
-    if "Traceback (most recent call last)" in told or "never retrieved" in told:
-        return told[-3000:]
+def _wrong(reported: str, code: int | None, memory: int) -> str:
+    if "Traceback (most recent call last)" in reported or "never retrieved" in reported:
+        return reported[-3000:]
     if code not in (0, 1, 2):
-        return f"exit code {code}: {told[-500:]}"
-    if SECRET in told:
-        return f"it tells the secret: {told[-2000:]}"
+        return f"exit code {code}: {reported[-500:]}"
+    if SECRET in reported:
+        return f"it tells the secret: {reported[-2000:]}"
     if memory > MEMORY:
         return f"it takes {memory} KiB"
     return ""

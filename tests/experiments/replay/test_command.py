@@ -13,7 +13,7 @@ def run(played, tmp_path):
     return "run"
 
 
-def test_a_film_is_written_and_told(quorum, run, tmp_path) -> None:
+def test_a_film_is_written_and_reported(quorum, run, tmp_path) -> None:
     done = quorum("replay", run, "--out", "film.gif", "--to", "3", "--width", "300")
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""

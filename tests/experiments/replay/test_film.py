@@ -164,7 +164,7 @@ def test_a_film_tells_a_trace_that_breaks_off(copied, tmp_path) -> None:
     trace.write_bytes(trace.read_bytes()[: trace.stat().st_size // 2])
     output = Output(tmp_path / "f.gif", "--out")
     asked = ReplayRequest(runs=[folder], out=output, fps=8, first=0, last=None, width=None)
-    told = run_replay(asked, None, quiet=True)
-    assert len(told) == 1
-    assert "breaks off" in told[0]
+    reported = run_replay(asked, None, quiet=True)
+    assert len(reported) == 1
+    assert "breaks off" in reported[0]
     assert Image.open(BytesIO((tmp_path / "f.gif").read_bytes())).n_frames == open_episode(folder).steps + 1

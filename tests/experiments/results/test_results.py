@@ -83,7 +83,7 @@ def test_a_cell_of_two_arms_is_a_row_in_each(tmp_path: Path) -> None:
     assert [(row.name, row.arm) for row in read_results(tmp_path).rows] == [("a", "one"), ("a", "two")]
 
 
-def test_what_was_planned_and_not_run_is_told(tmp_path: Path) -> None:
+def test_what_was_planned_and_not_run_is_reported(tmp_path: Path) -> None:
     digest = write_run(tmp_path, outcome(), name="a")
     write_plan(tmp_path, [("a", digest, None), ("b", "0" * 64, None)])
     assert [cell.name for cell in read_results(tmp_path).missing] == ["b"]
@@ -154,7 +154,7 @@ def test_values_are_written_the_same_everywhere(tmp_path: Path) -> None:
         (lambda folder: folder / "empty", "it holds no runs"),
     ],
 )
-def test_a_wrong_folder_is_told_with_the_way_out(tmp_path: Path, make, message: str) -> None:
+def test_a_wrong_folder_is_reported_with_the_way_out(tmp_path: Path, make, message: str) -> None:
     digest = write_run(tmp_path / "sweep", outcome(), name="a")
     write_plan(tmp_path / "sweep", [("a", digest, None)])
     (tmp_path / "file").write_text("")
@@ -167,7 +167,7 @@ def test_a_wrong_folder_is_told_with_the_way_out(tmp_path: Path, make, message: 
     ("text", "message"),
     [("{", "damaged"), ('{"schema": 2}', "newer version"), ('{"schema": 1, "name": "x"}', "damaged: cells")],
 )
-def test_a_plan_that_cannot_be_read_is_told(tmp_path: Path, text: str, message: str) -> None:
+def test_a_plan_that_cannot_be_read_is_reported(tmp_path: Path, text: str, message: str) -> None:
     write_run(tmp_path, outcome(), name="a")
     (tmp_path / "sweep.json").write_text(text)
     with pytest.raises(UserError, match=message):

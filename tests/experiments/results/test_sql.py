@@ -70,7 +70,7 @@ def test_no_question_reaches_files_or_network(sweep: Path, question: str) -> Non
         ask([read_results(sweep)], question)
 
 
-def test_a_name_without_quotes_is_told_how_to_write(sweep: Path) -> None:
+def test_a_name_without_quotes_gets_a_hint_how_to_write_it(sweep: Path) -> None:
     with pytest.raises(UserError, match="Names with a point stand in double quotes"):
         ask([read_results(sweep)], "select outcome.steps from results")
 

@@ -99,11 +99,11 @@ CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.parametrize("case", CHANGES)
 def test_a_change_that_hides_behind_fresh_digests_is_found(run: Path, case: str) -> None:
-    change, told = CHANGES[case]
+    change, reported = CHANGES[case]
     change(run)
     resealed(run)
     found = verify_run(run)
-    assert any(problem.startswith(told) for problem in found.problems), found.problems
+    assert any(problem.startswith(reported) for problem in found.problems), found.problems
 
 
 @pytest.mark.parametrize("name", ["trace.jsonl", "metrics.json", "config.yaml"])
@@ -158,8 +158,8 @@ def test_a_plan_is_held_against_what_is_there(run: Path) -> None:
     (run.parent / "killed.partial-1" / "meta.json").write_text((run / "meta.json").read_text())
     (run.parent / "linked").symlink_to(other)
     found = check_folder(run.parent)
-    told = {one.name: one.problems for one in found.damaged}
-    assert told == {
+    reported = {one.name: one.problems for one in found.damaged}
+    assert reported == {
         run.name: [f"it is the run of another cell, of hash {hashes[run.name][:8]}"],
         "linked": ["it is a link, which is not followed"],
     }
@@ -167,7 +167,7 @@ def test_a_plan_is_held_against_what_is_there(run: Path) -> None:
     assert "1 whole, 2 damaged, 1 unfinished, 1 not run yet" in "\n".join(found.lines())
 
 
-def test_many_runs_are_verified_in_processes_of_their_own(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_runs_are_verified_in_their_own_processes(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("quorum.experiments.results.verify._FEW", 1)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
     another_steps(run)

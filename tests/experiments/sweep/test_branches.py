@@ -140,9 +140,9 @@ def test_what_is_done_is_not_run_again_and_a_larger_grid_adds_to_it(first: Path,
 def test_the_command_to_resume_names_what_is_branched(first: Path, tmp_path: Path) -> None:
     report = swept(first, tmp_path, POOR, limit=0, says=["agent_0:go"])
     options = "--at 1 --at 3 --say agent_0:go"
-    told = f"quorum branch {first} {POOR} engine.workers=1 {options} --out {tmp_path} --name s"
-    assert report.command.text == told
-    assert json.loads((tmp_path / "s" / "sweep.json").read_text())["command"] == told
+    reported = f"quorum branch {first} {POOR} engine.workers=1 {options} --out {tmp_path} --name s"
+    assert report.command.text == reported
+    assert json.loads((tmp_path / "s" / "sweep.json").read_text())["command"] == reported
 
 
 def test_the_plan_on_disk_names_the_runs_as_seen_from_it(copied: Path, tmp_path: Path) -> None:
@@ -211,8 +211,8 @@ REFUSED: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_cannot_be_branched_is_refused_before_anything_is_written(case: str, first: Path, tmp_path: Path) -> None:
-    words, changes, told = REFUSED[case]
-    with pytest.raises(UserError, match=told):
+    words, changes, reported = REFUSED[case]
+    with pytest.raises(UserError, match=reported):
         swept(first, tmp_path, *words, **changes)
     assert list(tmp_path.iterdir()) == []
 

@@ -37,23 +37,23 @@ def quorum(tmp_path: Path, options: Path, monkeypatch: pytest.MonkeyPatch, capsy
 
 
 def test_progress_goes_to_standard_error_and_the_summary_to_standard_output(quorum) -> None:
-    code, out, told = quorum("seed=0,0,1")
+    code, out, reported = quorum("seed=0,0,1")
     assert code == 0
     assert "2 of 2 done: 0 before, 2 now" in out
-    notice, first, *_, last = told.splitlines()
+    notice, first, *_, last = reported.splitlines()
     assert notice == "notice: 1 points of the grid name a cell that another one names; it is run once"
     assert (first, last) == ("s: 0/2 done, 2 to run", "s: 2/2 done, 0 running, 0 failed, ETA 0:00")
 
 
 def test_json_is_alone_on_standard_output_and_quiet_says_nothing_but_errors(quorum) -> None:
-    code, out, told = quorum("seed=0,1", "--quiet", "--json", "--limit", "1")
+    code, out, reported = quorum("seed=0,1", "--quiet", "--json", "--limit", "1")
     data = json.loads(out)
-    assert (code, told, data["run_now"], data["left"]) == (0, "", 1, 1)
+    assert (code, reported, data["run_now"], data["left"]) == (0, "", 1, 1)
     assert data["command"].startswith("quorum sweep env=corridor agents=walker n=1 engine.workers=1 seed=0,1 --name s")
     assert quorum("seed=0", "--quiet") == (0, "", "")
-    code, out, told = quorum("seed=5", "agents.fails_at=1", "--quiet")
+    code, out, reported = quorum("seed=5", "agents.fails_at=1", "--quiet")
     assert (code, out) == (1, "")
-    assert told == "1 cells ended in an error: run them with --retry-failed\n"
+    assert reported == "1 cells ended in an error: run them with --retry-failed\n"
 
 
 class StoppedEngine:

@@ -96,7 +96,7 @@ def test_a_full_disk_is_a_clear_stop_and_leaves_nothing_half_written(sweep: Swee
     assert len(stamps(tmp_path / "s")) == len(outcome.result.finished) == 2
 
 
-def test_files_that_may_not_grow_are_told_too_and_the_same_command_goes_on(
+def test_files_that_may_not_grow_are_reported_too_and_the_same_command_goes_on(
     asked: Callable[..., SweepRequest], tmp_path: Path, options: Path
 ) -> None:
     plugins = [word for module in MODULES for word in ("--plugin", module)]
@@ -119,7 +119,7 @@ def test_files_that_may_not_grow_are_told_too_and_the_same_command_goes_on(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_may_not_be_written_is_told(sweep: Sweep, tmp_path: Path) -> None:
+def test_a_folder_that_may_not_be_written_is_reported(sweep: Sweep, tmp_path: Path) -> None:
     (tmp_path / "s").mkdir(mode=0o500)
     with pytest.raises(UserError, match=r"s: results cannot be written there: Permission denied"):
         sweep("agents=walker", "n=1")

@@ -131,8 +131,8 @@ def test_the_command_names_the_cells_on_request_only(quorum: Quorum) -> None:
     assert [line.rstrip() for line in summary.splitlines()] == [line.rstrip() for line in plain.stdout.splitlines()]
     assert len(names.splitlines()) == 3
     assert all(name.startswith("cube-n2-") and name not in summary for name in names.splitlines())
-    told = quorum(*words[:-1], "--names")
-    assert (told.returncode, "--names: it goes with --dry-run" in told.stderr) == (2, True)
+    reported = quorum(*words[:-1], "--names")
+    assert (reported.returncode, "--names: it goes with --dry-run" in reported.stderr) == (2, True)
 
 
 def test_it_says_what_tiers_and_batches_cost_where_their_prices_are_known(asked: Callable[..., SweepRequest]) -> None:

@@ -34,7 +34,7 @@ def sweep(tmp_path: Path) -> Callable[..., dict[str, int]]:
     return run
 
 
-def test_an_edited_template_is_run_anew_and_not_pooled_with_the_old_one(
+def test_an_edited_template_is_run_again_and_not_pooled_with_the_old_one(
     sweep: Callable[..., dict[str, int]], tmp_path: Path
 ) -> None:
     assert sweep("Push.", "seed=0,1") == {"before": 0, "now": 2}
@@ -45,8 +45,8 @@ def test_an_edited_template_is_run_anew_and_not_pooled_with_the_old_one(
     found = read_results(tmp_path / "s")
     with pytest.raises(UserError, match=r"different inputs: prompts.folder/cube/rules.jinja differ .*\n.*--by inputs"):
         compare([found], Question())
-    told = compare([found], Question(by=["inputs"]))
-    assert [tally.pooled for tally in told.pool.tallies] == [2, 2]
+    reported = compare([found], Question(by=["inputs"]))
+    assert [tally.pooled for tally in reported.pool.tallies] == [2, 2]
     accepted = compare([found], Question(accept_versions=True))
     assert "prompts.folder/cube/rules.jinja (" in "\n".join(notes(accepted))
 

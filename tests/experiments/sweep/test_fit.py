@@ -110,7 +110,7 @@ def test_when_nothing_is_left_the_file_says_so(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "reported"),
     [
         ({"metric": "outcome.retrun"}, "--metric: there is no metric 'outcome.retrun'"),
         ({"metric": "decision.number"}, "neither higher nor lower"),
@@ -118,10 +118,10 @@ def test_when_nothing_is_left_the_file_says_so(tmp_path):
         ({"words": ("n=2", "agents=heuristic")}, "agents=heuristic does not talk"),
     ],
 )
-def test_what_cannot_be_learned_is_refused_before_anything_is_played(changes, told, tmp_path):
+def test_what_cannot_be_learned_is_refused_before_anything_is_played(changes, reported, tmp_path):
     with pytest.raises(UserError) as refused:
         fit_topology(request(tmp_path, **changes), print, quiet=True)
-    assert told in str(refused.value)
+    assert reported in str(refused.value)
     assert not list(tmp_path.iterdir())
 
 

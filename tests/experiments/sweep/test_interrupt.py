@@ -37,15 +37,15 @@ def started(tmp_path: Path, options: Path) -> Callable[..., subprocess.Popen[str
 def test_once_finishes_what_is_under_way_and_the_command_it_names_goes_on(started, tmp_path: Path) -> None:
     process = started(pause=0.1)  # two seconds an episode: more are done before the signal only if it is that late
     process.send_signal(signal.SIGINT)
-    out, told = process.communicate(timeout=60)
+    out, reported = process.communicate(timeout=60)
     data = json.loads(out)
     assert process.returncode == 130
     assert (data["stopped"], data["failed"]) == ("interrupted", [])
     assert 2 <= data["run_now"] <= 6
     assert data["left"] == 30 - data["run_now"]
-    assert "are finished first (Ctrl-C again drops them)" in told
-    assert f"{data['left']} cells are left; go on with: {data['command']}" in told
-    assert "Traceback" not in told
+    assert "are finished first (Ctrl-C again drops them)" in reported
+    assert f"{data['left']} cells are left; go on with: {data['command']}" in reported
+    assert "Traceback" not in reported
     assert leftovers(Path(data["folder"])) == []
 
 
@@ -54,19 +54,19 @@ def test_twice_drops_what_is_under_way(signals: tuple[signal.Signals, ...], star
     process = started(pause=5.0)
     assert process.stdout is not None
     assert process.stderr is not None
-    told = ""
+    reported = ""
     end = threading.Timer(120, process.kill)
     end.start()
     for number in signals[:-1]:  # the next one is sent when this one was heard: two at once may be one
         process.send_signal(number)
-        while "Ctrl-C again drops them" not in told:
-            told += (line := process.stderr.readline())
-            assert line, told
+        while "Ctrl-C again drops them" not in reported:
+            reported += (line := process.stderr.readline())
+            assert line, reported
     process.send_signal(signals[-1])
     with process:
-        told += process.stderr.read()
+        reported += process.stderr.read()
         data = json.loads(process.stdout.read())
     end.cancel()
     assert (process.returncode, data["run_now"], data["left"]) == (130, 0, 30)
-    assert "Traceback" not in told
+    assert "Traceback" not in reported
     assert leftovers(Path(data["folder"])) == []

@@ -47,7 +47,7 @@ def episodes(folder: Path) -> dict[tuple[int, int], Path]:
     return dict(sorted(found.items()))
 
 
-def told(run: Path) -> str:
+def reported(run: Path) -> str:
     """Return what a counter says in its plans: how many episodes there were before, and what it draws."""
     (said,) = {event.rationale for event in read_trace(run).of(PlanChange) if event.rationale}
     return said
@@ -55,7 +55,7 @@ def told(run: Path) -> str:
 
 def before(run: Path) -> int:
     """Return how many episodes the counter of a run says that there were before."""
-    return int(told(run).partition(" ")[0])
+    return int(reported(run).partition(" ")[0])
 
 
 def contents(folder: Path) -> Mapping[tuple[int, int], Any]:
@@ -94,7 +94,7 @@ def test_each_episode_of_a_line_begins_with_the_memory_of_the_one_before(whole: 
 def test_the_episodes_of_a_line_have_one_board_and_other_draws(whole: Path) -> None:
     runs = [run for (seed, _), run in episodes(whole).items() if seed == 0]
     assert len({read_trace(run).start.seed for run in runs}) == 1
-    assert len({told(run).partition(",")[2] for run in runs}) == 4
+    assert len({reported(run).partition(",")[2] for run in runs}) == 4
 
 
 def test_the_results_of_a_line_have_its_episodes_as_a_factor(whole: Path) -> None:
@@ -106,7 +106,7 @@ def test_without_memory_the_same_line_is_played_with_the_same_draws(sweep: Sweep
     control, kept = episodes(tmp_path / "s"), episodes(whole)
     assert [before(run) for run in control.values()] == [0] * 4
     assert not any((run / MEMORY).exists() for run in control.values())
-    draws = [[told(runs[0, k]).partition(",")[2] for k in range(4)] for runs in (control, kept)]
+    draws = [[reported(runs[0, k]).partition(",")[2] for k in range(4)] for runs in (control, kept)]
     assert draws[0] == draws[1]
 
 

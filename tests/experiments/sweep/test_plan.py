@@ -64,7 +64,7 @@ arms:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("fixed: []\ngrid: []\narms: {a: [n=1], a: [n=2]}", "'a' stands twice, again in line 3"),
         ("fixed: []\ngrid: []\narms: {a: [n=1], b: [n=1]}", "the arms 'a' and 'b' are the same: both run cube-n1-"),
@@ -84,11 +84,11 @@ arms:
         (PUBLISHED.format(row="[4, 1.0, true]"), "row 0: outcome.steps: True is no mean"),
     ],
 )
-def test_a_mistake_in_an_experiment_is_told(text: str, told: str, options: Path) -> None:
-    experiment(options, f"# A mistake.\n{text}\n" if "twice" not in told else f"{text}\n")
+def test_a_mistake_in_an_experiment_is_reported(text: str, reported: str, options: Path) -> None:
+    experiment(options, f"# A mistake.\n{text}\n" if "twice" not in reported else f"{text}\n")
     with pytest.raises(UserError) as caught:
         plan(["experiment=mine"], options)
-    assert told in str(caught.value)
+    assert reported in str(caught.value)
 
 
 def test_a_word_that_makes_two_arms_the_same_is_named(options: Path) -> None:

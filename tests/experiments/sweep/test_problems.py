@@ -23,7 +23,7 @@ CUBE = ("n=2", "max_steps=2")
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Callable[..., str]:
+def reported(tmp_path: Path) -> Callable[..., str]:
     """Give the message with which a sweep is refused; nothing may be left of it."""
 
     def refused(*words: str) -> str:
@@ -52,18 +52,18 @@ MISTAKES = {
 
 @pytest.mark.parametrize("words", MISTAKES, ids=" ".join)
 def test_one_kind_that_cannot_be_run_is_named_with_the_words_that_lead_to_it(
-    words: tuple[str, ...], told: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: tuple[str, ...], reported: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "turn.jinja").write_text("{{ nothing }}")
     monkeypatch.chdir(tmp_path)
-    message = told(*CUBE, *words, "seed=0,1")
+    message = reported(*CUBE, *words, "seed=0,1")
     assert message.startswith("2 of 4 cells cannot be run: ")
     assert MISTAKES[words] in message
     assert message.endswith("\n--skip-invalid runs the others.")
 
 
-def test_a_missing_key_is_told_before_a_run_and_a_forecast_does_without(tmp_path: Path) -> None:
+def test_a_missing_key_is_reported_before_a_run_and_a_forecast_does_without(tmp_path: Path) -> None:
     model = ("llm=vllm", "llm.model=a", "llm.api_key_env=NO_SUCH_KEY")
     request = SweepRequest((*CUBE, "agents=naive,heuristic", *model), tmp_path / "runs")
     with pytest.raises(UserError, match=r"^1 of 2 cells cannot be run: agents=naive: llm: no key: .*NO_SUCH_KEY"):
@@ -72,9 +72,9 @@ def test_a_missing_key_is_told_before_a_run_and_a_forecast_does_without(tmp_path
     assert not (tmp_path / "runs").exists()
 
 
-def test_all_kinds_that_cannot_be_run_are_told_in_one_list(told: Callable[..., str]) -> None:
+def test_all_kinds_that_cannot_be_run_are_reported_in_one_list(reported: Callable[..., str]) -> None:
     words = ("agents=heuristic,llamac,cmas", "topology=individual", "env.blocks={1: 1},{3: 1}", "seed=x,0,1")
-    head, *lines, last = told(*CUBE, *words).splitlines()
+    head, *lines, last = reported(*CUBE, *words).splitlines()
     assert head == "16 of 18 cells cannot be run:"
     assert [line.partition(": ")[2][:25] for line in lines] == [
         "seed: 'x' is not a whole ",
@@ -85,10 +85,10 @@ def test_all_kinds_that_cannot_be_run_are_told_in_one_list(told: Callable[..., s
     assert last == "--skip-invalid runs the others."
 
 
-def test_a_mistake_of_every_cell_is_told_as_that_of_one_run(told: Callable[..., str]) -> None:
+def test_a_mistake_of_every_cell_is_reported_as_that_of_one_run(reported: Callable[..., str]) -> None:
     with pytest.raises(UserError) as alone:
         asyncio.run(FirstLook(ModelPool()).at(Cell.compose([*CUBE, "agents=llamac"])))
-    assert told(*CUBE, "agents=llamac", "seed=0,1") == str(alone.value)
+    assert reported(*CUBE, "agents=llamac", "seed=0,1") == str(alone.value)
 
 
 def test_skip_invalid_runs_the_others_and_the_same_words_resume_them(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def test_the_facts_tell_of_the_calls_under_way_and_of_what_was_answered_in_cells
     assert progress.facts()[3] == "4,000 tokens"
 
 
-def test_what_finished_cells_took_is_told_where_no_worker_tells_more(sweeping: Sweeping) -> None:
+def test_what_finished_cells_took_is_reported_where_no_worker_tells_more(sweeping: Sweeping) -> None:
     progress = SweepProgress(sweeping.queue, sweeping.status, sweeping.clock)
     sweeping.begin(sweeping.names[0])
     sweeping.queue.report(Traffic(1, 0, Spent(1, 10, 0.1), False))
@@ -141,8 +141,8 @@ def test_lines_come_every_ten_seconds_and_for_every_failure(sweeping: Sweeping) 
         assert text.getvalue().splitlines()[2] == f"failed: {sweeping.names[0]}: no luck"
         sweeping.queue.end(Stop.INTERRUPTED, "interrupted")
         show()
-        told = "stopping: interrupted; 3 cells under way are finished first (Ctrl-C again drops them)"
-        assert text.getvalue().splitlines()[3:] == [told]
+        reported = "stopping: interrupted; 3 cells under way are finished first (Ctrl-C again drops them)"
+        assert text.getvalue().splitlines()[3:] == [reported]
 
 
 def test_the_table_has_a_row_an_arm_and_is_drawn_four_times_a_second(sweeping: Sweeping) -> None:
@@ -217,11 +217,11 @@ def test_waves_and_open_batches_with_their_money_and_time_are_shown(sweeping: Sw
     assert not any("waves" in fact for fact in progress.facts())
     status = BatchStatus(waves=3, open=2, asked=400, age=95, ended=2, seconds=180.0, answers=200, replayed=20, usd=0.5)
     sweeping.queue.report(Batching(status))
-    told = progress.facts()
-    assert "3 waves" in told
-    assert "2 batches open: 400 requests, 1:35 so far, 3:00 as a rule" in told
-    assert "about $1.00 in them" in told
-    assert "20 answers of an earlier command" in told
+    reported = progress.facts()
+    assert "3 waves" in reported
+    assert "2 batches open: 400 requests, 1:35 so far, 3:00 as a rule" in reported
+    assert "about $1.00 in them" in reported
+    assert "20 answers of an earlier command" in reported
     sweeping.queue.report(Batching(BatchStatus(waves=4, usd=None)))
     assert "4 waves" in progress.facts()
     assert not any("open" in fact or "about" in fact for fact in progress.facts())

@@ -94,8 +94,8 @@ def _until(done: Callable[[], bool], seconds: float = 90.0) -> None:
 def _ends_well(process: subprocess.Popen[str], folder: Path) -> None:
     out, err = process.communicate(timeout=180)
     assert process.returncode == 0, err[-3000:]
-    told = json.loads(out)
-    assert (told["run_now"], told["left"], told["failed"]) == (CELLS, 0, [])
+    reported = json.loads(out)
+    assert (reported["run_now"], reported["left"], reported["failed"]) == (CELLS, 0, [])
     assert leftovers(folder / "s") == []
     assert len(_outcomes(folder / "s")) == CELLS + 1
 

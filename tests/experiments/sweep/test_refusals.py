@@ -48,12 +48,12 @@ def test_a_mistake_is_one_message_and_leaves_nothing(
     monkeypatch.setattr(sys, "argv", ["quorum", "sweep", *arguments])
     with pytest.raises(SystemExit) as left:
         cli.main()
-    out, told = capsys.readouterr()
+    out, reported = capsys.readouterr()
     assert (left.value.code, out) == (2, "")
-    assert told.startswith("error: ")
-    assert told.count("error: ") == 1
-    assert len(told.splitlines()) <= 2
-    assert MISTAKES[arguments] in told
+    assert reported.startswith("error: ")
+    assert reported.count("error: ") == 1
+    assert len(reported.splitlines()) <= 2
+    assert MISTAKES[arguments] in reported
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
@@ -67,8 +67,8 @@ def test_a_missing_extra_names_the_install_line(engine: str, package: str, monke
     with pytest.raises(SystemExit) as left:
         cli.main()
     assert left.value.code == 2
-    told = capsys.readouterr().err
-    assert f"the package {package} is missing\npip install 'quorum-harness[{engine}]'" in told
+    reported = capsys.readouterr().err
+    assert f"the package {package} is missing\npip install 'quorum-harness[{engine}]'" in reported
 
 
 def test_results_of_other_code_are_refused_unless_they_are_accepted(sweep, tmp_path: Path) -> None:

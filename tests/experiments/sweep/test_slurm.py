@@ -103,12 +103,12 @@ def _until(done: Callable[[], bool], seconds: float = 60.0) -> float:
 
 
 def _ends_well(process: subprocess.Popen[str], folder: Path, undisturbed: str) -> str:
-    told, _ = process.communicate(timeout=240)
-    assert process.returncode == 0, told
-    assert f"{CELLS} of {CELLS} done" in told
+    reported, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, reported
+    assert f"{CELLS} of {CELLS} done" in reported
     assert _table(folder) == undisturbed
     assert set(leftovers(folder)) <= {".slurm"}
-    return told
+    return reported
 
 
 def test_a_cancelled_job_and_a_killed_one_are_seen_within_a_minute(
@@ -174,9 +174,9 @@ def test_a_later_command_is_refused_while_jobs_of_a_killed_one_play(
     cluster.wait_for("RUNNING", 2)
     _until((tmp_path / "log").exists)
     process.kill()
-    told, _ = start(grid=slow).communicate(timeout=120)
-    assert "still run cells of this sweep" in told
-    assert "Traceback" not in told
+    reported, _ = start(grid=slow).communicate(timeout=120)
+    assert "still run cells of this sweep" in reported
+    assert "Traceback" not in reported
 
 
 def test_ctrl_c_cancels_jobs_that_wait_and_lets_cells_end(cluster: SlurmCluster, start: Start, tmp_path: Path) -> None:
@@ -185,13 +185,13 @@ def test_ctrl_c_cancels_jobs_that_wait_and_lets_cells_end(cluster: SlurmCluster,
     cluster.wait_for("PENDING", 1)
     _until((tmp_path / "log").exists)
     process.send_signal(signal.SIGINT)
-    told, _ = process.communicate(timeout=60)
-    assert process.returncode == 130, told
+    reported, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, reported
     assert not cluster.jobs("PENDING,RUNNING")
     assert leftovers(tmp_path / "s") == [".slurm"]
 
 
-def test_what_a_job_waits_for_and_what_the_cluster_refuses_is_told(cluster: SlurmCluster, start: Start) -> None:
+def test_what_a_job_waits_for_and_what_the_cluster_refuses_is_reported(cluster: SlurmCluster, start: Start) -> None:
     refused, _ = start(engine={**SLURM, ".partition": "nowhere"}).communicate(timeout=60)
     errors = [line for line in refused.splitlines() if "sbatch" in line]
     assert errors == [
@@ -204,16 +204,16 @@ def test_what_a_job_waits_for_and_what_the_cluster_refuses_is_told(cluster: Slur
     assert "PartitionTimeLimit" in waits.communicate(timeout=60)[0]
 
 
-def test_the_cause_of_a_jobs_error_is_told_and_no_module_of_the_folder_hides_another(
+def test_the_cause_of_a_jobs_error_is_reported_and_no_module_of_the_folder_hides_another(
     start: Start, tmp_path: Path
 ) -> None:
     (tmp_path / "here" / "yaml.py").write_text("raise SystemExit('this is not the yaml that you meant')\n")
     one = {**GRID, "seed": "0"}
     fails = {**SLURM, ".extra": "['--comment=quorum']", ".setup": "['exit 3']"}
-    told, _ = start(grid=one, engine=fails).communicate(timeout=120)
-    assert "ended: FAILED (NonZeroExitCode)" in told
-    told, _ = start(grid=one).communicate(timeout=120)
-    assert "done: 0 before" in told
+    reported, _ = start(grid=one, engine=fails).communicate(timeout=120)
+    assert "ended: FAILED (NonZeroExitCode)" in reported
+    reported, _ = start(grid=one).communicate(timeout=120)
+    assert "done: 0 before" in reported
 
 
 @pytest.mark.skipif(not can_keep_books(), reason=NO_BOOKKEEPERS)
@@ -235,8 +235,8 @@ def test_jobs_beyond_a_users_limit_wait_and_all_are_charged_to_the_account(
     first = cluster.wait_for("RUNNING", 1)[0]
     _until((tmp_path / "log").exists)
     cluster.tell("scancel", first)
-    told = _ends_well(process, tmp_path / "s", undisturbed)
-    assert "not queued: sbatch: error: Batch job submission failed: Job violates accounting/QOS policy" in told
+    reported = _ends_well(process, tmp_path / "s", undisturbed)
+    assert "not queued: sbatch: error: Batch job submission failed: Job violates accounting/QOS policy" in reported
     columns = ("sacct", "--noheader", "--parsable2", "--allocations")
     charged = [line.split("|") for line in cluster.tell(*columns, "--format=account,qos,state").splitlines()]
     assert {(account, qos) for account, qos, _ in charged} == {("physics", "careful")}

@@ -45,7 +45,7 @@ def page(browser: Browser, site: str, episodes: dict[str, Path]) -> Iterator[Pag
     context.close()
 
 
-def test_canvases_follow_their_box_before_they_are_drawn_anew(page: Page) -> None:
+def test_canvases_follow_their_box_before_they_are_redrawn(page: Page) -> None:
     assert page.evaluate(NARROWER) == pytest.approx([0, 0], abs=1)
 
 

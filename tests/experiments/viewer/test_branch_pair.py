@@ -64,9 +64,9 @@ def test_it_begins_at_the_instant_and_says_what_is_another(shown: Page, branched
     shown.wait_for_selector("html[data-ready=yes]")
     assert shown.evaluate("quorum.player.t") == t
     assert f"one beginning, up to t = {t}, t^ = " in shown.locator(".facts").inner_text()
-    told = shown.locator(".off-list").inner_text()
-    assert f"B branches off first from t = {t}, t^ = " in told
-    assert told.endswith("agents=heuristic")
+    reported = shown.locator(".off-list").inner_text()
+    assert f"B branches off first from t = {t}, t^ = " in reported
+    assert reported.endswith("agents=heuristic")
     common = shown.evaluate("quorum.sides.map(side => side.lanes.common.t)")
     assert common == [t, t]
 

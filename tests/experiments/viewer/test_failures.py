@@ -40,8 +40,8 @@ def test_a_failure_can_be_read_with_its_proofs_that_lead_to_their_instants(faili
         page.evaluate(f"quorum.player.seek({first.t})")
         page.locator(".events button", has_text="MAST").first.click()
         assert page.locator(".reader h3").first.inner_text() == "mismatch"
-        told = page.locator(".reader li").all_inner_texts()
-        assert told == [f"t = {proof.t} {proof.words}" for proof in first.proofs]
+        reported = page.locator(".reader li").all_inner_texts()
+        assert reported == [f"t = {proof.t} {proof.words}" for proof in first.proofs]
         page.evaluate("quorum.player.seek(0)")
         page.locator(".reader li button").last.click()
         assert page.evaluate("quorum.player.t") == first.proofs[-1].t

@@ -49,7 +49,7 @@ def unharmed(page: Page, complaints: list[str]) -> None:
     assert complaints == []
 
 
-def test_a_tree_of_strangers_is_text(strangers: Path, opened: Open) -> None:
+def test_an_untrusted_tree_is_text(strangers: Path, opened: Open) -> None:
     with served(strangers) as address:
         page, complaints = opened(address)
         page.locator("header button", has_text="branches").click()
@@ -63,7 +63,7 @@ def test_a_tree_of_strangers_is_text(strangers: Path, opened: Open) -> None:
         unharmed(page, complaints)
 
 
-def test_what_a_run_of_strangers_branches_off_is_text(strangers: Path, opened: Open) -> None:
+def test_the_parent_of_an_untrusted_run_is_text(strangers: Path, opened: Open) -> None:
     with served(strangers / f"{RUN} 2") as address:
         page, complaints = opened(address)
         told = page.locator(".off").evaluate("node => node.textContent")
@@ -75,7 +75,7 @@ def test_what_a_run_of_strangers_branches_off_is_text(strangers: Path, opened: O
         unharmed(page, complaints)
 
 
-def test_a_verdict_of_strangers_is_text_and_their_command_is_not_shown(strangers: Path, opened: Open) -> None:
+def test_an_untrusted_verdict_is_text_and_its_command_is_not_shown(strangers: Path, opened: Open) -> None:
     with served(strangers / RUN) as address:
         page, complaints = opened(address)
         told = page.locator(".reader").evaluate("node => node.textContent")
@@ -88,7 +88,7 @@ def test_a_verdict_of_strangers_is_text_and_their_command_is_not_shown(strangers
         unharmed(page, complaints)
 
 
-def test_strangers_stand_side_by_side_as_text(strangers: Path, opened: Open) -> None:
+def test_untrusted_runs_stand_side_by_side_as_text(strangers: Path, opened: Open) -> None:
     with served(strangers / RUN, strangers / f"{RUN} 2") as address:
         page, complaints = opened(address)
         assert SHOWN in page.locator(".off-list").evaluate("node => node.textContent")
@@ -97,7 +97,7 @@ def test_strangers_stand_side_by_side_as_text(strangers: Path, opened: Open) -> 
         unharmed(page, complaints)
 
 
-def test_the_command_of_strangers_is_one_of_ours_with_their_names_as_words(
+def test_the_command_for_an_untrusted_run_is_ours_with_its_names_as_words(
     strangers: Path, opened: Open, tmp_path: Path
 ) -> None:
     with served(strangers / RUN) as address:

@@ -242,12 +242,12 @@ def test_while_a_long_trace_is_read_the_page_says_how_far(
     episodes: dict[str, Path], opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The reading waits after its first mebibyte until the page has told of it."""
-    told, seen = [], Event()
+    reported, seen = [], Event()
 
     def slowly(path: Path, tell: Callable[[float], None]) -> Episode:
         def told_slowly(share: float) -> None:
             tell(share)
-            told.append(share)
+            reported.append(share)
             seen.wait(20)
 
         return read_episode(path, told_slowly)
@@ -260,6 +260,6 @@ def test_while_a_long_trace_is_read_the_page_says_how_far(
         finally:
             seen.set()
         page.wait_for_selector("html[data-ready=yes]")
-        assert all(0 < share <= 1 for share in told)
-        assert told == sorted(told)
+        assert all(0 < share <= 1 for share in reported)
+        assert reported == sorted(reported)
         assert complaints == []

@@ -93,12 +93,12 @@ def test_the_keyboard_moves_and_plays_both(shown: Page) -> None:
 
 
 def test_only_what_differs_is_named_in_words(shown: Page) -> None:
-    told = shown.locator(".differences").inner_text()
-    assert "topology: debate | centralized" in told
-    assert "\nmax steps: 60 | 25" in told
-    assert "env max steps" not in told, "the world repeats a common knob"
-    assert "agents" not in told
-    assert "seed" not in told
+    reported = shown.locator(".differences").inner_text()
+    assert "topology: debate | centralized" in reported
+    assert "\nmax steps: 60 | 25" in reported
+    assert "env max steps" not in reported, "the world repeats a common knob"
+    assert "agents" not in reported
+    assert "seed" not in reported
     folded = shown.locator(".differences details")
     assert folded.get_attribute("open") is None
     assert folded.locator("li").count() >= 1, "what comes with a topology is folded"
@@ -220,7 +220,7 @@ def test_a_run_under_way_is_shown_up_to_where_it_was(two: tuple[Path, Path], tmp
     assert complaints == []
 
 
-def test_runs_of_one_name_are_told_apart(two: tuple[Path, Path], tmp_path: Path) -> None:
+def test_runs_of_one_name_are_distinguished(two: tuple[Path, Path], tmp_path: Path) -> None:
     copy = tmp_path / two[0].name
     shutil.copytree(two[0], copy)
     library = Library.side_by_side(two[0], copy)
@@ -245,8 +245,8 @@ def test_what_is_no_pair_of_one_board_is_refused_in_one_message(
         ((run, tmp_path), f"{tmp_path}: it is no run", "give the folder of each"),
         ((run, tmp_path / "nowhere"), "there is no such folder", ""),
     ):
-        with pytest.raises(UserError) as told:
+        with pytest.raises(UserError) as reported:
             view(folders, 0, browser=False, echo=lambda _: pytest.fail("it was served"))
-        assert wanted in told.value.message
-        assert way_out in told.value.hint
-        assert "\n" not in told.value.message
+        assert wanted in reported.value.message
+        assert way_out in reported.value.hint
+        assert "\n" not in reported.value.message

@@ -54,11 +54,11 @@ def test_a_repair_can_be_read_with_its_reasons_its_advice_and_the_plans_given_up
         assert page.evaluate("quorum.lanes.rows.some((row) => row.sort === 'repair')")
         page.evaluate(f"quorum.player.seek({first['t']})")
         page.locator(".events button", has_text="expected to fail").first.click()
-        told = page.locator(".reader").inner_text()
+        reported = page.locator(".reader").inner_text()
         for violation in first["violations"]:
             target = violation["task"]["target"]
-            assert f"{target}: {violation['constraint']}, {violation['expected']} of {violation['needed']}" in told
-        assert "Advised:" in told
+            assert f"{target}: {violation['constraint']}, {violation['expected']} of {violation['needed']}" in reported
+        assert "Advised:" in reported
         page.locator(".reader button", has_text=first["replaced"][0]).click()
         assert page.locator(".reader h3").first.inner_text().startswith(f"plan {first['replaced'][0]}")
         assert complaints == []

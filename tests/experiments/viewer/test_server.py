@@ -223,12 +223,12 @@ def test_an_answer_that_is_not_taken_is_not_kept(folder: Path) -> None:
 
 
 def test_the_token_is_not_among_the_arguments_of_the_browser(episodes: dict[str, Path], tmp_path: Path) -> None:
-    told = tmp_path / "told"
+    reported = tmp_path / "reported"
     browser = tmp_path / "browser"
     script = [
         'file="${1#file://}"',
-        f'(echo "$1"; stat -c %a "$file"; cat "$file") > {told}.half',
-        f"mv {told}.half {told}",
+        f'(echo "$1"; stat -c %a "$file"; cat "$file") > {reported}.half',
+        f"mv {reported}.half {reported}",
     ]
     browser.write_text("\n".join(["#!/bin/sh", *script, ""]))
     browser.chmod(0o700)
@@ -240,9 +240,9 @@ def test_the_token_is_not_among_the_arguments_of_the_browser(episodes: dict[str,
         assert server.stdout is not None
         address = server.stdout.readline().strip()
         deadline = time.monotonic() + 30
-        while not told.exists() and time.monotonic() < deadline:
+        while not reported.exists() and time.monotonic() < deadline:
             time.sleep(0.02)
-        argument, mode, page = told.read_text().splitlines()
+        argument, mode, page = reported.read_text().splitlines()
         assert urlsplit(address).path.strip("/") not in argument
         assert (mode, address in page) == ("600", True)
         found = urlsplit(address)
@@ -257,7 +257,7 @@ def test_the_token_is_not_among_the_arguments_of_the_browser(episodes: dict[str,
         server.wait()
 
 
-def test_mistakes_are_told_by_what_is_wrong(episodes: dict[str, Path], tmp_path: Path, port: int) -> None:
+def test_mistakes_are_reported_by_what_is_wrong(episodes: dict[str, Path], tmp_path: Path, port: int) -> None:
     run = episodes["squeeze"]
     (tmp_path / "empty").mkdir()
     nowhere = tmp_path / "no" / "page.html"
@@ -277,9 +277,9 @@ def test_mistakes_are_told_by_what_is_wrong(episodes: dict[str, Path], tmp_path:
         ),
         (lambda: export([run], Output(nowhere, "--export")), "there is no folder"),
     ):
-        with pytest.raises(UserError) as told:
+        with pytest.raises(UserError) as reported:
             mistake()
-        assert wanted in str(told.value)
+        assert wanted in str(reported.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty"]
 
 

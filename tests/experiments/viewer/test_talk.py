@@ -155,15 +155,15 @@ def test_a_joint_plan_is_said_in_words(directed: Path, opened: Open) -> None:
         page.keyboard.press("m")
         lines = page.locator(f'.said[data-message="{message.message}"] .plan-words li')
         lines.first.wait_for()
-        told = lines.all_inner_texts()
+        reported = lines.all_inner_texts()
         block = parts["agent_0"]["actions"][-1]["block"]
         partners = [name for name, part in parts.items() if part["actions"][-1]["block"] == block]
         assert len(partners) > 1
         words = f"{', '.join(partners[:-1])} and {partners[-1]}: go to the left face of block {block}"
-        assert any(line.startswith(words) for line in told), told
-        assert sum(line.count("agent_") for line in told) == len(parts)
+        assert any(line.startswith(words) for line in reported), reported
+        assert sum(line.count("agent_") for line in reported) == len(parts)
         page.locator(f'.said[data-message="{message.message}"]').click()
-        assert page.locator(".reader .plan-words li").all_inner_texts() == told
+        assert page.locator(".reader .plan-words li").all_inner_texts() == reported
         assert message.content in page.locator(".reader pre").inner_text()
         assert complaints == []
 

@@ -196,9 +196,9 @@ def test_two_that_are_picked_stand_side_by_side(real: Path, opened: Open, way: s
 def test_two_of_different_boards_are_refused_in_words(site: str, opened: Open, episodes: dict[str, Path]) -> None:
     page, _ = opened(f"{site}pair/{episodes['cube'].name}/{episodes['squeeze'].name}", whole=False)
     page.wait_for_selector("p.problems")
-    told = page.locator("p.problems").inner_text()
-    assert "they are not of the same board; what differs: env.name cube and squeeze" in told
-    assert str(episodes["cube"].parent) not in told
+    reported = page.locator("p.problems").inner_text()
+    assert "they are not of the same board; what differs: env.name cube and squeeze" in reported
+    assert str(episodes["cube"].parent) not in reported
 
 
 def command(page: Page) -> list[str]:

@@ -52,7 +52,7 @@ def test_where_nothing_was_asked_there_is_no_verdict(tmp_path: Path) -> None:
         '{"verdict": {"t_hat": NaN}}', '{"verdict": {"reason": ["a"]}}', "[" * 100_000,
     ],
 )  # fmt: skip
-def test_a_file_that_is_no_verdict_is_told_and_the_run_is_shown(
+def test_a_file_that_is_no_verdict_is_reported_and_the_run_is_shown(
     data: str, episodes: dict[str, Path], tmp_path: Path
 ) -> None:
     overview = read_episode(blamed(episodes["squeeze"], tmp_path / "run", data)).overview
@@ -90,20 +90,20 @@ def test_it_is_marked_on_the_lanes_and_its_text_is_shown(
         assert main == pytest.approx([place, place]), "in its own lane, and in that of its agent"
         assert [t for _, t, main in hits if not main] == [28]
         page.locator(".events button", has_text="blame:").first.click()
-        told = page.locator(".reader").inner_text()
-        assert "agent_1: wrong task, at t = 20, t^ = 248" in told
-        assert "method: branches, confidence: 90 %, episodes played again: 12, calls of models: 3" in told
+        reported = page.locator(".reader").inner_text()
+        assert "agent_1: wrong task, at t = 20, t^ = 248" in reported
+        assert "method: branches, confidence: 90 %, episodes played again: 12, calls of models: 3" in reported
         assert complaints == []
 
 
 @pytest.mark.parametrize("agent", [None, "nobody of this run"])
-def test_a_verdict_that_names_no_decision_is_told_all_the_same(
+def test_a_verdict_that_names_no_decision_is_reported_all_the_same(
     agent: str | None, episodes: dict[str, Path], tmp_path: Path, opened: Open
 ) -> None:
     verdict = {**VERDICT, "agent": agent, "t": None, "t_hat": None, "reason": "No single decision."}
     with served(blamed(episodes["cube"], tmp_path / "run", {"verdict": verdict})) as address:
         page, complaints = opened(address)
-        told = page.locator(".reader .why").inner_text()
-        assert (agent or "Nobody is named") in told
-        assert "No single decision." in told
+        reported = page.locator(".reader .why").inner_text()
+        assert (agent or "Nobody is named") in reported
+        assert "No single decision." in reported
         assert complaints == []

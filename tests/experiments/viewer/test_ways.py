@@ -130,7 +130,7 @@ def test_a_way_that_is_walked_on_is_not_written_again(episodes: Mapping[str, Pat
     assert sum(len(frame.get("s", [])) // 3 for frame in frames) > 20
 
 
-def test_every_cell_of_a_way_can_be_told_from_what_is_written(episodes: Mapping[str, Path]) -> None:
+def test_every_cell_of_a_way_follows_from_what_is_written(episodes: Mapping[str, Path]) -> None:
     folder = episodes["cube"]
     cube = rebuild_world(RunFolder(folder).configuration())
     going = Ways(cube)

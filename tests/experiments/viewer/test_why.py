@@ -60,7 +60,7 @@ def why(page: Any, failed: dict[str, Any], **lanes: Any) -> dict[str, Any]:
     return found
 
 
-def test_each_kind_of_proof_is_told_and_what_lies_outside_the_plan_is_not(address: str, opened: Open) -> None:
+def test_each_kind_of_proof_is_reported_and_what_lies_outside_the_plan_is_not(address: str, opened: Open) -> None:
     page, _ = opened(address)
     action = {"plan": "P0.1", "agent": 0, "index": 0, "name": "go", "endT": 9, "status": "failed", "reason": "no_path"}
     assert why(page, plan())["words"] == "The plan of agent_0 for deliver block_3 failed at t = 9: no path."
@@ -113,9 +113,9 @@ def test_the_reader_tells_it_and_leads_to_the_proofs(address: str, failing: Path
     assert failed.event.agent == 1
     page.evaluate(f"quorum.player.seek({failed.t})")
     page.locator(".events button", has_text="agent_1").filter(has_text="failed").first.click()
-    told = page.locator(".why p").inner_text()
-    assert told.startswith(f"The plan of agent_1 for deliver block_1 failed at t = {failed.t} in action 1 of 3 (")
-    assert "block gone" in told
+    reported = page.locator(".why p").inner_text()
+    assert reported.startswith(f"The plan of agent_1 for deliver block_1 failed at t = {failed.t} in action 1 of 3 (")
+    assert "block gone" in reported
     proofs = page.locator(".why li").all_inner_texts()
     assert proofs[0].startswith(f"t = {failed.t - 1} agent_3 did push block_1/left"), json.dumps(proofs)
     page.locator(".why button").first.click()

@@ -65,14 +65,14 @@ def test_a_kernel_is_kept_where_only_the_user_can_write(module: Path, tmp_path: 
     assert not (tmp_path / "__pycache__").exists()
 
 
-def test_a_kernel_is_compiled_anew_when_a_source_changes(module: Path, tmp_path: Path) -> None:
+def test_a_kernel_is_recompiled_when_a_source_changes(module: Path, tmp_path: Path) -> None:
     hits(module, tmp_path / "caches")
     module.write_text(TWICE + "# changed\n")
     assert hits(module, tmp_path / "caches") == ("0", "")
 
 
 @pytest.mark.parametrize(("suffix", "damage"), [(".nbc", b""), (".nbi", b""), (".nbi", b"nonsense")])
-def test_a_damaged_file_of_the_cache_is_compiled_anew(module: Path, tmp_path: Path, suffix: str, damage: bytes) -> None:
+def test_a_damaged_file_of_the_cache_is_recompiled(module: Path, tmp_path: Path, suffix: str, damage: bytes) -> None:
     caches = tmp_path / "caches"
     hits(module, caches)
     for file in kept(caches):
@@ -86,10 +86,10 @@ def test_a_folder_that_others_can_write_to_is_not_used(module: Path, tmp_path: P
     folder = tmp_path / "caches" / "quorum" / "kernels"
     folder.mkdir(parents=True)
     folder.chmod(0o777)
-    found, told = hits(module, tmp_path / "caches")
+    found, reported = hits(module, tmp_path / "caches")
     assert (found, kept(folder)) == ("0", [])
-    assert f"{folder}: others can write to it" in told
-    assert "NUMBA_CACHE_DIR" in told
+    assert f"{folder}: others can write to it" in reported
+    assert "NUMBA_CACHE_DIR" in reported
 
 
 def test_a_link_is_not_taken_for_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,10 +113,10 @@ def test_a_folder_of_another_user_is_not_used(tmp_path: Path, monkeypatch: pytes
 
 def test_without_a_folder_it_says_what_to_set_and_compiles(module: Path, tmp_path: Path) -> None:
     (tmp_path / "caches").write_text("a file, as a home that cannot be written to")
-    found, told = hits(module, tmp_path / "caches")
+    found, reported = hits(module, tmp_path / "caches")
     assert found == "0"
-    assert told.count("compiled kernels cannot be kept") == 1
-    assert "Set NUMBA_CACHE_DIR to a folder" in told
+    assert reported.count("compiled kernels cannot be kept") == 1
+    assert "Set NUMBA_CACHE_DIR to a folder" in reported
     assert hits(module, tmp_path / "caches", NUMBA_CACHE_DIR=str(tmp_path / "own")) == ("0", "")
     assert hits(module, tmp_path / "caches", NUMBA_CACHE_DIR=str(tmp_path / "own")) == ("1", "")
 
@@ -130,9 +130,9 @@ def test_a_folder_that_is_only_read_is_used(module: Path, tmp_path: Path) -> Non
 
 def test_a_kernel_that_cannot_be_saved_says_what_to_set(module: Path, tmp_path: Path) -> None:
     (tmp_path / "own").write_text("")
-    found, told = hits(module, tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "own"))
+    found, reported = hits(module, tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "own"))
     assert found == "0"
-    assert "Set NUMBA_CACHE_DIR" in told
+    assert "Set NUMBA_CACHE_DIR" in reported
 
 
 def test_numba_can_be_told_not_to_compile(module: Path, tmp_path: Path) -> None:

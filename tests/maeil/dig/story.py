@@ -80,11 +80,11 @@ class Story:
                 self.add(e.StepOutcome([], [outcome]))
             self.t += 1
 
-    def told(self, thresholds: Thresholds = PUBLISHED) -> Analysis:
+    def analysis(self, thresholds: Thresholds = PUBLISHED) -> Analysis:
         return analyse(Trace(tuple(self.events)), thresholds)
 
     def found(self, pattern: Pattern) -> list[Finding]:
-        return [one for one in self.told().findings if one.pattern is pattern]
+        return [one for one in self.analysis().findings if one.pattern is pattern]
 
     def reaction(self, message: int, agent: int) -> str:
-        return self.told().graph.messages[message].reactions[agent].value
+        return self.analysis().graph.messages[message].reactions[agent].value

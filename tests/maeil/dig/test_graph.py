@@ -21,7 +21,7 @@ def test_a_thought_takes_in_what_it_reads_and_gives_out_what_it_says_and_decides
     answer = story.say(1, "Coming.", 0)
     story.plan(1, "block_0")
     story.step()
-    first, second = story.told().graph.activations
+    first, second = story.analysis().graph.activations
     assert (first.inputs, first.outputs, first.decision, first.root, first.generates) == ([], [0], "P0.1", 0, True)
     assert (second.inputs, second.outputs, second.decision, second.root) == ([message], [answer], "P1.1", 1)
     assert not second.generates
@@ -32,7 +32,7 @@ def test_each_end_of_a_plan_is_a_root_of_its_agent():
     story.step()
     story.end(0)
     story.think(0)
-    graph = story.told().graph
+    graph = story.analysis().graph
     assert graph.roots[3:] == [Root(0, 1, 1, "plan_ended")]
     assert graph.activations[-1].root == 3
 
@@ -96,7 +96,7 @@ def test_who_passes_it_on_to_somebody_new_and_does_something_else_has_rerouted_i
     story.plan(1, "block_1")
     story.step()
     assert story.reaction(message, 1) == "reroute"
-    assert story.told().graph.messages[passed].thread == message
+    assert story.analysis().graph.messages[passed].thread == message
 
 
 def test_what_was_said_before_the_message_was_read_passes_nothing_on():
@@ -158,14 +158,14 @@ def test_a_coordinator_takes_up_by_what_it_says():
     story.plan(0, "block_0")
     story.step()
     assert story.reaction(message, 1) == "consume"
-    assert story.told().graph.messages[order].lineage == 1
+    assert story.analysis().graph.messages[order].lineage == 1
 
 
 def test_the_source_of_a_message_is_the_thought_that_gave_out_more_than_it_took_in():
     story, message = asked()
     story.think(1, message)
     passed = story.say(1, "Go to block_0.", 2)
-    graph = story.told().graph
+    graph = story.analysis().graph
     assert graph.generator(message, 10) == (0, 0)
     assert graph.generator(passed, 10) == (0, 1)
     assert graph.generator(passed, 0) is None, "deeper than it may look"
@@ -179,4 +179,4 @@ def test_every_prefix_of_a_trace_has_a_graph():
     whole = story.events
     for length in range(1, len(whole) + 1):
         story.events = whole[:length]
-        story.told()
+        story.analysis()

@@ -111,7 +111,7 @@ def test_a_message_to_one_makes_no_repeated_effort():
     assert not story.found(Pattern.REPEATED_EFFORT)
 
 
-def test_repeated_effort_is_told_again_only_when_somebody_joins():
+def test_repeated_effort_is_reported_again_only_when_somebody_joins():
     story = broadcast(2, 2)
     story.end(3)
     story.think(1)
@@ -240,7 +240,7 @@ def test_a_task_that_enough_were_asked_for_and_nobody_does_is_a_missed_submissio
     assert not knowing(["block_1"] * 3, takes=0).found(Pattern.MISSED_SUBMISSION), "it is over"
 
 
-def test_a_missed_submission_is_told_once():
+def test_a_missed_submission_is_reported_once():
     story = knowing(["block_1"] * 3)
     story.think(0)
     message = story.say(0, "block_0 still needs two.", 1)
@@ -286,4 +286,4 @@ def test_no_repeated_effort_of_a_task_that_nobody_knows_the_size_of():
         story.think(agent, *([message] if agent else []))
         story.plan(agent, "block_0")
     story.step()
-    assert not story.told().findings
+    assert not story.analysis().findings

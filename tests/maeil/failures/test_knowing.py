@@ -58,7 +58,7 @@ def test_without_a_withholder_it_is_a_termination(way):
     assert delivered(**way).kinds() == [("termination", 2, "block_0")]
 
 
-def test_a_turn_that_ends_after_the_thought_has_begun_came_too_late():
+def test_a_turn_that_ends_after_the_thought_has_started_came_too_late():
     story = Story()
     story.task("block_0")
     story.tries("block_0", 1)
@@ -145,7 +145,7 @@ def test_plans_that_the_world_refuses_for_a_task_that_is_over_count_once_a_step(
     assert story.kinds() == [("termination", 1, "block_0")]
 
 
-def missed(*, told=False, knew=False, came_off=False, lacks="spatial", task="block_0/left"):
+def missed(*, informed=False, knew=False, came_off=False, lacks="spatial", task="block_0/left"):
     """An attempt of agents 0 and 1 lacks something; agent 2 tries it, too."""
     story = Story()
     story.task("block_0/left", 4)
@@ -155,7 +155,7 @@ def missed(*, told=False, knew=False, came_off=False, lacks="spatial", task="blo
     if came_off:
         story.tries("block_0/left", 0)
     story.turn(1)
-    story.say(1, "block_0 is too heavy for two." if told else "I rest.", 0, 2)
+    story.say(1, "block_0 is too heavy for two." if informed else "I rest.", 0, 2)
     story.turn(2)
     plan = story.plan(2, "block_0")
     story.step()
@@ -170,8 +170,8 @@ def test_who_was_at_an_attempt_knows_what_it_was_missing():
 
 @pytest.mark.parametrize(
     "way",
-    [{"told": True}, {"knew": True}, {"came_off": True}, {"lacks": "dependency"}, {"task": "block_0/up"}],
+    [{"informed": True}, {"knew": True}, {"came_off": True}, {"lacks": "dependency"}, {"task": "block_0/up"}],
     ids=str,
 )
-def test_what_was_told_or_known_or_is_another_thing_was_not_withheld(way):
+def test_what_was_said_or_known_or_is_another_thing_was_not_withheld(way):
     assert missed(**way) == []

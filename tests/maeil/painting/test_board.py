@@ -43,7 +43,7 @@ def test_a_block_fills_its_rectangle() -> None:
     assert _at(image, 0.9, 0.5) == _at(image, 3.1, 0.5) == _at(image, 1.5, 2.1) == PAPER_WHITE
 
 
-def test_shapes_can_be_told_apart_without_their_colours() -> None:
+def test_shapes_can_be_distinguished_without_their_colours() -> None:
     box, disc, ring, diamond = (_paint(Mark(kind, 1, 1)) for kind in (1, 2, 3, 5))
     corner, edge, middle = (1.12, 1.12), (1.5, 1.1), (1.5, 1.5)
     filled = [[_at(image, *place) != PAPER_WHITE for place in (corner, edge, middle)] for image in (box, disc, diamond)]

@@ -68,7 +68,7 @@ def place(files: Mapping[str, str]) -> str:
     return next(marked, "")
 
 
-def assert_told(done: Done, files: Mapping[str, str], told: tuple[str, ...], code: int) -> None:
+def assert_reported(done: Done, files: Mapping[str, str], reported: tuple[str, ...], code: int) -> None:
     """Hold what a command has told of a mistake: once, with its place, and without a frame of ours."""
     assert done.code == code, done
     text = done.err + done.out
@@ -76,7 +76,7 @@ def assert_told(done: Done, files: Mapping[str, str], told: tuple[str, ...], cod
     assert "Traceback" not in text
     assert 'File "' not in text
     assert place(files) in text, text
-    for words in told:
+    for words in reported:
         assert words in text, text
 
 

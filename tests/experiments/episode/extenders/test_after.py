@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.experiments.episode.extenders.conftest import Typed, assert_told, write, wrong
+from tests.experiments.episode.extenders.conftest import Typed, assert_reported, write, wrong
 from tests.experiments.episode.extenders.test_components import WORDS
 
 _ASKED = f"{WORDS.replace('agents=mine', 'agents=naive')} llm=own --plugin own"
@@ -84,32 +84,32 @@ FIGURES = {
 
 @pytest.mark.parametrize("mistake", METRICS)
 def test_a_metric_ends_the_run_that_it_scores(typed: Typed, tmp_path: Path, mistake: str) -> None:
-    files, told = METRICS[mistake]
+    files, reported = METRICS[mistake]
     write(tmp_path, files)
-    assert_told(typed(f"run {WORDS} --plugin own_metric"), files, (told, "The episode has failed"), 1)
+    assert_reported(typed(f"run {WORDS} --plugin own_metric"), files, (reported, "The episode has failed"), 1)
 
 
 def test_a_metric_of_old_runs_says_where_it_is_wrong(typed: Typed, tmp_path: Path) -> None:
-    files, told = METRICS["one that raises"]
+    files, reported = METRICS["one that raises"]
     write(tmp_path, files)
     assert typed(f"run {WORDS}").code == 0
     (run,) = (tmp_path / "runs").iterdir()
-    assert_told(typed(f"results {run} --recompute --plugin own_metric"), files, (told,), 2)
+    assert_reported(typed(f"results {run} --recompute --plugin own_metric"), files, (reported,), 2)
 
 
 @pytest.mark.parametrize("mistake", PROVIDERS)
 def test_a_provider(typed: Typed, tmp_path: Path, mistake: str) -> None:
-    files, told, code = PROVIDERS[mistake]
+    files, reported, code = PROVIDERS[mistake]
     write(tmp_path, files)
-    assert_told(typed(f"run {_ASKED}"), files, (told,), code)
+    assert_reported(typed(f"run {_ASKED}"), files, (reported,), code)
     assert (tmp_path / "runs").exists() == (code == 1)
 
 
 @pytest.mark.parametrize("mistake", SKILLS)
 def test_skills(typed: Typed, tmp_path: Path, mistake: str) -> None:
-    files, told, code = SKILLS[mistake]
+    files, reported, code = SKILLS[mistake]
     write(tmp_path, files)
-    assert_told(typed(f"run {_RULED}"), files, (told,), code)
+    assert_reported(typed(f"run {_RULED}"), files, (reported,), code)
     assert (tmp_path / "runs").exists() == (code == 1)
 
 
@@ -117,26 +117,28 @@ def test_a_world_that_cannot_tell_itself_at_the_end_has_its_run(typed: Typed, tm
     files = wrong("pit.py", {'return "pit"': "return self.board  # HERE"})
     write(tmp_path, files)
     done = typed(f"run {WORDS}")
-    assert_told(done, files, ("in Pit.ansi: AttributeError", "The episode itself has ended well"), 1)
+    assert_reported(done, files, ("in Pit.ansi: AttributeError", "The episode itself has ended well"), 1)
 
 
 @pytest.mark.parametrize("mistake", PICTURES)
-def test_a_picture_ends_a_film_and_is_told_on_a_page(typed: Typed, tmp_path: Path, mistake: str) -> None:
-    files, told = PICTURES[mistake]
+def test_a_picture_ends_a_film_and_is_reported_on_a_page(typed: Typed, tmp_path: Path, mistake: str) -> None:
+    files, reported = PICTURES[mistake]
     write(tmp_path, files)
     assert typed(f"run {WORDS}").code == 0
     (run,) = (tmp_path / "runs").iterdir()
-    assert_told(typed(f"replay {run} --out film.gif --plugin pit --plugin mine --plugin round"), files, (told,), 2)
+    assert_reported(
+        typed(f"replay {run} --out film.gif --plugin pit --plugin mine --plugin round"), files, (reported,), 2
+    )
     assert not list(tmp_path.glob("*.gif*"))
 
 
 @pytest.mark.parametrize("mistake", FIGURES)
 def test_a_figure(typed: Typed, tmp_path: Path, mistake: str) -> None:
-    text, told = FIGURES[mistake]
+    text, reported = FIGURES[mistake]
     files = {"own_figure.py": text}
     write(tmp_path, files)
     assert typed(f"run {WORDS}").code == 0
-    assert_told(typed("report runs --out report.html --plugin own_figure"), files, (told,), 2)
+    assert_reported(typed("report runs --out report.html --plugin own_figure"), files, (reported,), 2)
     assert not (tmp_path / "report.html").exists()
 
 

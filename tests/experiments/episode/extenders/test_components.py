@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.experiments.episode.extenders.conftest import Typed, assert_told, place, write, wrong
+from tests.experiments.episode.extenders.conftest import Typed, assert_reported, place, write, wrong
 
 WORDS = (
     "env=pit n=2 max_steps=3 agents=mine topology=round --plugin pit --plugin mine --plugin round --config-dir configs"
@@ -231,10 +231,10 @@ DURING = {
 
 @pytest.mark.parametrize("mistake", IMPORTS)
 def test_what_cannot_be_imported(typed: Typed, tmp_path: Path, mistake: str) -> None:
-    changes, told = IMPORTS[mistake]
+    changes, reported = IMPORTS[mistake]
     files = wrong("mine.py", changes)
     write(tmp_path, files)
-    assert_told(typed(f"run {WORDS}"), files, (told,), 2)
+    assert_reported(typed(f"run {WORDS}"), files, (reported,), 2)
     assert not (tmp_path / "runs").exists()
 
 
@@ -243,42 +243,42 @@ def test_a_plugin_that_cannot_be_imported_ends_every_command(typed: Typed, tmp_p
     files = wrong("mine.py", {"class Mine:": "class Mine  # HERE"})
     write(tmp_path, files)
     options = WORDS[WORDS.index("--plugin") :]
-    assert_told(typed(f"{verb} {options if verb.startswith('list') else WORDS}"), files, ("SyntaxError",), 2)
+    assert_reported(typed(f"{verb} {options if verb.startswith('list') else WORDS}"), files, ("SyntaxError",), 2)
     assert not (tmp_path / "runs").exists()
 
 
 @pytest.mark.parametrize("mistake", BEFORE)
 def test_what_is_wrong_before_an_episode_leaves_nothing(typed: Typed, tmp_path: Path, mistake: str) -> None:
-    files, told = BEFORE[mistake]
+    files, reported = BEFORE[mistake]
     write(tmp_path, files)
-    assert_told(typed(f"run {WORDS}"), files, (told,), 2)
+    assert_reported(typed(f"run {WORDS}"), files, (reported,), 2)
     assert not (tmp_path / "runs").exists()
 
 
 def test_what_is_wrong_before_an_episode_ends_a_sweep_before_any_cell(typed: Typed, tmp_path: Path) -> None:
-    files, told = BEFORE["a team is built by code that raises"]
+    files, reported = BEFORE["a team is built by code that raises"]
     write(tmp_path, files)
-    assert_told(typed(f"sweep {WORDS} seed=0,1"), files, (told,), 2)
+    assert_reported(typed(f"sweep {WORDS} seed=0,1"), files, (reported,), 2)
     assert not (tmp_path / "runs").exists()
 
 
 def test_what_is_wrong_before_an_episode_is_a_finding_of_a_check(typed: Typed, tmp_path: Path) -> None:
-    files, told = BEFORE["a reset without a board"]
+    files, reported = BEFORE["a reset without a board"]
     write(tmp_path, files)
     done = typed(f"check {WORDS} --json")
     finding = next(finding for finding in json.loads(done.out) if finding["subject"] == "configuration")
     assert (done.code, finding["fine"]) == (1, False)
-    assert finding["detail"].startswith(f"{place(files)}: {told}")
+    assert finding["detail"].startswith(f"{place(files)}: {reported}")
 
 
 @pytest.mark.parametrize("mistake", DURING)
 def test_what_goes_wrong_in_an_episode_ends_it_and_keeps_its_traceback(
     typed: Typed, tmp_path: Path, mistake: str
 ) -> None:
-    files, told = DURING[mistake]
+    files, reported = DURING[mistake]
     write(tmp_path, files)
     done = typed(f"run {WORDS}")
-    assert_told(done, files, (told, "The episode has failed"), 1)
+    assert_reported(done, files, (reported, "The episode has failed"), 1)
     (folder,) = (tmp_path / "runs").iterdir()
     assert ".partial" not in folder.name
     meta = json.loads((folder / "meta.json").read_text())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.experiments.episode.extenders.conftest import Typed, assert_told, write
+from tests.experiments.episode.extenders.conftest import Typed, assert_reported, write
 from tests.experiments.episode.extenders.test_components import WORDS
 
 _PROMPTS = "n=2 agents=naive max_steps=2 prompts.folder=words"
@@ -33,11 +33,11 @@ VALUES = {
 
 
 @pytest.mark.parametrize("mistake", TEMPLATES)
-def test_a_template_is_told_before_anything_is_asked(typed: Typed, tmp_path: Path, mistake: str) -> None:
-    text, told = TEMPLATES[mistake]
+def test_a_template_is_reported_before_anything_is_asked(typed: Typed, tmp_path: Path, mistake: str) -> None:
+    text, reported = TEMPLATES[mistake]
     files = {"words/cube/rules.jinja": text}
     write(tmp_path, files)
-    assert_told(typed(f"run {_PROMPTS}"), files, (told,), 2)
+    assert_reported(typed(f"run {_PROMPTS}"), files, (reported,), 2)
     assert not (tmp_path / "runs").exists()
 
 
@@ -45,7 +45,7 @@ def test_a_template_is_told_before_anything_is_asked(typed: Typed, tmp_path: Pat
 def test_a_template_ends_every_command_that_fills_it_in(typed: Typed, tmp_path: Path, verb: str) -> None:
     files = {"words/cube/rules.jinja": _UNKNOWN}
     write(tmp_path, files)
-    assert_told(
+    assert_reported(
         typed(f"{verb} {_PROMPTS}"), {} if verb == "check" else files, ("'fact' is",), 1 if verb == "check" else 2
     )
     assert not (tmp_path / "runs").exists()
@@ -54,7 +54,7 @@ def test_a_template_ends_every_command_that_fills_it_in(typed: Typed, tmp_path: 
 def test_a_template_that_is_wrong_in_a_later_turn_ends_the_episode(typed: Typed, tmp_path: Path) -> None:
     files = {"words/common/turn.jinja": "{% if blocks.past_plans is defined %}\n{{ fact }} {# HERE #}\n{% endif %}\n"}
     write(tmp_path, files)
-    assert_told(
+    assert_reported(
         typed(f"run {_PROMPTS.replace('max_steps=2', 'max_steps=9')}"),
         files,
         ("'fact' is undefined", "The episode has failed"),
@@ -65,16 +65,16 @@ def test_a_template_that_is_wrong_in_a_later_turn_ends_the_episode(typed: Typed,
 
 
 @pytest.mark.parametrize("mistake", VALUES)
-def test_a_file_of_values_is_told_before_anything_is_composed(typed: Typed, tmp_path: Path, mistake: str) -> None:
-    text, told = VALUES[mistake]
+def test_a_file_of_values_is_reported_before_anything_is_composed(typed: Typed, tmp_path: Path, mistake: str) -> None:
+    text, reported = VALUES[mistake]
     files = {"configs/agents/mine.yaml": text}
     write(tmp_path, files)
     for verb in ("run", "sweep"):
-        assert_told(typed(f"{verb} {WORDS}"), files, (told,), 2)
+        assert_reported(typed(f"{verb} {WORDS}"), files, (reported,), 2)
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_file_of_values_that_another_includes_is_told_too(typed: Typed, tmp_path: Path) -> None:
+def test_a_file_of_values_that_another_includes_is_reported_too(typed: Typed, tmp_path: Path) -> None:
     files = {
         "configs/agents/mine.yaml": "# Mine.\ndefaults:\n  - usual@_here_\n  - _self_\n\nname: mine\n",
         "configs/agents/usual.yaml": "# Usual.\nmore: [1\nother: 2\n: :  # HERE\n",
@@ -88,4 +88,4 @@ def test_a_file_of_values_that_another_includes_is_told_too(typed: Typed, tmp_pa
 def test_a_folder_with_a_broken_file_is_not_listed(typed: Typed, tmp_path: Path) -> None:
     files = {"configs/agents/mine.yaml": VALUES["a list that does not end"][0]}
     write(tmp_path, files)
-    assert_told(typed("list agents --config-dir configs"), files, ("it is no YAML",), 2)
+    assert_reported(typed("list agents --config-dir configs"), files, ("it is no YAML",), 2)
