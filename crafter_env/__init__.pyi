@@ -38,7 +38,6 @@ from .profiles import Profile as Profile
 from .profiles import Spawn as Spawn
 from .profiles import YieldRule as YieldRule
 from .render import render_ansi as render_ansi
-from .render import render_rgb as render_rgb
 from .shared import ActionError as ActionError
 from .shared import EpisodeError as EpisodeError
 from .shared import LayoutError as LayoutError

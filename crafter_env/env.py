@@ -19,7 +19,7 @@ from crafter_env.engine import AREA, Engine
 from crafter_env.kernels.arrays import ACHIEVED, GAINED, INVENTORY, Ends, MaskArray
 from crafter_env.layout import Layout
 from crafter_env.profiles import Level, Profile, Spawn, find_level, find_profile
-from crafter_env.render import Painter, render_ansi, render_rgb
+from crafter_env.render import Painter, render_ansi
 from crafter_env.spaces import (
     OBSERVATIONS,
     AgentAction,
@@ -30,86 +30,12 @@ from crafter_env.spaces import (
     read_actions,
 )
 from crafter_env.state import CrafterState, Outcome, StateArray, central_states, state_parts, world_seed
-from maeil.environments.arguments import layout_option, no_render_mode, no_state, one_of, whole
-from maeil.environments.errors import EpisodeError, WorldError
-from maeil.environments.parallel import INFOS, RENDER_MODES, InfoKind, RenderMode, WorldEnv, read_only
+from crafter_env.symbolic.picture import image
+from maeil.environments.arguments import layout_option, no_state, one_of, whole
+from maeil.environments.errors import WorldError
+from maeil.environments.parallel import RENDER_MODES, InfoKind, Infos, RenderMode, Step, WorldEnv, read_only
 
 Observation = dict[str, npt.NDArray[Any]]
-
-
-class Shown:
-    """Reads what the agents of one world are given out of the arrays of its engine.
-
-    Args:
-        engine: Of one world.
-        index: Number of each agent by name.
-        painter: Makes pictures; None where none are observed.
-        symbolic: Whether the arrays of the local view are observed.
-        infos: One of `INFOS`.
-        copy: Whether what is given is the caller's own; else it is read-only, and the next step overwrites it.
-    """
-
-    def __init__(
-        self,
-        engine: Engine,
-        index: Mapping[str, int],
-        painter: Painter | None,
-        *,
-        symbolic: bool,
-        infos: InfoKind,
-        copy: bool,
-    ) -> None:
-        self._engine, self._index, self._painter = engine, index, painter
-        self._kind, self._copy = infos, copy
-        agents, views = engine.worlds.agents[0], engine.views
-        # To slice an array takes as long as to copy it, so the slices of every step are kept.
-        self._seen: tuple[npt.NDArray[Any], ...] = ()
-        if symbolic:
-            bags = agents[:, INVENTORY:ACHIEVED]
-            self._seen = views.materials[0], views.entities[0], bags, views.poses[0], views.daylight[0]
-        self._informed = agents[:, ACHIEVED:GAINED], views.masks[0]
-        self._live_seen = [list(map(read_only, array)) for array in self._seen]
-        self._live_informed = [list(map(read_only, array)) for array in self._informed]
-
-    def observations(self, names: Sequence[str]) -> dict[str, Observation]:
-        """The observations of some agents."""
-        found: dict[str, Observation]
-        if self._seen:
-            columns = [array.copy() for array in self._seen] if self._copy else self._live_seen
-            found = {
-                name: {"materials": materials, "entities": entities, "inventory": bag, "pose": pose, "daylight": light}
-                for name, materials, entities, bag, pose, light in zip(self._index, *columns, strict=True)
-            }
-        else:
-            found = {name: {} for name in self._index}
-        if self._painter is not None:
-            pictures = self._painter.paint(self._engine.worlds)[0]
-            for name, picture in zip(self._index, pictures, strict=True):
-                found[name]["pixels"] = picture
-        return self._only(names, found)
-
-    def infos(self, names: Sequence[str], state: CrafterState) -> dict[str, dict[str, Any]]:
-        """The infos of some agents."""
-        if self._kind == "none":
-            return {name: {} for name in names}
-        if self._kind == "symbolic":
-            started, index = state.step > 0, self._index
-            return {
-                name: {
-                    "symbolic": state.view(index[name]),
-                    "report": state.outcome(index[name]) if started else None,
-                }
-                for name in names
-            }
-        columns = [array.copy() for array in self._informed] if self._copy else self._live_informed
-        found = {
-            name: {"achievements": achievements, "action_mask": mask}
-            for name, achievements, mask in zip(self._index, *columns, strict=True)
-        }
-        return self._only(names, found)
-
-    def _only(self, names: Sequence[str], found: dict[str, Any]) -> dict[str, Any]:
-        return found if len(names) == len(found) else {name: found[name] for name in names}
 
 
 ObservationKind = Literal["symbolic", "pixels", "both"]
@@ -178,7 +104,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
 
     metadata: ClassVar[dict[str, Any]] = {
         "name": "crafter_v0",
-        "render_modes": ["ansi", "rgb_array"],
+        "render_modes": list(RENDER_MODES),
         "render_fps": 10,
         "is_parallelizable": True,
     }
@@ -203,15 +129,19 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         self.layout = layout
         self.n = _team_size(n, layout, self.profile)
         self.size = AREA if layout is None else layout.size
-        one_of("obs", obs, OBSERVATIONS)
-        one_of("infos", infos, INFOS)
-        one_of("render_mode", render_mode, (*RENDER_MODES, None))
+        self.obs = one_of("obs", obs, OBSERVATIONS)
         self.max_steps = whole("max_steps", max_steps, 1)
-        self.obs, self.info_kind, self.copy, self.render_mode = obs, infos, copy, render_mode
         self.goal = _find_goal(goal)
         pixels = whole("pixels", pixels)
         space = observation_space(obs, self.profile, self.size, pixels)
-        super().__init__(self.n, space, lambda: action_space(self.profile, self.n))
+        super().__init__(
+            self.n,
+            space,
+            lambda: action_space(self.profile, self.n),
+            render_mode=render_mode,
+            infos=infos,
+            copy=copy,
+        )
         self._index = {name: i for i, name in enumerate(self.possible_agents)}
         self._painter = Painter(pixels) if obs != "symbolic" else None
         self.state_parts = state_parts(self.size, self.n, self.profile.item_cap, self.max_steps)
@@ -229,18 +159,19 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         """Take the views of the engine's arrays that every step needs; copies of views would be frozen."""
         self._state.world = CrafterState.of(self._engine.worlds, 0).world
         self._ends = Ends._make(array[0] for array in self._engine.ends)
-        self._shown = Shown(
-            self._engine,
-            self._index,
-            self._painter,
-            symbolic=self.obs != "pixels",
-            infos=self.info_kind,
-            copy=self.copy,
-        )
+        agents, views = self._engine.worlds.agents[0], self._engine.views
+        # To slice an array takes as long as to copy it, so the slices of every step are kept.
+        self._seen: tuple[npt.NDArray[Any], ...] = ()
+        if self.obs != "pixels":
+            bags = agents[:, INVENTORY:ACHIEVED]
+            self._seen = views.materials[0], views.entities[0], bags, views.poses[0], views.daylight[0]
+        self._informed = agents[:, ACHIEVED:GAINED], views.masks[0]
+        self._live_seen = [list(map(read_only, array)) for array in self._seen]
+        self._live_informed = [list(map(read_only, array)) for array in self._informed]
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the views."""
-        return {name: value for name, value in vars(self).items() if name not in ("_ends", "_shown")}
+        return {name: value for name, value in vars(self).items() if name not in _VIEWS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -248,7 +179,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
-    ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
+    ) -> tuple[dict[str, Observation], Infos]:
         """Begin an episode.
 
         Args:
@@ -273,16 +204,14 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         self._engine.begin(0, world_seed(self._seed, self._episode), layout)
         self._engine.show(_ALL)
         self.agents = self.possible_agents[:]
-        return self._shown.observations(self.agents), self._shown.infos(self.agents, self._state)
+        return self._observations(self.agents), self._infos(self.agents)
 
     def limit(self, max_steps: int) -> None:
         """Truncate episodes after so many steps from now on, this one among them."""
         self.max_steps = max_steps
         self._engine.limit(max_steps)
 
-    def step(
-        self, actions: Mapping[str, AgentAction]
-    ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+    def step(self, actions: Mapping[str, AgentAction]) -> Step:
         """Advance by one joint action.
 
         Args:
@@ -300,11 +229,11 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         rewards, terminated, truncated = self._advance(read_actions(actions, self._index, acting))
         index = self._index
         return (
-            self._shown.observations(acting),
+            self._observations(acting),
             {name: rewards[index[name]] for name in acting},
             {name: terminated[index[name]] for name in acting},
             {name: truncated[index[name]] for name in acting},
-            self._shown.infos(acting, self._state),
+            self._infos(acting),
         )
 
     def step_array(self, actions: npt.ArrayLike) -> Ends:
@@ -376,19 +305,6 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         """Points of the team: for every unit that an agent has collected in the episode, what its level says."""
         return team_score(self.crafter_state, self.level)
 
-    def render(self) -> str | npt.NDArray[np.uint8]:
-        """The map as text, or as an image with the agents' needs and bags, by `render_mode`.
-
-        Raises:
-            WorldError: The environment was made without a render mode.
-        """
-        state = self.crafter_state
-        if self.render_mode == "ansi":
-            return render_ansi(state)
-        if self.render_mode == "rgb_array":
-            return render_rgb(state)
-        raise no_render_mode(self)
-
     def save(self) -> SavedEnv:
         """This moment of the environment, independent of what follows; also of its series of episodes."""
         state = self.crafter_state.copy()
@@ -434,6 +350,45 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
             self.agents = [name for name in self.agents if not (terminated[index[name]] or truncated[index[name]])]
         return ends.rewards.tolist(), terminated, truncated
 
+    def _observations(self, names: Sequence[str]) -> dict[str, Observation]:
+        found: dict[str, Observation] = {name: {} for name in self._index}
+        if self._seen:
+            columns = [array.copy() for array in self._seen] if self.copy else self._live_seen
+            found = {
+                name: {"materials": materials, "entities": entities, "inventory": bag, "pose": pose, "daylight": light}
+                for name, materials, entities, bag, pose, light in zip(self._index, *columns, strict=True)
+            }
+        if self._painter is not None:
+            pictures = self._painter.paint(self._engine.worlds)[0]
+            for name, picture in zip(self._index, pictures, strict=True):
+                found[name]["pixels"] = picture
+        return _only(names, found)
+
+    def _infos(self, names: Sequence[str]) -> Infos:
+        if self.info_kind == "none":
+            return {name: {} for name in names}
+        if self.info_kind == "symbolic":
+            state, index, started = self._state, self._index, self._state.step > 0
+            return {
+                name: {
+                    "symbolic": state.view(index[name]),
+                    "report": state.outcome(index[name]) if started else None,
+                }
+                for name in names
+            }
+        columns = [array.copy() for array in self._informed] if self.copy else self._live_informed
+        found = {
+            name: {"achievements": achievements, "action_mask": mask}
+            for name, achievements, mask in zip(self._index, *columns, strict=True)
+        }
+        return _only(names, found)
+
+    def _text(self) -> str:
+        return render_ansi(self.crafter_state)
+
+    def _image(self) -> npt.NDArray[np.uint8]:
+        return image(self.crafter_state)
+
     def _layout_option(self, options: Mapping[str, Any] | None) -> Layout | None:
         layout = layout_option(options, Layout)
         if layout is not None and (layout.size, len(layout.agents)) != (self.size, self.n):
@@ -447,14 +402,15 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         if self._seed is None:
             raise no_state()
 
-    def _require_running(self) -> None:
-        if not self.agents:
-            step = self.crafter_state.step
-            raise EpisodeError(f"the episode ended at step {step}: call reset() to begin another")
 
-
+_VIEWS = ("_ends", "_seen", "_informed", "_live_seen", "_live_informed")
+"""What `CrafterEnv` takes anew of the arrays of its engine."""
 _ALL = np.ones(1, dtype=np.bool_)
 _NONE = np.zeros(1, dtype=np.bool_)
+
+
+def _only(names: Sequence[str], found: dict[str, Any]) -> dict[str, Any]:
+    return found if len(names) == len(found) else {name: found[name] for name in names}
 
 
 def _team_size(n: object, layout: Layout | None, profile: Profile) -> int:

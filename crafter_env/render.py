@@ -1,4 +1,4 @@
-"""The map as text and as an image, and what agents see as pictures, in tiles drawn by this project."""
+"""The map as text, and what agents see as pictures, in tiles drawn by this project."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from crafter_env.kernels.painting import (
     SPRITES,
     TEAMMATES,
     paint_agents,
-    paint_map,
 )
 from crafter_env.layout import AGENT_CHARACTERS, ARROW, CREATURE_CHARACTERS, UNNAMED_AGENT, draw
 from crafter_env.state import CrafterState
@@ -210,8 +209,6 @@ def _item(item: Item, unit: int) -> Picture:
     return sprite(tool, unit, swap=("#", _TOOLS[material])) if tool else sprite(item.name, unit)
 
 
-MAP_UNIT = 8
-"""Pixels along an edge of a cell of the whole map."""
 _CREATURES = {kind: character for character, kind in CREATURE_CHARACTERS.items()}
 
 
@@ -224,11 +221,3 @@ def render_ansi(state: CrafterState) -> str:
         if state.alive[agent]:
             entities.append((AGENT_CHARACTERS[agent] if agent < len(AGENT_CHARACTERS) else UNNAMED_AGENT, (x, y)))
     return draw(state.materials, entities)
-
-
-def render_rgb(state: CrafterState) -> npt.NDArray[np.uint8]:
-    """The whole map by day, uint8 (8 height, 8 width, 3)."""
-    world, (width, height) = state.world, state.size
-    picture = np.zeros((height * MAP_UNIT, width * MAP_UNIT, 3), dtype=np.uint8)
-    paint_map(picture, *tiles(MAP_UNIT), world.materials, world.occupants, world.objects, world.agents)
-    return picture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,38 +13,27 @@ from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from crafter_env.constants import Achievement
 from crafter_env.engine import Engine
 from crafter_env.env import CrafterEnv, ObservationKind
 from crafter_env.kernels.arrays import ACHIEVED, GAINED, INVENTORY, STEP, Ends, MaskArray
-from crafter_env.layout import Layout
-from crafter_env.profiles import Level, Profile
-from crafter_env.render import Painter, render_ansi, render_rgb
+from crafter_env.render import Painter, render_ansi
 from crafter_env.spaces import check_actions, flat_masks
 from crafter_env.state import CrafterState, StateArray, central_states, world_seed
-from maeil.environments.arguments import no_render_mode, no_state, one_of, whole
-from maeil.environments.batches import autoreset_mode as mode_of
-from maeil.environments.batches import batch_seeds, no_options
-from maeil.environments.parallel import RenderMode, read_only
+from crafter_env.symbolic.picture import image
+from maeil.environments.arguments import whole
+from maeil.environments.batches import Infos, WorldBatch, batch_seeds
+from maeil.environments.parallel import read_only
 
 Arrays = dict[str, npt.NDArray[Any]]
-Infos = dict[str, Any]
 Flags = npt.NDArray[np.bool_]
 
 
-class CrafterVecEnv:
+class CrafterVecEnv(WorldBatch):
     """Many independent worlds of the rules of `CrafterEnv`.
 
-    World i is, to the bit, `CrafterEnv` with the same arguments after `reset(seed=seed + i)`; its next episodes are
-    that environment's next. It is no `gymnasium.vector.VectorEnv`, since every agent has a reward and an end of its
-    own; `CrafterTeamVecEnv` is one, with the reward of the team.
-
-    An episode ends in the step after which all its agents are dead, at the goal or truncated. With Gymnasium's
-    `AutoresetMode.NEXT_STEP` that step returns the last observation; the next step ignores that world's actions, begins
-    its next episode, and returns the first observation with rewards 0. With `SAME_STEP` that step begins the next
-    episode and returns its first observation; what the last one was stands in `infos["final_obs"]`, an object array
-    with a dictionary for each world that has ended, and `infos["final_info"]`, the infos before, with the flags
-    `_final_obs` and `_final_info`.
+    Seeds and autoreset are those of `WorldBatch`. It is no `gymnasium.vector.VectorEnv`, since every agent has a reward
+    and an end of its own; `CrafterTeamVecEnv` is one, with the reward of the team. An episode ends in the step after
+    which all its agents are dead, at the goal or truncated.
 
     Observation: a dictionary of the arrays of `CrafterEnv`, each with the leading dimensions `(num_envs, n)`; empty
         with `obs=None`.
@@ -53,12 +42,12 @@ class CrafterVecEnv:
     Reward: float64 `(num_envs, n)`; of a dead agent 0.
     Episode end: `terminations` and `truncations`, bool `(num_envs, n)`, true in the step in which an agent ends.
     Infos: `achievements`, int64 `(num_envs, n, 22)`, `action_mask`, int8 `(num_envs, n, A)`, as in `CrafterEnv`;
-        `alive`, bool `(num_envs, n)`, the agents whose episode goes on; `step`, int64 `(num_envs,)`. With
-        `infos="none"` only what has to do with autoreset.
+        `alive`, bool `(num_envs, n)`, the agents whose episode goes on; `step`, int64 `(num_envs,)`. None
+        of them with `infos="none"`.
     State: `state()`, float32 `(num_envs, S)`, the states of `CrafterEnv`.
 
     All arrays are the caller's own. With `copy=False` all but `pixels` and `alive` are allocated once and given as
-    read-only views that the next step overwrites. Copies and pickles go on exactly as the original does.
+    read-only views that the next step overwrites.
 
     Example:
         ```python
@@ -71,56 +60,33 @@ class CrafterVecEnv:
     Args:
         num_envs: Number of worlds.
         n: Number of agents in each; or give `layout`, which has its own.
-        profile: As of `CrafterEnv`; so are the following.
-        level: As of `CrafterEnv`.
         obs: What is observed; None for nothing.
-        max_steps: As of `CrafterEnv`.
-        goal: As of `CrafterEnv`.
-        layout: As of `CrafterEnv`.
-        render_mode: What `render()` gives for each world.
         pixels: As of `CrafterEnv`.
         infos: `"plain"` or `"none"`.
         copy: Give the caller its own arrays.
         autoreset_mode: When the next episode begins: Gymnasium's `AutoresetMode.NEXT_STEP` or `SAME_STEP`.
+        arguments: `profile`, `level`, `max_steps`, `goal`, `layout` and `render_mode` of `CrafterEnv`.
 
     Raises:
         WorldError: An argument is wrong; the message says which and why.
     """
-
-    metadata: ClassVar[dict[str, Any]] = {
-        **CrafterEnv.metadata,
-        "autoreset_mode": AutoresetMode.NEXT_STEP,
-    }
 
     def __init__(
         self,
         num_envs: int,
         n: int | None = None,
         *,
-        profile: str | Profile = "coop",
-        level: str | Level | None = None,
         obs: ObservationKind | None = "symbolic",
-        max_steps: int = 10000,
-        goal: str | Achievement | None = None,
-        layout: Layout | None = None,
-        render_mode: RenderMode | None = None,
         pixels: int = 64,
         infos: Literal["none", "plain"] = "plain",
         copy: bool = True,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        **arguments: Any,
     ) -> None:
-        self.num_envs = whole("num_envs", num_envs, 1)
-        one_of("infos", infos, ("none", "plain"))
-        self.autoreset_mode = mode_of(autoreset_mode)
-        # The single environment checks the arguments and knows the sizes and spaces.
-        single = CrafterEnv(
-            n, profile=profile, level=level, obs="symbolic" if obs is None else obs, max_steps=max_steps, goal=goal,
-            layout=layout, render_mode=render_mode, pixels=pixels,
-        )  # fmt: skip
-        self.n, self.size = single.n, single.size
-        self.profile, self.level, self.layout = single.profile, single.level, layout
-        self.obs, self.info_kind, self.copy, self.render_mode = obs, infos, copy, render_mode
-        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}  # type: ignore[misc] # Gymnasium's way
+        single = CrafterEnv(n, obs="symbolic" if obs is None else obs, pixels=pixels, **arguments)
+        super().__init__(num_envs, single, infos=infos, copy=copy, autoreset_mode=autoreset_mode)
+        self.size, self.profile, self.level, self.layout = single.size, single.profile, single.level, single.layout
+        self.obs = obs
         self.possible_agents = single.possible_agents
         agent = single.possible_agents[0]
         self.single_observation_space: Dict = Dict({}) if obs is None else single.observation_space(agent)
@@ -134,11 +100,9 @@ class CrafterVecEnv:
             goal=single.goal, observe=obs in ("symbolic", "both"), masks=infos == "plain",
         )  # fmt: skip
         self._painter = Painter(pixels) if obs in ("pixels", "both") else None
-        self._begins = np.zeros(self.num_envs, dtype=np.bool_)
         self._over = np.zeros((self.num_envs, self.n), dtype=np.bool_)
         self.ended: Flags = np.zeros(self.num_envs, dtype=np.bool_)
         """Worlds whose episode has ended in the last step, bool (num_envs,)."""
-        self._seeds: list[int] = []
         self._episodes = [0] * self.num_envs
         self._bind()
 
@@ -178,34 +142,12 @@ class CrafterVecEnv:
         self._bind()
 
     def reset(
-        self, *, seed: int | Sequence[int] | None = None, options: Mapping[str, Any] | None = None
+        self, *, seed: int | Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Arrays, Infos]:
-        """Begin an episode in every world.
-
-        Args:
-            seed: World i begins its series of episodes at `seed + i`; or one seed for each world. Without one the
-                series go on, or begin anywhere.
-            options: There are none.
-
-        Returns:
-            Observations and infos.
-
-        Raises:
-            WorldError: A seed is no integer, their number is not that of the worlds, or there are options.
-            PlacementError: A world has no room for its agents.
-        """
-        no_options(options)
-        if seed is None and not self._seeds:
-            seed = int(np_random(None)[0].integers(2**31 - 1))
-        if seed is not None:
-            self._seeds = [whole("seed", each) for each in batch_seeds(seed, self.num_envs, least=None)]
-            self._episodes = [0] * self.num_envs
-        for world in range(self.num_envs):
-            self._begin(world)
-        self._engine.show(np.ones(self.num_envs, dtype=np.bool_))
-        self._begins[:] = False
+        """Begin an episode in every world, as `WorldBatch.reset` does; a seed begins a series of episodes."""
+        begun = super().reset(seed=seed, options=options)
         self.ended = self._begins.copy()
-        return self._observations(), self._infos()
+        return begun
 
     def step(self, actions: npt.ArrayLike) -> tuple[Arrays, npt.NDArray[np.float64], Flags, Flags, Infos]:
         """Advance every world by one joint action; those whose episode has ended begin another instead.
@@ -229,13 +171,9 @@ class CrafterVecEnv:
         self._over |= self._engine.ends.truncations
         np.all(self._over, axis=1, out=self._begins)
         self.ended = self._begins.copy()
-        final: Infos = {}
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and self._begins.any():
-            final = self._finish(np.flatnonzero(self._begins).tolist())
+        final = self._finish()
         ends = Ends._make(end.copy() for end in self._ends) if self.copy else self._ends
-        infos = self._infos()
-        infos.update(final)
-        return self._observations(), *ends, infos
+        return self._observations(), *ends, self._infos() | final
 
     def state(self) -> StateArray:
         """The states for a central critic, float32 `(num_envs, S)`; see `CrafterEnv.state`.
@@ -268,55 +206,39 @@ class CrafterVecEnv:
         """The live arrays of a world: read them, or `copy()` them; what is written to them is written to the world."""
         return CrafterState.of(self._engine.worlds, world)
 
-    def render(self) -> tuple[str | npt.NDArray[np.uint8], ...]:
-        """The map of each world as text or as an image, by `render_mode`.
-
-        Raises:
-            WorldError: The environment was made without a render mode.
-        """
-        if self.render_mode is None:
-            raise no_render_mode(self)
-        draw = render_ansi if self.render_mode == "ansi" else render_rgb
-        return tuple(draw(self.crafter_state(world)) for world in range(self.num_envs))
-
     def close(self) -> None:
         """Do nothing: there is nothing to let go of."""
 
+    def _seed(self, seed: object) -> None:
+        if seed is None and not self._streams:
+            seed = int(np_random(None)[0].integers(2**31 - 1))
+        if seed is not None:
+            self._streams = [whole("seed", each) for each in batch_seeds(seed, self.num_envs, least=None)]
+            self._episodes = [0] * self.num_envs
+
     def _begin(self, world: int) -> None:
         self._episodes[world] += 1
-        self._engine.begin(world, world_seed(self._seeds[world], self._episodes[world]), self.layout)
+        self._engine.begin(world, world_seed(self._streams[world], self._episodes[world]), self.layout)
+        self._engine.show_world(world)
         self._over[world] = False
 
-    def _finish(self, ended: list[int]) -> Infos:
-        """Keep what the last step of some worlds has shown, and begin their next episodes."""
-        flags = self._begins.copy()
-        last, shown = np.full(self.num_envs, None, dtype=object), self._observations()
-        for world in ended:
-            last[world] = {key: array[world].copy() for key, array in shown.items()}
-        final: Infos = {"final_obs": last, "_final_obs": flags}
-        if self.info_kind == "plain":
-            final |= {"final_info": {key: array.copy() for key, array in self._infos().items()}, "_final_info": flags}
-        for world in ended:
-            self._begin(world)
-            self._engine.show_world(world)
-        self._begins[:] = False
-        return final
-
     def _observations(self) -> Arrays:
-        found = self._own(self._shown)
+        found = self._given(self._shown)
         if self._painter is not None:
             found["pixels"] = self._painter.paint(self._engine.worlds)
         return found
 
     def _infos(self) -> Infos:
-        infos: Infos = self._own(self._informed)
+        infos: Infos = self._given(self._informed)
         if self.info_kind == "plain":
             infos["alive"] = ~self._over
         return infos
 
-    def _own(self, arrays: Arrays) -> Arrays:
+    def _given(self, arrays: Arrays) -> Arrays:
         return {name: array.copy() for name, array in arrays.items()} if self.copy else arrays.copy()
 
-    def _require_state(self) -> None:
-        if not self._seeds:
-            raise no_state()
+    def _text(self, world: int) -> str:
+        return render_ansi(self.crafter_state(world))
+
+    def _image(self, world: int) -> npt.NDArray[np.uint8]:
+        return image(self.crafter_state(world))

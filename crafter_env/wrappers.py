@@ -17,7 +17,8 @@ from crafter_env.spaces import flat_choices, read_flat
 from crafter_env.state import CrafterState
 from maeil.environments.actions import number
 from maeil.environments.errors import WorldError
-from maeil.environments.wrappers import Infos, Observations, ObservingWrapper, Step, TeamReward
+from maeil.environments.parallel import Infos, Observations, Step
+from maeil.environments.wrappers import ObservingWrapper, TeamReward
 
 __all__ = ["Egocentric", "FlatActions", "FlatObservations", "TeamReward"]
 

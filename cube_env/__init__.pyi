@@ -27,8 +27,6 @@ from .observation import Faces as Faces
 from .observation import HistoryEntry as HistoryEntry
 from .observation import SymbolicBlock as SymbolicBlock
 from .observation import SymbolicObservation as SymbolicObservation
-from .render import render_ansi as render_ansi
-from .render import render_rgb as render_rgb
 from .rewards import ShapedEnv as ShapedEnv
 from .rewards import potential_reward as potential_reward
 from .rewards import register_reward as register_reward
@@ -46,6 +44,7 @@ from .state import FailedMove as FailedMove
 from .state import Push as Push
 from .state import Snapshot as Snapshot
 from .state import StepReport as StepReport
+from .state import render_ansi as render_ansi
 from .symbolic.actions import Entity as Entity
 from .symbolic.actions import Idle as Idle
 from .symbolic.actions import Move as Move

@@ -16,25 +16,16 @@ from cube_env.arrays import CHANNELS, ActionArray
 from cube_env.constants import Action
 from cube_env.generator import place
 from cube_env.layout import Layout
-from cube_env.observation import Frame, HistoryEntry, SymbolicObservation, plain_infos
-from cube_env.render import render_ansi, render_rgb
+from cube_env.observation import COUNTS, Frame, HistoryEntry, SymbolicObservation
 from cube_env.scenario import Scenario, curriculum
-from cube_env.state import CubeState, Snapshot, StepReport
+from cube_env.state import CubeState, Snapshot, StepReport, render_ansi
+from cube_env.symbolic.picture import image
 from cube_env.views import MaskArray, action_masks
 from maeil.environments import actions as checks
 from maeil.environments.actions import integers
-from maeil.environments.arguments import (
-    agent_name,
-    finite,
-    layout_option,
-    no_render_mode,
-    no_state,
-    one_of,
-    seed_number,
-    whole,
-)
-from maeil.environments.errors import ActionError, EpisodeError, WorldError
-from maeil.environments.parallel import INFOS, RENDER_MODES, InfoKind, RenderMode, WorldEnv, read_only
+from maeil.environments.arguments import agent_name, finite, layout_option, no_state, seed_number, whole
+from maeil.environments.errors import ActionError, WorldError
+from maeil.environments.parallel import RENDER_MODES, InfoKind, Infos, RenderMode, SharedRewardEnv, Step, read_only
 
 
 def observation_space(side: int, agents: int) -> Box:
@@ -91,7 +82,7 @@ class SavedEnv:
     generator: Mapping[str, Any]
 
 
-class CubeEnv(WorldEnv[Box, Discrete]):
+class CubeEnv(SharedRewardEnv[Box, Discrete]):
     """Agents push blocks into the goal column; a block moves when enough of them push together.
 
     Observation: float32 `(K, K, 5)`, indexed `[row, col]`: agent mask; weight of the block; goal mask; agent
@@ -156,25 +147,28 @@ class CubeEnv(WorldEnv[Box, Discrete]):
         self.max_steps = whole("max_steps", max_steps, 1)
         self.step_cost = finite("step_cost", step_cost)
         self.deliver_reward = finite("deliver_reward", deliver_reward)
-        self.render_mode = one_of("render_mode", render_mode, (*RENDER_MODES, None))
-        self.infos = one_of("infos", infos, INFOS)
-        self.copy = copy
         if self.scenario is not None:
             self.side, agents = self.scenario.side, self.scenario.agents
         else:
             assert layout is not None
             self.side, agents = layout.side, len(layout.agents)
         self.state_space = observation_space(self.side, agents)
-        super().__init__(agents, self.state_space, lambda: Discrete(len(Action)))
+        super().__init__(
+            agents,
+            self.state_space,
+            lambda: Discrete(len(Action)),
+            render_mode=render_mode,
+            infos=infos,
+            copy=copy,
+        )
         self._names = dict.fromkeys(self.possible_agents)
         self._generator: np.random.Generator | None = None
         self._state: CubeState | None = None
-        self._report: StepReport | None = None
         self._frame: Frame | None = None
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
-    ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
+    ) -> tuple[dict[str, Observation], Infos]:
         """Begin an episode.
 
         Args:
@@ -196,14 +190,11 @@ class CubeEnv(WorldEnv[Box, Discrete]):
             assert self.scenario is not None
             layout = place(self.scenario, self._generator)
         self._state = CubeState.from_layout(layout, observed=True)
-        self._report = None
-        self._frame = None
+        self.report = self._frame = None
         self.agents = self.possible_agents[:]
         return self._observations(), self._infos()
 
-    def step(
-        self, actions: Mapping[str, int]
-    ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+    def step(self, actions: Mapping[str, int]) -> Step:
         """Advance by one joint action.
 
         Args:
@@ -218,14 +209,7 @@ class CubeEnv(WorldEnv[Box, Discrete]):
         """
         self._require_running()
         report = self._advance(read_actions(actions, self._names))
-        names = self._names
-        return (
-            self._observations(),
-            dict.fromkeys(names, report.reward),
-            dict.fromkeys(names, report.terminated),
-            dict.fromkeys(names, report.truncated),
-            self._infos(),
-        )
+        return self._stepped(report.reward, terminated=report.terminated, truncated=report.truncated)
 
     def step_array(self, actions: npt.ArrayLike) -> StepReport:
         """Advance by one joint action without building the dictionaries of `step`.
@@ -266,11 +250,6 @@ class CubeEnv(WorldEnv[Box, Discrete]):
             raise no_state()
         return self._state
 
-    @property
-    def report(self) -> StepReport | None:
-        """What the last step did; None before the first step of an episode."""
-        return self._report
-
     def symbolic_observation(self, index: int | None, history: tuple[HistoryEntry, ...] = ()) -> SymbolicObservation:
         """The symbolic observation of one agent.
 
@@ -282,27 +261,11 @@ class CubeEnv(WorldEnv[Box, Discrete]):
             self._frame = Frame(self.cube_state, self.max_steps)
         return self._frame.symbolic(index, history)
 
-    def render(self) -> str | npt.NDArray[np.uint8]:
-        """The board as text or as an image with the pushes of the last step, by `render_mode`.
-
-        `Layout.parse` reads the text of a board on which no block is delivered yet.
-
-        Raises:
-            WorldError: The environment was made without a render mode.
-        """
-        state = self.cube_state
-        if self.render_mode == "ansi":
-            return render_ansi(self.side, state.snapshot())
-        if self.render_mode == "rgb_array":
-            pushes = self._report.pushes if self._report is not None else ()
-            return render_rgb(self.side, state.snapshot(), pushes=pushes)
-        raise no_render_mode(self)
-
     def save(self) -> SavedEnv:
         """This moment of the environment, independent of what follows; also of its stream of layouts."""
         state = self.cube_state
         assert self._generator is not None
-        return SavedEnv(state.copy(), self._report, bool(self.agents), self._generator.bit_generator.state)
+        return SavedEnv(state.copy(), self.report, bool(self.agents), self._generator.bit_generator.state)
 
     def load(self, saved: SavedEnv) -> None:
         """Return to a saved moment of this environment or of one made with the same arguments.
@@ -319,7 +282,7 @@ class CubeEnv(WorldEnv[Box, Discrete]):
         if self._generator is None:
             self._generator = np.random.default_rng(0)
         self._generator.bit_generator.state = saved.generator
-        self._report = saved.report
+        self.report = saved.report
         self.agents = self.possible_agents[:] if saved.running else []
 
     def limit(self, max_steps: int) -> None:
@@ -359,14 +322,13 @@ class CubeEnv(WorldEnv[Box, Discrete]):
         if wrong >= 0:
             raise wrong_action(agent_name(wrong), int(actions[wrong]))
         self._frame = None
-        report = StepReport(
+        self.report = report = StepReport(
             state,
             actions,
             step_cost=self.step_cost,
             deliver_reward=self.deliver_reward,
             max_steps=self.max_steps,
         )
-        self._report = report
         if report.terminated or report.truncated:
             self.agents = []
         return report
@@ -375,20 +337,19 @@ class CubeEnv(WorldEnv[Box, Discrete]):
         channels = self.cube_state.channels
         return dict.fromkeys(self._names, read_only(channels.copy() if self.copy else channels))
 
-    def _infos(self) -> dict[str, dict[str, Any]]:
-        if self.infos == "plain":
-            return plain_infos(self.cube_state, self._names)
-        if self.infos == "none":
-            return {name: {} for name in self._names}
-        return {
-            name: {"symbolic": self.symbolic_observation(index), "report": self._report}
-            for index, name in enumerate(self._names)
-        }
+    def _plain_infos(self) -> Infos:
+        counters = self.cube_state.world.counters.tolist()
+        counts = {key: counters[column] for key, column in COUNTS.items()}
+        masks = action_masks(self.cube_state.world)
+        return {name: {**counts, "action_mask": mask} for name, mask in zip(self._names, masks, strict=True)}
 
-    def _require_running(self) -> None:
-        if not self.agents:
-            step = self.cube_state.step
-            raise EpisodeError(f"the episode ended at step {step}: call reset() to begin another")
+    def _text(self) -> str:
+        """The board; `Layout.parse` reads it while no block is delivered yet."""
+        return render_ansi(self.snapshot())
+
+    def _image(self) -> npt.NDArray[np.uint8]:
+        """The board with the pushes of the last step."""
+        return image(self.snapshot(), self.report.pushes if self.report is not None else ())
 
     def _layout_option(self, options: Mapping[str, Any] | None) -> Layout | None:
         layout = layout_option(options, Layout)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +11,6 @@ import numpy.typing as npt
 from cube_env.arrays import COUNT_DELIVERED_WEIGHT, COUNT_LIVE, COUNT_STEP, IntArray
 from cube_env.constants import Cell, Face
 from cube_env.state import BlockView, CubeState
-from cube_env.views import action_masks
 from maeil.environments.arguments import agent_name
 from maeil.environments.errors import WorldError
 
@@ -208,18 +206,6 @@ def _span(first: int, last: int) -> str:
 
 COUNTS = {"step": COUNT_STEP, "blocks_left": COUNT_LIVE, "delivered_weight": COUNT_DELIVERED_WEIGHT}
 """The plain infos that are counters of the world, each with its column."""
-
-
-def plain_counts(state: CubeState) -> dict[str, int]:
-    """The plain infos that are the same for all agents."""
-    counters = state.world.counters.tolist()
-    return {key: counters[column] for key, column in COUNTS.items()}
-
-
-def plain_infos(state: CubeState, names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Numbers and arrays of the caller's own, under the same keys at each step."""
-    counts = plain_counts(state)
-    return {name: {**counts, "action_mask": mask} for name, mask in zip(names, action_masks(state.world), strict=True)}
 
 
 class Frame:

@@ -22,7 +22,7 @@ from cube_env.arrays import (
 )
 from cube_env.constants import Action, Cell, MoveFailure, PushOutcome
 from cube_env.kernel import step_world
-from cube_env.layout import Layout
+from cube_env.layout import Layout, draw
 from cube_env.views import occupy, paint, repaint
 from maeil.environments.errors import WorldError
 
@@ -107,6 +107,12 @@ class Snapshot:
     """The blocks not yet delivered, by ascending id."""
     side: int
     """Cells along each edge of the grid; the goal is column `side - 1`."""
+
+
+def render_ansi(snapshot: Snapshot) -> str:
+    """The board in the characters of `Layout`; see `cube_env.layout.draw` for boards with more than it can name."""
+    blocks = [(block.id, block.weight, (block.row, block.col)) for block in snapshot.blocks]
+    return draw(snapshot.side, snapshot.agents, blocks)
 
 
 class CubeState:

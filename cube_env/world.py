@@ -13,10 +13,9 @@ from cube_env.constants import Action
 from cube_env.env import CubeEnv
 from cube_env.generator import layout_from
 from cube_env.layout import Layout
-from cube_env.render import render_ansi
 from cube_env.rewards import reward_function
 from cube_env.scenario import LEVELS, LevelName, Scenario, Weights, curriculum
-from cube_env.state import Push, StepReport
+from cube_env.state import Push, StepReport, render_ansi
 from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY, Idle, Wait
 from cube_env.symbolic.control import CubeController, check_action, known_ids, make_controller
 from cube_env.symbolic.episode_state import EpisodeState
@@ -249,7 +248,7 @@ class CubeWorld:
 
     def ansi(self) -> str:
         """Draw the board as text."""
-        return render_ansi(self.env.side, self.env.snapshot())
+        return render_ansi(self.env.snapshot())
 
     def canvas(self) -> Canvas:
         """Return the frame of the board."""

@@ -25,7 +25,8 @@ from cube_env.views import (
 from maeil.environments.actions import number
 from maeil.environments.arguments import whole
 from maeil.environments.errors import WorldError
-from maeil.environments.wrappers import Observations, ObservingWrapper, TeamReward
+from maeil.environments.parallel import Observations
+from maeil.environments.wrappers import ObservingWrapper, TeamReward
 
 __all__ = ["Egocentric", "FlatActions", "FlatObservations", "TeamReward"]
 
@@ -110,7 +111,7 @@ class FlatActions(gymnasium.ActionWrapper[ChannelArray, int, npt.ArrayLike]):
         team = env.unwrapped
         if not isinstance(team, CubeTeamEnv):
             raise WorldError(f"FlatActions takes a CubeTeamEnv, or a wrapper of one, not a {type(team).__name__}")
-        self.n = len(team.cube.possible_agents)
+        self.n = len(team.action_space.nvec)
         if self.n > LARGEST_TEAM:
             raise WorldError(
                 f"a team of {self.n} has 5**{self.n} joint actions: FlatActions takes up to {LARGEST_TEAM} agents"

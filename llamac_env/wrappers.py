@@ -14,7 +14,8 @@ from llamac_env.transport.board import MOST_OF_A_COLOUR
 from llamac_env.transport.env import TransportEnv
 from maeil.environments.arguments import whole
 from maeil.environments.errors import WorldError
-from maeil.environments.wrappers import Infos, Observations, ObservingWrapper, TeamReward
+from maeil.environments.parallel import Infos, Observations
+from maeil.environments.wrappers import ObservingWrapper, TeamReward
 
 __all__ = ["Egocentric", "FlatObservations", "TeamReward"]
 

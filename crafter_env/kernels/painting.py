@@ -104,26 +104,6 @@ def paint_agents(
                 )  # fmt: skip
 
 
-@compiled
-def paint_map(
-    picture: ByteArray,
-    grounds: ByteArray,
-    sprites: ByteArray,
-    materials: ByteArray,
-    occupants: SlotArray,
-    objects: IntArray,
-    agents: IntArray,
-) -> None:
-    """Paint a whole world by day; arguments as of `paint_agents`, without the dimension B."""
-    unit = grounds.shape[1]
-    for x in range(materials.shape[0]):
-        for y in range(materials.shape[1]):
-            _paint_cell(
-                picture[y * unit : (y + 1) * unit, x * unit : (x + 1) * unit], grounds, sprites,
-                materials, occupants, objects, agents, x, y, -1,
-            )  # fmt: skip
-
-
 @inner
 def _paint_cell(
     canvas: ByteArray,

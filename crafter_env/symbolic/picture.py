@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import numpy as np
+import numpy.typing as npt
 
 from crafter_env.constants import Action, Cell, Entity, Item, Material
 from crafter_env.kernels.arrays import ByteArray
@@ -86,6 +87,13 @@ def draw(state: CrafterState) -> Drawing:
         for amounts, lives in zip(state.inventory.tolist(), alive, strict=True)
     )
     return Drawing(ground, marks, f"daylight {state.daylight:.0%}", holdings)
+
+
+def image(state: CrafterState) -> npt.NDArray[np.uint8]:
+    """Paint what `draw` draws, uint8 `(height, width, 3)`."""
+    from maeil.painting.board import board_image  # noqa: PLC0415 (imaging libraries take long to import)
+
+    return board_image(canvas(state), draw(state))
 
 
 def mark_creature(kind: Entity, x: int, y: int, turn: Rotation = Rotation.RIGHT) -> Mark:

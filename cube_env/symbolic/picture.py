@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from cube_env.constants import DISPLACEMENT, Action, Cell, PushOutcome
 from cube_env.state import Push, Snapshot
-from cube_env.symbolic.shown import ShownObservation
 from maeil.drawing import PAPER, Canvas, Depiction, Drawing, Mark, MarkKind, Rotation, Shape, Texture
 from maeil.environments.arguments import agent_name
+
+if TYPE_CHECKING:
+    from cube_env.symbolic.shown import ShownObservation
 
 _GOAL, _BLOCK, _AGENT, _PUSH, _FAILED = range(5)
 KINDS = (
@@ -55,6 +61,13 @@ def draw(snapshot: Snapshot, pushes: Iterable[Push]) -> Drawing:
                 turn=_TURNS[push.direction],
             )
     return Drawing(ground(snapshot.side), marks)
+
+
+def image(snapshot: Snapshot, pushes: Iterable[Push] = ()) -> npt.NDArray[np.uint8]:
+    """Paint what `draw` draws, uint8 `(height, width, 3)`."""
+    from maeil.painting.board import board_image  # noqa: PLC0415 (imaging libraries take long to import)
+
+    return board_image(canvas(snapshot.side), draw(snapshot, pushes))
 
 
 def ground(side: int) -> bytes:

@@ -12,11 +12,12 @@ from gymnasium.utils.seeding import np_random
 
 from llamac_env.squeeze.game import HIGHEST, Game, altered, draw_game, make_game
 from llamac_env.squeeze.observation import History, Round, SqueezeObservation
-from llamac_env.squeeze.render import render_ansi, render_rgb
+from llamac_env.squeeze.render import render_ansi
+from llamac_env.squeeze.symbolic.picture import image
 from maeil.environments.actions import numbers
-from maeil.environments.arguments import no_render_mode, no_state, one_of, seed_number, whole
-from maeil.environments.errors import ActionError, EpisodeError
-from maeil.environments.parallel import INFOS, RENDER_MODES, InfoKind, RenderMode, WorldEnv
+from maeil.environments.arguments import no_state, one_of, seed_number, whole
+from maeil.environments.errors import ActionError
+from maeil.environments.parallel import RENDER_MODES, InfoKind, Infos, RenderMode, SharedRewardEnv, Step
 
 Observation = dict[str, npt.NDArray[Any]]
 Seers = Literal["coordinator", "all", "nobody"]
@@ -33,7 +34,7 @@ HINT = "The reward rises with the sum to one peak and falls beyond it."
 """What agents learn of the reward when they are given a hint."""
 
 
-class SqueezeEnv(WorldEnv[Dict, Discrete]):
+class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
     """N agents pick integers whose sum should hit the peak of a curve that they do not know.
 
     Observation: a dictionary for each agent. `observation`: float32 `(2,)`: its own last pick and the last reward of
@@ -80,7 +81,7 @@ class SqueezeEnv(WorldEnv[Dict, Discrete]):
 
     metadata: ClassVar[dict[str, Any]] = {
         "name": "squeeze_v0",
-        "render_modes": ["ansi", "rgb_array"],
+        "render_modes": list(RENDER_MODES),
         "render_fps": 2,
         "is_parallelizable": True,
     }
@@ -107,9 +108,6 @@ class SqueezeEnv(WorldEnv[Dict, Discrete]):
         self.listed = whole("listed", listed, 1)
         self.hint = HINT if hint else ""
         self.rounds = whole("rounds", rounds, 1)
-        self.render_mode = one_of("render_mode", render_mode, (*RENDER_MODES, None))
-        self.info_kind = one_of("infos", infos, INFOS)
-        self.copy = copy
         spaces = Dict(
             {
                 "observation": Box(-1, HIGHEST * self.n, (2,), dtype=np.float32),
@@ -119,7 +117,7 @@ class SqueezeEnv(WorldEnv[Dict, Discrete]):
         low = np.array([*(-1,) * self.n, 0, 0, 0], dtype=np.float32)
         high = np.array([*(HIGHEST,) * self.n, HIGHEST * self.n, self.rounds, 1], dtype=np.float32)
         self.state_space = Box(low, high, dtype=np.float32)
-        super().__init__(self.n, spaces, lambda: Discrete(HIGHEST + 1))
+        super().__init__(self.n, spaces, lambda: Discrete(HIGHEST + 1), render_mode=render_mode, infos=infos, copy=copy)
         self._generator: np.random.Generator | None = None
         self._game: Game | None = None
         self._picks: list[tuple[int, ...]] = []
@@ -132,7 +130,7 @@ class SqueezeEnv(WorldEnv[Dict, Discrete]):
         self,
         seed: int | None = None,
         options: Mapping[str, Any] | None = None,  # noqa: ARG002 (PettingZoo's signature)
-    ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
+    ) -> tuple[dict[str, Observation], Infos]:
         """Begin an episode.
 
         Args:
@@ -152,9 +150,7 @@ class SqueezeEnv(WorldEnv[Dict, Discrete]):
         self.agents = self.possible_agents[:]
         return self._observations(), self._infos()
 
-    def step(
-        self, actions: Mapping[str, int]
-    ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+    def step(self, actions: Mapping[str, int]) -> Step:
         """Play a round.
 
         Args:
@@ -168,14 +164,7 @@ class SqueezeEnv(WorldEnv[Dict, Discrete]):
             EpisodeError: There is no running episode.
         """
         reward = self.play(numbers(actions, self.possible_agents, HIGHEST + 1))
-        names = self.possible_agents
-        return (
-            self._observations(),
-            dict.fromkeys(names, reward),
-            dict.fromkeys(names, False),
-            dict.fromkeys(names, not self.agents),
-            self._infos(),
-        )
+        return self._stepped(reward, terminated=False, truncated=not self.agents)
 
     def play(self, picks: list[int]) -> float:
         """Play a round with the picks by agent index, and give the reward.
@@ -184,8 +173,7 @@ class SqueezeEnv(WorldEnv[Dict, Discrete]):
             ActionError: Not one pick in 0..9 for every agent.
             EpisodeError: There is no running episode.
         """
-        if not self.agents:
-            raise EpisodeError(f"no episode is running (round {len(self._picks)}): call reset() to begin one")
+        self._require_running()
         for agent, pick in enumerate(picks):
             if not 0 <= pick <= HIGHEST:
                 raise ActionError(f"agent_{agent}: {pick} is no pick: they are 0 to {HIGHEST}")
@@ -206,8 +194,7 @@ class SqueezeEnv(WorldEnv[Dict, Discrete]):
             WorldError: There is no such curve; nothing has changed.
             EpisodeError: There is no running episode.
         """
-        if not self.agents:
-            raise EpisodeError(f"no episode is running (round {len(self._picks)}): call reset() to begin one")
+        self._require_running()
         before, self._game = self.game, altered(self.game, changes)
         return self._game != before
 
@@ -237,11 +224,11 @@ class SqueezeEnv(WorldEnv[Dict, Discrete]):
         """The game and the sum of the picks of each round played."""
         return tuple(zip(self._games, self._sums, strict=True))
 
-    def symbolic_observation(self, agent: int | None) -> SqueezeObservation:
+    def symbolic_observation(self, index: int | None) -> SqueezeObservation:
         """What an agent sees; None: a participant who sees the game from outside."""
-        rounds_ = self._rounds.setdefault(agent, [])
-        rounds_ += [self._round(number, agent) for number in range(len(rounds_), len(self._picks))]
-        name = self.possible_agents[agent] if agent is not None else ""
+        rounds_ = self._rounds.setdefault(index, [])
+        rounds_ += [self._round(number, index) for number in range(len(rounds_), len(self._picks))]
+        name = self.possible_agents[index] if index is not None else ""
         history = History(rounds_, len(rounds_))
         return SqueezeObservation(self.n, HIGHEST, len(self._picks), self.rounds, name, history, self.hint)
 
@@ -254,8 +241,9 @@ class SqueezeEnv(WorldEnv[Dict, Discrete]):
         listed = picks if self.seers != "nobody" and self.n <= self.listed else ()
         return Round(own, reward, total, total / self.n, listed)
 
-    def _report(self) -> Round | None:
-        """Return everything about the last round; None before the first."""
+    @property
+    def report(self) -> Round | None:
+        """Everything about the last round; None before the first."""
         if not self._picks:
             return None
         total = self._sums[-1]
@@ -269,18 +257,6 @@ class SqueezeEnv(WorldEnv[Dict, Discrete]):
     def action_masks(self) -> dict[str, npt.NDArray[np.int8]]:
         """What each agent can do, int8 `(10,)`, by name: all."""
         return {name: np.ones(HIGHEST + 1, dtype=np.int8) for name in self.agents}
-
-    def render(self) -> str | npt.NDArray[np.uint8]:
-        """The rounds as text or as an image, by `render_mode`.
-
-        Raises:
-            WorldError: The environment was made without a render mode.
-        """
-        if self.render_mode == "ansi":
-            return render_ansi(self.game, self.played)
-        if self.render_mode == "rgb_array":
-            return render_rgb(self.game, self.played)
-        raise no_render_mode(self)
 
     def last_reward(self) -> float:
         """What the last round paid; 0 before the first."""
@@ -302,14 +278,12 @@ class SqueezeEnv(WorldEnv[Dict, Discrete]):
             for name, own, mask in zip(self.possible_agents, seen, masks, strict=True)
         }
 
-    def _infos(self) -> dict[str, dict[str, Any]]:
-        if self.info_kind == "none":
-            return {name: {} for name in self.possible_agents}
-        if self.info_kind == "symbolic":
-            report = self._report()
-            return {
-                name: {"symbolic": self.symbolic_observation(agent), "report": report}
-                for agent, name in enumerate(self.possible_agents)
-            }
+    def _plain_infos(self) -> Infos:
         team = {"round": len(self._picks), "sum": sum(self._picks[-1]) if self._picks else 0}
         return {name: dict(team) for name in self.possible_agents}
+
+    def _text(self) -> str:
+        return render_ansi(self.game, self.played)
+
+    def _image(self) -> npt.NDArray[np.uint8]:
+        return image(self.rounds, self.game, list(zip(self._games, self._picks, strict=True)))

@@ -198,8 +198,8 @@ MOST_OF_A_COLOUR = 3
 """Boxes of a colour on an easy board, at most."""
 
 
-def board_generator(seed: int) -> np.random.Generator:
-    """The stream from which a seed's board is drawn."""
+def board_generator(seed: int | None) -> np.random.Generator:
+    """The stream from which a seed's board is drawn; None: one that begins anywhere."""
     return np.random.Generator(np.random.PCG64(seed))
 
 

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Box, Dict, Discrete
-from gymnasium.utils.seeding import np_random
 
 from llamac_env.transport.arrays import (
     COLOURS,
@@ -20,15 +19,17 @@ from llamac_env.transport.arrays import (
     state_shape,
     write_state,
 )
-from llamac_env.transport.board import MOST_OF_A_COLOUR, Board, BoxMove, Step, board_generator, draw_board
+from llamac_env.transport.board import MOST_OF_A_COLOUR, Board, BoxMove, board_generator, draw_board
+from llamac_env.transport.board import Step as BoardStep
 from llamac_env.transport.grid import PLACES, Grid
 from llamac_env.transport.observation import SIGHTS, Frame, Sight, TransportObservation
-from llamac_env.transport.render import render_ansi, render_rgb
+from llamac_env.transport.render import render_ansi
+from llamac_env.transport.symbolic.picture import image
 from llamac_env.transport.text import altered
 from maeil.environments.actions import numbers
-from maeil.environments.arguments import no_render_mode, no_state, one_of, whole
-from maeil.environments.errors import EpisodeError, WorldError
-from maeil.environments.parallel import INFOS, RENDER_MODES, InfoKind, RenderMode, WorldEnv
+from maeil.environments.arguments import no_state, one_of, seed_number, whole
+from maeil.environments.errors import WorldError
+from maeil.environments.parallel import RENDER_MODES, InfoKind, Infos, RenderMode, SharedRewardEnv, Step
 
 Observation = dict[str, npt.NDArray[np.int8]]
 
@@ -44,7 +45,7 @@ def usual_limit(cells: int) -> int:
     return LARGE_LIMIT if cells >= LARGE else USUAL_LIMIT
 
 
-class TransportEnv(WorldEnv[Dict, Discrete]):
+class TransportEnv(SharedRewardEnv[Dict, Discrete]):
     """One agent in each cell hands coloured boxes on until each is on a target of its colour.
 
     Observation: a dictionary for each agent. `observation`: int8 `(places, 5)`, by colour: the boxes at the places in
@@ -87,7 +88,7 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
 
     metadata: ClassVar[dict[str, Any]] = {
         "name": "transport_v0",
-        "render_modes": ["ansi", "rgb_array"],
+        "render_modes": list(RENDER_MODES),
         "render_fps": 2,
         "is_parallelizable": True,
     }
@@ -107,9 +108,6 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
         self.grid = grid
         self.max_steps = whole("max_steps", max_steps, 1) if max_steps is not None else usual_limit(grid.agents)
         self.view = one_of("view", view, SIGHTS)
-        self.render_mode = one_of("render_mode", render_mode, (*RENDER_MODES, None))
-        self.info_kind = one_of("infos", infos, INFOS)
-        self.copy = copy
         shape = (PLACES + 1 if grid.is_hard else 2, len(COLOURS))
         spaces = Dict(
             {
@@ -118,10 +116,11 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
             }
         )
         self.state_space = Box(0, MOST_OF_A_COLOUR, state_shape(grid), dtype=np.int8)
-        super().__init__(grid.agents, spaces, lambda: Discrete(PRIMITIVES))
+        super().__init__(
+            grid.agents, spaces, lambda: Discrete(PRIMITIVES), render_mode=render_mode, infos=infos, copy=copy
+        )
         self._generator: np.random.Generator | None = None
         self._board: Board | None = None
-        self._report: Step | None = None
         self._frame: Frame | None = None
         self.steps = 0
         """Steps of the episode so far."""
@@ -130,7 +129,7 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
-    ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
+    ) -> tuple[dict[str, Observation], Infos]:
         """Begin an episode.
 
         Args:
@@ -145,23 +144,19 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
             WorldError: The seed is no integer from 0 on, or the board has another grid.
         """
         board = (options or {}).get("board")
-        if seed is not None:
-            self._generator = board_generator(whole("seed", seed, 0))
-        elif self._generator is None:
-            self._generator, _ = np_random(None)
+        if seed is not None or self._generator is None:
+            self._generator = board_generator(seed_number(seed))
         if board is None:
             board = draw_board(self.grid, self._generator)
         elif not isinstance(board, Board) or board.grid != self.grid:
             raise WorldError('options["board"] is not a Board of this environment\'s grid')
         self._board = board.check()
-        self._report = self._frame = None
+        self.report = self._frame = None
         self.steps, self.boxes = 0, len(board.boxes)
         self.agents = self.possible_agents[:]
         return self._observations(), self._infos()
 
-    def step(
-        self, actions: Mapping[str, int]
-    ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+    def step(self, actions: Mapping[str, int]) -> Step:
         """Advance by one joint action.
 
         Args:
@@ -175,31 +170,26 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
             EpisodeError: There is no running episode.
         """
         self._require_running()
-        names = self.possible_agents
-        report = self.step_moves(decode_joint(self.grid, numbers(actions, names, PRIMITIVES)))
+        joint = numbers(actions, self.possible_agents, PRIMITIVES)
+        report = self.step_moves(decode_joint(self.grid, joint))
         over = not report.board.boxes or bool(report.collisions)
-        return (
-            self._observations(),
-            dict.fromkeys(names, float(len(report.placed) - 1)),
-            dict.fromkeys(names, over),
-            dict.fromkeys(names, not over and self.steps >= self.max_steps),
-            self._infos(),
+        return self._stepped(
+            float(len(report.placed) - 1), terminated=over, truncated=not over and self.steps >= self.max_steps
         )
 
-    def step_moves(self, joint: Mapping[int, BoxMove]) -> Step:
+    def step_moves(self, joint: Mapping[int, BoxMove]) -> BoardStep:
         """Advance by one joint action, given as moves by agent; agents without one do nothing.
 
         Raises:
             EpisodeError: There is no running episode.
         """
         self._require_running()
-        self._report = self.board.after(joint)
-        self._board = self._report.board
-        self._frame = None
+        self.report = report = self.board.after(joint)
+        self._board, self._frame = report.board, None
         self.steps += 1
-        if not self._board.boxes or self._report.collisions or self.steps >= self.max_steps:
+        if not report.board.boxes or report.collisions or self.steps >= self.max_steps:
             self.agents = []
-        return self._report
+        return report
 
     def change(self, changes: Mapping[str, Any]) -> bool:
         """Change what is at some places between two steps: see `llamac_env.transport.text`.
@@ -232,21 +222,16 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
             raise no_state()
         return self._board
 
-    @property
-    def report(self) -> Step | None:
-        """What the last step did; None before the first step of an episode."""
-        return self._report
-
     def limit(self, max_steps: int) -> None:
         """Truncate episodes after so many steps from now on, this one among them."""
         self.max_steps = max_steps
         self._frame = None
 
-    def symbolic_observation(self, agent: int | None) -> TransportObservation:
+    def symbolic_observation(self, index: int | None) -> TransportObservation:
         """What an agent sees; None: a participant who sees the board from outside."""
         if self._frame is None:
             self._frame = Frame(self.board, self.steps, self.max_steps, self.boxes, self.view)
-        return self._frame.observe(agent)
+        return self._frame.observe(index)
 
     def state(self) -> CountArray:
         """The whole board, an array of the caller's own; see the class."""
@@ -258,18 +243,6 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
         """What each agent can do now, int8 `(26,)`, by name: what observations show, too."""
         return dict(zip(self.agents, action_masks(self.grid, observations(self.grid, self.state())), strict=False))
 
-    def render(self) -> str | npt.NDArray[np.uint8]:
-        """The board as text or as an image, by `render_mode`.
-
-        Raises:
-            WorldError: The environment was made without a render mode.
-        """
-        if self.render_mode == "ansi":
-            return render_ansi(self.board)
-        if self.render_mode == "rgb_array":
-            return render_rgb(self.board)
-        raise no_render_mode(self)
-
     def _observations(self) -> dict[str, Observation]:
         seen = observations(self.grid, self.state())
         masks = action_masks(self.grid, seen)
@@ -280,15 +253,8 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
             for name, own, mask in zip(self.possible_agents, seen, masks, strict=True)
         }
 
-    def _infos(self) -> dict[str, dict[str, Any]]:
-        names, report = self.possible_agents, self._report
-        if self.info_kind == "none":
-            return {name: {} for name in names}
-        if self.info_kind == "symbolic":
-            return {
-                name: {"symbolic": self.symbolic_observation(agent), "report": report}
-                for agent, name in enumerate(names)
-            }
+    def _plain_infos(self) -> Infos:
+        report = self.report
         moved = frozenset(report.moved) if report is not None else frozenset()
         team = {
             "placed": len(report.placed) if report is not None else 0,
@@ -296,8 +262,10 @@ class TransportEnv(WorldEnv[Dict, Discrete]):
             "step": self.steps,
             "collided": report is not None and bool(report.collisions),
         }
-        return {name: {"moved": agent in moved, **team} for agent, name in enumerate(names)}
+        return {name: {"moved": agent in moved, **team} for agent, name in enumerate(self.possible_agents)}
 
-    def _require_running(self) -> None:
-        if not self.agents:
-            raise EpisodeError(f"no episode is running (step {self.steps}): call reset() to begin one")
+    def _text(self) -> str:
+        return render_ansi(self.board)
+
+    def _image(self) -> npt.NDArray[np.uint8]:
+        return image(self.board)

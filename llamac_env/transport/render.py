@@ -1,33 +1,9 @@
-"""Draws boards of grid transportation as text and as images."""
+"""Draws boards of grid transportation as text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import numpy as np
-import numpy.typing as npt
-
-from llamac_env.transport.board import Board, Item
-from llamac_env.transport.grid import Colour, Place
-
-Image = npt.NDArray[np.uint8]
-
-CELL = 48
-"""Pixels of a cell's edge."""
-MARGIN = 14
-"""Pixels around the grid, so that boxes on its edge are whole."""
-BOX = 5
-"""Half of a box's edge in pixels."""
-PAINT: Mapping[Colour, tuple[int, int, int]] = {
-    Colour.blue: (31, 119, 180),
-    Colour.red: (214, 39, 40),
-    Colour.green: (44, 160, 44),
-    Colour.purple: (148, 103, 189),
-    Colour.orange: (255, 127, 14),
-}
-PAPER = (250, 250, 248)
-RULE = (150, 150, 150)
-LETTERS: Mapping[Colour, str] = {colour: colour[0] for colour in Colour}
+from llamac_env.transport.board import Board
+from llamac_env.transport.grid import Place
 
 
 def render_ansi(board: Board) -> str:
@@ -50,41 +26,9 @@ def render_ansi(board: Board) -> str:
     return "\n".join(lines)
 
 
-def render_rgb(board: Board) -> Image:
-    """Draw a board as an image, uint8 `(height, width, 3)`: boxes are filled squares, targets rings of their colour.
-
-    A corner with several boxes has them side by side.
-    """
-    grid = board.grid
-    image: Image = np.full((grid.rows * CELL + 2 * MARGIN, grid.cols * CELL + 2 * MARGIN, 3), PAPER, dtype=np.uint8)
-    for row in range(grid.rows + 1):
-        image[MARGIN + row * CELL, MARGIN : MARGIN + grid.cols * CELL + 1] = RULE
-    for col in range(grid.cols + 1):
-        image[MARGIN : MARGIN + grid.rows * CELL + 1, MARGIN + col * CELL] = RULE
-    at: dict[Place, list[tuple[Item, bool]]] = {}
-    for items, is_box in ((board.targets, False), (board.boxes, True)):
-        for item in items:
-            at.setdefault(item.place, []).append((item, is_box))
-    for (row, col), shown in at.items():
-        columns = min(len(shown), CELL // (2 * BOX + 2) if row % 2 else len(shown))
-        for number, (item, is_box) in enumerate(shown):
-            down, right = divmod(number, columns)
-            rows = -(-len(shown) // columns)
-            y = MARGIN + row * CELL // 2 + round((down - (rows - 1) / 2) * (2 * BOX + 2))
-            x = MARGIN + col * CELL // 2 + round((right - (columns - 1) / 2) * (2 * BOX + 2))
-            _paint(image, y, x, PAINT[item.colour], is_box=is_box)
-    return image
-
-
-def _paint(image: Image, y: int, x: int, colour: tuple[int, int, int], *, is_box: bool) -> None:
-    image[max(y - BOX, 0) : y + BOX + 1, max(x - BOX, 0) : x + BOX + 1] = colour
-    if not is_box:
-        image[max(y - BOX + 2, 0) : y + BOX - 1, max(x - BOX + 2, 0) : x + BOX - 1] = PAPER
-
-
 def _letters(board: Board, place: Place) -> str:
-    boxes = "".join(LETTERS[box.colour].upper() for box in board.boxes if box.place == place)
-    return boxes + "".join(LETTERS[target.colour] for target in board.targets if target.place == place)
+    boxes = "".join(box.colour[0].upper() for box in board.boxes if box.place == place)
+    return boxes + "".join(target.colour[0] for target in board.targets if target.place == place)
 
 
 def _corner(board: Board, place: Place) -> str:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Generic, Literal, TypeVar
 
+import numpy as np
 import numpy.typing as npt
 from gymnasium import Space
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo ships no types
 
-from maeil.environments.arguments import agent_name
+from maeil.environments.arguments import agent_name, no_render_mode, one_of
+from maeil.environments.errors import EpisodeError
 
 RenderMode = Literal["ansi", "rgb_array"]
 RENDER_MODES: tuple[RenderMode, ...] = ("ansi", "rgb_array")
 InfoKind = Literal["none", "plain", "symbolic"]
 INFOS: tuple[InfoKind, ...] = ("none", "plain", "symbolic")
 """What infos hold: nothing, numbers and arrays, or what a person or a language model reads."""
+
+Observations = dict[str, Any]
+Infos = dict[str, dict[str, Any]]
+Step = tuple[Observations, dict[str, float], dict[str, bool], dict[str, bool], Infos]
 
 _Seen = TypeVar("_Seen", bound=Space[Any])
 _Acts = TypeVar("_Acts", bound=Space[Any])
@@ -29,25 +36,41 @@ def read_only(array: _Array) -> _Array:
     return view
 
 
-def given(array: _Array, *, copy: bool) -> _Array:
-    """Return a copy of an array, or a view that cannot be written to."""
-    return array.copy() if copy else read_only(array)
-
-
-class WorldEnv(ParallelEnv[str, Any, Any], Generic[_Seen, _Acts]):  # type: ignore[misc]
+class WorldEnv(ParallelEnv[str, Any, Any], ABC, Generic[_Seen, _Acts]):  # type: ignore[misc]
     """A parallel environment of agents that all see the same space and have action spaces of one kind.
 
     Args:
         n: Number of agents.
         observation_space: The space of an agent's observation, one object for all agents.
         action_space: Makes the space of an agent's actions: sampling from one must not shift another.
+        render_mode: What `render()` returns: one of `RENDER_MODES`, or None.
+        infos: What the infos hold: one of `INFOS`.
+        copy: Give the caller its own arrays; else they are read-only.
+
+    Raises:
+        WorldError: The render mode or the kind of infos is unknown.
     """
 
-    def __init__(self, n: int, observation_space: _Seen, action_space: Callable[[], _Acts]) -> None:
+    report: Any = None
+    """What the last step did; None before the first step of an episode."""
+
+    def __init__(
+        self,
+        n: int,
+        observation_space: _Seen,
+        action_space: Callable[[], _Acts],
+        *,
+        render_mode: RenderMode | None,
+        infos: InfoKind,
+        copy: bool,
+    ) -> None:
         self.possible_agents = [agent_name(i) for i in range(n)]
         self.agents: list[str] = []
         self.observation_spaces = dict.fromkeys(self.possible_agents, observation_space)
         self.action_spaces = {name: action_space() for name in self.possible_agents}
+        self.render_mode = one_of("render_mode", render_mode, (*RENDER_MODES, None))
+        self.info_kind = one_of("infos", infos, INFOS)
+        self.copy = copy
 
     def observation_space(self, agent: str) -> _Seen:
         """The space of an agent's observation, one object for all agents."""
@@ -56,3 +79,63 @@ class WorldEnv(ParallelEnv[str, Any, Any], Generic[_Seen, _Acts]):  # type: igno
     def action_space(self, agent: str) -> _Acts:
         """The space of an agent's actions."""
         return self.action_spaces[agent]
+
+    def render(self) -> str | npt.NDArray[np.uint8]:
+        """The world as text, or as an image, uint8 `(height, width, 3)`, by `render_mode`.
+
+        Raises:
+            WorldError: The environment was made without a render mode.
+            EpisodeError: There was no reset yet.
+        """
+        if self.render_mode is None:
+            raise no_render_mode(self)
+        return self._text() if self.render_mode == "ansi" else self._image()
+
+    @abstractmethod
+    def _text(self) -> str:
+        """The world as text."""
+
+    @abstractmethod
+    def _image(self) -> npt.NDArray[np.uint8]:
+        """The world as an image."""
+
+    def _require_running(self) -> None:
+        if not self.agents:
+            raise EpisodeError("no episode is running: call reset() to begin one")
+
+
+class SharedRewardEnv(WorldEnv[_Seen, _Acts]):
+    """A `WorldEnv` whose agents all act in every step, earn the same, and end together."""
+
+    @abstractmethod
+    def symbolic_observation(self, index: int | None) -> Any:
+        """What an agent sees, for planning; None: a participant who sees the world from outside."""
+
+    @abstractmethod
+    def _observations(self) -> Observations:
+        """The observations of all agents."""
+
+    @abstractmethod
+    def _plain_infos(self) -> Infos:
+        """The infos of all agents as numbers and arrays."""
+
+    def _infos(self) -> Infos:
+        if self.info_kind == "plain":
+            return self._plain_infos()
+        if self.info_kind == "none":
+            return {name: {} for name in self.possible_agents}
+        return {
+            name: {"symbolic": self.symbolic_observation(index), "report": self.report}
+            for index, name in enumerate(self.possible_agents)
+        }
+
+    def _stepped(self, reward: float, *, terminated: bool, truncated: bool) -> Step:
+        """What `step` returns."""
+        names = self.possible_agents
+        return (
+            self._observations(),
+            dict.fromkeys(names, reward),
+            dict.fromkeys(names, terminated),
+            dict.fromkeys(names, truncated),
+            self._infos(),
+        )

@@ -12,10 +12,7 @@ from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 from pettingzoo.utils import BaseParallelWrapper  # type: ignore[import-untyped]
 
 from maeil.environments.arguments import one_of
-
-Observations = dict[str, Any]
-Infos = dict[str, dict[str, Any]]
-Step = tuple[Observations, dict[str, float], dict[str, bool], dict[str, bool], Infos]
+from maeil.environments.parallel import Infos, Observations, Step
 
 
 class ObservingWrapper(BaseParallelWrapper[str, Any, Any], ABC):  # type: ignore[misc]

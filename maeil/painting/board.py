@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image, ImageDraw
 
 from maeil.drawing import PAPER, Canvas, Drawing
 from maeil.painting.colours import EDGE, PAPER_WHITE
 from maeil.painting.sprites import figure, tile
+
+IMAGE_EDGE = 720
+"""Pixels of the longer edge of `board_image`, unless the board has too few or too many cells for it."""
 
 
 class BoardPainter:
@@ -58,3 +62,9 @@ def board_size(canvas: Canvas, cell: int) -> tuple[int, int]:
     """Return width and height of a painted board in pixels: its cells, its margins, and its last rule."""
     margin = 2 * round(canvas.margin * cell) + 1
     return canvas.width * cell + margin, canvas.height * cell + margin
+
+
+def board_image(canvas: Canvas, drawing: Drawing) -> npt.NDArray[np.uint8]:
+    """Paint a board for a screen, uint8 `(height, width, 3)`: a cell has 4 to 48 pixels."""
+    cell = max(4, min(48, IMAGE_EDGE // max(canvas.width, canvas.height)))
+    return np.array(BoardPainter(canvas, cell).paint(drawing))

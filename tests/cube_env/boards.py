@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cube_env import CubeEnv, Layout
-from cube_env.render import render_ansi
+from cube_env import CubeEnv, Layout, render_ansi
 
 LETTERS = {".": 0, "U": 1, "D": 2, "L": 3, "R": 4}
 
@@ -27,7 +26,7 @@ def play(before: str, *steps: str, **arguments):
 
 
 def drawing(env: CubeEnv) -> str:
-    return render_ansi(env.side, env.snapshot())
+    return render_ansi(env.snapshot())
 
 
 def dense_layout(rng: np.random.Generator, side: int, agents: int, tries: int, heaviest: int) -> Layout:

@@ -236,11 +236,11 @@ def test_the_last_delivery_at_max_steps_is_both_ends():
 def test_a_step_outside_an_episode_is_an_error():
     env = CubeEnv(n=2)
     for call in (lambda: env.step({}), lambda: env.step_array([0, 0]), env.state, env.snapshot, env.save):
-        with pytest.raises(EpisodeError, match="before the first reset"):
+        with pytest.raises(EpisodeError, match="call reset"):
             call()
     env = play("..0A|", "R")
     for call in (lambda: env.step({"agent_0": 0}), lambda: env.step({}), lambda: env.step_array([0])):
-        with pytest.raises(EpisodeError, match="the episode ended at step 1: call reset"):
+        with pytest.raises(EpisodeError, match="no episode is running: call reset"):
             call()
 
 

@@ -13,8 +13,10 @@ from pettingzoo.test import parallel_api_test, parallel_seed_test
 from pydantic import ValidationError
 
 from llamac_env import ActionError, EpisodeError, Game, Pick, SqueezeEnv, WorldError, curve, draw_game, make_game
+from llamac_env.squeeze.symbolic.picture import _LAST, KINDS
 from llamac_env.squeeze.world import SqueezeConfig, SqueezeWorld
 from maeil.component import RECORDED
+from maeil.painting.colours import parse
 
 DEFAULTS = {
     "name": "squeeze", "n": 3, "rho": 0.5, "mu": None, "sigma": None, "picks": "coordinator", "hint": False,
@@ -188,8 +190,8 @@ def test_it_is_drawn_as_text_and_as_an_image():
     assert "sum   15" in env.render()
     env.render_mode = "rgb_array"
     image = env.render()
-    assert (image.shape, image.dtype) == ((240, 480, 3), np.uint8)
-    assert (image == (214, 39, 40)).all(axis=2).any()
+    assert (image.shape, image.dtype) == ((21 * 24 + 1, 30 * 24 + 1, 3), np.uint8)
+    assert (image == parse(KINDS[_LAST].light)).all(axis=2).any()
 
 
 def test_in_the_loop_the_goal_is_reached_while_the_last_round_is_close():

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from math import ceil, sqrt
 
+import numpy as np
+import numpy.typing as npt
+
 from llamac_env.transport.arrays import COLOURS, NOTHING, SLOTS
 from llamac_env.transport.board import Board, Item
 from llamac_env.transport.grid import Colour, Grid, Place
@@ -68,6 +71,13 @@ def draw(board: Board) -> Drawing:
         placed[item.place] += 1
         alike[item, is_box] += 1
     return Drawing(b"", marks, f"{len(board.boxes)} boxes are not placed yet")
+
+
+def image(board: Board) -> npt.NDArray[np.uint8]:
+    """Paint what `draw` draws, uint8 `(height, width, 3)`."""
+    from maeil.painting.board import board_image  # noqa: PLC0415 (imaging libraries take long to import)
+
+    return board_image(canvas(board.grid), draw(board))
 
 
 def _spot(place: Place, number: int, crowd: int) -> tuple[float, float]:

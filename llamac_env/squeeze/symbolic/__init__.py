@@ -1,0 +1,1 @@
+"""The squeeze as the loop draws it."""
