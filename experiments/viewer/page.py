@@ -1,4 +1,4 @@
-"""The page and its files: served as they are, or bound into one."""
+"""The page and its files, with all scripts bound into one; served, or exported as a single file."""
 
 from __future__ import annotations
 
@@ -77,10 +77,12 @@ _MODULES = (
 )
 """The scripts; each imports from earlier ones only."""
 _STYLES = ("style.css", "layout.css", "messages.css", "pair.css", "tree.css")
+_BOUND = "quorum.js"
+"""All scripts as one: a browser that loads each by itself needs more than twice the time."""
 STATIC = {
     **dict.fromkeys(_STYLES, "text/css"),
     "icon.svg": "image/svg+xml",
-    **dict.fromkeys(_MODULES, "text/javascript"),
+    **dict.fromkeys((_BOUND, *_MODULES), "text/javascript"),
 }
 """The files of the page and their types."""
 Kind = Literal["sweep", "episode", "pair"]
@@ -97,6 +99,8 @@ _EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.
 @cache
 def static_file(name: str) -> bytes:
     """Return a file of the page."""
+    if name == _BOUND:
+        return bound().encode()
     return files("quorum.experiments.viewer").joinpath("static", name).read_bytes()
 
 
@@ -111,7 +115,7 @@ def served_page(kind: Kind, name: str, title: str = "", up: str = "") -> str:
     """
     head = "".join(f'<link rel="stylesheet" href="{up}static/{name}">\n' for name in _STYLES)
     head += f'<link rel="icon" href="{up}static/icon.svg">\n'
-    head += f'<script type="module" src="{up}static/main.js"></script>'
+    head += f'<script type="module" src="{up}static/{_BOUND}"></script>'
     return _page(kind, Markup(head), Markup(), title or name, {"run": name, "up": up})
 
 

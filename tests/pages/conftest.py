@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.experiments.viewer.conftest import browser, episodes, opened, site, sixteen, two
+from tests.experiments.viewer.conftest import browser, episodes, opened, site, sixteen, tabs, two
 from tests.pages.measures import SCRIPT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-__all__ = ["browser", "episodes", "opened", "site", "sixteen", "two"]
+__all__ = ["browser", "episodes", "opened", "site", "sixteen", "tabs", "two"]
 
 Show = Callable[[str], "Page"]
 

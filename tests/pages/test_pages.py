@@ -117,28 +117,41 @@ def addresses(
         }
 
 
+@pytest.fixture(scope="module")
+def lookers(browser: Browser) -> Iterator[dict[str, Page]]:
+    """A tab in light and one in dark, which measure what they load."""
+    contexts = {
+        scheme: browser.new_context(
+            viewport={"width": 1400, "height": 900},
+            color_scheme=scheme,
+            reduced_motion="reduce",
+        )
+        for scheme in ("light", "dark")
+    }
+    for context in contexts.values():
+        context.add_init_script(path=measures.SCRIPT)
+    yield {scheme: context.new_page() for scheme, context in contexts.items()}
+    for context in contexts.values():
+        context.close()
+
+
 @pytest.fixture(
     scope="module",
     params=[pytest.param(page, marks=[] if page in KINDS else pytest.mark.conformance) for page in PAGES],
 )
-def looks(request: pytest.FixtureRequest, addresses: dict[str, str], browser: Browser) -> Iterator[dict[str, Page]]:
+def looks(request: pytest.FixtureRequest, addresses: dict[str, str], lookers: dict[str, Page]) -> dict[str, Page]:
     """A page in light and in dark."""
     name = request.param
-    pages = {}
-    for scheme in ("light", "dark"):
-        context = browser.new_context(
-            viewport={"width": 1400, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
-        )
-        context.add_init_script(path=measures.SCRIPT)
-        pages[scheme] = context.new_page()
-        pages[scheme].goto(addresses[name])
+    for page in lookers.values():
+        page.set_viewport_size({"width": 1400, "height": 900})
+        page.mouse.move(0, 0)
+        page.goto("about:blank")
+        page.goto(addresses[name])
         if "report" not in name:
-            pages[scheme].wait_for_selector("html[data-ready=yes]", timeout=60_000)
+            page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
         if name in PRESSED:
-            pages[scheme].locator("button", has_text=PRESSED[name]).first.click()
-    yield pages
-    for page in pages.values():
-        page.context.close()
+            page.locator("button", has_text=PRESSED[name]).first.click()
+    return lookers
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

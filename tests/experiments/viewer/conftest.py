@@ -7,9 +7,9 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 import uvicorn
@@ -21,7 +21,7 @@ from tests.experiments.compare.test_browser import BROWSERS, INSTALL
 from tests.recorded import copied_run, recorded_run
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, ViewportSize
 
 TOKEN = "a-token-of-the-tests"
 EPISODES = {
@@ -111,31 +111,90 @@ def site(episodes: dict[str, Path]) -> Iterator[str]:
 
 
 Open = Callable[..., "tuple[Page, list[str]]"]
+SIZE: ViewportSize = {"width": 1280, "height": 800}
+
+
+class Tabs:
+    """The tabs of one browser, lent to one test after the other: to open one costs more than to load a page.
+
+    Args:
+        browser: that opens them.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._free: dict[tuple[str, bool], list[Page]] = {}
+
+    @contextmanager
+    def tab(self, address: str, scheme: Literal["light", "dark"] = "light", offline: bool = False) -> Iterator[Page]:
+        """Lend a tab of the usual size with an empty storage, in which this address can be loaded.
+
+        It may still show another page of the same server: to leave that for an empty page takes a new process.
+        """
+        free = self._free.setdefault((scheme, offline), [])
+        page = free.pop() if free else self._new(scheme, offline)
+        same_server = page.url.partition(TOKEN)[0] == address.partition(TOKEN)[0]
+        if not same_server or page.url.partition("#")[0] == address.partition("#")[0]:
+            page.goto("about:blank")
+        yield page
+        for other in page.context.pages:
+            if other != page:
+                other.close()
+        if page.url.startswith(("http:", "file:")):
+            page.evaluate("() => localStorage.clear()")
+        page.mouse.move(0, 0)
+        page.set_viewport_size(SIZE)
+        free.append(page)
+
+    def _new(self, scheme: Literal["light", "dark"], offline: bool) -> Page:
+        context = self._browser.new_context(
+            viewport=SIZE, color_scheme=scheme, offline=offline, reduced_motion="reduce"
+        )
+        return context.new_page()
+
+
+def load(page: Page, address: str, *, whole: bool = True) -> None:
+    """Load a page, and wait until all of it is there."""
+    page.goto(address)
+    if whole:
+        page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+
+
+@contextmanager
+def complaints_of(page: Page, home: str) -> Iterator[list[str]]:
+    """Collect what the browser complains of, and what it asks of any other address."""
+    complaints: list[str] = []
+    listeners: dict[str, Callable[[Any], object]] = {
+        "console": lambda message: complaints.append(message.text),
+        "pageerror": lambda error: complaints.append(str(error)),
+        "dialog": lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()),
+        "request": lambda request: request.url.startswith(home) or complaints.append(request.url),
+    }
+    for event, listener in listeners.items():
+        page.on(event, listener)  # type: ignore[call-overload]
+    yield complaints
+    for event, listener in listeners.items():
+        page.remove_listener(event, listener)
+
+
+@pytest.fixture(scope="module")
+def tabs(browser: Browser) -> Tabs:
+    """The tabs of the browser."""
+    return Tabs(browser)
 
 
 @pytest.fixture
-def opened(browser: Browser) -> Iterator[Open]:
+def opened(tabs: Tabs) -> Iterator[Open]:
     """Opens a page; gives it, and all that the browser complains of or asks of any other address."""
-    contexts = []
+    with ExitStack() as lent:
 
-    def open_page(
-        address: str, *, scheme: str = "light", offline: bool = False, whole: bool = True
-    ) -> tuple[Page, list[str]]:
-        context = browser.new_context(
-            viewport={"width": 1280, "height": 800}, color_scheme=scheme, offline=offline, reduced_motion="reduce"
-        )
-        contexts.append(context)
-        page, complaints = context.new_page(), []
-        home = address.split("#", maxsplit=1)[0].split("run/", maxsplit=1)[0]
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("request", lambda request: request.url.startswith(home) or complaints.append(request.url))
-        page.goto(address)
-        if whole:
-            page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
-        return page, complaints
+        def open_page(
+            address: str, *, scheme: Literal["light", "dark"] = "light", offline: bool = False, whole: bool = True
+        ) -> tuple[Page, list[str]]:
+            page = lent.enter_context(tabs.tab(address, scheme, offline))
+            home = address.split("#", maxsplit=1)[0].split("run/", maxsplit=1)[0]
+            complaints = lent.enter_context(complaints_of(page, home))
+            load(page, address, whole=whole)
+            return page, complaints
 
-    yield open_page
-    for context in contexts:
-        context.close()
+        yield open_page

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.experiments.viewer.conftest import Open, served
+from tests.experiments.viewer.conftest import Open, Tabs, load, served
 from tests.experiments.viewer.test_ways import ways_of
 from tests.recorded import recorded_run
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 NARROWER = """() => {
   document.body.style.width = "420px";
@@ -35,14 +35,12 @@ KNOWN = "async () => { while (!quorum.world.board.ways) await new Promise(reques
 
 
 @pytest.fixture(scope="module")
-def page(browser: Browser, site: str, episodes: dict[str, Path]) -> Iterator[Page]:
+def page(tabs: Tabs, site: str, episodes: dict[str, Path]) -> Iterator[Page]:
     """An episode of CUBE."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
-    page = context.new_page()
-    page.goto(f"{site}run/{episodes['cube'].name}")
-    page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
-    yield page
-    context.close()
+    address = f"{site}run/{episodes['cube'].name}"
+    with tabs.tab(address) as page:
+        load(page, address)
+        yield page
 
 
 def test_canvases_follow_their_box_before_they_are_redrawn(page: Page) -> None:
@@ -115,16 +113,11 @@ MIDDLE = """([agent, t]) => {
 
 
 @pytest.fixture(scope="module")
-def large(browser: Browser) -> Iterator[Page]:
+def large(tabs: Tabs) -> Iterator[Page]:
     """A board that does not fit."""
-    run = recorded_run(*LARGE)
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
-    page = context.new_page()
-    with served(run) as address:
-        page.goto(address)
-        page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+    with served(recorded_run(*LARGE)) as address, tabs.tab(address) as page:
+        load(page, address)
         yield page
-    context.close()
 
 
 def resized(page: Page, width: int) -> None:

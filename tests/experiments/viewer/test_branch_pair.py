@@ -19,11 +19,11 @@ from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.recorded_episode import open_episode
 from quorum.experiments.viewer import pages
 from quorum.experiments.viewer.command import export
-from tests.experiments.viewer.conftest import Open, served
+from tests.experiments.viewer.conftest import Open, Tabs, complaints_of, load, served
 from tests.experiments.viewer.test_episode_page import until
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 FOUND = "quorum.sides.map(side => [...(side.lanes.differs ?? new Map())].map(([item, sort]) => [sort, item.t]))"
 PLACES = "quorum.sides.map(side => side.world.board.differing)"
@@ -44,17 +44,12 @@ def read(run: Path) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def shown(branched: tuple[Path, Path, int], browser: Browser) -> Iterator[Page]:
+def shown(branched: tuple[Path, Path, int], tabs: Tabs) -> Iterator[Page]:
     """The page of both; each test moves it to where it needs it."""
-    with served(*branched[:2]) as address:
-        page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-        complaints: list[str] = []
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(address)
-        page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+    with served(*branched[:2]) as address, tabs.tab(address) as page, complaints_of(page, address) as complaints:
+        page.set_viewport_size({"width": 1280, "height": 900})
+        load(page, address)
         yield page
-        page.close()
         assert complaints == []
 
 

@@ -18,11 +18,11 @@ from quorum.experiments.results.recorded_episode import open_episode
 from quorum.experiments.viewer import pages
 from quorum.experiments.viewer.command import export, view
 from quorum.experiments.viewer.library import Library
-from tests.experiments.viewer.conftest import Open, begun, served
+from tests.experiments.viewer.conftest import Open, Tabs, begun, complaints_of, load, served
 from tests.experiments.viewer.test_episode_page import until
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 INSTANTS = "quorum.sides.map(side => [side.t, side.world.board.t])"
 
@@ -34,17 +34,13 @@ def address(two: tuple[Path, Path]) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def shown(address: str, browser: Browser) -> Iterator[Page]:
+def shown(address: str, tabs: Tabs) -> Iterator[Page]:
     """The page of two runs; each test moves it to where it needs it."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(address)
-    page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
-    yield page
-    page.close()
-    assert complaints == []
+    with tabs.tab(address) as page, complaints_of(page, address) as complaints:
+        page.set_viewport_size({"width": 1280, "height": 900})
+        load(page, address)
+        yield page
+        assert complaints == []
 
 
 def steps(run: Path) -> int:

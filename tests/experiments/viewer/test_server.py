@@ -71,7 +71,15 @@ def ask(port: int, path: str, method: str = "GET", **headers: str) -> tuple[int,
 
 
 def test_the_page_is_there_for_who_has_the_token(port: int) -> None:
-    for path in ("", "run/fine", "static/main.js", "static/style.css", "api/sweep", "api/run/fine/episode"):
+    for path in (
+        "",
+        "run/fine",
+        "static/quorum.js",
+        "static/main.js",
+        "static/style.css",
+        "api/sweep",
+        "api/run/fine/episode",
+    ):
         status, headers, _ = ask(port, f"/{TOKEN}/{path}")
         assert status == 200, path
         policy = headers["content-security-policy"]
