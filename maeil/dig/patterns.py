@@ -7,7 +7,7 @@ says from what, and why.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -109,6 +109,7 @@ class PatternFinder:
         self.builder = GraphBuilder(start)
         self.settled: list[tuple[SentMessage, int]] = []
         self._thresholds = thresholds
+        self._now: Stamped
         self._ageing: deque[SentMessage] = deque()
         self._aged: set[int] = set()
         self._rerouters: dict[int, list[int]] = {}
@@ -128,16 +129,16 @@ class PatternFinder:
 
     def take(self, stamped: Stamped) -> list[Finding]:
         """Take the next event, and return what has come about with it."""
-        event = stamped.event
         self.settled = self.builder.take(stamped)
-        match event:
+        self._now = stamped
+        match stamped.event:
             case MessageSent(message=number):
                 self._ageing.append(self.graph.messages[number])
                 self._said.append(self.graph.messages[number])
-            case MessageRead():
-                return self._mixing(stamped, event)
-            case PlanChange(status=PlanStatus.COMMITTED):
-                self._commit(event)
+            case MessageRead() as reading:
+                return list(self._mixing(reading))
+            case PlanChange(status=PlanStatus.COMMITTED) as commitment:
+                self._commit(commitment)
             case PlanChange(status=PlanStatus.SUCCEEDED, plan=plan) if plan in self._serving:
                 self._idle = 0
             case ScoreChange():
@@ -145,17 +146,28 @@ class PatternFinder:
             case StepOutcome(attempts=attempts) if any(one.get("succeeded") for one in attempts):
                 self._idle = 0
             case StepTaken():
-                found = [
-                    *self._rerouting(stamped),
-                    *self._repeating(stamped),
-                    *self._uncovered(stamped),
-                    *self._unsubmitted(stamped),
-                    *self._orphans(stamped),
-                    *self._deadlock(stamped),
-                ]
+                rules = (
+                    self._rerouting, self._repeating, self._uncovered, self._unsubmitted, self._orphans, self._deadlock,
+                )  # fmt: skip
+                found = [finding for rule in rules for finding in rule()]
                 self._begun.clear()
                 return found
         return []
+
+    def _found(
+        self,
+        pattern: Pattern,
+        agents: Sequence[int],
+        *,
+        proof: Sequence[SentMessage] = (),
+        subject: str = "",
+        count: int | None = None,
+        needed: int = 0,
+    ) -> Finding:
+        """Return what has come about now; it counts its agents unless it says otherwise."""
+        ids = tuple(message.id for message in proof)
+        now, number = self._now, len(agents) if count is None else count
+        return Finding(pattern, now.t, now.t_hat, tuple(agents), ids, subject, number, needed)
 
     def _commit(self, event: PlanChange) -> None:
         self._waiting.pop(event.agent, None)
@@ -165,58 +177,44 @@ class PatternFinder:
             self._serving.add(event.plan)
             self._begun.append((event.agent, self.builder.lineage[event.agent], subject))
 
-    def _mixing(self, stamped: Stamped, event: MessageRead) -> list[Finding]:
+    def _mixing(self, reading: MessageRead) -> Iterator[Finding]:
         """`dependency_warning`: what waits for an agent's plan asks for different things, from different sources.
 
         Found once for each plan of an agent.
         """
-        new = self.graph.messages.get(event.message)
-        if new is None or event.agent >= self.graph.agents or event.agent in self._mixed:
-            return []
+        new, reader = self.graph.messages.get(reading.message), reading.agent
+        if new is None or reader >= self.graph.agents or reader in self._mixed:
+            return
         about = self.builder.about(new)
-        if not about or not self.builder.asks(new):
-            return []
-        source = self.graph.generator(new.id, self._thresholds.depth)
+        source = self.graph.generator(new.id, self._thresholds.depth) if about and self.builder.asks(new) else None
         if source is None:
-            return []
+            return
         agent, depth = source
-        waiting = self._waiting.setdefault(event.agent, {})
+        waiting = self._waiting.setdefault(reader, {})
         waiting.setdefault((depth, about), {}).setdefault(agent, new)
         for (other_depth, other_about), sources in waiting.items():
             if other_depth == depth and other_about.isdisjoint(about):
                 for other, message in sources.items():
                     if other != agent:
-                        self._mixed.add(event.agent)
-                        concerned = (event.agent, other, agent)
-                        return [_found(Pattern.MISSING_DEPENDENCY, stamped, concerned, proof=[message, new], count=2)]
-        return []
+                        self._mixed.add(reader)
+                        concerned, proof = (reader, other, agent), (message, new)
+                        yield self._found(Pattern.MISSING_DEPENDENCY, concerned, proof=proof, count=2)
+                        return
 
-    def _rerouting(self, stamped: Stamped) -> list[Finding]:
-        found = []
+    def _rerouting(self) -> Iterator[Finding]:
         for message, agent in self.settled:
-            if message.reactions[agent] is Reaction.REROUTE:
-                rerouters = self._rerouters.setdefault(message.thread, [])
-                if agent not in rerouters:
-                    rerouters.append(agent)
-                    if len(rerouters) == self._thresholds.reroutes + 1:
-                        concerned = (agent, *(other for other in rerouters if other != agent))
-                        first = self.graph.messages[message.thread]
-                        proof = [first] if first is message else [first, message]
-                        subject = self._one_of(message)
-                        count = len(rerouters)
-                        found.append(
-                            _found(
-                                Pattern.EXCESSIVE_REROUTING,
-                                stamped,
-                                concerned,
-                                proof=proof,
-                                subject=subject,
-                                count=count,
-                            )
-                        )
-        return found
+            if message.reactions[agent] is not Reaction.REROUTE:
+                continue
+            rerouters = self._rerouters.setdefault(message.thread, [])
+            if agent not in rerouters:
+                rerouters.append(agent)
+                if len(rerouters) == self._thresholds.reroutes + 1:
+                    first, subject = self.graph.messages[message.thread], self._one_of(message)
+                    proof = [first] if first is message else [first, message]
+                    concerned = (agent, *rerouters[:-1])
+                    yield self._found(Pattern.EXCESSIVE_REROUTING, concerned, proof=proof, subject=subject)
 
-    def _repeating(self, stamped: Stamped) -> list[Finding]:
+    def _repeating(self) -> Iterator[Finding]:
         """Those who have taken up one message work on one thing, and are more than it takes.
 
         Found once for each subject, and again when somebody joins them.
@@ -233,37 +231,20 @@ class PatternFinder:
                 workers = tuple(agent for agent in (message.sender, *agents) if build.live.get(agent) == subject)
                 if subject not in most or len(workers) > len(most[subject][0]):
                     most[subject] = workers, message
-        found = []
         for subject, (workers, message) in sorted(most.items()):
             takes = build.subjects.takes(subject)
             if takes and len(workers) > takes and not self._working.get(subject, set()).issuperset(workers):
                 self._working[subject] = set(workers)
-                count = len(workers)
-                found.append(
-                    _found(
-                        Pattern.REPEATED_EFFORT,
-                        stamped,
-                        workers,
-                        proof=[message],
-                        subject=subject,
-                        count=count,
-                        needed=takes,
-                    )
-                )
-        return found
+                yield self._found(Pattern.REPEATED_EFFORT, workers, proof=[message], subject=subject, needed=takes)
 
-    def _uncovered(self, stamped: Stamped) -> list[Finding]:
+    def _uncovered(self) -> Iterator[Finding]:
         """A plan begins for what takes several agents, and its author has not heard of as many."""
-        found = []
         for agent, lineage, subject in self._begun:
             takes, heard = self.builder.subjects.takes(subject), lineage.bit_count()
             if heard < takes and self.builder.live.get(agent) == subject:
-                found.append(
-                    _found(Pattern.INCOMPLETE_COVERAGE, stamped, (agent,), subject=subject, count=heard, needed=takes)
-                )
-        return found
+                yield self._found(Pattern.INCOMPLETE_COVERAGE, (agent,), subject=subject, count=heard, needed=takes)
 
-    def _unsubmitted(self, stamped: Stamped) -> list[Finding]:
+    def _unsubmitted(self) -> Iterator[Finding]:
         """As many as a task takes have heard what was asked of them, all are at work, and nobody on it."""
         build = self.builder
         heard: dict[str, tuple[set[int], list[SentMessage]]] = {}
@@ -274,77 +255,41 @@ class PatternFinder:
                 knowing.update(agent for agent in (message.sender, *readers) if agent < self.graph.agents)
                 proof.append(message)
         self._said.clear()
-        found = []
         at_work = set(build.live.values())
         for subject, (knowing, proof) in sorted(heard.items()):
             takes = build.subjects.takes(subject)
             if takes and len(knowing) >= takes and subject not in at_work and subject not in self._missed:
                 self._missed.add(subject)
-                agents = tuple(sorted(knowing))
-                found.append(
-                    _found(
-                        Pattern.MISSED_SUBMISSION,
-                        stamped,
-                        agents,
-                        proof=proof,
-                        subject=subject,
-                        count=len(agents),
-                        needed=takes,
-                    )
-                )
-        return found
+                agents = sorted(knowing)
+                yield self._found(Pattern.MISSED_SUBMISSION, agents, proof=proof, subject=subject, needed=takes)
 
-    def _orphans(self, stamped: Stamped) -> list[Finding]:
+    def _orphans(self) -> Iterator[Finding]:
         """All recipients have discarded a message, or passed it on; found once, as soon as it is old enough."""
+        now = self._now.t
         judged = {message.id: message for message, _ in self.settled if message.id in self._aged}
-        while self._ageing and stamped.t - self._ageing[0].t >= self._thresholds.orphan_steps:
+        while self._ageing and now - self._ageing[0].t >= self._thresholds.orphan_steps:
             message = self._ageing.popleft()
             if message.sender < self.graph.agents:
                 self._aged.add(message.id)
                 judged[message.id] = message
-        found = []
         for message in judged.values():
             reactions = set(message.reactions.values())
             if reactions.isdisjoint({Reaction.PENDING, Reaction.WAIT}):
                 self._aged.discard(message.id)
                 if Reaction.CONSUME not in reactions:
-                    concerned, age = (message.sender, *message.recipients), stamped.t - message.t
-                    found.append(
-                        _found(
-                            Pattern.ORPHAN,
-                            stamped,
-                            concerned,
-                            proof=[message],
-                            subject=self._one_of(message),
-                            count=age,
-                        )
-                    )
-        return found
+                    concerned, subject = (message.sender, *message.recipients), self._one_of(message)
+                    age = now - message.t
+                    yield self._found(Pattern.ORPHAN, concerned, proof=[message], subject=subject, count=age)
 
-    def _deadlock(self, stamped: Stamped) -> list[Finding]:
+    def _deadlock(self) -> Iterator[Finding]:
         self._idle += 1
-        if self._idle != self._thresholds.idle_steps + 1:
-            return []
-        return [_found(Pattern.DEADLOCK, stamped, tuple(range(self.graph.agents)), count=self._idle)]
+        if self._idle == self._thresholds.idle_steps + 1:
+            yield self._found(Pattern.DEADLOCK, range(self.graph.agents), count=self._idle)
 
     def _one_of(self, message: SentMessage) -> str:
         """What a message is about, where that is one thing."""
         about = self.builder.about(message)
         return next(iter(about)) if len(about) == 1 else ""
-
-
-def _found(
-    pattern: Pattern,
-    stamped: Stamped,
-    agents: tuple[int, ...],
-    *,
-    proof: Sequence[SentMessage] = (),
-    subject: str = "",
-    count: int,
-    needed: int = 0,
-) -> Finding:
-    ids = tuple(message.id for message in proof)
-    return Finding(pattern, stamped.t, stamped.t_hat, agents, ids, subject, count, needed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@
 | `ignored_input` | FM-2.5 ignored other agent's input | read its orders, and committed a plan for something else |
 | `mismatch` | FM-2.6 reasoning-action mismatch | said one task, committed a plan for another |
 
-Each rule is one module, and states exactly what it takes. A failure that a trace does not prove is not found: the rules
-err on the side of the agents. docs/failures.md says what cannot be proven.
+Each rule is a function of `rules` that states exactly what it takes. A failure that a trace does not prove is not
+found: the rules err on the side of the agents. docs/failures.md says what cannot be proven.
 """
 
 from maeil.failures.failure import Failure, FailureKind, Proof
-from maeil.failures.find import find_failures
+from maeil.failures.rules import find_failures
 
 __all__ = ["Failure", "FailureKind", "Proof", "find_failures"]

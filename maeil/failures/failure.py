@@ -24,14 +24,7 @@ class FailureKind(StrEnum):
         return _MAST[self]
 
 
-_MAST = {
-    FailureKind.REPETITION: "FM-1.3",
-    FailureKind.TERMINATION: "FM-1.5",
-    FailureKind.SILENCE: "FM-2.2",
-    FailureKind.WITHHOLDING: "FM-2.4",
-    FailureKind.IGNORED_INPUT: "FM-2.5",
-    FailureKind.MISMATCH: "FM-2.6",
-}
+_MAST = dict(zip(FailureKind, ("FM-1.3", "FM-1.5", "FM-2.2", "FM-2.4", "FM-2.5", "FM-2.6"), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

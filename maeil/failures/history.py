@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
@@ -62,9 +62,11 @@ class Course:
     closures: list[Closure] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
 class History:
     """What happened, by whom and to what it happened. All lists are in the order of the trace.
+
+    Args:
+        trace: whole or a prefix.
 
     Attributes:
         names: of the participants.
@@ -76,23 +78,52 @@ class History:
         read: of each reader: the event, and what was read.
         speaking: ends of the turns of each participant in which it could speak.
         reaches: (sender, recipient) of all messages: who can reach whom.
-        refused: thoughts of each agent that had no effect.
+        refused: thoughts that had no effect, and the end of each.
         attempts: at each target.
         courses: of each target.
     """
 
-    names: tuple[str, ...]
-    text: TextReader
-    plans: Mapping[int, list[PlanLife]]
-    plans_for: Mapping[str, list[PlanLife]]
-    said: Mapping[int, list[Said]]
-    about: Mapping[str, list[Said]]
-    read: Mapping[int, list[tuple[Stamped, Said]]]
-    speaking: Mapping[int, list[Stamped]]
-    reaches: frozenset[tuple[int, int]]
-    refused: Mapping[int, list[ThoughtLife]]
-    attempts: Mapping[str, list[Attempt]]
-    courses: Mapping[str, Course]
+    def __init__(self, trace: Trace) -> None:
+        story = trace.story
+        self.names = (*trace.start.agents, *trace.start.coordinators)
+        targets = {*(target.partition("/")[0] for _, target in story.tasks), *(one.target for one in story.attempts)}
+        self.text = text = TextReader(targets, self.names)
+        self.plans: defaultdict[int, list[PlanLife]] = defaultdict(list)
+        self.plans_for: defaultdict[str, list[PlanLife]] = defaultdict(list)
+        for plan in story.plans:
+            self.plans[plan.agent].append(plan)
+            if plan.target:
+                self.plans_for[plan.target].append(plan)
+        self.said: defaultdict[int, list[Said]] = defaultdict(list)
+        self.about: defaultdict[str, list[Said]] = defaultdict(list)
+        self.read: defaultdict[int, list[tuple[Stamped, Said]]] = defaultdict(list)
+        for life in story.messages:
+            message = life.message
+            one = Said(life.sent, message, text.named(message.content), text.taken(message.content, message.sender))
+            self.said[message.sender].append(one)
+            for target in one.named:
+                self.about[target].append(one)
+            for reading in life.readings:
+                self.read[cast(MessageRead, reading.event).agent].append((reading, one))
+        for readings in self.read.values():
+            readings.sort(key=lambda reading: reading[0].seq)
+        self.reaches = frozenset((one.message.sender, to) for one in story.messages for to in one.message.recipients)
+        self.speaking: defaultdict[int, list[Stamped]] = defaultdict(list)
+        self.refused: list[tuple[ThoughtLife, Stamped]] = []
+        for thought in story.thoughts:
+            if thought.end is not None and thought.without_effect:
+                self.refused.append((thought, thought.end))
+            elif thought.end is not None and Act.SPEAK in thought.acts:
+                self.speaking[thought.agent].append(thought.end)
+        self.attempts: defaultdict[str, list[Attempt]] = defaultdict(list)
+        for attempt in story.attempts:
+            self.attempts[attempt.target].append(attempt)
+        self.courses = _courses(trace)
+
+    def successive_plans(self) -> Iterator[tuple[PlanLife | None, PlanLife]]:
+        """Return each plan behind the one that its agent had before; None for its first one."""
+        for plans in self.plans.values():
+            yield from zip((None, *plans), plans, strict=False)
 
     def over(self, target: str, moment: Stamped) -> Closure | None:
         """Return since when a target is over at an event; None where it is not.
@@ -122,6 +153,10 @@ class History:
         """Name some participants, for a sentence."""
         return " and ".join(self.names[agent] for agent in sorted(agents))
 
+    def said_nothing_of(self, target: str, agent: int) -> str:
+        """Say that a participant did not speak of a target, for the proof that is its turn."""
+        return f"{self.names[agent]} had a turn to speak, and has not named {target}"
+
     def at_odds(self, wanted: str, planned: str, moment: Stamped) -> bool:
         """Whether a plan for one target contradicts that another was wanted.
 
@@ -141,13 +176,6 @@ class History:
         found = between(self.about.get(target, ()), after, before, lambda said: said.sent.seq)
         return any(hearer in said.message.recipients for said in found)
 
-    def news(self, agent: int, after: int, before: int, *targets: str) -> bool:
-        """Whether an agent has read a message between two events that names it or one of some targets."""
-        return any(
-            not said.named.isdisjoint(targets) or self.text.mentions(said.message.content, agent)
-            for _, said in self.read_between(agent, after, before)
-        )
-
     def read_between(self, agent: int, after: int, before: int) -> Sequence[tuple[Stamped, Said]]:
         """Return what an agent has read between two events."""
         return between(self.read.get(agent, ()), after, before, lambda one: one[0].seq)
@@ -163,47 +191,6 @@ T = TypeVar("T")
 def between(items: Sequence[T], after: int, before: int, number: Callable[[T], int]) -> Sequence[T]:
     """Return the items, ascending by the number of their event, that lie between two events, these not included."""
     return items[bisect_right(items, after, key=number) : bisect_left(items, before, key=number)]
-
-
-def read_history(trace: Trace) -> History:
-    """Read what the rules look at."""
-    story, names = trace.story, (*trace.start.agents, *trace.start.coordinators)
-    text = TextReader(
-        {*(target.partition("/")[0] for _, target in story.tasks), *(one.target for one in story.attempts)}, names
-    )
-    plans: defaultdict[int, list[PlanLife]] = defaultdict(list)
-    plans_for: defaultdict[str, list[PlanLife]] = defaultdict(list)
-    for plan in story.plans:
-        plans[plan.agent].append(plan)
-        if plan.target:
-            plans_for[plan.target].append(plan)
-    said: defaultdict[int, list[Said]] = defaultdict(list)
-    about: defaultdict[str, list[Said]] = defaultdict(list)
-    read: defaultdict[int, list[tuple[Stamped, Said]]] = defaultdict(list)
-    for life in story.messages:
-        message = life.message
-        one = Said(life.sent, message, text.named(message.content), text.taken(message.content, message.sender))
-        said[message.sender].append(one)
-        for target in one.named:
-            about[target].append(one)
-        for reading in life.readings:
-            read[cast(MessageRead, reading.event).agent].append((reading, one))
-    for readings in read.values():
-        readings.sort(key=lambda reading: reading[0].seq)
-    speaking: defaultdict[int, list[Stamped]] = defaultdict(list)
-    refused: defaultdict[int, list[ThoughtLife]] = defaultdict(list)
-    for thought in story.thoughts:
-        if thought.without_effect:
-            refused[thought.agent].append(thought)
-        elif thought.end is not None and Act.SPEAK in thought.acts:
-            speaking[thought.agent].append(thought.end)
-    attempts: defaultdict[str, list[Attempt]] = defaultdict(list)
-    for attempt in story.attempts:
-        attempts[attempt.target].append(attempt)
-    reaches = frozenset((one.message.sender, to) for one in story.messages for to in one.message.recipients)
-    return History(
-        names, text, plans, plans_for, said, about, read, speaking, reaches, refused, attempts, _courses(trace)
-    )
 
 
 def _courses(trace: Trace) -> Mapping[str, Course]:

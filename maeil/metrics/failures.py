@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from maeil.failures.failure import Failure, FailureKind
-from maeil.failures.find import find_failures
+from maeil.failures.rules import find_failures
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.shared import shared
 from maeil.metrics.statistics import ratio
