@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, PositiveInt
 
 from maeil.component import Component, ComponentConfig, Handover, TopologyContext
-from maeil.extensions.describe.configuration import DescribeConfig, MatcherName
-from maeil.extensions.describe.describing import DESCRIBE, routes
+from maeil.extensions.describe.describing import DESCRIBE, DescribeConfig, MatcherName, routes
 from maeil.extensions.describe.descriptors import EMBEDDING, Affinity, Edge
 from maeil.mind import Act, Turn
 from maeil.topology import ConversationState, Topology

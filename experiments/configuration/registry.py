@@ -107,7 +107,7 @@ extensions: Registry[Component[Any, ExtensionContext, Extension]] = Registry(
     "quorum.extensions",
     {
         "repair": "maeil.extensions.repair.configuration:component",
-        "describe": "maeil.extensions.describe.configuration:component",
+        "describe": "maeil.extensions.describe.describing:component",
         "predictions": "maeil.extensions.predictions:component",
     },
     _component,

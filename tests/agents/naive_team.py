@@ -19,7 +19,7 @@ from cube_env.symbolic.shown import TEXT_LIMITS
 from cube_env.world import CubeConfig, CubeWorld
 from maeil import Act, LoopSettings, Seeds, TeamContext, Topology, TopologyContext, Turn, View, World
 from maeil.extensions.describe.describing import Describing
-from maeil.extensions.describe.descriptors import Matcher
+from maeil.extensions.describe.matchers import Matcher
 from maeil.trace import Stamped
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage

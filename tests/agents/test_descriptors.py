@@ -13,7 +13,7 @@ from maeil import Act, Seeds, View
 from maeil.errors import InvalidThought
 from maeil.extensions.describe.describing import DESCRIBE, needs_note, needs_of
 from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
-from maeil.extensions.describe.matchers import LexicalMatcher, TypedMatcher
+from maeil.extensions.describe.matchers import MATCHERS
 from maeil.trace import Stamped
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.naive.answers import AnswerTypes, write
@@ -61,7 +61,7 @@ def writer(world: Any, prompt_set: str = "default") -> PromptWriter:
 def overheard() -> tuple[Overheard, list[Stamped]]:
     """An episode of four: what its model was asked, and its trace."""
     model = Overheard()
-    return model, episode("dytopo", 4, 1, model=model, max_steps=40, matcher=TypedMatcher())
+    return model, episode("dytopo", 4, 1, model=model, max_steps=40, matcher=MATCHERS["typed"])
 
 
 def test_offers_and_needs_are_asked_for_in_turns_to_describe_alone(world: Any) -> None:
@@ -187,12 +187,12 @@ def test_the_simulated_speaker_of_cube_goes_where_it_is_needed(world: Any) -> No
     assert first != reported
 
 
-@pytest.mark.parametrize("matcher", [TypedMatcher, LexicalMatcher])
+@pytest.mark.parametrize("matcher", ["typed", "lexical"])
 def test_equal_episodes_have_equal_traces(matcher: Any) -> None:
     one, other = (
         [
             (s.t, s.t_hat, s.event)
-            for s in episode("dytopo", 3, 2, max_steps=15, matcher=matcher())
+            for s in episode("dytopo", 3, 2, max_steps=15, matcher=MATCHERS[matcher])
             if s.event.kind in KINDS
         ]
         for _ in range(2)

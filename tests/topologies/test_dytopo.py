@@ -30,7 +30,7 @@ class Scores:
     def __init__(self, scores=None) -> None:
         self.scores, self.asked = SCORES if scores is None else scores, []
 
-    async def match(self, descriptors):
+    def match(self, descriptors):
         self.asked.append(descriptors)
         agents = [int(descriptor.needs.text) for descriptor in descriptors]
         return [[self.scores.get((offers, needs), 0) for offers in agents] for needs in agents]
@@ -115,9 +115,9 @@ def test_an_agent_that_needs_a_plan_alone_makes_it_at_once():
 
 def test_in_every_round_all_describe_themselves_again_and_the_last_edges_count():
     class Turning(Scores):
-        async def match(self, descriptors):
+        def match(self, descriptors):
             self.scores = {(0, 1): 1.0} if self.asked else {(1, 0): 1.0}
-            return await super().match(descriptors)
+            return super().match(descriptors)
 
     members = [Member(3), Member(3)]
     events = talk(members, Turning(), dytopo(rounds=2))

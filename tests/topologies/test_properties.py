@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from maeil import Act, Call, LoopSettings, Plan, Resume, Thought
 from maeil.extensions.describe.describing import DESCRIBE, Describing
 from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
-from maeil.extensions.describe.matchers import LexicalMatcher
+from maeil.extensions.describe.matchers import MATCHERS
 from maeil.messages import Draft, MessageKind
 from maeil.plans import PlanStatus
 from maeil.stages import TRANSITIONS, Stage, Trigger
@@ -186,7 +186,7 @@ def test_the_loop_keeps_its_promises(name, seed, agents, delivery, thoughts, rep
         topology=topology,
         settings=LoopSettings(delivery=delivery, max_thoughts_per_step=thoughts, max_repairs=repairs),
         coordinators=[("coordinator", Wild(seed - 1))] if topology.coordinated else [],
-        extensions=[Describing(LexicalMatcher())] if name == "dytopo" else [],
+        extensions=[Describing(MATCHERS["lexical"])] if name == "dytopo" else [],
     )
     assert events[-1].event.kind == "episode_end"
     assert events[-1].event.outcome == "completed"

@@ -5,7 +5,6 @@ Topologies that join agents so require this extension (`requires` of their compo
 | module | what it holds |
 |---|---|
 | `descriptors` | what agents offer and need, and how well offers answer needs |
-| `describing` | keeps them in a conversation, and has the topology choose the edges |
+| `describing` | keeps them in a conversation, has the topology choose the edges; what a topology chooses |
 | `matchers` | how needs are compared with offers |
-| `configuration` | what a topology chooses |
 """

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
+from maeil.component import Component
 from maeil.contracts import check_items, described, name_of
 from maeil.errors import ContractError
-from maeil.extension import Extension, check_answer
-from maeil.extensions.describe.descriptors import Affinity, Descriptor, Edge, Matcher, Need
+from maeil.extension import Extension, ExtensionConfig, ExtensionContext, check_answer
+from maeil.extensions.describe.descriptors import Affinity, Descriptor, Edge, Need
 from maeil.extensions.describe.events import Described, Routed
+from maeil.extensions.describe.matchers import MATCHERS, Matcher
 from maeil.mind import Note, Thought, Turn, View
 from maeil.team import Participant
 from maeil.topology import ConversationState, Topology
@@ -129,7 +131,6 @@ class Describing(Extension):
 
         Raises:
             ContractError: the topology does not say it, or its edges do not join agents that have said something.
-            Exception: whatever the matcher raises.
         """
         if not self._due:
             return
@@ -139,7 +140,7 @@ class Describing(Extension):
                 f"{kind.__qualname__}.turns() asks agents what they offer and need; it needs route()", kind
             )
         agents = tuple(sorted(self._said))
-        found = await self._matcher.match([self._said[agent] for agent in agents]) if len(agents) > 1 else [[0.0]]
+        found = self._matcher.match([self._said[agent] for agent in agents]) if len(agents) > 1 else [[0.0]]
         scores = tuple(
             tuple(0.0 if i == j else round(float(found[i][j]), DIGITS) for j in range(len(agents)))
             for i in range(len(agents))
@@ -163,3 +164,21 @@ def _checked(topology: Routing, affinity: Affinity, conversation: ConversationSt
                 choose,
             )
     return tuple((sender, recipient) for sender, recipient in edges)
+
+
+MatcherName = Literal["typed", "lexical", "embedding"]
+
+
+class DescribeConfig(ExtensionConfig):
+    """Values that a topology gives to `describe`."""
+
+    matcher: MatcherName
+    """What needs are compared with offers by."""
+
+
+def build(config: DescribeConfig, _context: ExtensionContext) -> Describing:
+    """Make the extension."""
+    return Describing(MATCHERS[config.matcher])
+
+
+component = Component(DescribeConfig, build)

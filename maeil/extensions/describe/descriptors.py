@@ -5,9 +5,7 @@ A topology never sees a word of it. A matcher holds needs against offers, and th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 EMBEDDING = "embedding"
 """The matcher that takes embeddings, and the role in which minds ask a model for them."""
@@ -87,20 +85,3 @@ class Affinity:
     def of(self, sender: int, recipient: int) -> float:
         """Return how well an agent offers what another one needs."""
         return self.scores[self.agents.index(recipient)][self.agents.index(sender)]
-
-
-class Matcher(Protocol):
-    """Holds needs against offers."""
-
-    name: str
-    """What the trace calls it."""
-
-    async def match(self, descriptors: Sequence[Descriptor]) -> Sequence[Sequence[float]]:
-        """Return how well each offers what another one needs.
-
-        Args:
-            descriptors: of different agents.
-
-        Returns:
-            A row for each who needs, with a score from 0 to 1 for each who offers. The diagonal is not looked at.
-        """

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from math import fsum, hypot
 
 import numpy as np
 
-from maeil.extensions.describe.descriptors import EMBEDDING, Descriptor, Matcher, Need, Offer
+from maeil.extensions.describe.descriptors import EMBEDDING, Descriptor, Need, Offer
 
 LENGTHS = (3, 4, 5)
 """Characters of the n-grams."""
@@ -16,51 +17,52 @@ BUCKETS = 4096
 """Counts of a text, among which its n-grams are spread by a checksum."""
 
 
-class TypedMatcher:
-    """Scores an offer by the share of the needed tasks that it names; one of an agent that is not free scores 0."""
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """Holds needs against offers.
 
-    name = "typed"
+    Attributes:
+        name: what the configuration and the trace call it.
+        match: returns how well each of different agents offers what another one needs: a row for each who needs, with
+            a score from 0 to 1 for each who offers. The diagonal is not looked at.
+    """
 
-    async def match(self, descriptors: Sequence[Descriptor]) -> list[list[float]]:
-        """Return how well each offers what another one needs, from 0 to 1."""
-        return [[_share(one.needs, other.offers) for other in descriptors] for one in descriptors]
-
-
-def _share(need: Need, offer: Offer) -> float:
-    wanted = set(need.tasks)
-    return len(wanted & set(offer.tasks)) / len(wanted) if wanted and offer.free else 0.0
-
-
-class EmbeddingMatcher:
-    """Scores an offer by the cosine of its embedding and that of the need, which the minds give; less than 0 is 0."""
-
-    name = EMBEDDING
-
-    async def match(self, descriptors: Sequence[Descriptor]) -> list[list[float]]:
-        """Return how well each offers what another one needs, from 0 to 1."""
-        return [[_cosine(one.needed, other.offered) for other in descriptors] for one in descriptors]
+    name: str
+    match: Callable[[Sequence[Descriptor]], Sequence[Sequence[float]]]
 
 
-def _cosine(need: Sequence[float], offer: Sequence[float]) -> float:
-    """Return the cosine; 0 where one of them had no words. Summed exactly: the same on every machine."""
-    length = hypot(*need) * hypot(*offer)
-    return min(max(fsum(a * b for a, b in zip(need, offer, strict=True)) / length, 0.0), 1.0) if length else 0.0
+def match_tasks(descriptors: Sequence[Descriptor]) -> list[list[float]]:
+    """Score an offer by the share of the needed tasks that it names; one of an agent that is not free scores 0."""
+
+    def share(need: Need, offer: Offer) -> float:
+        wanted = set(need.tasks)
+        return len(wanted & set(offer.tasks)) / len(wanted) if wanted and offer.free else 0.0
+
+    return [[share(one.needs, other.offers) for other in descriptors] for one in descriptors]
 
 
-class LexicalMatcher:
-    """Scores an offer by the cosine of hashed counts of character n-grams, of texts and tasks alike.
+def match_embeddings(descriptors: Sequence[Descriptor]) -> list[list[float]]:
+    """Score an offer by the cosine of its embedding and that of the need, which the minds give; less than 0 is 0.
+
+    Without words it is 0. It is summed exactly: the same on every machine.
+    """
+
+    def cosine(need: Sequence[float], offer: Sequence[float]) -> float:
+        length = hypot(*need) * hypot(*offer)
+        return min(max(fsum(a * b for a, b in zip(need, offer, strict=True)) / length, 0.0), 1.0) if length else 0.0
+
+    return [[cosine(one.needed, other.offered) for other in descriptors] for one in descriptors]
+
+
+def match_words(descriptors: Sequence[Descriptor]) -> list[list[float]]:
+    """Score an offer by the cosine of hashed counts of character n-grams, of texts and tasks alike.
 
     It stands where DyTopo has the embeddings of a small language model.
     """
-
-    name = "lexical"
-
-    async def match(self, descriptors: Sequence[Descriptor]) -> list[list[float]]:
-        """Return how well each offers what another one needs, from 0 to 1."""
-        needs = _unit([count(descriptor.needs.words) for descriptor in descriptors])
-        offers = _unit([count(descriptor.offers.words) for descriptor in descriptors])
-        # Not by a matrix product: what a library adds up in another order may differ in the last digits.
-        return [[float(np.minimum((need * offer).sum(), 1)) for offer in offers] for need in needs]
+    needs = _unit([count(descriptor.needs.words) for descriptor in descriptors])
+    offers = _unit([count(descriptor.offers.words) for descriptor in descriptors])
+    # Not by a matrix product: what a library adds up in another order may differ in the last digits.
+    return [[float(np.minimum((need * offer).sum(), 1)) for offer in offers] for need in needs]
 
 
 def count(text: str) -> np.ndarray:
@@ -76,9 +78,6 @@ def _unit(counts: Sequence[np.ndarray]) -> list[np.ndarray]:
     return [row / max(float(np.sqrt((row * row).sum())), 1.0) for row in counts]
 
 
-MATCHERS: Mapping[str, Callable[[], Matcher]] = {
-    "typed": TypedMatcher,
-    "lexical": LexicalMatcher,
-    EMBEDDING: EmbeddingMatcher,
-}
-"""What makes each matcher."""
+_ALL = (Matcher("typed", match_tasks), Matcher("lexical", match_words), Matcher(EMBEDDING, match_embeddings))
+MATCHERS: Mapping[str, Matcher] = {matcher.name: matcher for matcher in _ALL}
+"""The matchers by name."""

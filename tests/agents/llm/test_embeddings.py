@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from maeil.extensions.describe.descriptors import EMBEDDING, Descriptor, Need, Offer
-from maeil.extensions.describe.matchers import EmbeddingMatcher
+from maeil.extensions.describe.matchers import match_embeddings
 from quorum.agents.llm.batches.waves import Batched
 from quorum.agents.llm.embeddings import EMBEDDINGS, texts_to_embed
 from quorum.agents.llm.errors import BadRequest, BudgetReached, InfrastructureFailed
@@ -133,6 +133,6 @@ async def test_what_the_server_does_not_embed_is_a_400_that_says_why(body: Any) 
     ("needed", "offered", "score"),
     [((1, 0), (2, 0), 1), ((1, 0), (0, 1), 0), ((1, 0), (-1, 0), 0), ((3, 4), (4, 3), 0.96), ((), (1, 0), 0)],
 )
-async def test_embeddings_are_matched_by_their_cosine(needed: Any, offered: Any, score: float) -> None:
+def test_embeddings_are_matched_by_their_cosine(needed: Any, offered: Any, score: float) -> None:
     one, other = Descriptor(Offer(""), Need(""), needed=needed), Descriptor(Offer(""), Need(""), offered=offered)
-    assert (await EmbeddingMatcher().match([one, other]))[0][1] == pytest.approx(score)
+    assert match_embeddings([one, other])[0][1] == pytest.approx(score)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import numpy as np
 import pytest
 
 from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
-from maeil.extensions.describe.matchers import MATCHERS, LexicalMatcher, TypedMatcher, count
+from maeil.extensions.describe.matchers import MATCHERS, count
 
 
 def says(offers: Offer | str = "", needs: Need | str = "") -> Descriptor:
@@ -16,8 +14,8 @@ def says(offers: Offer | str = "", needs: Need | str = "") -> Descriptor:
     return Descriptor(offers, Need(needs) if isinstance(needs, str) else needs)
 
 
-def scores(matcher: object, *descriptors: Descriptor) -> list[list[float]]:
-    return asyncio.run(matcher.match(descriptors))  # type: ignore[attr-defined]
+def scores(matcher: str, *descriptors: Descriptor) -> list[list[float]]:
+    return MATCHERS[matcher].match(descriptors)
 
 
 @pytest.mark.parametrize(
@@ -34,12 +32,12 @@ def scores(matcher: object, *descriptors: Descriptor) -> list[list[float]]:
 def test_typed_scores_the_share_of_the_needed_tasks_that_one_who_is_free_offers(
     wanted: tuple[str, ...], offered: tuple[str, ...], free: bool, score: float
 ) -> None:
-    found = scores(TypedMatcher(), says(needs=Need("hands", wanted)), says(Offer("hands", offered, free)))
+    found = scores("typed", says(needs=Need("hands", wanted)), says(Offer("hands", offered, free)))
     assert found[0][1] == score
 
 
 def test_lexical_scores_equal_words_1_and_words_without_a_letter_in_common_0() -> None:
-    found = scores(LexicalMatcher(), says(needs="Who pushes block_3?"), says("who  pushes BLOCK_3?"), says("zzzz"))
+    found = scores("lexical", says(needs="Who pushes block_3?"), says("who  pushes BLOCK_3?"), says("zzzz"))
     assert found[0][1] == pytest.approx(1)
     assert found[0][2] == 0
 
@@ -47,12 +45,12 @@ def test_lexical_scores_equal_words_1_and_words_without_a_letter_in_common_0() -
 def test_lexical_scores_the_same_block_higher_than_another_one() -> None:
     need = says(needs="block_3 takes 2 more to push.")
     near, far = says("I can push block_3, 4 steps away."), says("I can push block_7, 4 steps away.")
-    _, same, other = scores(LexicalMatcher(), need, near, far)[0]
+    _, same, other = scores("lexical", need, near, far)[0]
     assert same > other > 0
 
 
 def test_lexical_reads_the_tasks_too_and_an_empty_need_matches_nothing() -> None:
-    found = scores(LexicalMatcher(), says(needs=Need("", ("block_3",))), says(Offer("", ("block_3",))), says("x"))
+    found = scores("lexical", says(needs=Need("", ("block_3",))), says(Offer("", ("block_3",))), says("x"))
     assert found[0][1] == pytest.approx(1)
     assert found[1] == [0, 0, 0]
 
@@ -61,8 +59,3 @@ def test_lexical_counts_are_the_same_in_every_process() -> None:
     counts = count("Block_3!")
     assert counts.sum() == 8 + 7 + 6  # of 10 characters with the spaces around them
     assert np.flatnonzero(counts).tolist()[:4] == [87, 372, 607, 610]
-
-
-@pytest.mark.parametrize("name", MATCHERS)
-def test_a_matcher_is_called_what_it_is_chosen_by(name: str) -> None:
-    assert MATCHERS[name]().name == name
