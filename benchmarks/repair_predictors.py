@@ -22,7 +22,7 @@ import crafter_env
 import cube_env
 import llamac_env
 from maeil import Act, LoopSettings, Plan, Resume, Task, Thought, View, World, run_episode
-from maeil.extensions.repair.gate import Predictor, Repair, RepairSettings
+from maeil.extensions.repair.gate import Predictor, Repair, RepairConfig
 from maeil.extensions.repair.metrics import judged_groups
 from maeil.trace import Recorder, Stamped
 from maeil.trace.reader import Trace
@@ -144,7 +144,10 @@ def draw_team(world: World, draw: Draw, rng: np.random.Generator) -> list[Plan]:
 
 def judge(world: World, plans: Sequence[Plan], seed: int, predictor: Predictor) -> Counter[str]:
     """Have a predictor judge plans, carry them out, and count."""
-    settings = RepairSettings("notice", predictor, STEPS, 10_000, False, "ascending", 1)
+    settings = RepairConfig(
+        mode="notice", predictor=predictor, horizon=STEPS, cooldown=10_000, guidance=False, order="ascending",
+        verifications=1,
+    )  # fmt: skip
     events: list[Stamped] = []
     with Recorder(None, [events.append]) as recorder:
         asyncio.run(

@@ -20,12 +20,8 @@ def missing(state: TaskState) -> tuple[Constraint, ...]:
 
     `JOINT` stands alone: enough agents satisfy each of the others, but not enough the same ones.
     """
-    counts = {
-        Constraint.SPATIAL: state.spatial,
-        Constraint.TEMPORAL: state.temporal,
-        Constraint.PARTICIPATION: state.participation,
-    }
-    found = [constraint for constraint, count in counts.items() if count < state.threshold]
+    counted = (Constraint.SPATIAL, Constraint.TEMPORAL, Constraint.PARTICIPATION)
+    found = [constraint for constraint in counted if getattr(state, constraint) < state.threshold]
     if not state.dependency:
         found.append(Constraint.DEPENDENCY)
     return tuple(found) or ((Constraint.JOINT,) if state.joint < state.threshold else ())

@@ -9,7 +9,7 @@ from maeil.plans import Task
 
 
 class Constraint(StrEnum):
-    """What a task needs of the agents and of the world."""
+    """What a task needs of the agents and of the world; `TaskState` has a field of the name of each."""
 
     SPATIAL = "spatial"
     TEMPORAL = "temporal"

@@ -106,7 +106,7 @@ extensions: Registry[Component[Any, ExtensionContext, Extension]] = Registry(
     "extension",
     "quorum.extensions",
     {
-        "repair": "maeil.extensions.repair.configuration:component",
+        "repair": "maeil.extensions.repair.gate:component",
         "describe": "maeil.extensions.describe.describing:component",
         "predictions": "maeil.extensions.predictions:component",
     },

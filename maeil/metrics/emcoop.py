@@ -59,8 +59,7 @@ def _violated(constraint: Constraint, trace: Trace) -> Value:
         elif constraint is Constraint.DEPENDENCY:
             found.append(float(not dependency))
         else:
-            count = pair.state.temporal if constraint is Constraint.TEMPORAL else pair.state.participation
-            found.append(1 - min(1.0, count / p))
+            found.append(1 - min(1.0, getattr(pair.state, constraint) / p))
     return mean(found)
 
 

@@ -23,18 +23,12 @@ def fulfilment(state: ConstraintChange, constraint: Constraint) -> float:
     `min(1, count / p)`; for the dependency 0 or 1; for the joint condition the same agents are counted, and nothing is
     fulfilled without the dependency.
     """
-    p = state.threshold
-    match constraint:
-        case Constraint.SPATIAL:
-            return min(1.0, state.spatial / p)
-        case Constraint.TEMPORAL:
-            return min(1.0, state.temporal / p)
-        case Constraint.PARTICIPATION:
-            return min(1.0, state.participation / p)
-        case Constraint.DEPENDENCY:
-            return float(state.dependency)
-        case Constraint.JOINT:
-            return min(1.0, state.joint / p) if state.dependency else 0.0
+    if constraint is Constraint.DEPENDENCY:
+        return float(state.dependency)
+    if constraint is Constraint.JOINT and not state.dependency:
+        return 0.0
+    count: int = getattr(state, constraint)
+    return min(1.0, count / state.threshold)
 
 
 def single(state: ConstraintChange) -> tuple[bool, ...]:

@@ -10,7 +10,7 @@ import pytest
 
 from maeil import Act, LoopSettings, Plan, Resume, Task, Thought, View, World
 from maeil.extensions.repair.events import RepairChecked, RepairEnded, RepairStarted
-from maeil.extensions.repair.gate import Repair, RepairSettings
+from maeil.extensions.repair.gate import Repair, RepairConfig
 from maeil.extensions.repair.rules import Advice, Moment, RepairRules, Violation
 from maeil.messages import Draft
 from maeil.tasks import Constraint
@@ -46,7 +46,7 @@ def repair(rules: Rules, **changes: Any) -> Repair:
         "mode": "channel", "predictor": "heuristic", "horizon": 20, "cooldown": None, "guidance": True,
         "order": "ascending", "verifications": 1,
     }  # fmt: skip
-    return Repair(RepairSettings(**(values | changes)), rules)
+    return Repair(RepairConfig(**(values | changes)), rules)
 
 
 def member(*plans: Thought) -> Scripted:

@@ -6,7 +6,7 @@ import pytest
 
 from maeil.extensions.repair.events import RepairChecked, RepairEnded, RepairStarted
 from maeil.extensions.repair.metrics import judged_groups
-from maeil.extensions.repair.outcome import violated
+from maeil.extensions.repair.rules import violated
 from maeil.metrics import METRICS, compute_metrics
 from maeil.tasks import Constraint
 from maeil.trace.events import EpisodeStart, MessageSent, PlanChange, Stamped, StepOutcome, StepTaken, ThoughtEnd

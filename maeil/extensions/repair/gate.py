@@ -8,17 +8,20 @@ the environment stands still while those concerned see the failures, talk, and p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from maeil.extension import Extension
+from pydantic import Field
+
+from maeil.component import Component
+from maeil.extension import Extension, ExtensionConfig, ExtensionContext
 from maeil.extensions.repair.events import RepairChecked, RepairEnded, RepairStarted
 from maeil.extensions.repair.rollout import roll_out
 from maeil.extensions.repair.rules import REPAIR_WORDS, Advice, JudgedPlan, Moment, Notice, RepairRules, Violation
 from maeil.mind import Act, Note, Turn
 from maeil.names import fold_names
-from maeil.plans import LivePlan, Plan, PlanStatus, Task
+from maeil.plans import LivePlan, PlanStatus, Task
 from maeil.team import Participant
 from maeil.topology import ConversationState, Topology, turns_with
 
@@ -29,28 +32,27 @@ Order = Literal["ascending", "together"]
 TEMPLATE = Path(__file__).with_name("repair.jinja")
 
 
-@dataclass(frozen=True, slots=True)
-class RepairSettings:
-    """How plans are repaired.
-
-    Attributes:
-        mode: `channel`: those concerned state what they intend, and all commit new plans (as published); `notice`: they
-            see what is expected to fail, and may resume; `rules`: advised plans replace them, and nobody is asked.
-        predictor: `heuristic`, the world's rule of thumb; or `exact`, which carries the plans out on a copy.
-        horizon: steps that `exact` looks ahead.
-        cooldown: steps in which a repaired task is not repaired again; None: those of the world.
-        guidance: whether a channel is advised of an assignment.
-        order: of the statements in a channel.
-        verifications: how often plans are judged in one environment step, at most: 1 lets what was repaired pass.
-    """
+class RepairConfig(ExtensionConfig):
+    """Values of `extension.repair`: how plans are repaired."""
 
     mode: Mode
+    """Who fixes plans that are expected to fail, and how.
+
+    `channel`: those concerned state what they intend, and all commit new plans (as published); `notice`: they see what
+    is expected to fail, and may resume; `rules`: advised plans replace them, and nobody is asked.
+    """
     predictor: Predictor
-    horizon: int
-    cooldown: int | None
+    """What plans are judged by: `heuristic`, the world's rule of thumb, or `exact`, which tries them out on a copy."""
+    horizon: Annotated[int, Field(ge=1)]
+    """Steps that `exact` looks ahead, at most."""
+    cooldown: Annotated[int, Field(ge=0)] | None
+    """Steps in which a repaired task is not repaired again; null: those of the world."""
+    verifications: Annotated[int, Field(ge=1)]
+    """Times that plans are judged in one environment step, at most: 1 lets what was repaired pass."""
     guidance: bool
+    """Whether a channel is advised of an assignment."""
     order: Order
-    verifications: int
+    """Who states its intention when."""
 
 
 class Repair(Extension):
@@ -64,7 +66,7 @@ class Repair(Extension):
     name = "repair"
     schema = 2
 
-    def __init__(self, settings: RepairSettings, rules: RepairRules) -> None:
+    def __init__(self, settings: RepairConfig, rules: RepairRules) -> None:
         self._settings = settings
         self._rules = rules
         self._repaired: dict[str, int] = {}
@@ -295,15 +297,28 @@ def _shown(notice: Notice, names: Sequence[str]) -> dict[str, object]:
         "plan_anew": notice.replan,
     }
     if notice.advice is not None:
-        plans = {names[agent]: _part(plan) for agent, plan in notice.advice.plans.items()}
+        plans = {
+            names[agent]: {
+                **({"task": _written(plan.task)} if plan.task is not None else {}),
+                "actions": [action.model_dump(mode="json") for action in plan.actions],
+            }
+            for agent, plan in notice.advice.plans.items()
+        }
         shown["advice"] = {"task": _written(notice.advice.task), "plans": plans}
     return shown
 
 
-def _part(plan: Plan) -> dict[str, Any]:
-    task = {"task": _written(plan.task)} if plan.task is not None else {}
-    return {**task, "actions": [action.model_dump(mode="json") for action in plan.actions]}
-
-
 def _written(task: Task | None) -> Mapping[str, str] | None:
     return asdict(task) if task is not None else None
+
+
+def build(config: RepairConfig, context: ExtensionContext) -> Repair:
+    """Make the gate.
+
+    Raises:
+        ValueError: there are no rules of repair for this world.
+    """
+    return Repair(config, context.skill("repair")(context.world))
+
+
+component = Component(RepairConfig, build)

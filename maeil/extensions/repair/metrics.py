@@ -3,7 +3,7 @@
 A judged group is the plans for one task that a check has judged together. What a check says of a group counts once, the
 first time, and only where the group's plans end by themselves: of plans that a repair or a message has replaced, nobody
 knows what would have become, nor of a group that another plan for the same task has joined. What a group has violated
-is decided by `maeil.extensions.repair.outcome`, for what was expected and for what has happened alike.
+is decided by `maeil.extensions.repair.rules.violated`, for what was expected and for what has happened alike.
 
 Steps that repairs save are no metric of one episode: compare with runs without repair on equal boards.
 """
@@ -15,18 +15,12 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from maeil.extensions.repair.events import RepairChecked, RepairEnded, RepairStarted
-from maeil.extensions.repair.outcome import violated
+from maeil.extensions.repair.rules import violated
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.shared import shared
 from maeil.plans import PlanStatus, Task
 from maeil.tasks import Constraint
-from maeil.trace.events import (
-    MessageSent,
-    PlanChange,
-    StepOutcome,
-    StepTaken,
-    ThoughtEnd,
-)
+from maeil.trace.events import MessageSent, PlanChange, StepOutcome, StepTaken, ThoughtEnd
 from maeil.trace.reader import Trace
 
 repair_metric = partial(metric, of=RepairChecked)

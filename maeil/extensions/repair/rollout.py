@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from maeil.constraints import ConstraintTracker
-from maeil.extensions.repair.outcome import violated
-from maeil.extensions.repair.rules import Moment, Violation
+from maeil.extensions.repair.rules import Moment, Violation, violated
 from maeil.mind import Mind, Thought, View
 from maeil.plan_execution import PlanExecution
 from maeil.plans import LivePlan, Plan, PlanStatus, Task
@@ -57,13 +56,12 @@ class _Absent(Mind):
 
 @dataclass(frozen=True, slots=True)
 class _Try:
-    """An attempt in a rehearsal: who made it, how it came off, what it was missing, and how many satisfied what."""
+    """An attempt in a rehearsal: who made it, how it came off, what it was missing, and the state of its task."""
 
     agents: frozenset[int]
     succeeded: bool
     missing: Collection[Constraint]
-    counts: Mapping[Constraint, int]
-    threshold: int
+    state: TaskState | None
 
 
 class _Rehearsal:
@@ -111,8 +109,10 @@ class _Rehearsal:
                 failed=not self._failed.isdisjoint(agents),
             )
             for constraint in (one for one in Constraint if one in broken):
-                expected = max((one.counts[constraint] for one in tries), default=0)
-                needed = 1 if constraint is Constraint.DEPENDENCY else max((one.threshold for one in tries), default=1)
+                states = [one.state for one in tries if one.state is not None]
+                expected = max((int(getattr(state, constraint)) for state in states), default=0)
+                thresholds = () if constraint is Constraint.DEPENDENCY else (state.threshold for state in states)
+                needed = max(thresholds, default=1)
                 found.append(Violation(task, constraint, agents, expected, needed))
         return found
 
@@ -136,22 +136,8 @@ class _Rehearsal:
         states = {state.task: state for state in self._constraints.states}
         for record, attempt in zip(self._constraints.attribute(attempts), attempts, strict=True):
             state = states.get(attempt.task)
-            threshold = state.threshold if state is not None else 1
-            self._tries.setdefault(attempt.task, []).append(
-                _Try(frozenset(attempt.agents), attempt.succeeded, record["missing"], _counts(state), threshold)
-            )
-
-
-def _counts(state: TaskState | None) -> dict[Constraint, int]:
-    if state is None:
-        return dict.fromkeys(Constraint, 0)
-    return {
-        Constraint.SPATIAL: state.spatial,
-        Constraint.TEMPORAL: state.temporal,
-        Constraint.PARTICIPATION: state.participation,
-        Constraint.DEPENDENCY: int(state.dependency),
-        Constraint.JOINT: state.joint,
-    }
+            tried = _Try(frozenset(attempt.agents), attempt.succeeded, record["missing"], state)
+            self._tries.setdefault(attempt.task, []).append(tried)
 
 
 def _continue(team: Team, agent: Participant, plan: LivePlan, controller: Controller | None) -> None:

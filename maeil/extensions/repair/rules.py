@@ -6,7 +6,7 @@ Source of the method: COOP2-Repair (arXiv 2603.00349 v2).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from maeil.plans import LivePlan, Plan, Task
@@ -143,3 +143,23 @@ class RepairRules(ABC):
     @abstractmethod
     def advise(self, moment: Moment, failures: Sequence[Violation]) -> Advice | None:
         """Return an assignment in the place of plans that are expected to fail; None where the rules know none."""
+
+
+def violated(tries: Sequence[Collection[Constraint]], *, succeeded: bool, failed: bool) -> frozenset[Constraint]:
+    """Return the constraints that the plans for a task have violated when they are over.
+
+    It is one rule for what is expected and for what has happened. A constraint is violated when no attempt that the
+    group has made at its task satisfied it. Where each was satisfied by some attempt and no attempt came off, it is the
+    joint condition. A group that has made no attempt, and one of whose plans failed, never came in place.
+
+    Args:
+        tries: of each failed attempt at the task in which one of the group took part, what it was missing.
+        succeeded: whether an attempt of the group came off.
+        failed: whether one of its plans failed or timed out.
+    """
+    if succeeded:
+        return frozenset()
+    if tries:
+        common = frozenset(tries[0]).intersection(*tries[1:])
+        return common or frozenset({Constraint.JOINT})
+    return frozenset({Constraint.SPATIAL}) if failed else frozenset()

@@ -14,7 +14,7 @@ from healers.healing import Healing, HealSettings
 from maeil import Extension, Plan, Task, World
 from maeil.dig.patterns import Pattern, Thresholds
 from maeil.extensions.repair.events import RepairEnded, RepairStarted
-from maeil.extensions.repair.gate import Mode, Repair, RepairSettings
+from maeil.extensions.repair.gate import Mode, Repair, RepairConfig
 from maeil.extensions.repair.rules import Advice, Moment, RepairRules, Violation
 from maeil.tasks import Constraint
 from maeil.trace import Recorder, Stamped
@@ -106,7 +106,9 @@ MATRIX = [
 
 @pytest.mark.parametrize(("mind", "mode"), MATRIX)
 def test_every_mind_takes_repairs(mind: str, mode: Mode) -> None:
-    how = RepairSettings(mode, "heuristic", 1, None, True, "ascending", 1)
+    how = RepairConfig(
+        mode=mode, predictor="heuristic", horizon=1, cooldown=None, guidance=True, order="ascending", verifications=1
+    )
     events, prompts = played(mind, Repair(how, Pessimist()))
     (started,) = of(events, RepairStarted)
     (ended,) = of(events, RepairEnded)
