@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import msgspec
 import orjson
 
 from quorum.agents.llm.protocol import Model, Reply, Request, Usage
+from quorum.agents.llm.tables import model_table
 
 BATCH = "batch"
 """Answers of a batch, within 24 hours. Anthropic names it in `usage.service_tier`; OpenAI does not."""
@@ -62,39 +64,25 @@ class Service:
 
     Attributes:
         name: as tables write it; that of its preset.
-        prices: name under which the price map of litellm has its models; empty where that would be a guess.
         keys: the page on which its keys are made.
+        prices: name under which the price map of litellm has its models; empty where that would be a guess.
     """
 
     name: str
-    prices: str
     keys: str
+    prices: str = ""
 
 
-SERVICES = {
-    "api.openai.com": Service("openai", "openai", "platform.openai.com/api-keys"),
-    "api.anthropic.com": Service("anthropic", "anthropic", "console.anthropic.com/settings/keys"),
-    "openai.azure.com": Service("azure", "", "portal.azure.com, Keys and Endpoint of your resource"),
-    "services.ai.azure.com": Service("azure", "", "portal.azure.com, Keys and Endpoint of your resource"),
-    "generativelanguage.googleapis.com": Service("gemini", "gemini", "aistudio.google.com/apikey"),
-    "openrouter.ai": Service("openrouter", "", "openrouter.ai/settings/keys"),
-    "api.deepseek.com": Service("deepseek", "deepseek", "platform.deepseek.com/api_keys"),
-    "api.x.ai": Service("xai", "xai", "console.x.ai"),
-    "api.mistral.ai": Service("mistral", "mistral", "console.mistral.ai/api-keys"),
-    "api.groq.com": Service("groq", "groq", "console.groq.com/keys"),
-    "api.together.ai": Service("together", "together_ai", "api.together.ai/settings/api-keys"),
-    "api.together.xyz": Service("together", "together_ai", "api.together.ai/settings/api-keys"),
-}
-"""Providers by host, their subdomains included, as their documentation had them on 2026-11-23 (`configs/llm`).
-
-A deployment of Azure has any name, and OpenRouter says itself what it charges: neither has prices of a table.
-"""
+@cache
+def _services() -> dict[str, Service]:
+    """Return the providers by host, their subdomains included."""
+    return model_table("services", dict[str, Service])
 
 
 def service_at(address: str | None) -> Service | None:
     """Return who answers at an address; None where that is not known."""
     host = urlsplit(address or "").hostname or ""
-    found = (service for known, service in SERVICES.items() if host == known or host.endswith(f".{known}"))
+    found = (service for known, service in _services().items() if host == known or host.endswith(f".{known}"))
     return next(found, None)
 
 
@@ -172,41 +160,24 @@ class Price:
         return (read + usage.completion * self.output) / MILLION
 
 
-_DATE = "2026-10-21"
-_OPENAI = "developers.openai.com/api/docs/pricing, as in the price map of litellm 1.106.2"
-_ANTHROPIC = "platform.claude.com/docs/en/about-claude/pricing, as in the price map of litellm 1.106.2"
+@dataclass(frozen=True, slots=True)
+class _PriceList:
+    """The prices of a provider's models, and where and when they stood."""
 
-_GPT_4 = {BATCH: Discount(0.5, cached=False)}
-_GPT_4_1 = {**_GPT_4, PRIORITY: Discount(1.75)}
-_GPT_4O = {**_GPT_4, PRIORITY: Discount(1.7)}
-_GPT_4O_MINI = {**_GPT_4, PRIORITY: Discount(5 / 3)}
-_FLEX = {BATCH: HALF, FLEX: HALF}
-_DOUBLE = {**_FLEX, PRIORITY: Discount(2.0)}
-_GPT_5_MINI = {**_FLEX, PRIORITY: Discount(1.8)}
-_BATCHES = {BATCH: HALF}
-"""Tiers of Anthropic's models. Its priority tier is sold by contract, so the price of its tokens is not known."""
+    source: str
+    date: str
+    models: dict[str, dict[str, Any]]
 
-TABLE: dict[tuple[str, str], Price] = {
-    ("openai", "gpt-4.1"): Price(2.0, 8.0, 0.5, 2.0, _OPENAI, _DATE, tiers=_GPT_4_1),
-    ("openai", "gpt-4.1-mini"): Price(0.4, 1.6, 0.1, 0.4, _OPENAI, _DATE, tiers=_GPT_4_1),
-    ("openai", "gpt-4o"): Price(2.5, 10.0, 1.25, 2.5, _OPENAI, _DATE, tiers=_GPT_4O),
-    ("openai", "gpt-4o-2024-05-13"): Price(5.0, 15.0, 5.0, 5.0, _OPENAI, _DATE, tiers=_GPT_4_1),
-    ("openai", "gpt-4o-mini"): Price(0.15, 0.6, 0.075, 0.15, _OPENAI, _DATE, tiers=_GPT_4O_MINI),
-    ("openai", "gpt-5"): Price(1.25, 10.0, 0.125, 1.25, _OPENAI, _DATE, tiers=_DOUBLE),
-    ("openai", "gpt-5-mini"): Price(0.25, 2.0, 0.025, 0.25, _OPENAI, _DATE, tiers=_GPT_5_MINI),
-    ("openai", "gpt-5-nano"): Price(0.05, 0.4, 0.005, 0.05, _OPENAI, _DATE, tiers=_FLEX),
-    ("openai", "gpt-6-sol"): Price(2.0, 10.0, 0.2, 2.5, _OPENAI, _DATE, tiers=_DOUBLE),
-    ("openai", "gpt-6-luna"): Price(0.1, 0.5, 0.01, 0.125, _OPENAI, _DATE, tiers=_DOUBLE),
-    ("anthropic", "claude-haiku-4-5"): Price(1.0, 5.0, 0.1, 1.25, _ANTHROPIC, _DATE, tiers=_BATCHES),
-    ("anthropic", "claude-sonnet-4-5"): Price(3.0, 15.0, 0.3, 3.75, _ANTHROPIC, _DATE, tiers=_BATCHES),
-    ("anthropic", "claude-sonnet-5"): Price(2.0, 10.0, 0.2, 2.5, _ANTHROPIC, _DATE, tiers=_BATCHES),
-    ("anthropic", "claude-opus-4-5"): Price(5.0, 25.0, 0.5, 6.25, _ANTHROPIC, _DATE, tiers=_BATCHES),
-    ("anthropic", "claude-opus-5"): Price(5.0, 25.0, 0.5, 6.25, _ANTHROPIC, _DATE, tiers=_BATCHES),
-}
-"""Prices by provider and model. A snapshot (`gpt-5-mini-2025-08-07`) stands here only where its price is its own.
 
-Tiers are those of the same sources and the same day. Flex stands with the models that offer it.
-"""
+@cache
+def price_table() -> Mapping[tuple[str, str], Price]:
+    """Return the dated prices of our own, by provider and model."""
+    return {
+        (provider, model): msgspec.convert({**price, "source": known.source, "date": known.date}, type=Price)
+        for provider, known in model_table("prices", dict[str, _PriceList]).items()
+        for model, price in known.models.items()
+    }
+
 
 _SNAPSHOT = re.compile(r"(?P<name>.+)-(\d{4}-\d{2}-\d{2}|\d{8})")
 """A model's name with the date of a snapshot: as OpenAI writes it, or Anthropic."""
@@ -228,7 +199,7 @@ def find_price(provider: str, model: str) -> Price | None:
 
 def _exact_price(provider: str, model: str) -> Price | None:
     prefix, slash, name = model.partition("/")
-    own = TABLE.get((prefix, name)) if provider == "litellm" and slash else TABLE.get((provider, model))
+    own = price_table().get((prefix, name) if provider == "litellm" and slash else (provider, model))
     return own or _litellm_price(provider, model)
 
 

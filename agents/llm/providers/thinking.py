@@ -1,9 +1,7 @@
-"""Models that think, by provider and family: what each takes, and how much room its thoughts need. One dated table.
+"""Models that think, by provider and family: what each takes, and how much room its thoughts need.
 
-Sources, read on 2026-11-23: the types of the official SDKs (openai 3.52, anthropic 2.11); the model map of litellm
-1.109.1 (levels, longest answers); platform.claude.com/docs (effort, thinking, what's new in Opus 5 and 5.5);
-developers.openai.com/api/docs/guides (reasoning, deployment checklist); api-docs.deepseek.com/guides/thinking_mode.
-A model that stands in no row is not known: what is wanted is sent, and left out where the server refuses it.
+The families stand in `models.yaml`. A model that is in none is not known: what is wanted is sent, and left out where
+the server refuses it.
 """
 
 from __future__ import annotations
@@ -12,19 +10,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 from maeil.user_errors import WrongKey
 from quorum.agents.llm.protocol import Sampling, Structured, ThinkingEffort, ThinkingFormat
 from quorum.agents.llm.providers.refusals import Offer
+from quorum.agents.llm.tables import model_table
 
 DATE = "2026-11-23"
 
-NONE, MINIMAL, LOW, MEDIUM, HIGH, XHIGH, MAX = ThinkingEffort
-
-ROOM: Mapping[ThinkingEffort, int] = {
-    NONE: 0, MINIMAL: 1024, LOW: 4096, MEDIUM: 8192, HIGH: 16384, XHIGH: 32768, MAX: 65536,
-}  # fmt: skip
+ROOM: Mapping[ThinkingEffort, int] = dict(zip(ThinkingEffort, (0, 1024, 4096, 8192, 16384, 32768, 65536), strict=True))
 """Tokens of room for thoughts by level, on top of the room for the answer. The figures are ours."""
 
 LEAST_BUDGET = 1024
@@ -63,86 +59,33 @@ class Family:
         both: whether a budget and an effort go together.
         adaptive: whether they decide by themselves how much to think (Anthropic).
         display: whether the text of their thoughts comes only if it is asked for (Anthropic).
-        off: how they are asked not to think (Anthropic).
+        switch_off: how they are asked not to think (Anthropic).
         sampling: whether temperature and the like are taken while they think.
         tools: how tools go with thinking.
     """
 
     levels: tuple[ThinkingEffort, ...] = ()
-    usual: ThinkingEffort = NONE
+    usual: ThinkingEffort = ThinkingEffort.NONE
     longest: int = 128_000
     budget: bool = False
     both: bool = False
     adaptive: bool = False
     display: bool = False
-    off: Off = Off.SILENCE
+    switch_off: Off = Off.SILENCE
     sampling: bool = False
     tools: ToolsThinking = ToolsThinking.FORCED
 
     @property
     def thinks(self) -> bool:
         """Whether these models can think at all."""
-        return self.budget or self.adaptive or any(level is not NONE for level in self.levels) or self.usual is not NONE
+        return self.budget or self.adaptive or {self.usual, *self.levels} != {ThinkingEffort.NONE}
 
 
-_PLAIN = Family(sampling=True)
-_O = Family(levels=(LOW, MEDIUM, HIGH), usual=MEDIUM, longest=100_000)
-_CODEX = Family(levels=(LOW, MEDIUM, HIGH), usual=MEDIUM)
-_GPT_5_2 = Family(levels=(NONE, LOW, MEDIUM, HIGH, XHIGH))
-_PRO = Family(levels=(MEDIUM, HIGH, XHIGH), usual=MEDIUM)
-_GPT_6 = Family(levels=(NONE, LOW, MEDIUM, HIGH, XHIGH, MAX), usual=MEDIUM, tools=ToolsThinking.NEVER)
-_GPT_6_ALWAYS = replace(_GPT_6, levels=(LOW, MEDIUM, HIGH, XHIGH, MAX))
+@cache
+def _families() -> dict[str, dict[str, Family]]:
+    """Return families by provider and by a pattern of the whole name, without the date of a snapshot."""
+    return model_table("families", dict[str, dict[str, Family]])
 
-_BUDGET = Family(longest=64_000, budget=True, tools=ToolsThinking.FREE)
-_CLAUDE_4_6 = Family(
-    levels=(NONE, LOW, MEDIUM, HIGH, MAX), budget=True, both=True, adaptive=True, tools=ToolsThinking.FREE
-)
-_CLAUDE_4_7 = Family(
-    levels=(NONE, LOW, MEDIUM, HIGH, XHIGH, MAX), adaptive=True, display=True, tools=ToolsThinking.FREE
-)
-_CLAUDE_5 = replace(_CLAUDE_4_7, usual=HIGH, off=Off.DISABLED)
-_CLAUDE_ALWAYS = replace(_CLAUDE_5, levels=(LOW, MEDIUM, HIGH, XHIGH, MAX))
-
-_DEEPSEEK = Family(levels=(NONE, LOW, HIGH, MAX), usual=HIGH, longest=393_216, tools=ToolsThinking.FREE)
-
-TABLE: Mapping[str, tuple[tuple[str, Family], ...]] = {
-    "openai": (
-        (r"o1|o3|o3-mini|o4-mini|o1-pro|o3-pro", _O),
-        (r"gpt-5(-mini|-nano)?", Family(levels=(MINIMAL, LOW, MEDIUM, HIGH), usual=MEDIUM)),
-        (r"gpt-5-pro", Family(levels=(HIGH,), usual=HIGH, longest=272_000)),
-        (r"gpt-5-codex|gpt-5\.1-codex(-mini)?", _CODEX),
-        (r"gpt-5\.1-codex-max|gpt-5\.[23]-codex", replace(_CODEX, levels=(LOW, MEDIUM, HIGH, XHIGH))),
-        (r"gpt-5-chat(-latest)?", replace(_PLAIN, longest=16_384)),
-        (r"(gpt-5\.[123]-)?chat-latest", Family(levels=(MEDIUM,), usual=MEDIUM, longest=16_384)),
-        (r"gpt-5\.1", Family(levels=(NONE, LOW, MEDIUM, HIGH))),
-        (r"gpt-5\.2|gpt-5\.4(-mini|-nano)?", _GPT_5_2),
-        (r"gpt-5\.[245]-pro", _PRO),
-        (r"gpt-5\.5", replace(_GPT_5_2, usual=MEDIUM)),
-        (r"gpt-5\.6(-sol|-terra|-luna)?|gpt-6-sol|gpt-6-luna", _GPT_6),
-        (r"gpt-6-astra|gpt-6\.1-(sol|terra)", _GPT_6_ALWAYS),
-        (r"gpt-4\.1(-mini|-nano)?", replace(_PLAIN, longest=32_768)),
-        (r"gpt-4o(-mini)?", replace(_PLAIN, longest=16_384)),
-    ),
-    "anthropic": (
-        (r"claude-3-7-sonnet(-latest)?|claude-sonnet-4(-0)?", _BUDGET),
-        (r"claude-opus-4(-[01])?", replace(_BUDGET, longest=32_000)),
-        (r"claude-(sonnet|haiku)-4-5", _BUDGET),
-        (r"claude-opus-4-5", replace(_BUDGET, levels=(LOW, MEDIUM, HIGH), both=True)),
-        (r"claude-(opus|sonnet)-4-6", _CLAUDE_4_6),
-        (r"claude-opus-4-[78]", _CLAUDE_4_7),
-        (r"claude-(opus|sonnet)-5", _CLAUDE_5),
-        (r"claude-(fable|mythos)-5(-[12])?|claude-mythos-preview", _CLAUDE_ALWAYS),
-        (r"claude-opus-5-5", replace(_CLAUDE_ALWAYS, usual=MEDIUM)),
-        (r"claude-sonnet-5-5", replace(_CLAUDE_5, off=Off.BETWEEN_TOOLS)),
-        (r"claude-haiku-5-5", replace(_CLAUDE_5, usual=MEDIUM)),
-    ),
-    "deepseek": (
-        (r"deepseek-(v4-)?flash|deepseek-v4-(pro|flash-vision-exp)", _DEEPSEEK),
-        (r"deepseek-reasoner", Family(usual=HIGH, longest=65_536, tools=ToolsThinking.FREE)),
-        (r"deepseek-chat", replace(_PLAIN, longest=8192)),
-    ),
-}
-"""Families by provider: a pattern of the whole name, without the date of a snapshot, and what such models take."""
 
 _SNAPSHOT = r"(-\d{4}-\d{2}-\d{2}|-\d{8})?"
 
@@ -156,7 +99,7 @@ def find_family(provider: str, model: str) -> Family | None:
     """
     if provider == "litellm":
         provider, _, model = model.partition("/")
-    rows = TABLE.get(provider, ())
+    rows = _families().get(provider, {}).items()
     return next((family for names, family in rows if re.fullmatch(f"({names}){_SNAPSHOT}", model)), None)
 
 
@@ -171,7 +114,7 @@ def complaint(
         effort: as wanted.
         thinking_tokens: as wanted.
     """
-    if effort is not None and effort not in family.levels and not (effort is NONE and family.usual is NONE):
+    if effort is not None and effort not in family.levels and {effort, family.usual} != {ThinkingEffort.NONE}:
         if family.levels:
             return WrongKey("effort", f"{model} takes {', '.join(family.levels)}, or null for its usual one")
         budget = "; it takes a budget of thinking tokens instead: llm.thinking_tokens=4096" if family.budget else ""
@@ -316,7 +259,7 @@ def message_thinking(sent: Sampling, family: Family | None, *, show: bool) -> Ma
     if budget is not None:
         return {**level, "thinking": {"type": "enabled", "budget_tokens": budget}}
     if effort is ThinkingEffort.NONE:
-        off = Off.DISABLED if family is None else family.off
+        off = Off.DISABLED if family is None else family.switch_off
         return {} if off is Off.SILENCE else {"thinking": {"type": off.value}}
     display = {"display": "summarized"} if show and family is not None and family.display else {}
     if family is not None and family.adaptive and (level or (display and thinks(sent, family))):

@@ -16,7 +16,7 @@ from maeil.user_errors import UserError
 from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, BatchRules, Orphans, orphans
 from quorum.agents.llm.batches.waves import Batched, Waves
 from quorum.agents.llm.errors import BadRequest, InfrastructureFailed
-from quorum.agents.llm.prices import BATCH, TABLE
+from quorum.agents.llm.prices import BATCH, price_table
 from quorum.agents.llm.protocol import Model, Reply, Request
 from tests.agents.llm.wire import CANARY, TEXT, Brain, client, reply, request, stack
 from tests.loopback import Addresses, Batches, RowFault, serve
@@ -35,7 +35,7 @@ async def process(
     line = waves.line("the model", provider)
 
     def model(cell: str) -> Model:
-        return stack(Batched(provider, line, cell, None), price=TABLE["openai", "gpt-5"])
+        return stack(Batched(provider, line, cell, None), price=price_table()["openai", "gpt-5"])
 
     try:
         async with asyncio.timeout(120):
@@ -77,7 +77,7 @@ async def test_what_all_episodes_ask_at_once_is_one_batch_and_each_gets_its_own_
     assert [len(batch.names) for batch in batches.made.values()] == [5, 5]
     assert (status.waves, status.open, status.ended, status.answers, status.replayed) == (2, 0, 2, 10, 0)
     first = outcomes[0][0]
-    price = TABLE["openai", "gpt-5"]
+    price = price_table()["openai", "gpt-5"]
     assert (first.tier, first.attempts) == (BATCH, 1)
     assert first.usd == pytest.approx(price.usd(first.usage) / 2)
 

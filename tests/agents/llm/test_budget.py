@@ -10,7 +10,7 @@ import pytest
 
 from quorum.agents.llm.cache import Cache, Cached
 from quorum.agents.llm.errors import BudgetReached, ServerFailed, UnknownPrice
-from quorum.agents.llm.prices import TABLE, Price, find_price
+from quorum.agents.llm.prices import Price, find_price, price_table
 from quorum.agents.llm.protocol import Usage
 from quorum.agents.llm.spending import Budget, Budgeted, Spending
 from tests.agents.llm.wire import HAS_LITELLM, Brain, request, stack
@@ -109,7 +109,7 @@ async def test_an_answer_without_money_is_not_taken_as_free() -> None:
 def test_prices_are_found_by_exact_name_and_unknown_is_none() -> None:
     price = find_price("openai", "gpt-5-mini")
     assert price is not None
-    assert price == TABLE["openai", "gpt-5-mini"] == find_price("litellm", "openai/gpt-5-mini")
+    assert price == price_table()["openai", "gpt-5-mini"] == find_price("litellm", "openai/gpt-5-mini")
     assert price.usd(Usage(prompt=1_000_000, completion=1_000_000, cached=500_000)) == pytest.approx(2.1375)
     assert price.source
     assert price.date == "2026-10-21"
@@ -155,7 +155,7 @@ def test_litellm_s_local_map_knows_more_and_agrees_with_our_table() -> None:
     other = find_price("litellm", "gemini/gemini-2.5-flash")
     assert other is not None
     assert "litellm" in other.source
-    for (provider, model), price in TABLE.items():
+    for (provider, model), price in price_table().items():
         map_price = importlib.import_module("quorum.agents.llm.prices")._litellm_price(provider, model)
         assert map_price is not None
         assert (map_price.input, map_price.output, map_price.cached, map_price.cache_write) == pytest.approx(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from quorum.agents.llm.errors import BadRequest
-from quorum.agents.llm.prices import BATCH, FLEX, PRIORITY, TABLE, Price, find_price
+from quorum.agents.llm.prices import BATCH, FLEX, PRIORITY, Price, find_price, price_table
 from quorum.agents.llm.protocol import Reply, Usage
 from quorum.agents.llm.records import answered, describe_reply, read_reply
 from tests.agents.llm.raw import answer, completion, raw_server
@@ -20,7 +20,7 @@ TOKENS = Usage(prompt=1_000_000, completion=1_000_000, cached=500_000)
 async def said_by(wire: str, body: dict[str, Any], **arguments: Any) -> tuple[Reply, dict[str, Any]]:
     """Ask a server that says one thing; return the answer, and the body that it was asked with."""
     async with raw_server(answer(body)) as (addresses, server), client(wire, addresses, **arguments) as model:
-        found = await stack(model, price=TABLE["openai", "gpt-5"]).complete(request(free=True))
+        found = await stack(model, price=price_table()["openai", "gpt-5"]).complete(request(free=True))
     return found, server.asked[0]
 
 
@@ -90,7 +90,7 @@ async def test_a_tier_that_is_refused_is_never_left_out(refusal: str) -> None:
 
 
 def test_prices_of_tiers_are_known_for_the_models_that_offer_them_alone() -> None:
-    for (provider_name, model), price in TABLE.items():
+    for (provider_name, model), price in price_table().items():
         half = price.of_tier(BATCH)
         assert half is not None, model
         assert (half.input, half.output) == (price.input / 2, price.output / 2)
@@ -98,11 +98,11 @@ def test_prices_of_tiers_are_known_for_the_models_that_offer_them_alone() -> Non
         if provider_name == "anthropic":
             assert price.of_tier(FLEX) is None
             assert price.of_tier(PRIORITY) is None
-    assert TABLE["openai", "gpt-4o"].of_tier(FLEX) is None
-    nano = TABLE["openai", "gpt-5-nano"].of_tier(FLEX)
+    assert price_table()["openai", "gpt-4o"].of_tier(FLEX) is None
+    nano = price_table()["openai", "gpt-5-nano"].of_tier(FLEX)
     assert nano is not None
     assert nano.usd(TOKENS) == pytest.approx(0.5 * (0.5 * 0.05 + 0.5 * 0.005 + 0.4))
-    mini = TABLE["openai", "gpt-4.1"].of_tier(BATCH)
+    mini = price_table()["openai", "gpt-4.1"].of_tier(BATCH)
     assert mini is not None
     assert mini.cached == mini.input == 1.0  # no discount for what the prompt cache holds
 
@@ -112,7 +112,7 @@ async def test_a_tier_whose_price_is_not_known_has_no_price() -> None:
         raw_server(answer(message(service_tier="priority"))) as (addresses, _),
         client("anthropic", addresses) as model,
     ):
-        found = await stack(model, price=TABLE["anthropic", "claude-haiku-4-5"]).complete(request(free=True))
+        found = await stack(model, price=price_table()["anthropic", "claude-haiku-4-5"]).complete(request(free=True))
     assert found.usd is None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from maeil.user_errors import UserError
-from quorum.agents.llm.prices import TABLE
+from quorum.agents.llm.prices import price_table
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.providers.config import ProviderConfig
 
@@ -19,8 +19,8 @@ def model(*words: str, participant: str = "agent_0") -> ProviderConfig:
 
 
 def test_the_table_is_for_the_provider_s_own_address_alone() -> None:
-    assert model("llm=openai", "llm.model=gpt-5-mini-2025-08-07").price == TABLE["openai", "gpt-5-mini"]
-    assert model("llm=anthropic", "llm.model=claude-haiku-4-5").price == TABLE["anthropic", "claude-haiku-4-5"]
+    assert model("llm=openai", "llm.model=gpt-5-mini-2025-08-07").price == price_table()["openai", "gpt-5-mini"]
+    assert model("llm=anthropic", "llm.model=claude-haiku-4-5").price == price_table()["anthropic", "claude-haiku-4-5"]
     assert model(*LOCAL).price is None
 
 
