@@ -13,8 +13,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import orjson
+
 from quorum.agents.llm.protocol import Model, Reply, Request
-from quorum.agents.llm.records import describe_reply, dump, load, read_reply, request_key
+from quorum.agents.llm.records import describe_reply, read_reply, request_key
 
 APPLICATION_ID = 0x51554F52
 """Marks a file of SQLite as a cache of ours, in its header (`QUOR`)."""
@@ -156,14 +158,14 @@ class Cache:
         """Return the answer of a key; None when there is none, or none that can be read."""
         try:
             row = self._file.execute("select reply from answers where key = ?", (key,)).fetchone()
-            return None if row is None else read_reply(load(row[0]))
+            return None if row is None else read_reply(orjson.loads(row[0]))
         except (sqlite3.Error, KeyError, TypeError, ValueError) as error:
             self._log_damage(error)
             return None
 
     def put(self, key: str, reply: Reply) -> Reply:
         """Keep an answer, and give the one that is kept: the first of several processes wins, a damaged one never."""
-        content = dump(describe_reply(reply))
+        content = orjson.dumps(describe_reply(reply))
         try:
             if self._file.execute("insert or ignore into answers values (?, ?)", (key, content)).rowcount:
                 return reply

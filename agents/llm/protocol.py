@@ -96,7 +96,7 @@ class ThinkingFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How the answer is drawn.
+    """How the answer is drawn. Numbers keep the form in which they were recorded: 0 is not 0.0 in a key.
 
     What is None is left to the provider. A field that a provider does not take is recorded as not sent.
 
@@ -113,13 +113,13 @@ class Sampling:
         extra_body: fields of the request's body that its provider alone knows; they are sent whatever they are.
     """
 
-    temperature: float | None
+    temperature: int | float | None
     max_tokens: int
     seed: int | None = None
     effort: ThinkingEffort | None = None
     thinking_tokens: int | None = None
     room_factor: int | None = None
-    top_p: float | None = None
+    top_p: int | float | None = None
     stop: tuple[str, ...] | None = None
     extra_body: Mapping[str, Any] | None = None
 
@@ -259,8 +259,8 @@ class Reply:
     text: str
     finish: Finish
     usage: Usage
-    usd: float | None
-    seconds: float
+    usd: int | float | None
+    seconds: int | float
     model: str
     value: Any = None
     attempts: int = 1

@@ -17,13 +17,11 @@ from maeil.errors import EpisodeStop
 from quorum.agents.llm.errors import AnswerInvalid, BudgetReached, EmptyAnswer, LanguageModelError, UnknownPrice
 from quorum.agents.llm.protocol import (
     ChatMessage,
-    Finish,
     Model,
     Rejected,
     Reply,
     Request,
     Sampling,
-    ThinkingEffort,
     Usage,
 )
 
@@ -67,14 +65,9 @@ def read_sampling(record: Mapping[str, Any]) -> Sampling:
     """Return how the answer of a recorded request was drawn.
 
     Raises:
-        TypeError, ValueError: it is no record of that.
+        ValueError: it is no record of that.
     """
-    effort, stop = record.get("effort"), record.get("stop")
-    typed = {
-        "effort": None if effort is None else ThinkingEffort(effort),
-        "stop": None if stop is None else tuple(stop),
-    }
-    return Sampling(**{**record, **typed})
+    return msgspec.convert(record, type=Sampling)
 
 
 def request_key(request: Request, identity: Mapping[str, str] | None = None) -> str:
@@ -125,38 +118,7 @@ def read_reply(record: Mapping[str, Any]) -> Reply:
     Raises:
         KeyError, TypeError, ValueError: it is no record of a reply.
     """
-    wall = record[WALL]
-    msgspec.convert({**record, **wall}, type=Reply)  # every field is of its type; whole numbers stay whole below
-    return Reply(
-        text=record["text"],
-        finish=Finish(record["finish"]),
-        usage=Usage(**record["usage"]),
-        usd=record["usd"],
-        seconds=wall["seconds"],
-        model=record["model"],
-        value=record["value"],
-        attempts=wall["attempts"],
-        repairs=record["repairs"],
-        widened=record.get("widened", 0),
-        cache_hit=wall["cache_hit"],
-        not_sent=tuple(record["not_sent"]),
-        simulated=record["simulated"],
-        thinking=record.get("thinking", ""),
-        rejected=tuple(Rejected(answer["text"], tuple(answer["reasons"])) for answer in record["rejected"]),
-        tier=record.get("tier", ""),
-        fallback=record.get("fallback", ""),
-    )
-
-
-def dump(record: Mapping[str, Any]) -> bytes:
-    """Write a record as one line of JSON."""
-    return orjson.dumps(record)
-
-
-def load(line: bytes | str) -> dict[str, Any]:
-    """Read a record."""
-    record: dict[str, Any] = orjson.loads(line)
-    return record
+    return msgspec.convert({**record, **record[WALL]}, type=Reply)
 
 
 def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False, empty: str = "") -> Call:

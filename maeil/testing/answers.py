@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 from pydantic import BaseModel
@@ -14,6 +14,8 @@ from maeil.drawing import PAPER, Canvas, Drawable, Drawing
 from maeil.plans import Task
 from maeil.tasks import OpenTask, TaskState
 from maeil.world import ActionEnd, Progress, Transition, World
+
+T = TypeVar("T")
 
 SHOWN = 200
 """Characters of a value that a message shows, at most."""
@@ -55,14 +57,15 @@ class Contract:
         if not holds:
             raise BrokenContract(self.place, rule, _shortened(found if isinstance(found, str) else repr(found)))
 
-    def require_type(self, value: object, wanted: type | tuple[type, ...], rule: str) -> None:
-        """Require that a value has a type; a truth value is no number.
+    def require_type(self, value: object, wanted: type[T] | tuple[type[T], ...], rule: str) -> T:
+        """Return a value, which must have a type; a truth value is no number.
 
         Raises:
             BrokenContract: it has not.
         """
-        fits = isinstance(value, wanted) and (not isinstance(value, bool) or wanted is bool)
-        self.require(fits, rule, f"{value!r} of type {type(value).__name__}")
+        if isinstance(value, wanted) and (not isinstance(value, bool) or wanted is bool):
+            return value
+        raise BrokenContract(self.place, rule, _shortened(f"{value!r} of type {type(value).__name__}"))
 
     def json(self, value: object, what: str) -> str:
         """Return a value as JSON, as a trace and a prompt would write it.
@@ -128,6 +131,20 @@ def frame(contract: Contract, world: World, t: int) -> Record:
     return [(f"step {t}: {what}", value) for what, value in seen]
 
 
+def look(contract: Contract, world: World, t: int, goals: int | None = None) -> Record:
+    """Return all that can be seen of the world as it is; `goals` is what an earlier answer of `progress` gave."""
+    whole = check_observation(contract, "global_observation()", world.global_observation())
+    seen = [("global_observation()", whole)]
+    for agent in range(len(world.agents)):
+        what = f"observe({agent})"
+        seen.append((what, check_observation(contract, what, world.observe(agent))))
+        for other in range(agent):
+            there, back = world.distance(agent, other), world.distance(other, agent)
+            seen.append((f"distance({agent}, {other})", check_distance(contract, there, back)))
+    check_progress(contract, world.progress(), goals)
+    return [(f"step {t}: {what}", value) for what, value in seen] + frame(contract, world, t)
+
+
 def check_observation(contract: Contract, what: str, observation: object) -> str:
     """Check an observation and return it as JSON and text."""
     written = contract.json(observation, f"{what}: the observation")
@@ -146,9 +163,8 @@ def check_end(contract: Contract, end: object) -> None:
     """Check what the `status` of a controller answers."""
     if end is None:
         return
-    known = isinstance(end, ActionEnd) and isinstance(end.status, ActionStatus)
-    contract.require(known, "status() of a controller returns None or an ActionEnd", end)
-    assert isinstance(end, ActionEnd)
+    end = contract.require_type(end, ActionEnd, "status() of a controller returns None or an ActionEnd")
+    contract.require_type(end.status, ActionStatus, "status() of a controller returns None or an ActionEnd")
     valid = end.status is ActionStatus.SUCCESS or bool(end.reason)
     contract.require(valid, "an action that does not succeed has a reason", end)
 
@@ -162,8 +178,7 @@ def check_transition(contract: Contract, transition: object, agents: int, active
         agents: size of the team.
         active: the tasks that `constraints` has reported.
     """
-    contract.require(isinstance(transition, Transition), "step() returns a Transition", transition)
-    assert isinstance(transition, Transition)
+    transition = contract.require_type(transition, Transition, "step() returns a Transition")
     for outcome in transition.outcomes:
         named = isinstance(outcome, Mapping) and next(iter(outcome), None) == "what"
         contract.require(named, "an outcome is a record with 'what' as its first key", outcome)
@@ -182,8 +197,7 @@ def check_transition(contract: Contract, transition: object, agents: int, active
 
 def check_state(contract: Contract, state: object, agents: int, active: Mapping[Task, TaskState]) -> None:
     """Check one state that `constraints` reports, against those that it has reported before."""
-    contract.require(isinstance(state, TaskState), "constraints() returns states of tasks", state)
-    assert isinstance(state, TaskState)
+    state = contract.require_type(state, TaskState, "constraints() returns states of tasks")
     if state.threshold == 0:
         contract.require(state.task in active, "constraints(): threshold 0 ends a task that was active", state)
         return
@@ -209,10 +223,9 @@ def check_open_tasks(contract: Contract, tasks: object, agents: int) -> str:
     return contract.json(tasks, "open_tasks()")
 
 
-def check_progress(contract: Contract, progress: object, goals: int | None) -> Progress:
-    """Check how far the team has come, and return it; `goals` is what an earlier answer gave."""
-    contract.require(isinstance(progress, Progress), "progress() returns a Progress", progress)
-    assert isinstance(progress, Progress)
+def check_progress(contract: Contract, progress: object, goals: int | None = None) -> Progress:
+    """Check how far the team has come, and return it; `goals` is what an earlier answer gave, if there was one."""
+    progress = contract.require_type(progress, Progress, "progress() returns a Progress")
     contract.require_type(progress.reached, int, "progress(): reached is a whole number")
     contract.require(0 <= progress.reached <= progress.goals, "progress(): reached is from 0 to goals", progress)
     contract.require(goals in (None, progress.goals), "progress(): goals stay the same in an episode", progress)
@@ -224,8 +237,7 @@ def check_progress(contract: Contract, progress: object, goals: int | None) -> P
 def check_distance(contract: Contract, there: object, back: object) -> str:
     """Check the distances from one agent to another and back, and return them as JSON."""
     if there is not None:
-        contract.require_type(there, (int, float), "distance() is a number, or None where there is none")
-        assert isinstance(there, (int, float))
+        there = contract.require_type(there, (int, float), "distance() is a number, or None where there is none")
         contract.require(isfinite(there) and there >= 0, "distance() is finite and not negative", there)
     contract.require(there == back, "distance() is the same there and back", f"{there} and {back}")
     return contract.json(there, "distance()")
@@ -233,8 +245,7 @@ def check_distance(contract: Contract, there: object, back: object) -> str:
 
 def check_drawing(contract: Contract, canvas: Canvas, drawing: object, agents: int) -> str:
     """Check a picture against its frame, and return it as JSON."""
-    contract.require(isinstance(drawing, Drawing), "draw() returns a Drawing", drawing)
-    assert isinstance(drawing, Drawing)
+    drawing = contract.require_type(drawing, Drawing, "draw() returns a Drawing")
     kinds = len(canvas.kinds)
     contract.require(kinds < PAPER, "canvas() has fewer kinds than PAPER", kinds)
     contract.require(

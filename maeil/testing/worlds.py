@@ -15,7 +15,7 @@ from maeil.errors import InvalidThought
 from maeil.plans import Plan, Task
 from maeil.tasks import TaskState
 from maeil.testing import answers
-from maeil.testing.answers import Contract, Record, frame
+from maeil.testing.answers import Contract, Record, frame, look
 from maeil.world import Changeable, Controller, TellsFacts, TellsOpenTasks, Transition, World
 
 SPREAD = 4
@@ -112,60 +112,52 @@ def check_changes(contract: Contract, world: World, changes: Sequence[Mapping[st
     if not isinstance(world, Changeable):
         contract.require(not changes, "a world for which there are changes has change()", f"{len(changes)} changes")
         return
-    _begin(world, seed)
-    before = _seen(contract, world)
+    _begin(contract, world, seed)
+    before = look(contract, world, 1)
     world.change({})
-    contract.compare(before, _seen(contract, world), "change() of nothing changes nothing")
+    contract.compare(before, look(contract, world, 1), "change() of nothing changes nothing")
     refused = False
     try:
         world.change({_NO_PART: 0})
     except ValueError as error:
         refused = _NO_PART in str(error)
     contract.require(refused, "change() refuses what it does not know with a ValueError that names it", _NO_PART)
-    contract.compare(before, _seen(contract, world), "a change that is refused changes nothing")
+    contract.compare(before, look(contract, world, 1), "a change that is refused changes nothing")
     for change in changes:
         contract.place = f"world {world.name!r}, seed {seed}, change {contract.json(change, 'a change')}"
         found = []
         for _ in range(2):
-            _begin(world, seed)
+            _begin(contract, world, seed)
             world.change(change)
-            found.append(_seen(contract, world))
+            found.append(look(contract, world, 1))
         contract.compare(found[0], found[1], "the same change in the same state gives the same state")
         world.change(change)
-        contract.compare(found[0], _seen(contract, world), "change() to what is so already changes nothing")
-        _idle(world)
+        contract.compare(found[0], look(contract, world, 1), "change() to what is so already changes nothing")
+        _idle(contract, world)
 
 
-def _begin(world: World, seed: int) -> None:
+def _begin(contract: Contract, world: World, seed: int) -> None:
     world.reset(seed)
-    _idle(world)
+    _idle(contract, world)
 
 
-def _idle(world: World) -> None:
-    """Take a step in which all agents idle."""
+def _start_idling(contract: Contract, world: World) -> tuple[list[Controller], list[int]]:
+    """Have all agents begin to idle; return what runs, and their joint action."""
     controllers = [world.start_action(agent, world.idle) for agent in range(len(world.agents))]
     for controller in controllers:
-        controller.status()
-    joint = [controller.act() for controller in controllers]
+        end = controller.status()
+        contract.require(end is None, IDLE_LASTS, f"{end} before its step")
+    return controllers, [controller.act() for controller in controllers]
+
+
+def _idle(contract: Contract, world: World) -> None:
+    """Take a step in which all agents idle."""
+    controllers, joint = _start_idling(contract, world)
     world.constraints(joint)
     world.step(joint)
     for controller in controllers:
         controller.status()
         controller.close()
-
-
-def _seen(contract: Contract, world: World) -> Record:
-    """Return all that can be seen of the world as it is."""
-    seen = [
-        (
-            "global_observation()",
-            answers.check_observation(contract, "global_observation()", world.global_observation()),
-        )
-    ]
-    for agent in range(len(world.agents)):
-        what = f"observe({agent})"
-        seen.append((what, answers.check_observation(contract, what, world.observe(agent))))
-    return seen + frame(contract, world, 1)
 
 
 PATIENCE = 3
@@ -260,11 +252,7 @@ def _check_first_states(contract: Contract, world: World, seed: int) -> None:
         world.reset(seed)
         if feedback and isinstance(world, TellsOpenTasks):
             world.open_tasks([None] * len(world.agents))
-        controllers = [world.start_action(agent, world.idle) for agent in range(len(world.agents))]
-        for controller in controllers:
-            end = controller.status()
-            contract.require(end is None, IDLE_LASTS, f"{end} before its step")
-        joint = [controller.act() for controller in controllers]
+        controllers, joint = _start_idling(contract, world)
         found.append(list(world.constraints(joint)))
         for controller in controllers:
             controller.close()
@@ -307,6 +295,7 @@ class _Episode:
         board = world.reset(self.seed)
         contract.require(isinstance(board, Mapping), "reset() returns the board as a record", board)
         self.frames.append(("reset()", contract.json(board, "the board")))
+        self._goals = answers.check_progress(contract, world.progress()).goals
         self.frames += frame(contract, world, 0)
         for t in range(steps):
             self._at(t)
@@ -428,19 +417,7 @@ class _Episode:
         self.record.append((f"{contract.place}: constraints()", contract.json(states, "constraints()")))
 
     def _look(self) -> Record:
-        """Return all that can be seen of the world as it is."""
-        contract, world, t = self._contract, self._world, len(self.joints)
-        whole = answers.check_observation(contract, "global_observation()", world.global_observation())
-        seen = [("global_observation()", whole)]
-        for agent in self._agents:
-            what = f"observe({agent})"
-            seen.append((what, answers.check_observation(contract, what, world.observe(agent))))
-            for other in self._agents[:agent]:
-                there, back = world.distance(agent, other), world.distance(other, agent)
-                seen.append((f"distance({agent}, {other})", answers.check_distance(contract, there, back)))
-        progress = answers.check_progress(contract, world.progress(), self._goals)
-        self._goals = progress.goals
-        return [(f"step {t}: {what}", value) for what, value in seen] + frame(contract, world, t)
+        return look(self._contract, self._world, len(self.joints), self._goals)
 
     def _end(self, agent: int, controller: Controller) -> None:
         controller.close()

@@ -11,12 +11,13 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import orjson
 import pytest
 
 from quorum.agents.llm.cache import Cache, Cached, NotOurs, is_marked
 from quorum.agents.llm.errors import ServerFailed
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Finish, Rejected, Reply, Sampling, Usage
-from quorum.agents.llm.records import describe_reply, dump, load, read_reply, request_key
+from quorum.agents.llm.records import describe_reply, read_reply, request_key
 from tests.agents.llm.wire import Brain, reply, request
 
 IDENTITY = {"provider": "openai", "base_url": "http://127.0.0.1/v1", "model": "a", "structured": "auto"}
@@ -137,7 +138,7 @@ def test_a_reply_survives_its_record() -> None:
         simulated=True,
         rejected=(Rejected("x", ("r",)),),
     )
-    assert read_reply(load(dump(describe_reply(full)))) == full
+    assert read_reply(orjson.loads(orjson.dumps(describe_reply(full)))) == full
 
 
 def _spoil(cache: Cache, content: bytes) -> None:
@@ -148,7 +149,7 @@ def _spoil(cache: Cache, content: bytes) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{", b"[]", b"{}", b'"text"', b"\xff\xfe", b'{"text": 5}', dump(describe_reply(reply()))[:-40]],
+    [b"", b"{", b"[]", b"{}", b'"text"', b"\xff\xfe", b'{"text": 5}', orjson.dumps(describe_reply(reply()))[:-40]],
     ids=range(8),
 )
 async def test_a_damaged_entry_is_a_miss_and_is_repaired(cache: Cache, content: bytes) -> None:
@@ -197,7 +198,7 @@ def test_a_cache_of_an_older_version_is_ours_and_gets_the_mark(tmp_path: Path) -
     path = tmp_path / "cache.sqlite"
     with closing(sqlite3.connect(path)) as file:
         file.execute("create table answers (key text primary key, reply blob not null) without rowid")
-        file.execute("insert into answers values ('a', ?)", (dump(describe_reply(reply("kept"))),))
+        file.execute("insert into answers values ('a', ?)", (orjson.dumps(describe_reply(reply("kept"))),))
         file.commit()
     assert not is_marked(path)
     with closing(Cache(path)) as cache:

@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import orjson
 import pytest
 
 from maeil.calls import Ledger, entered_in
@@ -21,7 +22,6 @@ from quorum.agents.llm.errors import (
 from quorum.agents.llm.limits import RetryRules
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.recording import Recording
-from quorum.agents.llm.records import dump, load
 from quorum.agents.llm.replay import Replay
 from quorum.agents.llm.spending import Budget, Spending
 from tests.agents.llm.wire import TEXT, WIRES, Brain, provider, reply, request, stack
@@ -32,7 +32,7 @@ Records = list[dict[str, Any]]
 
 def reread(records: Records) -> Records:
     """Give records as they come back from a file."""
-    return [load(dump(record)) for record in records]
+    return [orjson.loads(orjson.dumps(record)) for record in records]
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -46,7 +46,7 @@ async def test_what_was_recorded_over_http_is_replayed_the_same(wire: str) -> No
     replayed = stack(Replay(reread(records)), retry=None, sink=again.append)
     second = [await replayed.complete(request(prompt, agent=prompt)) for prompt in "abc"]
     assert second == first
-    assert [dump(record) for record in again] == [dump(record) for record in records]
+    assert [orjson.dumps(record) for record in again] == [orjson.dumps(record) for record in records]
 
 
 async def test_a_record_says_who_asked_what_and_what_came_back() -> None:
@@ -122,7 +122,7 @@ async def test_equal_runs_differ_in_nothing_but_wall() -> None:
             await stack(model, sink=records.append).complete(request())
     for records in runs:
         assert records[0]["reply"].pop("wall")["attempts"] in {1, 2}
-    assert dump(runs[0][0]) == dump(runs[1][0])
+    assert orjson.dumps(runs[0][0]) == orjson.dumps(runs[1][0])
 
 
 async def test_equal_requests_are_answered_in_the_order_of_the_recording_by_agent() -> None:
