@@ -117,10 +117,6 @@ class Conversation:
             return False
         return may_send(found.stage) if found.embodied else found.thoughts < self._settings.max_thoughts_per_step
 
-    def unread(self, participant: int) -> int:
-        """Number of messages in the mailbox of a participant."""
-        return len(self._team.participants[participant].mailbox)
-
     def sent(self, participant: int) -> int:
         """Number of messages that a participant has sent in this environment step."""
         return self._team.participants[participant].sent

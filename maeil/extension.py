@@ -29,8 +29,6 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ConfigDict
 
 from maeil.constraints import ConstraintTracker
-from maeil.contracts import described, name_of
-from maeil.errors import ContractError
 from maeil.mind import Note, Thought, Turn, View
 from maeil.seeds import Seeds
 from maeil.settings import LoopSettings
@@ -152,21 +150,3 @@ class ExtensionConfig(BaseModel):
     """Base of an extension's configuration: the values at `extension.NAME`. Fields have no defaults."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-def check_answer(answer: object, wanted: type, author: Participant, what: str, words: str) -> None:
-    """Make sure that an answer of a mind has the type that an extension asks for.
-
-    Args:
-        answer: the answer, or a part of it.
-        wanted: the type.
-        author: who gave it.
-        what: the answer in words.
-        words: the type in words.
-
-    Raises:
-        ContractError: it has another type.
-    """
-    if not isinstance(answer, wanted):
-        think = author.mind.think
-        raise ContractError(f"{name_of(think)}(): {what} is {described(answer)}; it must be {words}", think)

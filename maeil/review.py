@@ -48,7 +48,7 @@ def _review_decision(decision: object, view: View, author: Participant, world: W
         if view.may_resume:
             return ()
         return ("there is no plan to resume" if view.plan is None else "this turn asks for a new plan",)
-    decision = _typed(decision, Plan, author, "the decision of its Thought", "a maeil.Plan, Resume.RESUME or None")
+    decision = check_part(decision, Plan, author, "the decision of its Thought", "a maeil.Plan, Resume.RESUME or None")
     if not decision.actions:
         return ("the plan has no actions",)
     unknown = [str(action) for action in decision.actions if action not in world.vocabulary]
@@ -63,10 +63,10 @@ def _review_decision(decision: object, view: View, author: Participant, world: W
 
 def _review_messages(thought: Thought, view: View, author: Participant) -> tuple[str, ...]:
     for draft in thought.messages:
-        _typed(draft, Draft, author, "a message of its Thought", "a maeil.Draft")
-        _typed(draft.content, str, author, "the content of a message", "a text")
+        check_part(draft, Draft, author, "a message of its Thought", "a maeil.Draft")
+        check_part(draft.content, str, author, "the content of a message", "a text")
         if draft.task is not None:
-            _typed(draft.task, Task, author, "the task of a message", "a maeil.Task or None")
+            check_part(draft.task, Task, author, "the task of a message", "a maeil.Task or None")
     turn = view.turn
     if thought.messages and not turn.acts & {Act.SPEAK, Act.ACKNOWLEDGE}:
         return ("this turn does not allow messages",)
@@ -85,8 +85,19 @@ def _review_messages(thought: Thought, view: View, author: Participant) -> tuple
     return tuple(reasons)
 
 
-def _typed(part: object, wanted: type[T], author: Participant, what: str, words: str) -> T:
-    """Return a part of a thought, which has the type that the contract says."""
+def check_part(part: object, wanted: type[T], author: Participant, what: str, words: str) -> T:
+    """Return a part of a thought, which has the type that the contract says.
+
+    Args:
+        part: it; also an answer to an extension, or a part of that.
+        wanted: the type.
+        author: whose thought it is.
+        what: the part in words.
+        words: the type in words.
+
+    Raises:
+        ContractError: it has another type.
+    """
     if isinstance(part, wanted):
         return part
     think = author.mind.think

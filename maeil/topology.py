@@ -85,9 +85,6 @@ class ConversationState(Protocol):
         Nobody who is thinking can.
         """
 
-    def unread(self, participant: int) -> int:
-        """Number of messages in the mailbox of a participant."""
-
     def sent(self, participant: int) -> int:
         """Number of messages that a participant has sent in this environment step."""
 

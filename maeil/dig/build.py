@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from maeil.dig.graph import Activation, InteractionGraph, Reaction, Root, SentMessage, Subjects, subject_of
+from maeil.dig.graph import Activation, InteractionGraph, Reaction, SentMessage, Subjects
 from maeil.messages import MessageKind
 from maeil.plans import PlanStatus
 from maeil.stages import Stage, Trigger
@@ -17,9 +17,9 @@ from maeil.trace.events import (
     StageChange,
     Stamped,
     StepTaken,
-    ThoughtEnd,
     ThoughtStart,
 )
+from maeil.trace.story import target_of
 
 _FINAL = frozenset(status.value for status in PlanStatus if status.final)
 
@@ -55,18 +55,18 @@ class GraphBuilder:
         graph: what has happened so far.
         subjects: what tasks are about.
         live: what each agent's live plan is about, empty where it says nothing; without agents that have none.
-        lineage: bits of the agents whose last roots each participant has heard of, its own among them, since its own
-            last root. A coordinator sees the whole world, so it has all.
+        lineage: bits of the agents that each participant has heard of, itself among them, since the world last made it
+            think: at the start of the episode, and at each end of its plan. A coordinator sees the whole world, so it
+            has all.
     """
 
     def __init__(self, start: EpisodeStart) -> None:
         n, everybody = len(start.agents), len(start.agents) + len(start.coordinators)
-        self.graph = InteractionGraph(n, [Root(agent, 0, 0, "") for agent in range(n)])
+        self.graph = InteractionGraph(n)
         self.subjects = Subjects()
         self.live: dict[int, str] = {}
         self._base = [1 << agent for agent in range(n)] + [(1 << n) - 1] * (everybody - n)
         self.lineage = list(self._base)
-        self._root: dict[int, int] = {agent: agent for agent in range(n)}
         self._thought: dict[int, Activation] = {}
         self._readings: list[list[_Reading]] = [[] for _ in range(everybody)]
         self._said: list[list[SentMessage]] = [[] for _ in range(everybody)]
@@ -83,13 +83,8 @@ class GraphBuilder:
         event = stamped.event
         match event:
             case ThoughtStart():
-                thought = Activation(len(self.graph.activations), event.agent, stamped.t, stamped.t_hat)
-                thought.root = self._root.pop(event.agent, None)
-                self._thought[event.agent] = thought
+                self._thought[event.agent] = thought = Activation(len(self.graph.activations), event.agent)
                 self.graph.activations.append(thought)
-            case ThoughtEnd():
-                if (ended := self._thought.get(event.agent)) is not None:
-                    ended.ends, ended.refused = stamped.t_hat, bool(event.refused)
             case MessageSent():
                 self._send(stamped, event)
             case MessageRead():
@@ -97,7 +92,7 @@ class GraphBuilder:
             case PlanChange():
                 self._change_plan(event)
             case StageChange():
-                self._change_stage(stamped, event)
+                self._change_stage(event)
             case ConstraintChange():
                 self.subjects.learn(event)
             case StepTaken():
@@ -129,8 +124,6 @@ class GraphBuilder:
             kind=event.what,
             content=event.content,
             t=stamped.t,
-            t_hat=stamped.t_hat,
-            delivered_at=event.delivered_at,
             source=source.number if source is not None else None,
             lineage=self.lineage[event.sender],
             thread=event.message,
@@ -158,9 +151,7 @@ class GraphBuilder:
         if event.status != PlanStatus.COMMITTED:
             return
         self.subjects.learn(event)
-        self.live[event.agent] = subject = subject_of(event.task) if event.task is not None else ""
-        if not event.flag and event.agent in self._thought:
-            self._thought[event.agent].decision = event.plan
+        self.live[event.agent] = subject = target_of(event.task)
         self._decide(event.agent, subject, thought=not event.flag)
 
     def _decide(self, agent: int, subject: str, *, thought: bool) -> None:
@@ -171,13 +162,10 @@ class GraphBuilder:
         readings.clear()
         said.clear()
 
-    def _change_stage(self, stamped: Stamped, event: StageChange) -> None:
+    def _change_stage(self, event: StageChange) -> None:
         if event.to_stage == Stage.REASON:
-            self._root[event.agent] = len(self.graph.roots)
-            self.graph.roots.append(Root(event.agent, stamped.t, stamped.t_hat, event.reason))
             self.lineage[event.agent] = self._base[event.agent]
         elif event.reason == Trigger.RESUMED and event.agent in self._thought:
-            self._thought[event.agent].decision = "resume"
             for reading in self._readings[event.agent]:
                 if not reading.resumed:
                     reading.resumed = True

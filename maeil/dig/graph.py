@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from maeil.messages import MessageKind
-from maeil.trace.events import ConstraintChange, Number, PlanChange
+from maeil.trace.events import ConstraintChange, PlanChange
+from maeil.trace.story import target_of
 
 
 class Reaction(StrEnum):
@@ -24,23 +25,6 @@ class Reaction(StrEnum):
     DISCARD = "discard"  # read, and neither taken up nor passed on
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
-    """An instant at which the world makes an agent think: the start of the episode, and each end of a plan.
-
-    Attributes:
-        agent: index.
-        t: environment step.
-        t_hat: cognitive time.
-        reason: as the change of its stage says; empty at the begin.
-    """
-
-    agent: int
-    t: int
-    t_hat: Number
-    reason: str
-
-
 @dataclass(slots=True)
 class Activation:
     """A thought.
@@ -48,26 +32,14 @@ class Activation:
     Attributes:
         number: place among the thoughts, from 0.
         agent: index of the participant.
-        t: environment step.
-        begins: cognitive time.
         inputs: ids of the messages that it has read, in order.
-        root: number of the instant that made its agent think, in the first thought after it; else None.
-        ends: cognitive time; None while it is under way.
         outputs: ids of the messages that it has sent, in order.
-        decision: id of the plan that it has committed, `resume`, or empty for neither.
-        refused: whether it had no effect.
     """
 
     number: int
     agent: int
-    t: int
-    begins: Number
     inputs: list[int] = field(default_factory=list)
-    root: int | None = None
-    ends: Number | None = None
     outputs: list[int] = field(default_factory=list)
-    decision: str = ""
-    refused: bool = False
 
     @property
     def generates(self) -> bool:
@@ -86,10 +58,8 @@ class SentMessage:
         kind: what it does, as `maeil.messages.MessageKind`.
         content: its text.
         t: environment step in which it was sent.
-        t_hat: cognitive time of the send.
-        delivered_at: cognitive time of the arrival.
         source: number of the thought that has sent it; None where the trace has none.
-        lineage: bits of the agents whose roots are behind it.
+        lineage: bits of the agents that its sender had heard of, itself among them.
         thread: id of the message that it passes on, or of the one which that passes on, and so forth; else its own.
         reactions: of each recipient.
     """
@@ -100,8 +70,6 @@ class SentMessage:
     kind: str
     content: str
     t: int
-    t_hat: Number
-    delivered_at: Number
     source: int | None
     lineage: int
     thread: int
@@ -114,13 +82,11 @@ class InteractionGraph:
 
     Attributes:
         agents: number of embodied agents.
-        roots: instants at which the world made agents think, in order.
         activations: thoughts in the order in which they began.
         messages: by id, in the order in which they were sent.
     """
 
     agents: int
-    roots: list[Root] = field(default_factory=list)
     activations: list[Activation] = field(default_factory=list)
     messages: dict[int, SentMessage] = field(default_factory=dict)
 
@@ -162,11 +128,6 @@ _PARTED = re.compile(r"(?<=[^\W\d])[ -](?=\d)")
 _ASKING = frozenset({MessageKind.DIRECTIVE.value, MessageKind.REQUEST.value})
 
 
-def subject_of(task: Mapping[str, str]) -> str:
-    """Return what a task is done to, without the part of it (`block_0` of `block_0/left`): it is one work."""
-    return str(task.get("target", "")).partition("/")[0]
-
-
 class Subjects:
     """The things that tasks of this episode are about, and how many agents the active ones take."""
 
@@ -178,7 +139,7 @@ class Subjects:
         """Take in what a task or a plan is about."""
         if event.task is None:
             return
-        subject = subject_of(event.task)
+        subject = target_of(event.task)
         self._known.add(subject)
         if isinstance(event, ConstraintChange):
             active = self._active.setdefault(subject, {})

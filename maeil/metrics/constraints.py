@@ -16,7 +16,7 @@ from maeil.metrics.statistics import mean, ratio
 from maeil.metrics.task_history import SINGLE, flipping_tasks, fulfilment, single, task_history
 from maeil.tasks import Constraint
 from maeil.trace.events import CapabilityChange, StepTaken
-from maeil.trace.reader import Trace
+from maeil.trace.reader import Trace, shared
 from maeil.trace.story import TaskName
 
 
@@ -87,12 +87,13 @@ def missing_none(trace: Trace) -> Value:
 
 
 def _improvement_ratio(constraint: Constraint, trace: Trace) -> Value:
-    risen, fallen = trace.once(_flips)
+    risen, fallen = _flips(trace)
     place = SINGLE.index(constraint)
     improved, worsened = (len(found[place]) if found else 0 for found in (risen, fallen))
     return ratio(improved, improved + worsened)
 
 
+@shared
 def _flips(trace: Trace) -> tuple[list[set[TaskName]], list[set[TaskName]]]:
     return flipping_tasks(trace, single)
 

@@ -10,9 +10,8 @@ from functools import partial
 from maeil.dig.graph import Reaction, reaction_counts
 from maeil.dig.patterns import Analysis, Pattern, analyse
 from maeil.metrics.registry import Value, metric
-from maeil.metrics.shared import shared
 from maeil.metrics.statistics import ratio
-from maeil.trace.reader import Trace
+from maeil.trace.reader import Trace, shared
 
 
 @shared

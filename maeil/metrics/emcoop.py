@@ -23,7 +23,7 @@ from maeil.metrics.statistics import mean
 from maeil.metrics.task_history import SINGLE, flipping_tasks, task_history
 from maeil.tasks import Constraint
 from maeil.trace.events import ConstraintChange
-from maeil.trace.reader import Trace
+from maeil.trace.reader import Trace, shared
 from maeil.trace.story import TaskName
 
 _emcoop = partial(metric, origin="EmCoop")
@@ -85,6 +85,7 @@ def cooperative(trace: Trace) -> Value:
     return mean([float(all(_holds(pair.state))) for pair in task_history(trace).attempted])
 
 
+@shared
 def _flips(trace: Trace) -> tuple[Sequence[set[TaskName]], Sequence[set[TaskName]]]:
     return flipping_tasks(trace, _holds)
 
@@ -92,7 +93,7 @@ def _flips(trace: Trace) -> tuple[Sequence[set[TaskName]], Sequence[set[TaskName
 def _ratio(place: int, trace: Trace) -> Value:
     if not _is_reported(trace):
         return None
-    improved, worsened = (len(found[place]) for found in trace.once(_flips))
+    improved, worsened = (len(found[place]) for found in _flips(trace))
     return improved / (improved + worsened) if improved + worsened else 0.5
 
 

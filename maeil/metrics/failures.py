@@ -7,9 +7,8 @@ from functools import partial
 from maeil.failures.failure import Failure, FailureKind
 from maeil.failures.rules import find_failures
 from maeil.metrics.registry import Value, metric
-from maeil.metrics.shared import shared
 from maeil.metrics.statistics import ratio
-from maeil.trace.reader import Trace
+from maeil.trace.reader import Trace, shared
 
 
 @shared

@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import fsum
 
 from maeil.metrics.registry import Value, metric
-from maeil.metrics.shared import shared
 from maeil.trace.events import ChangesWorld, ScoreChange, StepTaken
-from maeil.trace.reader import Trace
+from maeil.trace.reader import Trace, shared
 
 
 @shared

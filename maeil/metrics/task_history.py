@@ -10,7 +10,7 @@ from typing import cast
 
 from maeil.tasks import Constraint
 from maeil.trace.events import ConstraintChange, Stamped, StepTaken
-from maeil.trace.reader import Trace
+from maeil.trace.reader import Trace, shared
 from maeil.trace.story import TaskName, name_of
 
 SINGLE = (Constraint.SPATIAL, Constraint.TEMPORAL, Constraint.PARTICIPATION, Constraint.DEPENDENCY)
@@ -71,12 +71,9 @@ class TaskHistory:
     gatherings: Sequence[int]
 
 
+@shared
 def task_history(trace: Trace) -> TaskHistory:
     """Return the history of the tasks of a trace."""
-    return trace.once(_derive)
-
-
-def _derive(trace: Trace) -> TaskHistory:
     gatherings = [tuple(_gatherings(reports)) for reports in trace.story.tasks.values()]
     return TaskHistory(tuple(_attempted(trace)), sum(map(bool, gatherings)), tuple(chain.from_iterable(gatherings)))
 

@@ -7,7 +7,7 @@ import heapq
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, wraps
 from importlib.metadata import entry_points
 from operator import attrgetter
 from pathlib import Path
@@ -143,14 +143,7 @@ class Trace:
         Raises:
             TraceError: its events contradict each other.
         """
-        return self.once(_tell)
-
-    def once(self, derive: Callable[[Trace], T]) -> T:
-        """Return what a function derives from this trace; it is computed once and kept."""
-        if derive not in self._derived:
-            self._derived[derive] = derive(self)
-        found: T = self._derived[derive]
-        return found
+        return _tell(self)
 
     def stamped(self, kind: type[Event]) -> Sequence[Stamped]:
         """Return the events of one type with their stamps, in order."""
@@ -172,6 +165,20 @@ class Trace:
         return (stamped.event for stamped in self.stamped(kind))  # type: ignore[misc]
 
 
+def shared(derive: Callable[[Trace], T]) -> Callable[[Trace], T]:
+    """Compute a function of the trace once for each trace."""
+
+    @wraps(derive)
+    def derive_once(trace: Trace) -> T:
+        if derive not in trace._derived:
+            trace._derived[derive] = derive(trace)
+        found: T = trace._derived[derive]
+        return found
+
+    return derive_once
+
+
+@shared
 def _tell(trace: Trace) -> Story:
     return tell_story(trace.among(*TYPES))
 

@@ -10,7 +10,7 @@ from math import fsum
 
 from maeil.stages import Stage, Trigger, may_send
 from maeil.trace.events import StageChange, Stamped, StepTaken
-from maeil.trace.reader import Trace
+from maeil.trace.reader import Trace, shared
 
 Clock = Callable[[Stamped], float]
 """Reads a time off an event."""
@@ -95,12 +95,9 @@ class Timeline:
         return fsum(spell.lasts(clock) for spell in self.spells if spell.stage in stages)
 
 
+@shared
 def timeline(trace: Trace) -> Timeline:
     """Return the timeline of a trace. What is open at the end is counted up to the last event."""
-    return trace.once(_derive)
-
-
-def _derive(trace: Trace) -> Timeline:
     first, last = trace.events[0], trace.events[-1]
     agents = len(trace.start.agents)
     stages = [Stage.REASON] * agents

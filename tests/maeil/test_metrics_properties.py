@@ -16,7 +16,6 @@ from maeil.errors import MetricError
 from maeil.messages import Draft
 from maeil.metrics import METRICS, compute_metrics, metric, reproducible
 from maeil.metrics.costs import costs_per_agent, costs_per_message
-from maeil.metrics.shared import shared
 from maeil.metrics.statistics import quantile
 from maeil.mind import Act
 from maeil.tasks import CapabilityChange
@@ -32,6 +31,7 @@ from maeil.trace.events import (
     ThoughtEnd,
     ThoughtStart,
 )
+from maeil.trace.reader import shared
 from quorum.topologies.chain import Chain
 from quorum.topologies.debate import Debate, DebateConfig
 from quorum.topologies.decentralized import Decentralized, DecentralizedConfig

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from maeil.extension import Extension
-from maeil.extensions.change.events import WorldChange
-from maeil.extensions.change.world_change import change_world
+from maeil.extensions.change.events import WorldChange, change_world
 from maeil.topology import Topology
 
 

@@ -1,4 +1,4 @@
-"""The event of a change of the world."""
+"""How the state of a world is changed from outside, and the event of it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from maeil.extensions.change.world_change import change_world
+from maeil.errors import ChangeRefused
 from maeil.trace.events import Event
-from maeil.world import World
+from maeil.world import Changeable, World
+
+
+def change_world(world: World, changes: Mapping[str, Any]) -> None:
+    """Change the state of a world.
+
+    Raises:
+        ChangeRefused: the world is none that can be changed, or there can be no such state.
+    """
+    if not isinstance(world, Changeable):
+        raise ChangeRefused(f"the world '{world.name}' cannot be changed from outside: it has no change()")
+    try:
+        world.change(changes)
+    except ValueError as error:
+        raise ChangeRefused(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)

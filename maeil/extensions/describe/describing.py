@@ -10,11 +10,12 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from maeil.component import Component
 from maeil.contracts import check_items, described, name_of
 from maeil.errors import ContractError
-from maeil.extension import Extension, ExtensionConfig, ExtensionContext, check_answer
+from maeil.extension import Extension, ExtensionConfig, ExtensionContext
 from maeil.extensions.describe.descriptors import Affinity, Descriptor, Edge, Need
 from maeil.extensions.describe.events import Described, Routed
 from maeil.extensions.describe.matchers import MATCHERS, Matcher
 from maeil.mind import Note, Thought, Turn, View
+from maeil.review import check_part
 from maeil.team import Participant
 from maeil.topology import ConversationState, Topology
 
@@ -110,7 +111,7 @@ class Describing(Extension):
             return () if descriptor is None else ("this turn does not ask what you offer and need",)
         if descriptor is None:
             return ("this turn asks what you offer and need, and the answer says neither",)
-        check_answer(descriptor, Descriptor, author, "the descriptor of its Thought", "a Descriptor")
+        check_part(descriptor, Descriptor, author, "the descriptor of its Thought", "a Descriptor")
         return ()
 
     def answered(self, view: View, answer: Any) -> None:

@@ -10,10 +10,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from maeil.component import Component
-from maeil.extension import Extension, ExtensionConfig, ExtensionContext, check_answer
+from maeil.extension import Extension, ExtensionConfig, ExtensionContext
 from maeil.extensions.predictions.events import Predicted
 from maeil.mind import Act, Thought, View
 from maeil.plans import Task
+from maeil.review import check_part
 from maeil.team import Participant
 
 
@@ -39,11 +40,11 @@ class Predictions(Extension):
     def review(self, thought: Thought, view: View, author: Participant) -> Sequence[str]:
         """Return why predictions are refused."""
         predictions = thought.answers.get(self.name, ())
-        check_answer(predictions, tuple, author, "the predictions of its Thought", "a tuple of Prediction")
+        check_part(predictions, tuple, author, "the predictions of its Thought", "a tuple of Prediction")
         if not predictions:
             return ()
         for prediction in predictions:
-            check_answer(prediction, Prediction, author, "a prediction of its Thought", "a Prediction")
+            check_part(prediction, Prediction, author, "a prediction of its Thought", "a Prediction")
         if Act.PLAN not in view.turn.acts:
             return ("this turn is for speaking, not for predictions",)
         agents = [prediction.agent for prediction in predictions]

@@ -18,12 +18,11 @@ from functools import partial
 
 from maeil.extensions.predictions.events import Predicted
 from maeil.metrics.registry import Value, metric
-from maeil.metrics.shared import shared
 from maeil.metrics.statistics import ratio
 from maeil.mind import Act
 from maeil.plans import Task
 from maeil.trace.events import ThoughtStart
-from maeil.trace.reader import Trace
+from maeil.trace.reader import Trace, shared
 
 tom_metric = partial(metric, of=Predicted)
 

@@ -17,11 +17,11 @@ from functools import partial
 from maeil.extensions.repair.events import RepairChecked, RepairEnded, RepairStarted
 from maeil.extensions.repair.rules import violated
 from maeil.metrics.registry import Value, metric
-from maeil.metrics.shared import shared
+from maeil.metrics.statistics import ratio
 from maeil.plans import PlanStatus, Task
 from maeil.tasks import Constraint
 from maeil.trace.events import MessageSent, PlanChange, StepOutcome, StepTaken, ThoughtEnd
-from maeil.trace.reader import Trace
+from maeil.trace.reader import Trace, shared
 
 repair_metric = partial(metric, of=RepairChecked)
 
@@ -112,10 +112,6 @@ def _groups(event: RepairChecked) -> Iterator[tuple[tuple[Task, frozenset[str]],
         yield (task, frozenset(members)), JudgedGroup(task, frozenset(members.values()), broken, set(members))
 
 
-def _share(part: int, whole: int) -> Value:
-    return part / whole if whole else None
-
-
 def _known(trace: Trace) -> list[tuple[frozenset[Constraint], frozenset[Constraint]]]:
     """What was expected of each group of which it is known what has happened, and that."""
     return [(group.expected, group.happened) for group in judged_groups(trace) if group.happened is not None]
@@ -173,28 +169,28 @@ def false_negatives(trace: Trace) -> Value:
 def precision(trace: Trace) -> Value:
     """Share of the expected violations of known groups that happened: TP / (TP + FP)."""
     hits = sum(len(expected & happened) for expected, happened in _known(trace))
-    return _share(hits, sum(len(expected) for expected, _ in _known(trace)))
+    return ratio(hits, sum(len(expected) for expected, _ in _known(trace)))
 
 
 @repair_metric("repair.recall", better="higher", rate=True)
 def recall(trace: Trace) -> Value:
     """Share of the violations of known groups that were expected: TP / (TP + FN)."""
     hits = sum(len(expected & happened) for expected, happened in _known(trace))
-    return _share(hits, sum(len(happened) for _, happened in _known(trace)))
+    return ratio(hits, sum(len(happened) for _, happened in _known(trace)))
 
 
 @repair_metric("repair.group_precision", better="higher", rate=True)
 def group_precision(trace: Trace) -> Value:
     """Of the known groups that were expected to violate something, the share that did violate something."""
     flagged = [happened for expected, happened in _known(trace) if expected]
-    return _share(sum(map(bool, flagged)), len(flagged))
+    return ratio(sum(map(bool, flagged)), len(flagged))
 
 
 @repair_metric("repair.group_recall", better="higher", rate=True)
 def group_recall(trace: Trace) -> Value:
     """Of the known groups that have violated something, the share that was expected to violate something."""
     broken = [expected for expected, happened in _known(trace) if happened]
-    return _share(sum(map(bool, broken)), len(broken))
+    return ratio(sum(map(bool, broken)), len(broken))
 
 
 @repair_metric("repair.replaced_plans", "plans")

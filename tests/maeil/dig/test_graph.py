@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from maeil.dig.graph import Root
 from tests.maeil.dig.story import Story
 
 
@@ -15,26 +14,16 @@ def asked(**tasks: int) -> tuple[Story, int]:
     return story, message
 
 
-def test_a_thought_takes_in_what_it_reads_and_gives_out_what_it_says_and_decides():
+def test_a_thought_takes_in_what_it_reads_and_gives_out_what_it_says():
     story, message = asked()
     story.think(1, message)
     answer = story.say(1, "Coming.", 0)
     story.plan(1, "block_0")
     story.step()
     first, second = story.analysis().graph.activations
-    assert (first.inputs, first.outputs, first.decision, first.root, first.generates) == ([], [0], "P0.1", 0, True)
-    assert (second.inputs, second.outputs, second.decision, second.root) == ([message], [answer], "P1.1", 1)
+    assert (first.inputs, first.outputs, first.generates) == ([], [0], True)
+    assert (second.inputs, second.outputs) == ([message], [answer])
     assert not second.generates
-
-
-def test_each_end_of_a_plan_is_a_root_of_its_agent():
-    story, _ = asked()
-    story.step()
-    story.end(0)
-    story.think(0)
-    graph = story.analysis().graph
-    assert graph.roots[3:] == [Root(0, 1, 1, "plan_ended")]
-    assert graph.activations[-1].root == 3
 
 
 def test_a_message_that_nobody_has_read_is_pending():
