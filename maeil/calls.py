@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 
@@ -22,6 +22,10 @@ class Call:
     completion_tokens: int
     record: Mapping[str, Any]
     reasoning_tokens: int = 0
+
+    def noted(self, **notes: object) -> Call:
+        """Return the call with more in its record, JSON-ready."""
+        return replace(self, record={**self.record, **notes})
 
 
 class LedgerEntry(Protocol):

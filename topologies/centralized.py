@@ -1,15 +1,19 @@
-"""A leader directs, followers acknowledge or object (EmCoop, `centralized`)."""
+"""A leader directs, followers acknowledge or object (EmCoop, `centralized`).
+
+In `hybrid` followers write to the leader and to their peers (the hybrid of arXiv 2512.08296).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from pydantic import NonNegativeInt
+from pydantic import NonNegativeFloat, NonNegativeInt
 
 from maeil.component import Component, ComponentConfig, Handover, TopologyContext
 from maeil.mind import COORDINATOR, Act, Turn
 from maeil.topology import ConversationState, Topology, turns_with
+from quorum.topologies.edges import complete, near, neighbours, ring
 
 LEADER, FOLLOWER = "leader", "follower"
 
@@ -42,11 +46,16 @@ class Centralized(Topology):
 
     In mid-episode a leader that is busy with its own plan is asked first: those who need a plan write to it, which
     interrupts it. It may answer as long as it has something to say: an answer without a message ends the talk.
+
+    Raises:
+        ValueError: the leader is not one of the agents.
     """
 
     name = "centralized"
 
-    def __init__(self, config: LedConfig) -> None:
+    def __init__(self, config: LedConfig, context: TopologyContext | None = None) -> None:
+        if context is not None and config.leader != "coordinator" and config.leader >= context.agents:
+            raise ValueError(f"leader: there is no agent {config.leader}; the agents are 0 to {context.agents - 1}")
         self._config = config
         self.coordinated = config.leader == "coordinator"
         self.leader = None if config.leader == "coordinator" else config.leader
@@ -109,24 +118,51 @@ class Centralized(Topology):
         ]
 
 
-def check_leader(config: LedConfig, context: TopologyContext) -> None:
-    """Make sure that the leader is one of the agents, or a coordinator.
+_PEER_WORDS = (
+    "Your team has a leader. Follow its directives; when you cannot, tell it why. You can write to your peers, too: "
+    "tell them what you are going to do."
+)
 
-    Raises:
-        ValueError: it is not.
+
+class HybridConfig(LedConfig):
+    """Parameters of `hybrid`: those of `centralized`, and the edges of peers."""
+
+    name: Literal["hybrid"]
+    peers: Literal["ring", "near", "all"]
+    """Whom a follower can write to besides the leader: the ones before and after it in index order, those near it in
+    the world, or all; never the leader's place in the ring."""
+    radius: NonNegativeFloat
+    """Largest distance of peers, in the world's measure, for `near`."""
+
+
+class Hybrid(Centralized):
+    """The star of `centralized` with edges between the followers.
+
+    What a follower writes, an acknowledgement or the request to a busy leader, can go to its peers in the same message.
+    A peer that carries out a plan is interrupted by that, as by any message, and decides again.
     """
-    if config.leader != "coordinator" and config.leader >= context.agents:
-        raise ValueError(f"leader: there is no agent {config.leader}; the agents are 0 to {context.agents - 1}")
 
+    name = "hybrid"
 
-def build(config: CentralizedConfig, context: TopologyContext) -> Centralized:
-    """Make the topology.
+    def __init__(self, config: HybridConfig, context: TopologyContext | None = None) -> None:
+        super().__init__(config, context)
+        self._peers = config.peers
+        self._radius = config.radius
 
-    Raises:
-        ValueError: the leader is not one of the agents.
-    """
-    check_leader(config, context)
-    return Centralized(config)
+    def peers(self, followers: Sequence[int], conversation: ConversationState) -> Mapping[int, Sequence[int]]:
+        """Return whom each follower can write to besides the leader."""
+        match self._peers:
+            case "ring":
+                edges = ring(followers)
+            case "near":
+                edges = near(followers, conversation, self._radius)
+            case "all":
+                edges = complete(followers)
+        return dict(enumerate(neighbours(edges, conversation.agents)))
+
+    def describe(self, role: str) -> str:
+        """Return what a prompt says of it to the leader, or to a follower."""
+        return _PEER_WORDS if role == FOLLOWER else super().describe(role)
 
 
 def roles(config: LedConfig) -> Sequence[str]:
@@ -134,4 +170,5 @@ def roles(config: LedConfig) -> Sequence[str]:
     return (LEADER, FOLLOWER, *([COORDINATOR] if config.leader == COORDINATOR else []))
 
 
-component = Component(CentralizedConfig, build, roles=roles, handover=Handover.FRESH)
+component = Component(CentralizedConfig, Centralized, roles=roles, handover=Handover.FRESH)
+hybrid = Component(HybridConfig, Hybrid, roles=roles, handover=Handover.FRESH)

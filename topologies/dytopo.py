@@ -1,8 +1,12 @@
-"""Agents say what they offer and need; who writes to whom follows from that in each round (arXiv 2602.06039)."""
+"""Agents say what they offer and need; who writes to whom follows from that in each round (DyTopo, arXiv 2602.06039).
+
+Its control, `random`, has as many edges, at random. It shows what the choice of edges is worth.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt
@@ -12,7 +16,6 @@ from maeil.extensions.describe.describing import DESCRIBE, DescribeConfig, Match
 from maeil.extensions.describe.descriptors import EMBEDDING, Affinity, Edge
 from maeil.mind import Act, Turn
 from maeil.topology import ConversationState, Topology
-from quorum.topologies.routing import in_order, strongest, without_cycles
 
 
 class RoutedConfig(ComponentConfig):
@@ -85,6 +88,65 @@ def _next_writer(conversation: ConversationState) -> Turn | None:
     return None
 
 
+def strongest(affinity: Affinity, threshold: float, inputs: int) -> list[Edge]:
+    """Join each agent with those who offer best what it needs.
+
+    Args:
+        affinity: how well offers answer needs.
+        threshold: the least score of an edge.
+        inputs: edges to an agent, at most: those of the highest scores, and of equal ones those from lower indices.
+    """
+    edges: list[Edge] = []
+    for recipient, row in zip(affinity.agents, affinity.scores, strict=True):
+        able = [
+            (-score, sender)
+            for sender, score in zip(affinity.agents, row, strict=True)
+            if sender != recipient and score >= threshold
+        ]
+        edges += [(sender, recipient) for _, sender in sorted(able)[:inputs]]
+    return sorted(edges)
+
+
+def without_cycles(edges: Iterable[Edge], affinity: Affinity) -> list[Edge]:
+    """Break every cycle at its lightest edge; of equally light ones at the one from the highest index.
+
+    So of two agents that would tell each other as much, the one with the lower index speaks first.
+    """
+    left = sorted(edges)
+    while cycle := _cycle(left):
+        left.remove(min(cycle, key=lambda edge: (affinity.of(*edge), -edge[0], -edge[1])))
+    return left
+
+
+def in_order(agents: Iterable[int], edges: Sequence[Edge]) -> list[int]:
+    """Order agents so that all edges go forward: of those that wait for nobody, the lowest index first (Kahn, 1962).
+
+    Those on a cycle, and behind it, are left out.
+    """
+    waiting = {agent: {a for a, b in edges if b == agent} for agent in sorted(agents)}
+    order: list[int] = []
+    while (first := next((agent for agent, before in waiting.items() if not before), None)) is not None:
+        del waiting[first]
+        for before in waiting.values():
+            before.discard(first)
+        order.append(first)
+    return order
+
+
+def _cycle(edges: Sequence[Edge]) -> list[Edge]:
+    """Return the edges of a cycle; none where there is none."""
+    agents = {agent for edge in edges for agent in edge}
+    stuck = agents - set(in_order(agents, edges))
+    if not stuck:
+        return []
+    # Everybody left has an edge from somebody left: going back along them ends in a cycle.
+    path = [min(stuck)]
+    while path[-1] not in path[:-1]:
+        path.append(next(a for a, b in edges if b == path[-1] and a in stuck))
+    loop = path[path.index(path[-1]) :]
+    return [(a, b) for b, a in pairwise(loop)]
+
+
 def requires(config: RoutedConfig) -> Mapping[str, DescribeConfig]:
     """Return the extension in which agents describe themselves."""
     return {DESCRIBE: DescribeConfig(matcher=config.matcher)}
@@ -95,4 +157,39 @@ def roles(config: RoutedConfig) -> Sequence[str]:
     return (EMBEDDING,) if config.matcher == EMBEDDING else ()
 
 
+class RandomEdgesConfig(RoutedConfig):
+    """Parameters of `random`: those of the `dytopo` whose edges it has as many of."""
+
+    name: Literal["random"]
+
+
+class RandomEdges(Dytopo):
+    """As `dytopo`, but who is joined is drawn.
+
+    All describe themselves and are matched, so that what `dytopo` would join is known: its number of edges, and how
+    many edges go to the first, the second, ... in its order. Then the agents are put into a random order, and each
+    hears as many as the one in its place would, drawn from those before it. So nothing differs but who hears whom.
+    """
+
+    name = "random"
+
+    def __init__(self, config: RandomEdgesConfig, context: TopologyContext) -> None:
+        super().__init__(config, context)
+        self._seeds = context.seeds.child("edges")
+
+    def route(self, affinity: Affinity, conversation: ConversationState) -> Sequence[Edge]:
+        """Return edges at random: as many as by the scores, as many to an agent at most, and without a cycle."""
+        chosen = super().route(affinity, conversation)
+        heard = [sum(b == agent for _, b in chosen) for agent in in_order(affinity.agents, chosen)]
+        rng = self._seeds.child(conversation.t).child(len(routes(conversation))).generator()
+        drawn = [affinity.agents[place] for place in rng.permutation(len(affinity.agents))]
+        return sorted(
+            (drawn[sender], drawn[place])
+            for place, inputs in enumerate(heard)
+            if inputs
+            for sender in rng.choice(place, inputs, replace=False).tolist()
+        )
+
+
 component = Component(DytopoConfig, Dytopo, roles=roles, requires=requires, handover=Handover.FRESH)
+random = Component(RandomEdgesConfig, RandomEdges, roles=roles, requires=requires, handover=Handover.FRESH)

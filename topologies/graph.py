@@ -70,8 +70,10 @@ class Graph(AlongEdges):
     name = "graph"
     words = "Each agent can write to its neighbours alone; what others should know has to be passed on."
 
-    def __init__(self, config: GraphConfig) -> None:
+    def __init__(self, config: GraphConfig, context: TopologyContext | None = None) -> None:
         super().__init__(config.rounds)
+        if context is not None:
+            check_edges(config.edges, context.agents)
         self._config = config
 
     def reach(self, conversation: ConversationState) -> Sequence[Sequence[int]]:
@@ -95,14 +97,4 @@ class Graph(AlongEdges):
                 return near(range(n), conversation, config.radius)
 
 
-def build(config: GraphConfig, context: TopologyContext) -> Graph:
-    """Make the topology.
-
-    Raises:
-        ValueError: an edge does not join two of the agents.
-    """
-    check_edges(config.edges, context.agents)
-    return Graph(config)
-
-
-component = Component(GraphConfig, build, handover=Handover.FRESH)
+component = Component(GraphConfig, Graph, handover=Handover.FRESH)

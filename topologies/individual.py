@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from maeil.component import Component, ComponentConfig, Handover, TopologyContext
+from maeil.component import Component, ComponentConfig, Handover
 from maeil.mind import Act, Turn
 from maeil.topology import ConversationState, Topology
 
@@ -27,9 +27,4 @@ class Individual(Topology):
         return [Turn(agent, frozenset({Act.PLAN})) for agent in conversation.undecided]
 
 
-def build(_config: IndividualConfig, _context: TopologyContext) -> Individual:
-    """Make the topology."""
-    return Individual()
-
-
-component = Component(IndividualConfig, build, handover=Handover.FRESH)
+component = Component(IndividualConfig, lambda _config, _context: Individual(), handover=Handover.FRESH)

@@ -64,8 +64,10 @@ class Learned(AlongEdges):
         "has to be passed on."
     )
 
-    def __init__(self, config: LearnedConfig) -> None:
+    def __init__(self, config: LearnedConfig, context: TopologyContext | None = None) -> None:
         super().__init__(config.rounds)
+        if context is not None:
+            check_edges(config.edges, context.agents)
         self._edges = config.edges
 
     def reach(self, conversation: ConversationState) -> Sequence[Sequence[int]]:
@@ -76,14 +78,4 @@ class Learned(AlongEdges):
         return [sorted(others) for others in found]
 
 
-def build(config: LearnedConfig, context: TopologyContext) -> Learned:
-    """Make the topology.
-
-    Raises:
-        ValueError: an edge does not join two of the agents.
-    """
-    check_edges(config.edges, context.agents)
-    return Learned(config)
-
-
-component = Component(LearnedConfig, build, handover=Handover.FRESH)
+component = Component(LearnedConfig, Learned, handover=Handover.FRESH)

@@ -1,8 +1,12 @@
-"""Those who need a plan agree on who does what, and then each plans alone (DR. WELL, arXiv 2511.04646)."""
+"""Those who need a plan agree on who does what, and then each plans alone (DR. WELL, arXiv 2511.04646).
+
+The agents of a room agree on an allocation by consensus, under the number of agents that each task takes at least. The
+votes are counted by pure rules, the same for all who count them. What happens without consensus is decided here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 from pydantic import PositiveInt
@@ -10,8 +14,53 @@ from pydantic import PositiveInt
 from maeil.component import Component, ComponentConfig, Handover, TopologyContext
 from maeil.mind import Act, Turn
 from maeil.plans import Task
+from maeil.tasks import OpenTask
 from maeil.topology import ConversationState, Topology, TurnTaken, turns_with
-from quorum.topologies.allotment import Votes, allot, is_consensus, lacking
+
+Votes = Mapping[int, Task | None]
+"""The task that each agent of a room has committed itself to; None: it abstains."""
+Lacking = Mapping[Task, int]
+"""How many agents each open task lacks, in the order in which the world lists its tasks."""
+
+
+def lacking(tasks: Sequence[OpenTask], room: Collection[int]) -> dict[Task, int]:
+    """Return how many agents each task lacks besides those outside the room whose plans serve it; at least 0.
+
+    Args:
+        tasks: the open tasks.
+        room: the agents that negotiate; their own plans are over.
+    """
+    return {task.task: max(0, task.needs - len(set(task.planned).difference(room))) for task in tasks}
+
+
+def is_consensus(votes: Votes, missing: Lacking) -> bool:
+    """Return whether every task that got a vote gets all the agents that it lacks; abstentions hinder nothing."""
+    named = {task for task in votes.values() if task is not None}
+    return all(task in missing and _votes_for(task, votes) >= missing[task] for task in named)
+
+
+def allot(votes: Votes, missing: Lacking) -> dict[int, Task]:
+    """Return the task of each agent of a room; agents without one are not in it.
+
+    1. A task that gets as many votes as it lacks has its voters. With consensus these are all.
+    2. Of the other open tasks that got votes, those with most votes come first, of these those that lack fewest, then
+       in the order of the world. Each is filled up: with its own voters, then with those who have no task yet, lower
+       indices first. One that cannot be filled is left out.
+    3. Who has no task then keeps the one that it voted for, if that is open: it waits there for others.
+    """
+    wanted = {agent: task for agent, task in votes.items() if task is not None and task in missing}
+    placed = {agent: task for agent, task in wanted.items() if _votes_for(task, votes) >= missing[task]}
+    order = {task: number for number, task in enumerate(missing)}
+    short = set(wanted.values()) - set(placed.values())
+    for task in sorted(short, key=lambda task: (-_votes_for(task, votes), missing[task], order[task])):
+        free = sorted((agent for agent in votes if agent not in placed), key=lambda a: (votes[a] != task, a))
+        if len(free) >= missing[task]:
+            placed |= dict.fromkeys(free[: missing[task]], task)
+    return {**wanted, **placed}
+
+
+def _votes_for(task: Task, votes: Votes) -> int:
+    return sum(vote == task for vote in votes.values())
 
 
 class NegotiationConfig(ComponentConfig):
@@ -30,7 +79,7 @@ class Negotiation(Topology):
       commitments of the one before. A commitment counts by the task that its message names, never by its text. There is
       consensus when every task that is named gets as many agents as it lacks. A message that names no task abstains.
     - **Plans**: all at once, alone. The turn names the task that is allotted to its holder: the one that it has
-      committed itself to, or, when the last round has ended without consensus, that of `quorum.topologies.allotment`.
+      committed itself to, or, when the last round has ended without consensus, that of `allot`.
 
     Who has a plan is not woken. Who is alone in the room plans at once, and nothing is allotted to it.
     """

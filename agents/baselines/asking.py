@@ -1,4 +1,4 @@
-"""Asks for an answer of the baselines, and again with the reasons while it cannot be read or carried out.
+"""The roles of the baselines, their typed answers, and where joint plans come from: one planner, or a debate.
 
 | answer | form |
 |---|---|
@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any, Generic, Protocol, TypeVar
+from functools import partial
+from typing import Annotated, Protocol
 
 from pydantic import Field
 
@@ -20,64 +21,11 @@ from maeil.actions import Vocabulary
 from maeil.calls import Call
 from maeil.mind import View
 from maeil.plans import Plan
+from maeil.together import together
 from maeil.world import World
-from quorum.agents.coordination.asking import JointAnswers, RoleSpeaker, SpeakerReply, form, read
-from quorum.agents.coordination.joint import Proposal, Rejection, impossible, show_rejections
-from quorum.agents.llm.protocol import AnswerFormat
+from quorum.agents.coordination.asking import JointAnswers, Misread, Outcome, RoleSpeaker, form, read
+from quorum.agents.coordination.joint import NoJointPlan, Proposal, Rejection, impossible, named
 from quorum.agents.prompting.answers import Thoughts, part, read_plan
-
-
-class TalkAnswers(JointAnswers):
-    """The answers of agents that talk; arguments as for a joint plan."""
-
-    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str], tasks: bool = True) -> None:
-        super().__init__(vocabulary, max_actions, names, tasks)
-        self._talk = part(
-            "TalkAnswer",
-            "",
-            thoughts=Thoughts,
-            message=Annotated[str, Field(min_length=1, max_length=2000, description="what you say to the others")],
-            plans=Annotated[list[self.entry] | None, Field(description="the joint plan; null to go on talking")],  # type: ignore[name-defined]
-        )
-        self.talk = form("talk", self._talk)
-        """The form of what an agent says."""
-
-    def read_talk(self, value: object, asked: Collection[int]) -> tuple[str, dict[int, Plan] | None]:
-        """Read what an agent says, and the joint plan when it states one.
-
-        Raises:
-            Misread: it has not the form, or names agents that it may not name.
-        """
-        answer = read(self._talk, value)
-        return answer.message, self.read_entries(answer.plans, asked) if answer.plans is not None else None
-
-
-class ReviewAnswers(JointAnswers):
-    """The answers of agents that agree or object; arguments as for a joint plan."""
-
-    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str], tasks: bool = True) -> None:
-        super().__init__(vocabulary, max_actions, names, tasks)
-        self._review = part(
-            "ReviewAnswer",
-            "",
-            thoughts=Thoughts,
-            agrees=bool,
-            reason=Annotated[str, Field(max_length=1000, description="why you object; empty when you agree")],
-            proposal=Annotated[
-                self.plan | None, Field(description="the plan that you would have instead; null for none")
-            ],
-        )
-        self.review = form("review", self._review)
-        """The form of a review."""
-
-    def read_review(self, value: object) -> tuple[bool, str, Plan | None]:
-        """Read whether an agent agrees; if not, why, and what it would do.
-
-        Raises:
-            Misread: it has not the form.
-        """
-        answer = read(self._review, value)
-        return answer.agrees, answer.reason, read_plan(answer.proposal) if answer.proposal is not None else None
 
 
 class BaselineRole(StrEnum):
@@ -93,91 +41,188 @@ class BaselineRole(StrEnum):
     """An agent that talks, or states the joint plan."""
 
 
-class Judged(Protocol):
-    """An answer that has been judged."""
+class BaselineAnswers(JointAnswers):
+    """The answers of those who plan for a team, of agents that talk, and of those that review; arguments as there."""
 
-    @property
-    def rejections(self) -> tuple[Rejection, ...]:
-        """What is wrong with it."""
+    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str], tasks: bool = True) -> None:
+        super().__init__(vocabulary, max_actions, names, tasks)
+        self._talk = part(
+            "TalkAnswer",
+            "",
+            thoughts=Thoughts,
+            message=Annotated[str, Field(min_length=1, max_length=2000, description="what you say to the others")],
+            plans=Annotated[list[self.entry] | None, Field(description="the joint plan; null to go on talking")],  # type: ignore[name-defined]
+        )
+        self._review = part(
+            "ReviewAnswer",
+            "",
+            thoughts=Thoughts,
+            agrees=bool,
+            reason=Annotated[str, Field(max_length=1000, description="why you object; empty when you agree")],
+            proposal=self.instead,
+        )
+        self.talk, self.review = form("talk", self._talk), form("review", self._review)
+        """The forms of what an agent says, and of a review."""
+
+    def read_talk(self, value: object, asked: Collection[int]) -> tuple[str, dict[int, Plan] | None]:
+        """Read what an agent says, and the joint plan when it states one.
+
+        Raises:
+            Misread: it has not the form, or names agents that it may not name.
+        """
+        answer = read(self._talk, value)
+        return answer.message, self.read_entries(answer.plans, asked) if answer.plans is not None else None
+
+    def read_review(self, value: object) -> tuple[bool, str, Plan | None]:
+        """Read whether an agent agrees; if not, why, and what it would do.
+
+        Raises:
+            Misread: it has not the form.
+        """
+        answer = read(self._review, value)
+        return answer.agrees, answer.reason, read_plan(answer.proposal) if answer.proposal is not None else None
 
 
-T = TypeVar("T", bound=Judged)
+def check_possible(world: World, plans: Mapping[int, Plan]) -> None:
+    """Make sure that the world would take plans in its present state.
+
+    Raises:
+        Misread: it would refuse one.
+    """
+    if refused := impossible(world, plans):
+        raise Misread(refused)
 
 
-@dataclass(frozen=True, slots=True)
-class AskingResult(Generic[T]):
-    """What came of asking.
+class Source(Protocol):
+    """Where joint plans come from."""
+
+    async def plan(
+        self, view: View, asked: Sequence[int], blocks: Mapping[str, object]
+    ) -> tuple[dict[int, Plan], tuple[Call, ...]]:
+        """Make one, with the calls that it took.
+
+        Args:
+            view: the turn in which it is made.
+            asked: agents that it may have plans for.
+            blocks: the data of the prompt.
+
+        Raises:
+            NoJointPlan: there is none.
+        """
+
+
+@dataclass
+class Planner:
+    """Joint plans of one model, in one call each when all goes well.
 
     Attributes:
-        answer: the last answer; without rejections unless all retries are used up.
-        calls: all calls, in order.
-    """
-
-    answer: T
-    calls: list[Call]
-
-
-class Asker:
-    """Asks the model of one participant for joint plans.
-
-    Args:
         speaker: asks it once.
         answers: reads them.
         world: whose present state decides what can be carried out.
-        retries: times that it asks again.
+        retries: times that it is asked again.
     """
 
-    def __init__(self, speaker: RoleSpeaker, answers: JointAnswers, world: World, retries: int) -> None:
-        self._speaker = speaker
-        self._answers = answers
-        self._world = world
-        self.retries = retries
+    speaker: RoleSpeaker
+    answers: BaselineAnswers
+    world: World
+    retries: int
 
-    async def joint(
+    async def plan(
+        self, view: View, asked: Sequence[int], blocks: Mapping[str, object]
+    ) -> tuple[dict[int, Plan], tuple[Call, ...]]:
+        """Ask for one."""
+        outcome = await self.propose(BaselineRole.CENTRE, view, asked, blocks)
+        if outcome.answer is None:
+            raise NoJointPlan(self.retries, outcome.rejections, outcome.calls)
+        return outcome.answer.plans, outcome.calls
+
+    async def propose(
         self, role: BaselineRole, view: View, asked: Sequence[int], blocks: Mapping[str, object]
-    ) -> AskingResult[Proposal]:
-        """Ask for a joint plan.
+    ) -> Outcome[Proposal]:
+        """Ask for a joint plan in a role."""
 
-        Args:
-            role: who is to answer.
-            view: the turn in which it is asked.
-            asked: agents that it may have plans for.
-            blocks: the data of the prompt.
+        def reader(value: object) -> Proposal:
+            thoughts, plans = self.answers.read_joint(value, asked)
+            check_possible(self.world, plans)
+            return Proposal(plans, thoughts)
+
+        return await self.speaker.insist(
+            role, self.answers.joint, reader, view, blocks, retries=self.retries, agents=len(asked)
+        )
+
+
+def majority(proposals: Sequence[Mapping[int, Plan]], asked: Sequence[int]) -> dict[int, Plan]:
+    """Return for each agent the plan that most debaters have for it; of equally many that of the lowest debater.
+
+    Plans are equal when task and actions are. To have none for an agent is a vote that it waits.
+
+    Args:
+        proposals: one joint plan a debater, in order.
+        asked: the agents that they are for.
+    """
+    merged = {}
+    for agent in asked:
+        votes = [proposal.get(agent) for proposal in proposals]
+        keys = [(plan.task, plan.actions) if plan is not None else None for plan in votes]
+        winner = votes[keys.index(max(keys, key=keys.count))]
+        if winner is not None:
+            merged[agent] = winner
+    return merged
+
+
+@dataclass
+class Panel:
+    """Joint plans of several debaters: `debaters` times `rounds` calls when all goes well.
+
+    A debater whose answer cannot be read or carried out after all retries stays with its last proposal; one that has
+    none is silent.
+
+    Attributes:
+        planner: asks the model that all debaters think with.
+        debaters: how many there are.
+        rounds: how often each proposes.
+        merge: makes one joint plan of the last proposals: `majority`, or what the role `merge` of the world returns.
+        personas: who the debaters are, given to them in turn; none for debaters that are alike.
+        in_turn: whether they speak one after the other, each having heard those before (ChatEval, "one-by-one"); else
+            all at once.
+    """
+
+    planner: Planner
+    debaters: int
+    rounds: int
+    merge: Callable[[Sequence[Mapping[int, Plan]], Sequence[int]], dict[int, Plan]]
+    personas: Sequence[str] = ()
+    in_turn: bool = False
+
+    async def plan(
+        self, view: View, asked: Sequence[int], blocks: Mapping[str, object]
+    ) -> tuple[dict[int, Plan], tuple[Call, ...]]:
+        """Hold the debate.
+
+        Raises:
+            NoJointPlan: all debaters are silent.
         """
+        last: dict[int, Proposal] = {}
+        rejections: Sequence[Rejection] = ()
+        calls: tuple[Call, ...] = ()
+        everybody = tuple(range(self.debaters))
+        for speaking in ([(debater,) for debater in everybody] if self.in_turn else [everybody]) * self.rounds:
+            shown = {k: {"thoughts": p.thoughts, "plans": named(p.plans, view.names)} for k, p in last.items()}
+            outcomes = await together(
+                partial(self.planner.propose, BaselineRole.DEBATER, view, asked, {**blocks, **self._debate(k, shown)})
+                for k in speaking
+            )
+            for k, outcome in zip(speaking, outcomes, strict=True):
+                calls += outcome.calls
+                if outcome.answer is not None:
+                    last[k] = outcome.answer
+                rejections = rejections or outcome.rejections
+        if not last:
+            raise NoJointPlan(self.planner.retries, rejections, calls)
+        return self.merge([proposal.plans for _, proposal in sorted(last.items())], asked), calls
 
-        def judge(answer: SpeakerReply) -> Proposal:
-            return self._answers.proposal(answer, asked, lambda plans: impossible(self._world, plans))
-
-        return await self.insist(role, self._answers.joint, judge, view, blocks, agents=len(asked))
-
-    async def insist(
-        self,
-        role: BaselineRole,
-        wanted: AnswerFormat,
-        judge: Callable[[SpeakerReply], T],
-        view: View,
-        blocks: Mapping[str, object],
-        *,
-        agents: int,
-    ) -> AskingResult[T]:
-        """Ask until an answer has no rejections, or all retries are used up.
-
-        Args:
-            role: who is to answer.
-            wanted: the form of the answer.
-            judge: reads an answer and returns what is wrong with it.
-            view: the turn in which it is asked.
-            blocks: the data of the prompt; `refused` and `feedback` are added: the answer before, and what was wrong.
-            agents: for how many agents the answer has a plan, at most.
-        """
-        calls: list[Call] = []
-        refused: object = None
-        feedback: list[dict[str, Any]] = []
-        while True:
-            given = {**blocks, "refused": refused, "feedback": feedback}
-            asked = await self._speaker.ask(role, wanted, view, given, agents=agents)
-            answer = judge(asked)
-            calls.append(self._speaker.rejected(asked.call, answer.rejections))
-            if not answer.rejections or len(calls) > self.retries:
-                return AskingResult(answer, calls)
-            refused, feedback = asked.value, show_rejections(role, answer.rejections, self._world.agents)
+    def _debate(self, debater: int, shown: Mapping[int, object]) -> dict[str, object]:
+        """What a debater is shown of the debate: who it is, and the last proposals, its own and the others'."""
+        others = {f"debater_{k}": proposal for k, proposal in shown.items() if k != debater}
+        persona = self.personas[debater % len(self.personas)] if self.personas else None
+        return {"debater": f"debater_{debater}", "persona": persona, "own": shown.get(debater), "others": others}

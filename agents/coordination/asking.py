@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from maeil.actions import Vocabulary
 from maeil.calls import Call
@@ -28,10 +27,9 @@ from quorum.agents.coordination.joint import (
     GRAMMAR,
     NOT_ASKED,
     UNKNOWN_AGENT,
-    Proposal,
     Rejection,
     Rule,
-    unreadable,
+    show_rejections,
 )
 from quorum.agents.coordination.prompts import Notation, RolePrompts
 from quorum.agents.llm.errors import AnswerInvalid
@@ -40,6 +38,16 @@ from quorum.agents.llm.records import answered, invalid
 from quorum.agents.prompting.answers import Thoughts, checked, part, plan_model, read_plan, tidy
 from quorum.agents.prompting.requests import RequestCounter
 
+T = TypeVar("T")
+
+
+class Misread(Exception):
+    """An answer that cannot be used; `rejections` say why."""
+
+    def __init__(self, rejections: Iterable[Rejection]) -> None:
+        self.rejections = tuple(rejections)
+        super().__init__("; ".join(rejection.text for rejection in self.rejections))
+
 
 @dataclass(frozen=True, slots=True)
 class SpeakerReply:
@@ -47,29 +55,54 @@ class SpeakerReply:
 
     Attributes:
         value: the answer as JSON; None when there is none.
-        reasons: why there is none.
+        rejections: why there is none.
         call: the call, for the trace.
     """
 
     value: object
-    reasons: tuple[str, ...]
+    rejections: tuple[Rejection, ...]
     call: Call
 
+    def read(self, reader: Callable[[object], T]) -> T:
+        """Read the answer.
 
+        Raises:
+            Misread: there is none, or the reader cannot use it.
+        """
+        if self.value is None:
+            raise Misread(self.rejections)
+        return reader(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[T]):
+    """What came of asking until an answer can be used.
+
+    Attributes:
+        answer: what was read; None when all retries are used up.
+        rejections: what is wrong with the last answer then.
+        calls: all calls, in order.
+    """
+
+    answer: T | None
+    rejections: tuple[Rejection, ...]
+    calls: tuple[Call, ...]
+
+
+@dataclass
 class RoleSpeaker:
     """Asks the model of one participant.
 
-    Args:
+    Attributes:
         model: what answers.
         prompts: writes the prompts.
         rules: those beyond grammar that answers are judged by, for the records of rejections.
     """
 
-    def __init__(self, model: Model, prompts: RolePrompts, rules: Mapping[str, Rule] = MappingProxyType({})) -> None:
-        self._model = model
-        self._prompts = prompts
-        self._rules = {**GRAMMAR, **rules}
-        self._requests = RequestCounter()
+    model: Model
+    prompts: RolePrompts
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+    _requests: RequestCounter = field(default_factory=RequestCounter)
 
     async def ask(
         self, role: str, wanted: AnswerFormat, view: View, blocks: Mapping[str, object], *, agents: int = 1
@@ -87,58 +120,88 @@ class RoleSpeaker:
             quorum.agents.llm.errors.LanguageModelError: the model cannot be asked at all.
             maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
         """
-        messages = self._prompts.write(role, view, blocks, wanted.schema)
-        request = self._requests.request(
-            messages,
-            self._prompts.wanted(wanted),
-            view,
-            agents=agents,
-            role=str(role),
-            refused=bool(blocks.get("feedback")),
-        )
+        messages = self.prompts.write(role, view, blocks, wanted.schema)
+        form, refused = self.prompts.wanted(wanted), bool(blocks.get("feedback"))
+        request = self._requests.request(messages, form, view, agents=agents, role=str(role), refused=refused)
         try:
-            reply = await self._model.complete(request)
+            reply = await self.model.complete(request)
         except AnswerInvalid as error:
-            return SpeakerReply(None, error.reasons, _noted(invalid(error), role=str(role)))
-        if self._prompts.notation is not None:
-            return _read_text(reply, role, self._prompts.notation)
-        return SpeakerReply(reply.value, (), _noted(answered(reply), role=str(role)))
+            return SpeakerReply(None, _of_form(error.reasons), invalid(error).noted(role=str(role)))
+        if self.prompts.notation is None:
+            return SpeakerReply(reply.value, (), answered(reply).noted(role=str(role)))
+        try:
+            value = _read_text(reply, role, self.prompts.notation)
+        except InvalidThought as error:
+            return SpeakerReply(
+                None, _of_form(error.reasons), answered(reply, parse_failure=True).noted(role=str(role))
+            )
+        return SpeakerReply(value, (), answered(reply).noted(role=str(role)))
+
+    async def insist(
+        self,
+        role: str,
+        wanted: AnswerFormat,
+        reader: Callable[[object], T],
+        view: View,
+        blocks: Mapping[str, object],
+        *,
+        retries: int,
+        agents: int = 1,
+        problems: Iterable[Rejection] = (),
+        plain: bool = False,
+    ) -> Outcome[T]:
+        """Ask until an answer can be used, or all retries are used up.
+
+        Args:
+            role: who is to answer.
+            wanted: the form of the answer.
+            reader: reads an answer, or raises `Misread`.
+            view: the turn in which it is asked.
+            blocks: the data of the prompt; `refused` and `feedback` are added: the answer before, and what was wrong.
+            retries: times that it asks again.
+            agents: for how many agents the answer has a plan, at most.
+            problems: what is known to be wrong before the first answer.
+            plain: whether feedback is shown as texts alone.
+        """
+        calls: list[Call] = []
+        refused: object = None
+        rejections = tuple(problems)
+        while True:
+            feedback = [r.text for r in rejections] if plain else show_rejections(role, rejections, view.names)
+            reply = await self.ask(
+                role, wanted, view, {**blocks, "refused": refused, "feedback": feedback}, agents=agents
+            )
+            try:
+                return Outcome(reply.read(reader), (), (*calls, reply.call))
+            except Misread as error:
+                rejections = error.rejections
+            calls.append(self.rejected(reply.call, rejections))
+            if len(calls) > retries:
+                return Outcome(None, rejections, tuple(calls))
+            refused = reply.value
 
     def rejected(self, call: Call, rejections: Iterable[Rejection]) -> Call:
         """Note in the record of a call what the rules found wrong with it: the keys that the metrics `gates.*` read."""
-        found = [
-            {"code": r.code, "constraint": self._rules[r.code].constraint, "agents": list(r.agents)} for r in rejections
-        ]
-        return _noted(call, rejections=found) if found else call
+        rules = {**GRAMMAR, **self.rules}
+        found = [{"code": r.code, "constraint": rules[r.code].constraint, "agents": list(r.agents)} for r in rejections]
+        return call.noted(rejections=found) if found else call
 
 
-def _read_text(reply: Reply, role: str, notation: Notation) -> SpeakerReply:
+def _read_text(reply: Reply, role: str, notation: Notation) -> dict[str, Any]:
     """Read an answer that is a text in the notation of a world."""
-    try:
-        if reply.finish is not Finish.STOP:
-            is_refusal = reply.finish is Finish.REFUSAL
-            raise InvalidThought(("the answer is a refusal" if is_refusal else "the answer was cut off: be shorter",))
-        value = notation.read_answer(role, reply.text)
-    except InvalidThought as error:
-        return SpeakerReply(None, error.reasons, _noted(answered(reply, parse_failure=True), role=str(role)))
-    return SpeakerReply(value, (), _noted(answered(reply), role=str(role)))
+    if reply.finish is not Finish.STOP:
+        is_refusal = reply.finish is Finish.REFUSAL
+        raise InvalidThought(("the answer is a refusal" if is_refusal else "the answer was cut off: be shorter",))
+    return notation.read_answer(role, reply.text)
 
 
-def _noted(call: Call, **notes: object) -> Call:
-    return replace(call, record={**call.record, **notes})
+def _of_form(reasons: Iterable[str]) -> tuple[Rejection, ...]:
+    return tuple(Rejection(FORM, (), reason) for reason in reasons)
 
 
-def note(calls: list[Call], **notes: object) -> None:
-    """Note something in the record of the last call of a thought."""
-    calls[-1] = _noted(calls[-1], **notes)
-
-
-class Misread(Exception):
-    """An answer that is no joint plan; `rejections` say why."""
-
-    def __init__(self, rejections: Sequence[Rejection]) -> None:
-        super().__init__("; ".join(rejection.text for rejection in rejections))
-        self.rejections = tuple(rejections)
+def note(calls: Sequence[Call], **notes: object) -> list[Call]:
+    """Return the calls of a thought with something noted in the record of the last one."""
+    return [*calls[:-1], calls[-1].noted(**notes)]
 
 
 class JointAnswers:
@@ -154,6 +217,10 @@ class JointAnswers:
     def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str], tasks: bool = True) -> None:
         self.plan: Any = plan_model(vocabulary, max_actions, rationale=False, task=tasks)
         """The model of one agent's plan."""
+        self.instead: Any = Annotated[
+            self.plan | None, Field(description="the plan that you would have instead; null for none")
+        ]
+        """The model of a plan that one who objects may propose."""
         self.entry: Any = part("EntryAnswer", "", agent=str, plan=self.plan)
         """The model of one agent's part of a joint plan."""
         self._names = tuple(names)
@@ -170,24 +237,6 @@ class JointAnswers:
         """
         answer = read(self._joint, value)
         return answer.thoughts, self.read_entries(answer.plans, asked)
-
-    def proposal(
-        self, answer: SpeakerReply, asked: Collection[int], judge: Callable[[dict[int, Plan]], tuple[Rejection, ...]]
-    ) -> Proposal:
-        """Read a joint plan, and judge it; an answer that cannot be read is a proposal, too, with the reasons.
-
-        Args:
-            answer: what came of asking for it.
-            asked: agents that it may have plans for.
-            judge: returns what is wrong with plans that can be read.
-        """
-        if answer.value is None:
-            return unreadable(answer.reasons)
-        try:
-            thoughts, plans = self.read_joint(answer.value, asked)
-        except Misread as error:
-            return Proposal({}, "", error.rejections, readable=False)
-        return Proposal(plans, thoughts, judge(plans))
 
     def read_entries(self, entries: Sequence[Any], asked: Collection[int]) -> dict[int, Plan]:
         """Read the plans of validated entries.
@@ -241,4 +290,4 @@ def read(model: type[BaseModel], value: object) -> Any:
     try:
         return checked(model, value)
     except InvalidThought as error:
-        raise Misread([Rejection(FORM, (), reason) for reason in error.reasons]) from None
+        raise Misread(_of_form(error.reasons)) from None

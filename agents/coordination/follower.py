@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from maeil.messages import MessageKind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan
@@ -10,28 +12,28 @@ from maeil.world import World
 from quorum.agents.coordination.joint import is_same, read_directive
 
 
+@dataclass(eq=False)
 class Follower:
     """The mind of an agent that does its part of the joint plan, and waits without one.
 
-    Args:
+    Attributes:
         world: whose actions it takes.
         pause: steps that it waits.
     """
 
-    def __init__(self, world: World, pause: int) -> None:
-        self._world = world
-        self._pause = pause
-        self._joint: dict[int, Plan] = {}
+    world: World
+    pause: int
+    _joint: dict[int, Plan] = field(default_factory=dict, init=False)
 
     async def think(self, view: View) -> Thought:
         """Read the joint plan; answer it, or commit one's part, as the turn allows."""
         directives = [message for message in view.unread if message.kind is MessageKind.DIRECTIVE]
         for message in directives:
-            self._joint = read_directive(message, self._world.vocabulary, view.names)
+            self._joint = read_directive(message, self.world.vocabulary, view.names)
         if Act.PLAN not in view.turn.acts:
             return await self.answer(view) if directives and view.agent in self._joint else Thought()
         plan, self._joint = self._joint.get(view.agent), {}
-        return Thought(carry_out(view, plan, self._world, self._pause))
+        return Thought(carry_out(view, plan, self.world, self.pause))
 
     async def answer(self, view: View) -> Thought:  # noqa: ARG002 (for those who have something to say)
         """Answer a joint plan in which one has a part."""

@@ -156,11 +156,6 @@ def impossible(world: World, plans: Mapping[int, Plan]) -> tuple[Rejection, ...]
     )
 
 
-def unreadable(reasons: Iterable[str]) -> Proposal:
-    """Return what stands for an answer that is no joint plan."""
-    return Proposal({}, "", tuple(Rejection(FORM, (), reason) for reason in reasons), readable=False)
-
-
 def called(agents: Iterable[int]) -> str:
     """Name agents of the worlds of this project in a text for a model, as everything else names them."""
     return ", ".join(f"agent_{agent}" for agent in agents)

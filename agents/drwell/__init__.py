@@ -13,13 +13,12 @@ from maeil.mind import Mind
 from maeil.topology import Topology
 from maeil.world import TellsOpenTasks, World
 from quorum.agents.coordination.asking import RoleSpeaker
-from quorum.agents.coordination.prompts import RolePrompts, role_templates
-from quorum.agents.drwell.mind import MEMORY, DrwellMind
-from quorum.agents.drwell.settings import Answers, DrwellConfig, DrwellRole
+from quorum.agents.drwell.mind import MEMORY, Answers, DrwellConfig, DrwellMind, DrwellRole
 from quorum.agents.drwell.world_model import DrwellTeam, WorldModel
 from quorum.agents.prompting.answers import answers_of
-from quorum.agents.prompting.templates import Templates
-from quorum.agents.skills import prompts_of, skills_of
+from quorum.agents.prompting.sets import PromptSet
+from quorum.agents.skills import skills_of
+from quorum.agents.skills.roles import prompts_of_roles, templates_of_roles
 
 
 def build(config: DrwellConfig, context: TeamContext) -> Sequence[Mind]:
@@ -32,14 +31,8 @@ def build(config: DrwellConfig, context: TeamContext) -> Sequence[Mind]:
     world = context.world
     _check_topology(context.topology)
     _check_world(world)
-    prompts = RolePrompts(
-        _templates(config, world.name),
-        world,
-        prompts=config.prompts,
-        max_actions=config.max_actions,
-        example=skills_of(world.name).example(world),
-        tasks=False,
-    )
+    _check_prompts(config.prompts)
+    prompts = prompts_of_roles(config, world, "drwell", DrwellRole, tasks=False)
     answers: Answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions)
     kept = context.memories.get(MEMORY)
     team = DrwellTeam(world, WorldModel.load(kept) if kept is not None else WorldModel())
@@ -69,13 +62,13 @@ def inputs(config: DrwellConfig, world: str) -> Mapping[str, str]:
     Raises:
         ValueError: a template is not there, or nothing in the own folder is used.
     """
-    return _templates(config, world).sources
+    _check_prompts(config.prompts)
+    return templates_of_roles(config, world, "drwell", DrwellRole).sources
 
 
-def _templates(config: DrwellConfig, world: str) -> Templates:
-    if config.prompts.form == "text":
+def _check_prompts(prompts: PromptSet) -> None:
+    if prompts.form == "text":
         raise ValueError("agents=drwell answers in typed JSON, and these prompts ask for text: set prompts=default")
-    return role_templates(world, prompts_of(world), "drwell", DrwellRole, config.prompts)
 
 
 def roles(_config: DrwellConfig) -> Sequence[str]:

@@ -1,22 +1,103 @@
-"""The mind of one agent of DR. WELL (arXiv 2511.04646): it proposes, commits itself, and plans alone."""
+"""The mind of one agent of DR. WELL (arXiv 2511.04646): it proposes, commits itself, and plans alone.
+
+| role | answer |
+|---|---|
+| proposer | `{"thoughts": ..., "task": {"kind": ..., "target": ...}, "why": ...}` |
+| committer | `{"thoughts": ..., "task": {"kind": ..., "target": ...}}` |
+| planner | `{"thoughts": ..., "plan": {"actions": [...]}}`: what it is for is settled |
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from enum import StrEnum
+from typing import Annotated, Any, Literal, TypeVar
 
+from pydantic import Field, NonNegativeInt, PositiveInt
+
+from maeil.actions import Vocabulary
 from maeil.calls import Call
 from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, PlanView, Thought, View
 from maeil.plans import Plan, Task
 from maeil.world import World
-from quorum.agents.coordination.asking import Misread, RoleSpeaker
-from quorum.agents.coordination.joint import FORM, IMPOSSIBLE, Rejection, show_rejections
-from quorum.agents.drwell.settings import Answers, Choice, DrwellConfig, DrwellRole
+from quorum.agents.coordination.asking import Misread, Outcome, RoleSpeaker, form, read
+from quorum.agents.coordination.joint import IMPOSSIBLE, Rejection
 from quorum.agents.drwell.world_model import DrwellTeam
 from quorum.agents.llm.protocol import AnswerFormat
+from quorum.agents.prompting.answers import TaskAnswer, Thoughts, part, plan_model, read_plan
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
+from quorum.agents.skills.roles import RoleTeamConfig
+
+
+class DrwellRole(StrEnum):
+    """A role; the value is the name of its template in `prompts/drwell/`."""
+
+    PROPOSER = "proposer"
+    """Proposes a task to the others in the room."""
+    COMMITTER = "committer"
+    """Commits itself to a task."""
+    PLANNER = "planner"
+    """Plans for its task, alone."""
+
+
+class DrwellConfig(RoleTeamConfig):
+    """Parameters of `drwell`."""
+
+    name: Literal["drwell"]
+    repairs: NonNegativeInt
+    """Times that an answer that cannot be read, or cannot be done, is asked for again."""
+    instances: PositiveInt
+    """Earlier plans for its task that a planner is shown, at most, the best ones first; and as many prototypes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A task that was chosen, and why."""
+
+    task: Task
+    why: str
+
+
+class Answers:
+    """The answers of a team.
+
+    Args:
+        vocabulary: the actions that a plan may have.
+        max_actions: actions of a plan, at most.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, max_actions: int) -> None:
+        plan = plan_model(vocabulary, max_actions, rationale=False, task=False)
+        why = Annotated[str, Field(min_length=1, max_length=400, description="the reason, in 1 to 2 sentences")]
+        self._proposal = part("ProposalAnswer", "", thoughts=Thoughts, task=TaskAnswer, why=why)
+        self._commitment = part("CommitmentAnswer", "", thoughts=Thoughts, task=TaskAnswer)
+        self._draft = part("DraftAnswer", "", thoughts=Thoughts, plan=plan)
+        self.proposal = form("proposal", self._proposal)
+        """The form of a proposal."""
+        self.commitment = form("commitment", self._commitment)
+        """The form of a commitment."""
+        self.draft = form("plan", self._draft)
+        """The form of a plan."""
+
+    def read_choice(self, value: object, *, proposes: bool) -> Choice:
+        """Read a proposal; or a commitment, which gives no reason.
+
+        Raises:
+            quorum.agents.coordination.asking.Misread: it has not the form.
+        """
+        answer = read(self._proposal if proposes else self._commitment, value)
+        return Choice(Task(answer.task.kind, answer.task.target), answer.why if proposes else "")
+
+    def read_draft(self, value: object) -> tuple[str, Plan]:
+        """Read the thoughts and the plan of a planner.
+
+        Raises:
+            quorum.agents.coordination.asking.Misread: it has not the form.
+        """
+        answer = read(self._draft, value)
+        return answer.thoughts, read_plan(answer.plan)
 
 
 @dataclass(slots=True)
@@ -63,15 +144,7 @@ MEMORY = "drwell"
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked(Generic[T]):
-    """What came of asking: the answer, None where there is none that can be used; why; and all calls."""
-
-    answer: T | None
-    reasons: tuple[str, ...]
-    calls: tuple[Call, ...]
-
-
+@dataclass(eq=False)
 class DrwellMind:
     """The mind of one agent. What was tried, and what came of it, it shares with its team.
 
@@ -83,7 +156,7 @@ class DrwellMind:
     An answer that cannot be read, names a task that is not open, or is a plan that the world refuses or that does not
     serve the task, is asked for again, with the reasons. After `repairs` of them the thought is a failure.
 
-    Args:
+    Attributes:
         speaker: asks its model.
         answers: the forms of its answers.
         team: what the minds share.
@@ -91,26 +164,23 @@ class DrwellMind:
         settings: bounds.
     """
 
-    def __init__(
-        self, speaker: RoleSpeaker, answers: Answers, team: DrwellTeam, world: World, settings: DrwellConfig
-    ) -> None:
-        self._speaker = speaker
-        self._answers = answers
-        self._team = team
-        self._world = world
-        self._settings = settings
-        self._room = Room()
-        self.memory_name = MEMORY
-        """The name of the memory that it shares."""
+    speaker: RoleSpeaker
+    answers: Answers
+    team: DrwellTeam
+    world: World
+    settings: DrwellConfig
+    memory_name: str = MEMORY
+    """The name of the memory that it shares."""
+    _room: Room = field(default_factory=Room)
 
     def remember(self) -> Any:
         """Return the world model of the team."""
-        return self._team.remember()
+        return self.team.remember()
 
     async def think(self, view: View) -> Thought:
         """Learn from its last plan; then propose, commit itself, or plan."""
         if view.plan is None:
-            self._team.end(view.agent, view.outcomes, view.t)
+            self.team.end(view.agent, view.outcomes, view.t)
         if Act.SPEAK in view.turn.acts:
             self._room = Room()
         self._room.hear(view.unread)
@@ -119,49 +189,61 @@ class DrwellMind:
         if not view.constraints:
             return Thought()
         proposes = Act.SPEAK in view.turn.acts
-        asked = await (self._propose(view) if proposes else self._commit(view))
+        asked = await self._choose(view, proposes=proposes)
         if asked.answer is None:
-            return Thought(calls=asked.calls, failure=_no_answer(asked.reasons))
+            return Thought(calls=asked.calls, failure=_no_answer(asked.rejections))
         say = self._room.propose if proposes else self._room.commit
         return Thought(messages=(say(view, asked.answer),), calls=asked.calls)
 
-    async def _propose(self, view: View) -> _Asked[Choice]:
-        read = self._open_choice(view, self._answers.read_proposal)
-        return await self._ask(DrwellRole.PROPOSER, self._answers.proposal, read, view, self._tasks(view))
+    async def _choose(self, view: View, *, proposes: bool) -> Outcome[Choice]:
+        """Ask for one of the open tasks; shown are what is known of each, and what was said in the room."""
+        tasks = [open_task.task for open_task in view.constraints]
 
-    async def _commit(self, view: View) -> _Asked[Choice]:
-        read = self._open_choice(view, self._answers.read_commitment)
-        return await self._ask(DrwellRole.COMMITTER, self._answers.commitment, read, view, self._tasks(view))
+        def reader(value: object) -> Choice:
+            choice = self.answers.read_choice(value, proposes=proposes)
+            if choice.task not in tasks:
+                reason = f"{choice.task} is no open task; they are: {', '.join(map(str, tasks)) or 'none'}"
+                raise Misread([Rejection(IMPOSSIBLE, (view.agent,), reason)])
+            return choice
+
+        room = [view.names[agent] for agent in sorted((view.agent, *view.turn.recipients))]
+        blocks = {"tasks": self._known(view), "room": room, **self._room.shown(view.names)}
+        role, wanted = (
+            (DrwellRole.PROPOSER, self.answers.proposal)
+            if proposes
+            else (DrwellRole.COMMITTER, self.answers.commitment)
+        )
+        return await self._ask(role, wanted, reader, view, blocks)
 
     async def _plan(self, view: View) -> Thought:
         """Plan for the task; choose one first where there is none, and wait where none is open."""
         task = view.turn.task
         calls: tuple[Call, ...] = ()
         if task is None and not view.constraints:
-            return Thought(Plan((self._world.idle,) * self._settings.pause, None, "there is no open task"))
+            return Thought(Plan((self.world.idle,) * self.settings.pause, None, "there is no open task"))
         if task is None:
-            chosen = await self._propose(view)
+            chosen = await self._choose(view, proposes=True)
             if chosen.answer is None:
-                return Thought(calls=chosen.calls, failure=_no_answer(chosen.reasons))
+                return Thought(calls=chosen.calls, failure=_no_answer(chosen.rejections))
             task, calls = chosen.answer.task, chosen.calls
         asked = await self._draft(view, task)
         if asked.answer is None:
-            return Thought(calls=(*calls, *asked.calls), failure=_no_answer(asked.reasons))
-        self._team.begin(view.agent, task, asked.answer, view.t)
+            return Thought(calls=(*calls, *asked.calls), failure=_no_answer(asked.rejections))
+        self.team.begin(view.agent, task, asked.answer, view.t)
         return Thought(asked.answer, calls=(*calls, *asked.calls))
 
-    async def _draft(self, view: View, task: Task) -> _Asked[Plan]:
+    async def _draft(self, view: View, task: Task) -> Outcome[Plan]:
         def read(value: object) -> Plan:
-            thoughts, drafted = self._answers.read_draft(value)
+            thoughts, drafted = self.answers.read_draft(value)
             plan = Plan(drafted.actions, task, thoughts)
-            problems = self._world.check_plan(view.agent, plan)
-            if not problems and not self._team.serves(view.agent, plan, task):
+            problems = self.world.check_plan(view.agent, plan)
+            if not problems and not self.team.serves(view.agent, plan, task):
                 problems = (f"its actions do not work at your task {task}",)
             if problems:
                 raise Misread([Rejection(IMPOSSIBLE, (view.agent,), problem) for problem in problems])
             return plan
 
-        model, most = self._team.model, self._settings.instances
+        model, most = self.team.model, self.settings.instances
         blocks = {
             "tasks": [
                 entry for entry in self._known(view) if entry["task"] == {"kind": task.kind, "target": task.target}
@@ -178,33 +260,14 @@ class DrwellMind:
                 for tried, found in model.attempts(str(task))[:most]
             ],
         }
-        return await self._ask(DrwellRole.PLANNER, self._answers.draft, read, view, blocks)
-
-    def _open_choice(self, view: View, read: Callable[[object], Choice]) -> Callable[[object], Choice]:
-        """Read a choice, which has to be one of the open tasks."""
-
-        def checked(value: object) -> Choice:
-            choice = read(value)
-            tasks = [open_task.task for open_task in view.constraints]
-            if choice.task not in tasks:
-                names = ", ".join(map(str, tasks)) or "none"
-                reason = f"{choice.task} is no open task; they are: {names}"
-                raise Misread([Rejection(IMPOSSIBLE, (view.agent,), reason)])
-            return choice
-
-        return checked
-
-    def _tasks(self, view: View) -> Mapping[str, object]:
-        """The blocks of those who choose: the open tasks with what is known of each, and what was said in the room."""
-        room = [view.names[agent] for agent in sorted((view.agent, *view.turn.recipients))]
-        return {"tasks": self._known(view), "room": room, **self._room.shown(view.names)}
+        return await self._ask(DrwellRole.PLANNER, self.answers.draft, read, view, blocks)
 
     def _known(self, view: View) -> list[dict[str, object]]:
         """The open tasks, each with what the world model says of it."""
-        writer = OpenTaskWriter(self._world, view)
+        writer = OpenTaskWriter(self.world, view)
         known = []
         for task in view.constraints:
-            found = self._team.model.of_task(str(task.task))
+            found = self.team.model.of_task(str(task.task))
             known.append({**writer.write(task), **(found.shown() if found is not None else {"attempts": 0})})
         return known
 
@@ -212,35 +275,23 @@ class DrwellMind:
         self,
         role: DrwellRole,
         wanted: AnswerFormat,
-        read: Callable[[object], T],
+        reader: Callable[[object], T],
         view: View,
         blocks: Mapping[str, object],
-    ) -> _Asked[T]:
+    ) -> Outcome[T]:
         """Ask until an answer can be used, or all repairs are used up."""
-        calls: list[Call] = []
-        refused: object = None
-        rejections: Sequence[Rejection] = [Rejection(IMPOSSIBLE, (view.agent,), text) for text in view.problems]
-        while True:
-            given = {
-                "observation": view.observation,
-                "past_plans": [_past(plan) for plan in view.outcomes],
-                **blocks,
-                "refused": refused,
-                "feedback": [entry["problem"] for entry in show_rejections(role, rejections, view.names)],
-            }
-            asked = await self._speaker.ask(role, wanted, view, given)
-            rejections = [Rejection(FORM, (), reason) for reason in asked.reasons]
-            if asked.value is not None:
-                try:
-                    found = read(asked.value)
-                except Misread as error:
-                    rejections = error.rejections
-                else:
-                    return _Asked(found, (), (*calls, asked.call))
-            calls.append(self._speaker.rejected(asked.call, rejections))
-            if len(calls) > self._settings.repairs:
-                return _Asked(None, tuple(rejection.text for rejection in rejections), tuple(calls))
-            refused = asked.value
+        seen = {"observation": view.observation, "past_plans": [_past(plan) for plan in view.outcomes]}
+        problems = [Rejection(IMPOSSIBLE, (view.agent,), text) for text in view.problems]
+        return await self.speaker.insist(
+            role,
+            wanted,
+            reader,
+            view,
+            {**seen, **blocks},
+            retries=self.settings.repairs,
+            problems=problems,
+            plain=True,
+        )
 
 
 def _past(plan: PlanView) -> dict[str, object]:
@@ -249,5 +300,5 @@ def _past(plan: PlanView) -> dict[str, object]:
     return past if plan.task is None else {**past, "task": str(plan.task)}
 
 
-def _no_answer(reasons: Sequence[str]) -> str:
-    return f"no valid answer: {'; '.join(reasons)}"
+def _no_answer(rejections: Iterable[Rejection]) -> str:
+    return f"no valid answer: {'; '.join(rejection.text for rejection in rejections)}"

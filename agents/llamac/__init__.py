@@ -12,13 +12,12 @@ from maeil.component import Compatibility, Component, TeamContext
 from maeil.mind import COORDINATOR, Mind
 from quorum.agents.coordination.asking import RoleSpeaker
 from quorum.agents.coordination.follower import needs_leader
-from quorum.agents.coordination.prompts import RolePrompts, role_templates
 from quorum.agents.llamac.actor import Actor, seen
 from quorum.agents.llamac.critic import Scrutiny, TripletCritic
 from quorum.agents.llamac.settings import CRITICS, Answers, LlamacConfig, LlamacRole
 from quorum.agents.prompting.answers import answers_of
-from quorum.agents.prompting.templates import Templates
-from quorum.agents.skills import Gates, notation_role, prompts_of, role_of, skills_of
+from quorum.agents.skills import Gates, role_of, skills_of
+from quorum.agents.skills.roles import prompts_of_roles, templates_of_roles
 
 
 def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
@@ -39,28 +38,16 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
     if config.rollout and not skills.rolls_out:
         raise ValueError(f"rollout: joint plans cannot be rolled out in the world '{world.name}': set agents.rollout=0")
     gates = role_of(world.name, "gates", "agents=llamac")(world.vocabulary, config.rollout)
-    templates = _templates(config, world.name)
-    notation = notation_role("llamac", config.prompts, world.name)
     evidence = role_of(world.name, "evidence", "agents=llamac", default=seen)
-    prompts = RolePrompts(
-        templates,
-        world,
-        prompts=config.prompts,
-        max_actions=config.max_actions,
-        example=skills.example(world),
-        tasks=skills.tasks,
-        notation=notation(world.global_observation) if notation is not None else None,
-        checks=checks(config, gates),
-    )
-    sources = tuple(role.value for role in CRITICS["both"])
-    answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions, world.agents, sources, skills.tasks)
+    prompts = prompts_of_roles(config, world, "llamac", roles_of(config), checks=checks(config, gates))
+    answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions, world.agents, skills.tasks)
     actors: list[Mind] = [
-        Actor(speaker, answers, gates, evidence, world=world, settings=config)
-        for speaker in (RoleSpeaker(context.models(name), prompts, gates.rules) for name in world.agents)
+        Actor(RoleSpeaker(context.models(name), prompts, gates.rules), answers, gates, evidence, world, config)
+        for name in world.agents
     ]
     speaker = RoleSpeaker(context.models(COORDINATOR), prompts, gates.rules)
-    scrutiny = Scrutiny(world, gates, enabled=config.scrutiny)
-    return [*actors, TripletCritic(speaker, answers, scrutiny, skills.briefing(), world=world, settings=config)]
+    scrutiny = Scrutiny(world, gates, config.scrutiny)
+    return [*actors, TripletCritic(speaker, answers, scrutiny, skills.briefing(), world, config)]
 
 
 def checks(config: LlamacConfig, gates: Gates) -> dict[str, list[dict[str, str]]]:
@@ -77,12 +64,7 @@ def inputs(config: LlamacConfig, world: str) -> Mapping[str, str]:
     Raises:
         ValueError: a template is not there, or nothing in the own folder is used.
     """
-    return _templates(config, world).sources
-
-
-def _templates(config: LlamacConfig, world: str) -> Templates:
-    notation_role("llamac", config.prompts, world)
-    return role_templates(world, prompts_of(world), "llamac", roles_of(config), config.prompts)
+    return templates_of_roles(config, world, "llamac", roles_of(config)).sources
 
 
 def roles_of(config: LlamacConfig) -> Sequence[LlamacRole]:

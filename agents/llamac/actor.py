@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 
 from maeil.errors import EpisodeStop
 from maeil.messages import MessageKind
@@ -26,10 +28,11 @@ class ConfirmationFailed(EpisodeStop):
     outcome = "completed"
 
 
+@dataclass(eq=False)
 class Actor:
     """The mind of one agent. It knows the last suggestion that it has read.
 
-    Args:
+    Attributes:
         speaker: asks the agent's own model, for feedback alone.
         answers: the form of its answer.
         gates: the rules of plan confirmation.
@@ -38,24 +41,14 @@ class Actor:
         settings: switches and bounds.
     """
 
-    def __init__(
-        self,
-        speaker: RoleSpeaker,
-        answers: Answers,
-        gates: Gates,
-        evidence: Callable[[World, View], Observation],
-        *,
-        world: World,
-        settings: LlamacConfig,
-    ) -> None:
-        self._speaker = speaker
-        self._answers = answers
-        self._gates = gates
-        self._evidence = evidence
-        self._world = world
-        self._settings = settings
-        self._joint = Joint({})
-        self._objections = 0
+    speaker: RoleSpeaker
+    answers: Answers
+    gates: Gates
+    evidence: Callable[[World, View], Observation]
+    world: World
+    settings: LlamacConfig
+    _joint: Joint = field(default_factory=lambda: Joint({}))
+    _objections: int = 0
 
     async def think(self, view: View) -> Thought:
         """Read the suggestion; object to it or commit it, as the turn allows.
@@ -65,22 +58,22 @@ class Actor:
         """
         for message in view.unread:
             if message.kind is MessageKind.DIRECTIVE:
-                self._joint = Joint(read_directive(message, self._world.vocabulary, view.names))
+                self._joint = Joint(read_directive(message, self.world.vocabulary, view.names))
         rejection = self._check(view)
         if Act.PLAN in view.turn.acts:
             decision = self._decide(view, rejection)
             self._joint, self._objections = Joint({}), 0
             return Thought(decision)
-        if rejection is None or self._objections >= self._settings.external_retries:
+        if rejection is None or self._objections >= self.settings.external_retries:
             return Thought()
         self._objections += 1
         return await self._object(view, rejection)
 
     def _check(self, view: View) -> Rejection | None:
         """Plan confirmation: no call."""
-        if view.agent not in self._joint.plans or not self._settings.confirmation:
+        if view.agent not in self._joint.plans or not self.settings.confirmation:
             return None
-        return self._gates.confirm(view.agent, self._evidence(self._world, view), self._joint)
+        return self.gates.confirm(view.agent, self.evidence(self.world, view), self._joint)
 
     async def _object(self, view: View, rejection: Rejection) -> Thought:
         """Write what is wrong: the rule, and what the model makes of it when it has an answer."""
@@ -96,15 +89,12 @@ class Actor:
             "partners": partners,
             "failed_check": {"code": rejection.code, "problem": rejection.text},
         }
-        asked = await self._speaker.ask(LlamacRole.ACTOR, self._answers.actor, view, blocks)
+        asked = await self.speaker.ask(LlamacRole.ACTOR, self.answers.actor, view, blocks)
         objection = Objection(view.agent, rejection.code, rejection.text)
-        if asked.value is not None:
-            try:
-                issue, proposal = self._answers.read_actor(asked.value)
-                objection = Objection(view.agent, rejection.code, rejection.text, issue, proposal)
-            except Misread:
-                pass  # the rule's own words are feedback enough
-        call = self._speaker.rejected(asked.call, [rejection])
+        with suppress(Misread):  # the rule's own words are feedback enough
+            issue, proposal = asked.read(self.answers.read_actor)
+            objection = replace(objection, issue=issue, proposal=proposal)
+        call = self.speaker.rejected(asked.call, [rejection])
         return Thought(messages=(feedback(view.turn.recipients, objection),), calls=(call,))
 
     def _decide(self, view: View, rejection: Rejection | None) -> Plan | Resume:
@@ -112,15 +102,15 @@ class Actor:
         plan = self._joint.plans.get(view.agent)
         if plan is not None and rejection is not None:
             plan = self._exhausted(view, plan, rejection)
-        return carry_out(view, plan, self._world, self._settings.pause)
+        return carry_out(view, plan, self.world, self.settings.pause)
 
     def _exhausted(self, view: View, plan: Plan, rejection: Rejection) -> Plan | None:
         """What becomes of a part that is not confirmed when nobody is asked any more."""
-        if self._settings.on_exhaust == "fail":
+        if self.settings.on_exhaust == "fail":
             raise ConfirmationFailed(f"{view.name}: {rejection.code}: {rejection.text}")
-        rule = self._gates.rules[rejection.code]
-        legal = rule.fault is not Fault.UNAVAILABLE and not self._world.check_plan(view.agent, plan)
-        if self._settings.on_exhaust == "noop" or not legal:
+        rule = self.gates.rules[rejection.code]
+        legal = rule.fault is not Fault.UNAVAILABLE and not self.world.check_plan(view.agent, plan)
+        if self.settings.on_exhaust == "noop" or not legal:
             return None
         return Plan(plan.actions, plan.task, f"not confirmed ({rejection.code})")
 

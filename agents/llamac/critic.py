@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ from maeil.mind import Thought, View
 from maeil.plans import Plan
 from maeil.together import together
 from maeil.world import World
-from quorum.agents.coordination.asking import Misread, RoleSpeaker, note
+from quorum.agents.coordination.asking import Misread, RoleSpeaker, SpeakerReply, note
 from quorum.agents.coordination.joint import (
     GRAMMAR,
     Epoch,
@@ -23,7 +23,6 @@ from quorum.agents.coordination.joint import (
     Objection,
     Proposal,
     Rejection,
-    Rule,
     Sight,
     directive,
     impossible,
@@ -35,7 +34,6 @@ from quorum.agents.coordination.joint import (
     show_rejections,
     to_plan_for,
     under_way,
-    unreadable,
 )
 from quorum.agents.llamac.settings import CRITICS, Answers, LlamacConfig, LlamacRole
 from quorum.agents.skills import Briefing, Gates
@@ -89,31 +87,31 @@ class Decision:
                 self.recall(rejection.agents)
 
 
+@dataclass(frozen=True)
 class Scrutiny:
     """Judges joint plans (LLaMAC, veracity scrutiny): grammar first, and only what is grammatical for conflicts.
 
-    Args:
+    Attributes:
         world: checks each plan alone against its state.
         gates: the rules of that world.
         enabled: false judges the grammar alone, without which nothing can be suggested at all (ablation).
     """
 
-    def __init__(self, world: World, gates: Gates, *, enabled: bool) -> None:
-        self._world = world
-        self._gates = gates
-        self._enabled = enabled
-        self._rules: Mapping[str, Rule] = {**GRAMMAR, **gates.rules}
+    world: World
+    gates: Gates
+    enabled: bool
 
     def judge(self, sight: Sight, joint: Joint) -> tuple[Rejection, ...]:
         """Return what is wrong with a joint plan; nothing when it passes."""
-        refused = impossible(self._world, joint.plans)
-        if refused or not self._enabled:
+        refused = impossible(self.world, joint.plans)
+        if refused or not self.enabled:
             return refused
-        return tuple(self._gates.scrutinize(sight, joint))
+        return tuple(self.gates.scrutinize(sight, joint))
 
     def is_grammatical(self, rejections: tuple[Rejection, ...]) -> bool:
         """Whether only conflicts are wrong, which can be repaired by dropping plans."""
-        return all(self._rules[rejection.code].fault is not Fault.GRAMMAR for rejection in rejections)
+        rules = {**GRAMMAR, **self.gates.rules}
+        return all(rules[rejection.code].fault is not Fault.GRAMMAR for rejection in rejections)
 
     def repair(self, sight: Sight, joint: Joint) -> tuple[dict[int, Plan], tuple[int, ...]]:
         """Drop plans until the rest passes: each time the one of the lowest index among the first offenders.
@@ -148,6 +146,7 @@ class ScrutinyFailed(NoJointPlan):
     """All internal retries are used up, and the joint plan is still none: the episode is over, and not finished."""
 
 
+@dataclass(eq=False)
 class TripletCritic:
     """The mind of the coordinator (LLaMAC, section on the TripletCritic). It keeps what it has decided, turn by turn.
 
@@ -156,7 +155,7 @@ class TripletCritic:
     assessor plan again, for those who objected alone. A turn without objections says nothing, which ends the
     conversation.
 
-    Args:
+    Attributes:
         speaker: asks the model.
         answers: the forms of the answers.
         scrutiny: judges joint plans.
@@ -165,25 +164,18 @@ class TripletCritic:
         settings: switches and bounds.
     """
 
-    def __init__(
-        self,
-        speaker: RoleSpeaker,
-        answers: Answers,
-        scrutiny: Scrutiny,
-        briefing: Briefing,
-        *,
-        world: World,
-        settings: LlamacConfig,
-    ) -> None:
-        self._speaker = speaker
-        self._answers = answers
-        self._scrutiny = scrutiny
-        self._world = world
-        self._settings = settings
-        self._briefing = briefing
-        self._memory = Memory(settings.memory, world.agents)
-        self._suggested: dict[int, Plan] = {}
-        self._decision: Decision | None = None
+    speaker: RoleSpeaker
+    answers: Answers
+    scrutiny: Scrutiny
+    briefing: Briefing
+    world: World
+    settings: LlamacConfig
+    _suggested: dict[int, Plan] = field(default_factory=dict)
+    _decision: Decision | None = None
+
+    def __post_init__(self) -> None:
+        """Begin without memories."""
+        self._memory = Memory(self.settings.memory, self.world.agents)
 
     async def think(self, view: View) -> Thought:
         """Decide, or answer objections.
@@ -195,30 +187,30 @@ class TripletCritic:
         if self._decision is None or self._decision.key != key:
             return await self._decide(view, key)
         self._decision.calls = []
-        objections = read_objections(view.unread, self._world.vocabulary)
+        objections = read_objections(view.unread, self.world.vocabulary)
         if not objections or self._decision.rounds == 0:
             return Thought()
         return await self._replan(view, self._decision, objections)
 
     async def _decide(self, view: View, key: object) -> Thought:
         """Make a suggestion for all who need one."""
-        sight = look(self._world, view.t)
-        self._memory.end(view.t, self._world.progress(), view.team)
-        running = under_way(self._suggested, view) if self._settings.replan == "idle_only" else {}
+        sight = look(self.world, view.t)
+        self._memory.end(view.t, self.world.progress(), view.team)
+        running = under_way(self._suggested, view) if self.settings.replan == "idle_only" else {}
         asked = to_plan_for(running, view)
         decision = Decision(
             sight,
             asked,
             running,
             key,
-            self._settings.internal_retries,
-            self._settings.external_retries,
+            self.settings.internal_retries,
+            self.settings.external_retries,
         )
         self._decision = decision
         if not asked:
             return Thought()
         decision.critics = await self._ask_critics(view, decision)
-        if self._settings.belief_correction and len(decision.critics) > 1:
+        if self.settings.belief_correction and len(decision.critics) > 1:
             decision.plans = await self._assess(view, decision, decision.asked, {})
         else:
             decision.plans = self._merged(decision)
@@ -229,30 +221,30 @@ class TripletCritic:
     async def _replan(self, view: View, decision: Decision, objections: Sequence[Objection]) -> Thought:
         """Make another suggestion for those who object; the others keep their plans, or hear when it is dropped."""
         decision.rounds -= 1
-        decision.retries = self._settings.internal_retries
+        decision.retries = self.settings.internal_retries
         flagged = tuple(objection.agent for objection in objections)
-        shown = [show(objection, self._world.agents) for objection in objections]
-        decision.dialogue.append({"suggestion": named(decision.plans, self._world.agents), "objections": shown})
+        shown = [show(objection, self.world.agents) for objection in objections]
+        decision.dialogue.append({"suggestion": named(decision.plans, self.world.agents), "objections": shown})
         blocks = {
-            "suggestion": named(decision.plans, self._world.agents),
+            "suggestion": named(decision.plans, self.world.agents),
             "objections": shown,
             "dialogue": decision.dialogue[:-1],
         }
         before = decision.plans
         decision.plans = await self._assess(view, decision, flagged, blocks)
-        note(decision.calls, on_feedback=True)
+        decision.calls = note(decision.calls, on_feedback=True)
         self._remember(view, decision)
         return self._suggest(view, decision, sorted({*flagged, *(before.keys() - decision.plans.keys())}))
 
     def _remember(self, view: View, decision: Decision) -> None:
         """Note the suggestion as it stands, in the place of an earlier one of the same decision."""
-        if (digest := self._briefing.digest(decision.sight)) is not None:
-            self._memory.begin(Epoch(view.t, digest, decision.plans, self._world.progress()))
+        if (digest := self.briefing.digest(decision.sight)) is not None:
+            self._memory.begin(Epoch(view.t, digest, decision.plans, self.world.progress()))
 
     def _suggest(self, view: View, decision: Decision, to: Sequence[int]) -> Thought:
         """Tell the agents whom it concerns what the suggestion is, for all of them: a recalled one at least to wait."""
         self._suggested |= decision.plans
-        waits = dict.fromkeys(decision.recalled - decision.plans.keys(), Plan((self._world.idle,), None, "recalled"))
+        waits = dict.fromkeys(decision.recalled - decision.plans.keys(), Plan((self.world.idle,), None, "recalled"))
         recipients = sorted({*to, *decision.recalled})
         messages = (directive(recipients, {**decision.plans, **waits}, view.names),) if recipients else ()
         return Thought(messages=messages, calls=tuple(decision.calls))
@@ -261,9 +253,9 @@ class TripletCritic:
         """Have all critics propose, again when one of them fails (both, or that one alone), until both pass."""
 
         def judge(plans: dict[int, Plan]) -> tuple[Rejection, ...]:
-            return self._scrutiny.judge(decision.sight, decision.joint(plans))
+            return self.scrutiny.judge(decision.sight, decision.joint(plans))
 
-        roles = CRITICS[self._settings.critics]
+        roles = CRITICS[self.settings.critics]
         tried: dict[str, list[Proposal]] = {role.value: [] for role in roles}
         refused: dict[str, object] = {}
         feedback: list[dict[str, Any]] = []
@@ -271,15 +263,15 @@ class TripletCritic:
         while True:
             blocks = {**self._blocks(decision, decision.asked), "refused": refused, "feedback": feedback}
             answers = await together(
-                partial(self._speaker.ask, role, self._answers.joint, view, blocks, agents=len(decision.asked))
+                partial(self.speaker.ask, role, self.answers.joint, view, blocks, agents=len(decision.asked))
                 for role in asked
             )
             written = {}
             for role, answer in zip(asked, answers, strict=True):
-                proposal = self._answers.proposal(answer, decision.asked, judge)
+                proposal = _proposal(answer, lambda value: self.answers.read_joint(value, decision.asked), judge)
                 tried[role.value].append(proposal)
                 written[role.value] = answer.value
-                decision.calls.append(self._speaker.rejected(answer.call, proposal.rejections))
+                decision.calls.append(self.speaker.rejected(answer.call, proposal.rejections))
             proposals = {role: tries[-1] for role, tries in tried.items()}
             failed = {role: proposal for role, proposal in proposals.items() if proposal.rejections}
             if not failed:
@@ -293,9 +285,9 @@ class TripletCritic:
             feedback = [
                 entry
                 for role, proposal in failed.items()
-                for entry in show_rejections(role, proposal.rejections, self._world.agents)
+                for entry in show_rejections(role, proposal.rejections, self.world.agents)
             ]
-            if self._settings.retry == "failed":
+            if self.settings.retry == "failed":
                 asked = tuple(role for role in roles if role.value in failed)
 
     async def _assess(
@@ -306,27 +298,25 @@ class TripletCritic:
         refused: object = None
         sources = {role: proposal.plans for role, proposal in decision.critics.items()}
         shown = {
-            role: {"thoughts": proposal.thoughts, "plans": named(proposal.plans, self._world.agents)}
+            role: {"thoughts": proposal.thoughts, "plans": named(proposal.plans, self.world.agents)}
             for role, proposal in decision.critics.items()
         }
         tried: list[Proposal] = []
         feedback: list[dict[str, Any]] = []
+
+        def reader(value: object) -> tuple[str, dict[int, Plan]]:
+            thoughts, plans = self.answers.read_assessor(value, asked, sources)
+            return thoughts, {**kept, **plans}
+
+        def judge(plans: dict[int, Plan]) -> tuple[Rejection, ...]:
+            judged = self.scrutiny.judge(decision.sight, decision.joint(plans))
+            return judged if self.settings.scrutinize_suggestion else ()
+
         while True:
             given = {**self._blocks(decision, asked), **shown, **blocks, "refused": refused, "feedback": feedback}
-            answer = await self._speaker.ask(
-                LlamacRole.ASSESSOR, self._answers.assessor, view, given, agents=len(asked)
-            )
-            if answer.value is None:
-                proposal = unreadable(answer.reasons)
-            else:
-                try:
-                    thoughts, plans = self._answers.read_assessor(answer.value, asked, sources)
-                    judged = self._scrutiny.judge(decision.sight, decision.joint({**kept, **plans}))
-                    checked = judged if self._settings.scrutinize_suggestion else ()
-                    proposal = Proposal({**kept, **plans}, thoughts, checked)
-                except Misread as error:
-                    proposal = Proposal({}, "", error.rejections, readable=False)
-            decision.calls.append(self._speaker.rejected(answer.call, proposal.rejections))
+            answer = await self.speaker.ask(LlamacRole.ASSESSOR, self.answers.assessor, view, given, agents=len(asked))
+            proposal = _proposal(answer, reader, judge)
+            decision.calls.append(self.speaker.rejected(answer.call, proposal.rejections))
             if not proposal.rejections:
                 return proposal.plans
             tried.append(proposal)
@@ -337,13 +327,13 @@ class TripletCritic:
             decision.recall_offenders(proposal.rejections)
             asked = sorted({*asked, *(under_way_before.keys() - decision.running.keys())})
             refused = answer.value
-            feedback = show_rejections(LlamacRole.ASSESSOR.value, proposal.rejections, self._world.agents)
+            feedback = show_rejections(LlamacRole.ASSESSOR.value, proposal.rejections, self.world.agents)
 
     def _merged(self, decision: Decision) -> dict[int, Plan]:
         """Make the suggestion without a call: the last critic's plans, and the other's for those whom it leaves out."""
         plans = {agent: plan for proposal in decision.critics.values() for agent, plan in proposal.plans.items()}
-        rejections = self._scrutiny.judge(decision.sight, decision.joint(plans))
-        if not rejections or not self._settings.scrutinize_suggestion:
+        rejections = self.scrutiny.judge(decision.sight, decision.joint(plans))
+        if not rejections or not self.settings.scrutinize_suggestion:
             return plans
         return self._settled(decision, [Proposal(plans, "", rejections)]).plans
 
@@ -357,21 +347,35 @@ class TripletCritic:
         Raises:
             ScrutinyFailed: no proposal can be repaired, or the settings are strict.
         """
-        usable = [found for found in tried if found.readable and self._scrutiny.is_grammatical(found.rejections)]
-        if not usable or (self._settings.strict and tried[-1].rejections):
-            raise ScrutinyFailed(self._settings.internal_retries, tried[-1].rejections, decision.calls)
+        usable = [found for found in tried if found.readable and self.scrutiny.is_grammatical(found.rejections)]
+        if not usable or (self.settings.strict and tried[-1].rejections):
+            raise ScrutinyFailed(self.settings.internal_retries, tried[-1].rejections, decision.calls)
         passed = [proposal for proposal in usable if not proposal.rejections]
         proposal = (passed or usable)[-1]
-        plans, dropped = self._scrutiny.repair(decision.sight, decision.joint(proposal.plans))
+        plans, dropped = self.scrutiny.repair(decision.sight, decision.joint(proposal.plans))
         if dropped:
             decision.recall(dropped)
-            note(decision.calls, repaired=[*decision.calls[-1].record.get("repaired", ()), *dropped])
+            earlier = decision.calls[-1].record.get("repaired", ())
+            decision.calls = note(decision.calls, repaired=[*earlier, *dropped])
         return Proposal(plans, proposal.thoughts)
 
     def _blocks(self, decision: Decision, asked: Sequence[int]) -> dict[str, object]:
         return {
-            "asked": [self._world.agents[agent] for agent in asked],
+            "asked": [self.world.agents[agent] for agent in asked],
             "memory": self._memory.epochs,
-            "state": self._briefing.state(decision.sight),
-            "commitments": named(decision.running, self._world.agents),
+            "state": self.briefing.state(decision.sight),
+            "commitments": named(decision.running, self.world.agents),
         }
+
+
+def _proposal(
+    reply: SpeakerReply,
+    reader: Callable[[object], tuple[str, dict[int, Plan]]],
+    judge: Callable[[dict[int, Plan]], tuple[Rejection, ...]],
+) -> Proposal:
+    """Read a joint plan, and judge it; an answer that cannot be read is a proposal, too, with the reasons."""
+    try:
+        thoughts, plans = reply.read(reader)
+    except Misread as error:
+        return Proposal({}, "", error.rejections, readable=False)
+    return Proposal(plans, thoughts, judge(plans))

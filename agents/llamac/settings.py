@@ -13,15 +13,14 @@ from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt
 
 from maeil.actions import Vocabulary
-from maeil.component import ComponentConfig
 from maeil.plans import Plan
 from quorum.agents.coordination.asking import JointAnswers, Misread, form, read
 from quorum.agents.coordination.joint import FORM, Rejection
 from quorum.agents.prompting.answers import Thoughts, part, read_plan
-from quorum.agents.prompting.sets import PromptSet
+from quorum.agents.skills.roles import RoleTeamConfig
 
 
 class LlamacRole(StrEnum):
@@ -41,7 +40,7 @@ CRITICS = {
 """Who proposes, by the value of `critics`."""
 
 
-class LlamacConfig(ComponentConfig):
+class LlamacConfig(RoleTeamConfig):
     """Parameters of `llamac`."""
 
     name: Literal["llamac"]
@@ -71,12 +70,6 @@ class LlamacConfig(ComponentConfig):
     """Whose plans a decision makes: of those without one, or of all, whose plans it may replace."""
     memory: NonNegativeInt | None
     """L: decision epochs that the critics see; null: all."""
-    pause: PositiveInt
-    """Steps that an agent without a suggestion waits."""
-    max_actions: PositiveInt
-    """Actions of a plan, at most."""
-    prompts: PromptSet
-    """The set of prompts."""
 
 
 NEW = "new"
@@ -84,26 +77,11 @@ NEW = "new"
 
 
 class Answers(JointAnswers):
-    """The answers of a team.
+    """The answers of those who plan for a team, of the assessor, and of actors; arguments as there."""
 
-    Args:
-        vocabulary: the actions that a plan may have.
-        max_actions: actions of a plan, at most.
-        names: of the agents, by index.
-        sources: the critics that a choice can name.
-        tasks: whether plans name what they are for.
-    """
-
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        max_actions: int,
-        names: Sequence[str],
-        sources: Sequence[str],
-        tasks: bool = True,
-    ) -> None:
+    def __init__(self, vocabulary: Vocabulary, max_actions: int, names: Sequence[str], tasks: bool = True) -> None:
         super().__init__(vocabulary, max_actions, names, tasks)
-        source: Any = Literal[(*sources, NEW)]
+        source: Any = Literal[(*(role.value for role in CRITICS["both"]), NEW)]
         choice = part("ChoiceAnswer", "", agent=str, source=source, plan=self.plan | None)
         self._assessor = part("AssessorAnswer", "", thoughts=Thoughts, choices=list[choice])  # type: ignore[valid-type]
         self._actor = part(
@@ -111,9 +89,7 @@ class Answers(JointAnswers):
             "",
             thoughts=Thoughts,
             issue=Annotated[str, Field(min_length=1, max_length=1000, description="what is wrong, as you see it")],
-            proposal=Annotated[
-                self.plan | None, Field(description="the plan that you would have instead; null for none")
-            ],
+            proposal=self.instead,
         )
         self.assessor, self.actor = form("suggestion", self._assessor), form("feedback", self._actor)
         """The forms of the answers of assessor and actor."""

@@ -16,6 +16,7 @@ from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.naive.mind import NaiveMind
 from quorum.agents.naive.prompts import PromptWriter
 from quorum.agents.prompting.answers import answers_of
+from quorum.agents.prompting.requests import Asker
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.skills import check_predictable, check_typed, prompts_of
 
@@ -50,7 +51,7 @@ def build(config: NaiveConfig, context: TeamContext) -> Sequence[Mind]:
     answers = _answers(config, context)
     prompts = PromptWriter(config.prompts, context.world, context.topology, answers)
     embeds = isinstance(context.topology, Embedding) and context.topology.embeds
-    return [NaiveMind(context.models(name), prompts, answers, config.repairs, embeds=embeds) for name in names]
+    return [NaiveMind(Asker(context.models(name), config.repairs), prompts, answers, embeds) for name in names]
 
 
 def render_prompt(config: NaiveConfig, context: TeamContext, view: View) -> tuple[ChatMessage, ...]:

@@ -23,18 +23,12 @@ from pydantic import BaseModel, Field
 from maeil.actions import Vocabulary
 from maeil.errors import InvalidThought
 from maeil.extensions.describe.describing import DESCRIBE
+from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.extensions.predictions import Prediction, Predictions
 from maeil.messages import Draft, MessageKind
 from maeil.mind import Act, Resume, Thought, Turn, View
 from maeil.plans import Plan
 from quorum.agents.llm.protocol import AnswerFormat
-from quorum.agents.naive.descriptors import (
-    NeedAnswer,
-    OfferAnswer,
-    example_descriptor,
-    read_descriptor,
-    write_descriptor,
-)
 from quorum.agents.prompting.answers import (
     Part,
     TaskAnswer,
@@ -77,6 +71,27 @@ class PredictionAnswer(Part):
 
     agent: str
     task: Annotated[TaskAnswer | None, Field(description="what its next plan is for; null when it serves no task")]
+
+
+Text = Annotated[str, Field(max_length=400)]
+"""A sentence or two: DyTopo has 256 tokens at most."""
+Tasks = Annotated[list[Annotated[str, Field(min_length=1, max_length=60)]], Field(max_length=8)]
+"""Names, as the world gives them."""
+
+
+class OfferAnswer(Part):
+    """What one can do or tell."""
+
+    text: Text
+    tasks: Tasks
+    free: bool
+
+
+class NeedAnswer(Part):
+    """What one lacks or wants to know."""
+
+    text: Text
+    tasks: Tasks
 
 
 class ResumeAnswer(Part):
@@ -320,3 +335,27 @@ def _names(recipients: Sequence[int], view: View) -> list[str]:
     if len(recipients) > 1 and set(recipients) == set(view.turn.recipients):
         return [ALL]
     return [view.names[recipient] for recipient in recipients]
+
+
+def read_descriptor(offers: OfferAnswer, needs: NeedAnswer) -> Descriptor:
+    """Make a descriptor of the two parts of an answer."""
+    return Descriptor(
+        Offer(offers.text, tuple(offers.tasks), offers.free),
+        Need(needs.text, tuple(needs.tasks)),
+    )
+
+
+def write_descriptor(descriptor: Descriptor) -> dict[str, Any]:
+    """Write a descriptor as the two keys of an answer: the inverse of `read_descriptor`."""
+    offers = descriptor.offers
+    return {
+        "offers": {"text": offers.text, "tasks": list(offers.tasks), "free": offers.free},
+        "needs": {"text": descriptor.needs.text, "tasks": list(descriptor.needs.tasks)},
+    }
+
+
+def example_descriptor(example: Example) -> Descriptor:
+    """Return what an agent might offer and need that has a world's example in mind."""
+    tasks = (example.plan.task.target,) if example.plan.task is not None else ()
+    about = f" at {tasks[0]}" if tasks else ""
+    return Descriptor(Offer(f"I am free, and can help{about}.", tasks), Need(f"I lack one more{about}.", tasks))

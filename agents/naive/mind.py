@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from maeil.calls import Call
-from maeil.errors import InvalidThought
+from maeil.extensions.describe.describing import DESCRIBE
+from maeil.extensions.describe.descriptors import EMBEDDING, Descriptor
 from maeil.extensions.predictions import Prediction
 from maeil.mind import Act, Thought, View
+from quorum.agents.llm.embeddings import EMBEDDINGS, texts_to_embed
 from quorum.agents.llm.errors import AnswerInvalid
-from quorum.agents.llm.protocol import Model
+from quorum.agents.llm.protocol import ChatMessage
 from quorum.agents.llm.records import answered, invalid
 from quorum.agents.naive.answers import AnswerTypes, may_talk
-from quorum.agents.naive.embedding import with_embeddings
 from quorum.agents.naive.prompts import PromptWriter
-from quorum.agents.prompting.requests import RequestCounter
+from quorum.agents.prompting.requests import Asker
 
 
+@dataclass(eq=False)
 class NaiveMind:
     """The mind of one participant (the zero-shot agents of CUBE and EmCoop): it asks its model, and does what it says.
 
@@ -27,11 +28,10 @@ class NaiveMind:
     never a made-up plan. What the state of the world does not allow is the loop's to refuse; it comes back as the
     problems of the next view.
 
-    Args:
-        model: what it thinks with.
+    Attributes:
+        asker: asks its model.
         prompts: writes its prompts.
         answers: the types of its answers.
-        repairs: times that an answer of the wrong types is asked for again.
         embeds: whether it gives embeddings with what it offers and needs.
 
     Raises (from `think`):
@@ -39,21 +39,10 @@ class NaiveMind:
         maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        prompts: PromptWriter,
-        answers: AnswerTypes,
-        repairs: int,
-        *,
-        embeds: bool = False,
-    ) -> None:
-        self._model = model
-        self._prompts = prompts
-        self._answers = answers
-        self._repairs = repairs
-        self._embeds = embeds
-        self._requests = RequestCounter()
+    asker: Asker
+    prompts: PromptWriter
+    answers: AnswerTypes
+    embeds: bool = False
 
     async def think(self, view: View) -> Thought:
         """Ask the model, and read its answer."""
@@ -63,25 +52,34 @@ class NaiveMind:
         """Ask the model, with what is expected of others in the prompt, and read its answer."""
         if Act.PLAN not in view.turn.acts and not view.turn.asks and not may_talk(view.turn):
             return Thought()
-        calls: list[Call] = []
-        reasons: tuple[str, ...] = ()
-        for repair in range(self._repairs + 1):
-            turn = replace(view, problems=(*view.problems, *reasons))
-            request = self._requests.request(self._prompts.write(turn, expected), self._prompts.wanted(turn), turn)
-            try:
-                reply = await self._model.complete(request)
-            except AnswerInvalid as error:
-                return Thought(failure=_no_answer(error.reasons), calls=(*calls, invalid(error)))
-            try:
-                thought = self._answers.read(reply.value, view)
-            except InvalidThought as error:
-                reasons = error.reasons
-                calls.append(answered(reply, repairs=min(repair, 1), parse_failure=True))
-                continue
-            thought = replace(thought, calls=(*calls, answered(reply, repairs=min(repair, 1))))
-            return await with_embeddings(thought, view, self._model, self._requests) if self._embeds else thought
-        return Thought(failure=_no_answer(reasons), calls=tuple(calls))
+
+        def write(reasons: tuple[str, ...]) -> tuple[ChatMessage, ...]:
+            return self.prompts.write(replace(view, problems=(*view.problems, *reasons)), expected)
+
+        def read(value: object) -> Thought:
+            return self.answers.read(value, view)
+
+        thought, reasons, calls = await self.asker.ask(write, self.prompts.wanted(view), read, view)
+        if thought is None:
+            return Thought(failure=f"no valid answer: {'; '.join(reasons)}", calls=calls)
+        thought = replace(thought, calls=calls)
+        return await self._embedded(thought, view) if self.embeds else thought
+
+    async def _embedded(self, thought: Thought, view: View) -> Thought:
+        """Return a thought whose descriptor has its embeddings, by one more call; without words it is not asked."""
+        descriptor = thought.answers.get(DESCRIBE)
+        if descriptor is None or not (words := [side for side in _words(descriptor) if side]):
+            return thought
+        request = self.asker.requests.request(texts_to_embed(words), EMBEDDINGS, view, role=EMBEDDING)
+        try:
+            reply = await self.asker.model.complete(request)
+        except AnswerInvalid as error:
+            return Thought(failure="no embedding: " + "; ".join(error.reasons), calls=(*thought.calls, invalid(error)))
+        found = iter(map(tuple, reply.value["embeddings"]))
+        offered, needed = (next(found) if side else () for side in _words(descriptor))
+        whole = replace(descriptor, offered=offered, needed=needed)
+        return replace(thought, answers={**thought.answers, DESCRIBE: whole}, calls=(*thought.calls, answered(reply)))
 
 
-def _no_answer(reasons: tuple[str, ...]) -> str:
-    return f"no valid answer: {'; '.join(reasons)}"
+def _words(descriptor: Descriptor) -> tuple[str, str]:
+    return descriptor.offers.words, descriptor.needs.words

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
+from maeil.calls import Call
+from maeil.errors import InvalidThought
 from maeil.mind import Act, View
-from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Origin, Request, Sampling
+from quorum.agents.llm.errors import AnswerInvalid
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Model, Origin, Request, Sampling
+from quorum.agents.llm.records import answered, invalid
 from quorum.agents.prompting.compact import compact
+
+T = TypeVar("T")
 
 UNSET = Sampling(temperature=None, max_tokens=4096)
 """What a mind asks of the sampling: nothing. The stack of a model puts the configured values in its place."""
@@ -79,3 +87,57 @@ def _compact(wanted: AnswerFormat) -> AnswerFormat:
         schema=compact(wanted.schema),
         grounded=None if grounded is None else lambda: compact(grounded()),
     )
+
+
+@dataclass
+class Asker:
+    """Asks the model of one participant for typed answers, again with the reasons while they have other types.
+
+    Attributes:
+        model: what answers.
+        repairs: times that it is asked again.
+    """
+
+    model: Model
+    repairs: int
+    requests: RequestCounter = field(default_factory=RequestCounter)
+
+    async def ask(
+        self,
+        write: Callable[[tuple[str, ...]], tuple[ChatMessage, ...]],
+        wanted: AnswerFormat,
+        read: Callable[[object], T],
+        view: View,
+        *,
+        role: str = "",
+    ) -> tuple[T | None, tuple[str, ...], tuple[Call, ...]]:
+        """Return what an answer says, and all calls; None where there is no valid one after all repairs, and why.
+
+        Args:
+            write: writes the prompt, given what was wrong with the answer before.
+            wanted: the form of the answer.
+            read: reads an answer, or raises `InvalidThought`.
+            view: the turn in which it is asked.
+            role: the role in which it is asked, for the records; empty: that of the turn.
+
+        Raises:
+            quorum.agents.llm.errors.LanguageModelError: the model cannot be asked at all.
+            maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
+        """
+        notes = {"role": str(role)} if role else {}
+        calls: tuple[Call, ...] = ()
+        reasons: tuple[str, ...] = ()
+        for repair in range(self.repairs + 1):
+            request = self.requests.request(write(reasons), wanted, view, role=role, refused=bool(repair))
+            try:
+                reply = await self.model.complete(request)
+            except AnswerInvalid as error:
+                return None, error.reasons, (*calls, invalid(error).noted(**notes))
+            try:
+                found = read(reply.value)
+            except InvalidThought as error:
+                reasons = error.reasons
+                calls += (answered(reply, repairs=min(repair, 1), parse_failure=True).noted(**notes),)
+            else:
+                return found, (), (*calls, answered(reply, repairs=min(repair, 1)).noted(**notes))
+        return None, reasons, calls

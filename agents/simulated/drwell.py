@@ -14,7 +14,7 @@ import numpy as np
 
 from maeil.names import unfold_names
 from maeil.plans import Plan, Task
-from quorum.agents.drwell.settings import DrwellRole
+from quorum.agents.drwell.mind import DrwellRole
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.prompting.answers import part_value
 from quorum.agents.simulated.joint_plans import read_given

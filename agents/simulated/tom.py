@@ -18,7 +18,7 @@ from maeil.plans import Task
 from quorum.agents.prompting.answers import task_value
 from quorum.agents.simulated.reading import read_view
 from quorum.agents.skills import Prospect, Speaker
-from quorum.agents.tom.settings import TomRole
+from quorum.agents.tom.answers import TomRole
 
 NEAREST = "It does what it says; else it takes what is nearest to it."
 

@@ -7,20 +7,41 @@ decided here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
 
-from maeil.component import Compatibility, Component, TeamContext
+from pydantic import Field, NonNegativeInt, PositiveInt
+
+from maeil.component import Compatibility, Component, ComponentConfig, TeamContext
 from maeil.extensions.predictions import REQUIRED
 from maeil.mind import COORDINATOR, Mind
 from quorum.agents.naive import NaiveMind
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.naive.prompts import PromptWriter
 from quorum.agents.prompting.answers import answers_of
-from quorum.agents.skills import check_predictable, check_typed, prompts_of
-from quorum.agents.tom.asking import RoleAsker
+from quorum.agents.prompting.requests import Asker
+from quorum.agents.prompting.sets import PromptSet
+from quorum.agents.skills import check_predictable, check_typed
+from quorum.agents.tom.answers import TomRole
 from quorum.agents.tom.hypotheses import Partner
-from quorum.agents.tom.mind import TomMind
-from quorum.agents.tom.prompts import TomPrompts, role_templates
-from quorum.agents.tom.settings import TomConfig, TomRole
+from quorum.agents.tom.mind import TomMind, TomPrompts, role_templates
+
+
+class TomConfig(ComponentConfig):
+    """Parameters of `tom`."""
+
+    name: Literal["tom"]
+    hypotheses: PositiveInt
+    """Hypotheses about each of the others that are kept besides the latest: those of the highest values."""
+    alpha: Annotated[float, Field(gt=0, le=1)]
+    """How fast the value of a hypothesis goes to 1 when it is right, and to -1 when it is wrong."""
+    threshold: Annotated[float, Field(ge=-1, lt=1)]
+    """The value above which a hypothesis is reused, and no other is asked for."""
+    prompts: PromptSet
+    """The set of prompts."""
+    max_actions: PositiveInt
+    """Actions of a plan, at most."""
+    repairs: NonNegativeInt
+    """Times that an answer that does not have the types of its turn or role is asked for again."""
 
 
 def build(config: TomConfig, context: TeamContext) -> Sequence[Mind]:
@@ -34,21 +55,17 @@ def build(config: TomConfig, context: TeamContext) -> Sequence[Mind]:
     answers: AnswerTypes = answers_of(AnswerTypes, tuple(world.vocabulary), config.max_actions)
     turns = PromptWriter(config.prompts, world, context.topology, answers)
     roles = TomPrompts(config.prompts, world, config.max_actions)
-    in_words = config.prompts.form == "words"
 
     def planner(name: str) -> NaiveMind:
-        return NaiveMind(context.models(name), turns, answers, config.repairs)
+        return NaiveMind(Asker(context.models(name), config.repairs), turns, answers)
+
+    def partners(name: str) -> dict[str, Partner]:
+        others = ((agent, other) for agent, other in enumerate(world.agents) if other != name)
+        kept, alpha, threshold = config.hypotheses, config.alpha, config.threshold
+        return {other: Partner(agent, kept, alpha, threshold) for agent, other in others}
 
     minds: list[Mind] = [
-        TomMind(
-            planner(name),
-            RoleAsker(context.models(name), roles, config.repairs, in_words=in_words),
-            [
-                Partner(agent, other, kept=config.hypotheses, alpha=config.alpha, threshold=config.threshold)
-                for agent, other in enumerate(world.agents)
-                if other != name
-            ],
-        )
+        TomMind(planner(name), roles, Asker(context.models(name), config.repairs), partners(name))
         for name in world.agents
     ]
     return [*minds, *([planner(COORDINATOR)] if context.coordinates else [])]
@@ -61,7 +78,7 @@ def inputs(config: TomConfig, world: str) -> Mapping[str, str]:
         ValueError: a template is not there, or the world has but one task, or the set asks for no typed JSON.
     """
     _check(config, world)
-    return role_templates(config.prompts, world, prompts_of(world)).sources
+    return role_templates(config.prompts, world).sources
 
 
 def _check(config: TomConfig, world: str) -> None:

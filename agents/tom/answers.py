@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -19,7 +20,15 @@ from maeil.plans import Task
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.answers import Part, TaskAnswer, Thoughts, checked, read_task, task_value, tidy
 from quorum.agents.tom.hypotheses import Partner
-from quorum.agents.tom.settings import TomRole
+
+
+class TomRole(StrEnum):
+    """A role in which a model is asked before the turn itself; the value is the name of its template."""
+
+    OBSERVER = "observer"
+    HYPOTHESIZER = "hypothesizer"
+    PREDICTOR = "predictor"
+
 
 Partners = Mapping[str, Partner]
 """Those whom an answer may be about, by name."""

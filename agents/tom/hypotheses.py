@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from maeil.extensions.predictions import Prediction
 from maeil.plans import Task
@@ -48,28 +48,26 @@ class Act:
     task: Task
 
 
+@dataclass(slots=True)
 class Partner:
     """Another agent as one mind knows it.
 
-    Args:
+    Attributes:
         agent: its index.
-        name: its name.
         kept: hypotheses that are kept besides the latest.
         alpha: how fast values move.
         threshold: the value above which a hypothesis is reused.
+        acts: what it has been seen to take up, oldest first.
+        hypotheses: those of the highest values, at most `kept`, and the latest; in the order of their birth.
     """
 
-    def __init__(self, agent: int, name: str, *, kept: int, alpha: float, threshold: float) -> None:
-        self.agent = agent
-        self.name = name
-        self.acts: deque[Act] = deque(maxlen=ACTS)
-        """What it has been seen to take up, oldest first."""
-        self.hypotheses: tuple[Hypothesis, ...] = ()
-        """Those of the highest values, at most `kept`, and the latest; in the order of their birth."""
-        self._kept = kept
-        self._alpha = alpha
-        self._threshold = threshold
-        self._born = 0
+    agent: int
+    kept: int
+    alpha: float
+    threshold: float
+    acts: deque[Act] = field(default_factory=lambda: deque(maxlen=ACTS))
+    hypotheses: tuple[Hypothesis, ...] = ()
+    _born: int = 0
 
     @property
     def last(self) -> Task | None:
@@ -80,12 +78,12 @@ class Partner:
     def valid(self) -> Hypothesis | None:
         """The best hypothesis, where its value is above the threshold."""
         best = self._best(self.hypotheses)
-        return best if best is not None and best.value > self._threshold else None
+        return best if best is not None and best.value > self.threshold else None
 
     @property
     def shown(self) -> Sequence[Hypothesis]:
         """What is shown to who makes another hypothesis: those with a value above 0, the best first."""
-        return [one for one in self._ranked() if one.value > 0][: self._kept]
+        return [one for one in self._ranked() if one.value > 0][: self.kept]
 
     @property
     def predicting(self) -> Sequence[Hypothesis]:
@@ -109,13 +107,13 @@ class Partner:
         for one in self.hypotheses:
             if one.prediction is not None:
                 reward = 1 if one.prediction.task == act.task else -1
-                one.value += self._alpha * (reward - one.value)
+                one.value += self.alpha * (reward - one.value)
                 one.prediction = None
 
     def add(self, text: str) -> None:
         """Take up a new hypothesis, and let go of those that are neither it nor among the best before it."""
         self._born += 1
-        best = sorted(self._ranked()[: self._kept], key=lambda one: one.number)
+        best = sorted(self._ranked()[: self.kept], key=lambda one: one.number)
         self.hypotheses = (*best, Hypothesis(self._born, text))
 
     def predict(self, tasks: Mapping[int, Task | None]) -> None:

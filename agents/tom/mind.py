@@ -1,22 +1,102 @@
-"""The mind that has hypotheses about the others: observe, score, hypothesize, predict, and then plan."""
+"""The mind that has hypotheses about the others: observe, score, hypothesize, predict, and then plan.
+
+Its prompts have the system message of all turns, then the data, and in the end the role.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from maeil.calls import Call
 from maeil.extensions.predictions import Predictions
 from maeil.mind import Act as TurnAct
 from maeil.mind import Thought, View
+from maeil.names import fold_names
+from maeil.world import World
+from quorum.agents.llm.protocol import ChatMessage
 from quorum.agents.naive import NaiveMind
+from quorum.agents.naive.prompts import write_messages
 from quorum.agents.prompting.answers import task_value
-from quorum.agents.tom.answers import read_acts, read_forecasts, read_hypotheses
-from quorum.agents.tom.asking import RoleAsker
+from quorum.agents.prompting.blocks import write_example
+from quorum.agents.prompting.frame import Frame, write_blocks
+from quorum.agents.prompting.pictures import Pictures
+from quorum.agents.prompting.requests import Asker
+from quorum.agents.prompting.sets import PromptSet
+from quorum.agents.prompting.templates import Templates
+from quorum.agents.skills import prompts_of, skills_of
+from quorum.agents.tom.answers import FORMS, TomRole, example_of, read_acts, read_forecasts, read_hypotheses
 from quorum.agents.tom.hypotheses import Act, Partner
-from quorum.agents.tom.settings import TomRole
+
+T = TypeVar("T")
 
 
+def role_templates(prompts: PromptSet, world: str) -> Templates:
+    """Read the templates of the roles: the same words for every set, behind the system message of the set.
+
+    Args:
+        prompts: the set of prompts.
+        world: name of the world.
+
+    Raises:
+        ValueError: a template is not there, or nothing in the set's own folder is used.
+    """
+    parts = {"rules": prompts.rules, "system": prompts.system, "turn": prompts.turn, "expected": "expected.jinja"}
+    parts |= {role.value: f"{role}.jinja" for role in TomRole}
+    return Templates(world, prompts_of(world), parts, own=prompts.folder, kinds=("tom",))
+
+
+class TomPrompts:
+    """Writes the prompts of a team.
+
+    Args:
+        prompts: names of the templates.
+        world: whose rules and vocabulary they tell.
+        max_actions: actions of a plan, at most, which the system message states.
+
+    Raises:
+        ValueError: a template is not there, or cannot be read.
+    """
+
+    def __init__(self, prompts: PromptSet, world: World, max_actions: int) -> None:
+        templates = role_templates(prompts, world.name)
+        self._frames = {role: Frame(templates, prompts, world, max_actions, turn=role.value) for role in TomRole}
+        self._world = world.name
+        self._task = skills_of(world.name).example(world).plan.task
+        self._pictures = Pictures(world)
+        self.in_words = prompts.form == "words"
+        """Whether the words of the prompt give a model the form, where the provider cannot."""
+
+    def write(self, role: TomRole, view: View, others: Mapping[str, object]) -> tuple[ChatMessage, ...]:
+        """Write the messages of a call: the same for equal arguments.
+
+        Args:
+            role: who is to answer.
+            view: the turn before which it is asked; its problems are those of the answer before.
+            others: what is shown of each of the others, by name.
+
+        Raises:
+            ValueError: a template asks for what there is not.
+        """
+        turn = {"world": self._world, "role": role, "you": view.name, "team": fold_names(view.names), "step": view.t}
+        values = {
+            "turn": turn,
+            "observation": view.observation,
+            "memory": write_messages(view.memory, view.names),
+            "unread": write_messages(view.unread, view.names),
+            "others": others,
+            "problems": view.problems,
+        }
+        seen = self._pictures.see(view.agent)
+        blocks = self._pictures.described(write_blocks(values, always=frozenset({"observation"})), "observation", seen)
+        shown = {"example": write_example(example_of(role, next(iter(others)), self._task))}
+        return self._pictures.attached(
+            self._frames[role].write(replace(view, notes=()), shown, blocks, role=role), seen
+        )
+
+
+@dataclass(eq=False)
 class TomMind:
     """The mind of one agent (Hypothetical Minds, arXiv 2407.07086): a zero-shot planner that knows what to expect.
 
@@ -32,42 +112,43 @@ class TomMind:
     one who could go on with its plan, take 1; the latter is shown what was expected last. A role that gives no valid
     answer leaves things as they are.
 
-    Args:
+    Attributes:
         planner: asks the turns themselves.
-        asker: asks in the roles.
-        partners: the others, as far as they are known; it is brought up to date.
+        prompts: writes the prompts of the roles.
+        asker: asks the model in the roles.
+        partners: the others by name, as far as they are known; it is brought up to date.
     """
 
-    def __init__(self, planner: NaiveMind, asker: RoleAsker, partners: Sequence[Partner]) -> None:
-        self._planner = planner
-        self._asker = asker
-        self._partners = {partner.name: partner for partner in partners}
+    planner: NaiveMind
+    prompts: TomPrompts
+    asker: Asker
+    partners: Mapping[str, Partner]
 
     async def think(self, view: View) -> Thought:
         """Find out what the others do next, where the agent needs a plan, and answer the turn."""
-        if TurnAct.PLAN not in view.turn.acts or not self._partners:
-            return await self._planner.think(view)
+        if TurnAct.PLAN not in view.turn.acts or not self.partners:
+            return await self.planner.think(view)
         calls: list[Call] = []
         if not view.may_resume and not view.problems:
             await self._observe(view, calls)
             await self._hypothesize(view, calls)
             await self._predict(view, calls)
-        expected = tuple(one.expected for one in self._partners.values() if one.expected is not None)
-        thought = await self._planner.answer(view, expected)
+        expected = tuple(one.expected for one in self.partners.values() if one.expected is not None)
+        thought = await self.planner.answer(view, expected)
         said = () if view.may_resume else expected
         return replace(thought, answers={**thought.answers, Predictions.name: said}, calls=(*calls, *thought.calls))
 
     async def _observe(self, view: View, calls: list[Call]) -> None:
-        awaited = {name: one for name, one in self._partners.items() if one.awaited}
+        awaited = {name: one for name, one in self.partners.items() if one.awaited}
         if not awaited:
             return
         shown = {name: {"last": task_value(one.last)} for name, one in awaited.items()}
-        acts = await self._asker.ask(TomRole.OBSERVER, view, shown, lambda value: read_acts(value, awaited), calls)
+        acts = await self._ask(TomRole.OBSERVER, view, shown, read_acts, calls)
         for name, task in (acts or {}).items():
             awaited[name].observe(Act(view.t, task))
 
     async def _hypothesize(self, view: View, calls: list[Call]) -> None:
-        wanting = {name: one for name, one in self._partners.items() if one.valid is None}
+        wanting = {name: one for name, one in self.partners.items() if one.valid is None}
         if not wanting:
             return
         shown = {
@@ -77,22 +158,47 @@ class TomMind:
             }
             for name, one in wanting.items()
         }
-        texts = await self._asker.ask(
-            TomRole.HYPOTHESIZER, view, shown, lambda value: read_hypotheses(value, wanting), calls
-        )
+        texts = await self._ask(TomRole.HYPOTHESIZER, view, shown, read_hypotheses, calls)
         for name, text in (texts or {}).items():
             wanting[name].add(text)
 
     async def _predict(self, view: View, calls: list[Call]) -> None:
-        known = {name: one for name, one in self._partners.items() if one.hypotheses}
+        known = {name: one for name, one in self.partners.items() if one.hypotheses}
         if not known:
             return
         shown = {
             name: {"last": task_value(one.last), "hypotheses": {str(h.number): h.text for h in one.predicting}}
             for name, one in known.items()
         }
-        forecasts = await self._asker.ask(
-            TomRole.PREDICTOR, view, shown, lambda value: read_forecasts(value, known), calls
-        )
+        forecasts = await self._ask(TomRole.PREDICTOR, view, shown, read_forecasts, calls)
         for name, tasks in (forecasts or {}).items():
             known[name].predict(tasks)
+
+    async def _ask(
+        self,
+        role: TomRole,
+        view: View,
+        others: Mapping[str, object],
+        read: Callable[[object, Mapping[str, Partner]], T],
+        calls: list[Call],
+    ) -> T | None:
+        """Return what an answer in a role says; None where there is no valid one after all repairs.
+
+        Args:
+            role: who is to answer.
+            view: the turn before which it is asked.
+            others: what is shown of each of the others, by name.
+            read: reads an answer about them, or raises `InvalidThought`.
+            calls: where each call is added.
+        """
+        problems: list[str] = []
+        partners = {name: self.partners[name] for name in others}
+
+        def write(reasons: tuple[str, ...]) -> tuple[ChatMessage, ...]:
+            problems.extend(reasons)
+            return self.prompts.write(role, replace(view, problems=tuple(problems)), others)
+
+        wanted = replace(FORMS[role], in_words=self.prompts.in_words)
+        found, _, made = await self.asker.ask(write, wanted, lambda value: read(value, partners), view, role=role)
+        calls += made
+        return found

@@ -7,7 +7,6 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -27,6 +26,7 @@ from quorum.agents.llm.records import describe_reply
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import NaiveConfig, build
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.experiments.configuration.registry import topologies
 from tests.maeil.scripted import play
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
@@ -117,7 +117,7 @@ def topology(name: str, n: int) -> Topology:
     values = dict(shipped("topology", file))
     if name == "coordinator":
         values["leader"] = "coordinator"
-    component = import_module(f"quorum.topologies.{file}").component
+    component = topologies.get(file)
     return component.build(component.config(**values), TopologyContext(n))
 
 

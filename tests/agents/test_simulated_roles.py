@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quorum.agents.baselines.asking import BaselineRole
-from quorum.agents.drwell.settings import DrwellRole
+from quorum.agents.drwell.mind import DrwellRole
 from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.simulated.model import _player
 from quorum.agents.tom.settings import TomRole

@@ -4,7 +4,7 @@ import pytest
 
 from maeil import Act, TopologyContext
 from maeil.messages import MessageKind
-from quorum.topologies.hybrid import Hybrid, HybridConfig, build
+from quorum.topologies.centralized import Hybrid, HybridConfig
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import Scripted, lines, play
 from tests.topologies.test_timelines import go, nothing, reported, resume, say
@@ -78,7 +78,7 @@ def test_those_who_need_a_plan_tell_a_busy_leader_and_their_peers_and_all_whom_t
 
 def test_a_leader_that_is_no_agent_is_refused():
     with pytest.raises(ValueError, match="leader: there is no agent 4; the agents are 0 to 3"):
-        build(config(leader=4), TopologyContext(4))
+        Hybrid(config(leader=4), TopologyContext(4))
 
 
 def test_followers_are_told_that_they_have_peers():

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from maeil import TopologyContext
 from maeil.component import RECORDED
 from quorum.experiments.configuration.cell import Cell
-from quorum.topologies.learned import LearnedConfig, build
+from quorum.topologies.learned import Learned, LearnedConfig
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import Scripted, play
 from tests.topologies.test_timelines import go, nothing
@@ -22,7 +22,7 @@ def config(edges=EDGES):
 
 def test_an_edge_goes_one_way_and_who_has_none_just_plans():
     minds = [Scripted(nothing(1), go(1, 1)), Scripted(go(1, 1)), Scripted(nothing(1), go(1, 1))]
-    play(minds, Corridor(3, length=1), topology=build(config(), TopologyContext(3)))
+    play(minds, Corridor(3, length=1), topology=Learned(config(), TopologyContext(3)))
     assert [mind.views[0].turn.recipients for mind in minds] == [(1, 2), (), (1,)]
 
 
@@ -59,4 +59,4 @@ def test_a_file_without_edges_is_refused_with_its_name_and_what_writes_such_file
 
 def test_an_edge_to_nobody_is_refused():
     with pytest.raises(ValueError, match=r"edges: \(2, 1\) does not join two of the agents, 0 to 1"):
-        build(config([(0, 1), (2, 1)]), TopologyContext(2))
+        Learned(config([(0, 1), (2, 1)]), TopologyContext(2))

@@ -11,8 +11,7 @@ from maeil.errors import ContractError
 from maeil.messages import Draft
 from maeil.plans import Task
 from maeil.tasks import OpenTask
-from quorum.topologies.allotment import allot, is_consensus, lacking
-from quorum.topologies.negotiation import Negotiation, NegotiationConfig
+from quorum.topologies.negotiation import Negotiation, NegotiationConfig, allot, is_consensus, lacking
 from tests.maeil.corridor import Walk
 from tests.maeil.scripted import play
 from tests.topologies.room import DOOR, GATE, Hallway

@@ -10,9 +10,15 @@ from hypothesis import strategies as st
 
 from maeil import Seeds, TopologyContext
 from maeil.extensions.describe.descriptors import Affinity
-from quorum.topologies.dytopo import Dytopo, DytopoConfig
-from quorum.topologies.random_edges import RandomEdges, RandomEdgesConfig
-from quorum.topologies.routing import in_order, strongest, without_cycles
+from quorum.topologies.dytopo import (
+    Dytopo,
+    DytopoConfig,
+    RandomEdges,
+    RandomEdgesConfig,
+    in_order,
+    strongest,
+    without_cycles,
+)
 
 START = SimpleNamespace(t=0, found_by=lambda _: [])
 

@@ -6,7 +6,7 @@ import pytest
 
 from llamac_env import Pick
 from maeil import Plan, Task
-from quorum.agents.baselines.coordinator import majority
+from quorum.agents.baselines.asking import majority
 from quorum.agents.llm.recording import unfolded
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.skills import role_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quorum.agents.baselines.coordinator import History
+from quorum.agents.baselines.minds import History
 from quorum.agents.prompting.blocks import write_json
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from maeil.errors import EpisodeStop
-from quorum.agents.baselines.asking import AskingResult
-from quorum.agents.baselines.coordinator import Panel
+from quorum.agents.baselines.asking import Panel
+from quorum.agents.coordination.asking import Outcome
 from quorum.agents.coordination.joint import Proposal
 from quorum.agents.llm.errors import BudgetReached, InfrastructureFailed
 
@@ -26,9 +26,7 @@ class Asker:
         self.failure, self.seconds = failure, seconds
         self.ended: list[str] = []
 
-    async def joint(
-        self, _role: object, _view: object, _asked: object, blocks: dict[str, Any]
-    ) -> AskingResult[Proposal]:
+    async def propose(self, _role: object, _view: object, _asked: object, blocks: dict[str, Any]) -> Outcome[Proposal]:
         if blocks["debater"] == "debater_0":
             raise self.failure
         try:
@@ -37,7 +35,7 @@ class Asker:
             self.ended.append("cancelled")
             raise
         self.ended.append("answered")
-        return AskingResult(Proposal({}), [])
+        return Outcome(Proposal({}), (), ())
 
 
 @pytest.mark.parametrize(

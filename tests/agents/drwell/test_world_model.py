@@ -110,7 +110,7 @@ def test_a_team_keeps_one_memory_and_the_next_one_begins_with_it(tmp_path):
 def test_plans_that_the_end_cuts_off_count_by_whether_their_task_is_over(tmp_path):
     world, _, minds = team(Cast({}), tmp_path)
     world.reset(0)
-    shared = minds[0]._team
+    shared = minds[0].team
     shared.begin(0, GATE, Plan((Walk(steps=3),), GATE), 0)
     shared.begin(1, DOOR, Plan((Walk(steps=1),), DOOR), 0)
     world.cells = [3, 3]

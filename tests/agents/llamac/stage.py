@@ -136,15 +136,15 @@ def run(
     settings, gates = config(**switches), gates or CorridorGates()
     templates = role_templates("hallway", folder, "llamac", LlamacRole, settings.prompts)
     prompts = RolePrompts(templates, world, prompts=settings.prompts, max_actions=8, example=plain_example(world))
-    answers = Answers(world.vocabulary, 8, world.agents, ("explorer", "exploiter"))
+    answers = Answers(world.vocabulary, 8, world.agents)
     model = Structuring(cast, repairs)
     actors = [
-        Actor(RoleSpeaker(model, prompts, gates.rules), answers, gates, seen, world=world, settings=settings)
+        Actor(RoleSpeaker(model, prompts, gates.rules), answers, gates, seen, world, settings)
         for _ in range(len(world.agents))
     ]
     speaker = RoleSpeaker(model, prompts, gates.rules)
-    scrutiny = Scrutiny(world, gates, enabled=settings.scrutiny)
-    critic = TripletCritic(speaker, answers, scrutiny, CorridorBriefing(), world=world, settings=settings)
+    scrutiny = Scrutiny(world, gates, settings.scrutiny)
+    critic = TripletCritic(speaker, answers, scrutiny, CorridorBriefing(), world, settings)
     topology = coordinated(len(world.agents))
     return play(actors, world, topology=topology, coordinators=[("coordinator", critic)], settings=loop)
 

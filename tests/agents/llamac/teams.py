@@ -13,8 +13,7 @@ from maeil.trace import Stamped
 from quorum.agents.llamac import LlamacConfig, build
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.simulated import SimulatedModel
-from quorum.topologies.centralized import CentralizedConfig
-from quorum.topologies.centralized import build as centralized
+from quorum.topologies.centralized import Centralized, CentralizedConfig
 from tests.agents.naive_team import CONFIGS, context, cube, prompts, settings
 from tests.maeil.scripted import play
 
@@ -30,7 +29,7 @@ def config(**changes: Any) -> LlamacConfig:
 def coordinated(n: int, rounds: int = 3, leader: Any = "coordinator") -> Any:
     """The topology that LLaMAC takes."""
     config = CentralizedConfig(name="centralized", leader=leader, rounds=rounds, feedback="none")
-    return centralized(config, TopologyContext(n))
+    return Centralized(config, TopologyContext(n))
 
 
 def episode(

@@ -374,7 +374,7 @@ def test_the_order_of_the_entries_changes_nothing():
         ("agent_1", move("blue", "position[1.0, 2.0]")),
         ("agent_3", move("red", "position[2.0, 2.0]")),
     ]
-    answers = Answers(w.vocabulary, 8, w.agents, ("explorer", "exploiter"))
+    answers = Answers(w.vocabulary, 8, w.agents)
     found, played = [], []
     for order in itertools.permutations(plans):
         _, read = answers.read_joint(orjson.loads(entries(*order)), range(4))

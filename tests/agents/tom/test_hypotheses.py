@@ -12,7 +12,7 @@ A, B = Task("deliver", "block_0"), Task("deliver", "block_1")
 
 
 def partner(*texts: str, kept: int = 5) -> Partner:
-    found = Partner(1, "agent_1", kept=kept, alpha=0.3, threshold=0.7)
+    found = Partner(1, kept=kept, alpha=0.3, threshold=0.7)
     for text in texts:
         found.add(text)
     return found
@@ -75,7 +75,7 @@ def test_four_in_a_row_make_it_valid_above_the_threshold_and_a_failure_ends_that
 
 
 def test_a_value_at_the_threshold_is_not_above_it() -> None:
-    found = Partner(1, "agent_1", kept=5, alpha=0.5, threshold=0.5)
+    found = Partner(1, kept=5, alpha=0.5, threshold=0.5)
     found.add("right")
     play(found, A, A)
     assert (values(found), found.valid) == ([0.5], None)

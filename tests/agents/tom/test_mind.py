@@ -166,7 +166,7 @@ def test_those_of_whom_nothing_is_observed_keep_their_values(world: Any) -> None
     think(mind, view(world))
     think(mind, view(world, t=1))
     assert model.blocks("hypothesizer")["others"]["agent_2"] == {"acts": [], "hypotheses": []}
-    assert [one.value for one in mind._partners["agent_2"].hypotheses] == [0, 0]
+    assert [one.value for one in mind.partners["agent_2"].hypotheses] == [0, 0]
 
 
 def test_a_turn_for_talk_and_one_that_could_go_on_take_one_call(world: Any) -> None:
