@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from maeil.component import Component, ComponentConfig, Handover
+from maeil.component import Component, ComponentConfig, Handover, TopologyContext
 from maeil.mind import Act, Turn
 from maeil.topology import ConversationState, Topology
 
@@ -37,4 +37,6 @@ class Chain(Topology):
         return [Turn(agent, frozenset({Act.SPEAK, Act.PLAN}) if later else frozenset({Act.PLAN}), later)]
 
 
-component = Component(ChainConfig, lambda _config, _context: Chain(), handover=Handover.FRESH)
+component: Component[ChainConfig, TopologyContext, Chain] = Component(
+    ChainConfig, lambda _config, _context: Chain(), handover=Handover.FRESH
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from maeil.component import Component, ComponentConfig, Handover
+from maeil.component import Component, ComponentConfig, Handover, TopologyContext
 from maeil.mind import Act, Turn
 from maeil.topology import ConversationState, Topology
 
@@ -27,4 +27,6 @@ class Individual(Topology):
         return [Turn(agent, frozenset({Act.PLAN})) for agent in conversation.undecided]
 
 
-component = Component(IndividualConfig, lambda _config, _context: Individual(), handover=Handover.FRESH)
+component: Component[IndividualConfig, TopologyContext, Individual] = Component(
+    IndividualConfig, lambda _config, _context: Individual(), handover=Handover.FRESH
+)
