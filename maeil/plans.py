@@ -79,3 +79,8 @@ class LivePlan:
     index: int = 0
     reason: str = ""
     flag: str = ""
+
+    @property
+    def rest(self) -> tuple[SymbolicAction, ...]:
+        """The actions that have not succeeded yet, from the one that runs now on."""
+        return self.plan.actions[self.index :]

@@ -31,7 +31,7 @@ from quorum.agents.prompting.answers import PLAN, plan_value
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.examples import Example
 from quorum.agents.prompting.frame import Frame, write_blocks
-from quorum.agents.prompting.grounding import ground, ids_of
+from quorum.agents.prompting.schemas import ground, ids_of
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.prompting.templates import Templates
 

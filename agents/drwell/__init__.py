@@ -16,8 +16,7 @@ from quorum.agents.coordination.asking import RoleSpeaker
 from quorum.agents.drwell.mind import MEMORY, Answers, DrwellConfig, DrwellMind, DrwellRole
 from quorum.agents.drwell.world_model import DrwellTeam, WorldModel
 from quorum.agents.prompting.answers import answers_of
-from quorum.agents.prompting.sets import PromptSet
-from quorum.agents.skills import skills_of
+from quorum.agents.skills import check_typed, skills_of
 from quorum.agents.skills.roles import prompts_of_roles, templates_of_roles
 
 
@@ -31,7 +30,7 @@ def build(config: DrwellConfig, context: TeamContext) -> Sequence[Mind]:
     world = context.world
     _check_topology(context.topology)
     _check_world(world)
-    _check_prompts(config.prompts)
+    check_typed("drwell", config.prompts)
     prompts = prompts_of_roles(config, world, "drwell", DrwellRole, tasks=False)
     answers: Answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions)
     kept = context.memories.get(MEMORY)
@@ -62,13 +61,8 @@ def inputs(config: DrwellConfig, world: str) -> Mapping[str, str]:
     Raises:
         ValueError: a template is not there, or nothing in the own folder is used.
     """
-    _check_prompts(config.prompts)
+    check_typed("drwell", config.prompts)
     return templates_of_roles(config, world, "drwell", DrwellRole).sources
-
-
-def _check_prompts(prompts: PromptSet) -> None:
-    if prompts.form == "text":
-        raise ValueError("agents=drwell answers in typed JSON, and these prompts ask for text: set prompts=default")
 
 
 def roles(_config: DrwellConfig) -> Sequence[str]:

@@ -9,7 +9,7 @@ team share it, and what each of them is carrying out just now.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
@@ -82,31 +82,17 @@ class Experience:
         return shown if self.mean_duration is None else {**shown, "mean_steps": round(self.mean_duration, 1)}
 
 
+@dataclass(slots=True)
 class WorldModel:
     """The graph, kept as its instances: every other node and every edge follows from one of them.
 
-    Args:
-        instances: that it begins with, in order.
-        episode: the present one.
+    Attributes:
+        instances: in the order in which they ended.
+        episode: number of the present one.
     """
 
-    def __init__(self, instances: Iterable[Instance] = (), episode: int = 0) -> None:
-        self._instances: list[Instance] = []
-        self._of_task: dict[str, list[Instance]] = {}
-        for instance in instances:
-            self.add(instance)
-        self.episode = episode
-        """Number of the present episode."""
-
-    @property
-    def instances(self) -> Sequence[Instance]:
-        """All instances, in the order in which they ended."""
-        return tuple(self._instances)
-
-    def add(self, instance: Instance) -> None:
-        """Let the graph grow by an instance, with its episode, task and prototype where they are new."""
-        self._instances.append(instance)
-        self._of_task.setdefault(instance.task, []).append(instance)
+    instances: list[Instance] = field(default_factory=list)
+    episode: int = 0
 
     def of_task(self, task: str) -> Experience | None:
         """Return what is known of a task; None where nobody has tried it."""
@@ -125,7 +111,7 @@ class WorldModel:
 
     def dump(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
-        return {"episodes": self.episode + 1, "instances": [each.model_dump(mode="json") for each in self._instances]}
+        return {"episodes": self.episode + 1, "instances": [each.model_dump(mode="json") for each in self.instances]}
 
     @staticmethod
     def load(data: object) -> WorldModel:
@@ -143,7 +129,7 @@ class WorldModel:
         return WorldModel(kept.instances, kept.episodes)
 
     def _for(self, task: str) -> Sequence[Instance]:
-        return self._of_task.get(task, [])
+        return [instance for instance in self.instances if instance.task == task]
 
 
 class _Kept(BaseModel):
@@ -229,14 +215,16 @@ class DrwellTeam:
         live.end = t
         self._ended.append(live)
         over = not self.serves(agent, live.plan, live.task)
-        self.model.add(self._instance(live, outcomes[-1].status, outcomes[-1].reason, over=over))
+        self.model.instances.append(self._instance(live, outcomes[-1].status, outcomes[-1].reason, over=over))
 
     def remember(self) -> dict[str, Any]:
         """Return the world model with what became of the plans that the end of the episode cut off, JSON-ready."""
-        whole = WorldModel(self.model.instances, self.model.episode)
+        whole = WorldModel([*self.model.instances], self.model.episode)
         for live in self._live.values():
             over = not self.serves(live.agent, live.plan, live.task)
-            whole.add(self._instance(live, PlanStatus.SUCCEEDED if over else PlanStatus.CANCELLED, "", over=over))
+            whole.instances.append(
+                self._instance(live, PlanStatus.SUCCEEDED if over else PlanStatus.CANCELLED, "", over=over)
+            )
         return whole.dump()
 
     def _instance(self, live: PlanRecord, status: PlanStatus, reason: str, *, over: bool) -> Instance:

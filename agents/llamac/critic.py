@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from maeil.calls import Call
@@ -36,6 +37,7 @@ from quorum.agents.coordination.joint import (
     under_way,
 )
 from quorum.agents.llamac.settings import CRITICS, Answers, LlamacConfig, LlamacRole
+from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.skills import Briefing, Gates
 
 
@@ -255,20 +257,69 @@ class TripletCritic:
         def judge(plans: dict[int, Plan]) -> tuple[Rejection, ...]:
             return self.scrutiny.judge(decision.sight, decision.joint(plans))
 
-        roles = CRITICS[self.settings.critics]
+        return await self._insist(
+            view,
+            decision,
+            CRITICS[self.settings.critics],
+            decision.asked,
+            form=self.answers.joint,
+            reader=self.answers.read_joint,
+            judge=judge,
+        )
+
+    async def _assess(
+        self, view: View, decision: Decision, asked: Sequence[int], blocks: Mapping[str, object]
+    ) -> dict[int, Plan]:
+        """Have the assessor make a suggestion for some agents, again until it passes; the others keep their plans."""
+        kept = {agent: plan for agent, plan in decision.plans.items() if agent not in asked}
+        sources = {role: proposal.plans for role, proposal in decision.critics.items()}
+        shown = {
+            role: {"thoughts": proposal.thoughts, "plans": named(proposal.plans, self.world.agents)}
+            for role, proposal in decision.critics.items()
+        }
+
+        def reader(value: object, asked: Sequence[int]) -> tuple[str, dict[int, Plan]]:
+            thoughts, plans = self.answers.read_assessor(value, asked, sources)
+            return thoughts, {**kept, **plans}
+
+        def judge(plans: dict[int, Plan]) -> tuple[Rejection, ...]:
+            judged = self.scrutiny.judge(decision.sight, decision.joint(plans))
+            return judged if self.settings.scrutinize_suggestion else ()
+
+        roles, form = (LlamacRole.ASSESSOR,), self.answers.assessor
+        found = await self._insist(
+            view, decision, roles, asked, form=form, reader=reader, judge=judge, blocks={**shown, **blocks}
+        )
+        return found[LlamacRole.ASSESSOR].plans
+
+    async def _insist(
+        self,
+        view: View,
+        decision: Decision,
+        roles: Sequence[LlamacRole],
+        asked: Sequence[int],
+        *,
+        form: AnswerFormat,
+        reader: Callable[[object, Sequence[int]], tuple[str, dict[int, Plan]]],
+        judge: Callable[[dict[int, Plan]], tuple[Rejection, ...]],
+        blocks: Mapping[str, object] = MappingProxyType({}),
+    ) -> dict[str, Proposal]:
+        """Ask in some roles at the same time for plans of some agents, again until all proposals pass.
+
+        Plans under way that conflict are recalled, and asked about as well.
+        """
         tried: dict[str, list[Proposal]] = {role.value: [] for role in roles}
-        refused: dict[str, object] = {}
+        refused: object = None
         feedback: list[dict[str, Any]] = []
-        asked = roles
+        left = roles
         while True:
-            blocks = {**self._blocks(decision, decision.asked), "refused": refused, "feedback": feedback}
+            given = {**self._blocks(decision, asked), **blocks, "refused": refused, "feedback": feedback}
             answers = await together(
-                partial(self.speaker.ask, role, self.answers.joint, view, blocks, agents=len(decision.asked))
-                for role in asked
+                partial(self.speaker.ask, role, form, view, given, agents=len(asked)) for role in left
             )
             written = {}
-            for role, answer in zip(asked, answers, strict=True):
-                proposal = _proposal(answer, lambda value: self.answers.read_joint(value, decision.asked), judge)
+            for role, answer in zip(left, answers, strict=True):
+                proposal = _proposal(answer, partial(reader, asked=asked), judge)
                 tried[role.value].append(proposal)
                 written[role.value] = answer.value
                 decision.calls.append(self.speaker.rejected(answer.call, proposal.rejections))
@@ -279,55 +330,20 @@ class TripletCritic:
             if decision.retries == 0:
                 return {role: self._settled(decision, tries) for role, tries in tried.items()}
             decision.retries -= 1
+            before = decision.running.keys()
             for proposal in failed.values():
                 decision.recall_offenders(proposal.rejections)
+            asked = sorted({*asked, *(before - decision.running.keys())})
             refused = {role: written[role] for role in failed}
             feedback = [
                 entry
                 for role, proposal in failed.items()
                 for entry in show_rejections(role, proposal.rejections, self.world.agents)
             ]
-            if self.settings.retry == "failed":
-                asked = tuple(role for role in roles if role.value in failed)
-
-    async def _assess(
-        self, view: View, decision: Decision, asked: Sequence[int], blocks: Mapping[str, object]
-    ) -> dict[int, Plan]:
-        """Have the assessor make a suggestion for some agents, again until it passes; the others keep their plans."""
-        kept = {agent: plan for agent, plan in decision.plans.items() if agent not in asked}
-        refused: object = None
-        sources = {role: proposal.plans for role, proposal in decision.critics.items()}
-        shown = {
-            role: {"thoughts": proposal.thoughts, "plans": named(proposal.plans, self.world.agents)}
-            for role, proposal in decision.critics.items()
-        }
-        tried: list[Proposal] = []
-        feedback: list[dict[str, Any]] = []
-
-        def reader(value: object) -> tuple[str, dict[int, Plan]]:
-            thoughts, plans = self.answers.read_assessor(value, asked, sources)
-            return thoughts, {**kept, **plans}
-
-        def judge(plans: dict[int, Plan]) -> tuple[Rejection, ...]:
-            judged = self.scrutiny.judge(decision.sight, decision.joint(plans))
-            return judged if self.settings.scrutinize_suggestion else ()
-
-        while True:
-            given = {**self._blocks(decision, asked), **shown, **blocks, "refused": refused, "feedback": feedback}
-            answer = await self.speaker.ask(LlamacRole.ASSESSOR, self.answers.assessor, view, given, agents=len(asked))
-            proposal = _proposal(answer, reader, judge)
-            decision.calls.append(self.speaker.rejected(answer.call, proposal.rejections))
-            if not proposal.rejections:
-                return proposal.plans
-            tried.append(proposal)
-            if decision.retries == 0:
-                return self._settled(decision, tried).plans
-            decision.retries -= 1
-            under_way_before = decision.running
-            decision.recall_offenders(proposal.rejections)
-            asked = sorted({*asked, *(under_way_before.keys() - decision.running.keys())})
-            refused = answer.value
-            feedback = show_rejections(LlamacRole.ASSESSOR.value, proposal.rejections, self.world.agents)
+            if LlamacRole.ASSESSOR in roles:
+                refused = written[LlamacRole.ASSESSOR]
+            elif self.settings.retry == "failed":
+                left = tuple(role for role in roles if role.value in failed)
 
     def _merged(self, decision: Decision) -> dict[int, Plan]:
         """Make the suggestion without a call: the last critic's plans, and the other's for those whom it leaves out."""

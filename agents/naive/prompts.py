@@ -25,9 +25,9 @@ from quorum.agents.naive.answers import AnswerTypes, may_talk
 from quorum.agents.prompting.answers import task_value
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, write_blocks
-from quorum.agents.prompting.grounding import ground, ids_of
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
 from quorum.agents.prompting.pictures import Pictures
+from quorum.agents.prompting.schemas import ground, ids_of
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.skills import prompts_of, skills_of
 

@@ -13,7 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.errors import InvalidThought
 from maeil.plans import Plan, Task
-from quorum.agents.prompting.bounds import BOUNDS, sent_bounds
+
+FAR = 1000
+"""A limit from here on is one that no sensible plan comes near."""
+
+_LIMITS = ("maximum", "exclusiveMaximum")
+BOUNDS = ("minimum", "exclusiveMinimum", *_LIMITS)
+"""The keywords of JSON Schema for the bounds of a number."""
 
 PLAN = "PlanAnswer"
 """Name of the schema of a plan."""
@@ -75,6 +81,24 @@ def part(name: str, meaning: str, **fields: Any) -> type[BaseModel]:
     required: Any = {key: (kind, ...) for key, kind in fields.items()}
     model: type[BaseModel] = create_model(name, __base__=Part, __doc__=meaning or None, **required)
     return model
+
+
+def sent_bounds(field: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the bounds of a number that the form of an answer has, from its JSON schema, by keyword.
+
+    That an id is not negative goes without saying. That a count is not 0 does not, for who answers by the form alone.
+    """
+    found = {key: field[key] for key in BOUNDS if key in field and not (key in _LIMITS and field[key] >= FAR)}
+    return {} if found == {"minimum": 0} else found
+
+
+def bounds_in_words(field: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the bounds that a prompt gives in words: those that a plan could run into.
+
+    A count that nothing limits has none.
+    """
+    found = sent_bounds(field)
+    return {} if found == {"minimum": 1} else found
 
 
 def tidy(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,8 @@ whoever wrote it, can close its block, open another, or begin a line of the prom
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import orjson
@@ -24,26 +24,8 @@ _LINE_ENDS_AND_MARKERS = str.maketrans(
     {"<": "\\u003c", "\x7f": "\\u007f", "\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 )
 _OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
-_BLOCK = re.compile(r"^<([a-z_]+)>\n(.*)\n</\1>$", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a block stands in a text, in characters from its beginning.
-
-    Attributes:
-        name: of the block.
-        begin: its first character.
-        value_begin: the first character of its JSON.
-        value_end: the first one behind its JSON.
-        end: the first one behind the block.
-    """
-
-    name: str
-    begin: int
-    value_begin: int
-    value_end: int
-    end: int
+BLOCK = re.compile(r"^<([a-z_]+)>\n(.*)\n</\1>$", re.MULTILINE)
+"""A block: its name, and its JSON."""
 
 
 def write_json(value: object) -> str:
@@ -71,15 +53,9 @@ def write_block(name: str, value: object) -> str:
 def read_blocks(text: str) -> Mapping[str, str]:
     """Find the blocks of a text: name to JSON. Of two with the same name the first counts."""
     found: dict[str, str] = {}
-    for name, content in _BLOCK.findall(text):
+    for name, content in BLOCK.findall(text):
         found.setdefault(name, content)
     return found
-
-
-def place_blocks(text: str) -> Iterator[Place]:
-    """Find where the blocks of a text stand, in their order."""
-    for found in _BLOCK.finditer(text):
-        yield Place(found[1], found.start(), found.start(2), found.end(2), found.end())
 
 
 def _plain(value: object) -> Any:

@@ -17,9 +17,10 @@ The places follow from the text alone, so that those of a recorded prompt are th
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
-from quorum.agents.prompting.blocks import Place, place_blocks
+from quorum.agents.prompting.blocks import BLOCK
 
 HISTORIES = frozenset({"memory", "history"})
 """Blocks that hold the history of a planner, a list that grows at its end."""
@@ -35,34 +36,33 @@ def marks(text: str) -> tuple[int, ...]:
     Args:
         text: the message, whatever templates it is made of.
     """
-    blocks = list(place_blocks(text))
+    blocks = list(BLOCK.finditer(text))
     if not blocks:
         return ()
-    words = text.rfind("\n\n", 0, blocks[0].begin) + 2
+    words = text.rfind("\n\n", 0, blocks[0].start()) + 2
     found = [words] if words > 1 else []
-    if any(block.name == _STATE for block in blocks):
+    if any(block[1] == _STATE for block in blocks):
         found += _of_planner(text, blocks)
     return tuple(found)
 
 
-def _of_planner(text: str, blocks: list[Place]) -> Iterator[int]:
+def _of_planner(text: str, blocks: list[re.Match[str]]) -> Iterator[int]:
     shared = 0
     for block in blocks:
-        if block.name in HISTORIES and not shared:
-            yield from _entries(text, block)
-        elif block.name in OF_THE_TURN:
-            shared = block.end
+        if block[1] in HISTORIES and not shared:
+            yield from _entries(text, *block.span(2))
+        elif block[1] in OF_THE_TURN:
+            shared = block.end()
         else:
             break
     if shared:
         yield shared
 
 
-def _entries(text: str, block: Place) -> Iterator[int]:
+def _entries(text: str, place: int, end: int) -> Iterator[int]:
     """Return the end of each entry of a list; nothing of what is none, which templates of one's own may hold."""
     decoder = json.JSONDecoder()
-    place = block.value_begin
-    while text[place] in "[," and place < block.value_end:
+    while text[place] in "[," and place < end:
         try:
             _, place = decoder.raw_decode(text, place + 1)
         except ValueError:

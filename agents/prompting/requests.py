@@ -14,7 +14,7 @@ from maeil.mind import Act, View
 from quorum.agents.llm.errors import AnswerInvalid
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Model, Origin, Request, Sampling
 from quorum.agents.llm.records import answered, invalid
-from quorum.agents.prompting.compact import compact
+from quorum.agents.prompting.schemas import compact
 
 T = TypeVar("T")
 

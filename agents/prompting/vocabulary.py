@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from maeil.actions import SymbolicAction
-from quorum.agents.prompting.bounds import bounds_in_words
+from quorum.agents.prompting.answers import bounds_in_words
 
 INTEGER = "integer"
 """The values of an argument that takes any integer that a plan could name."""

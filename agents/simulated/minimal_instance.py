@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ def minimal_instance(schema: Mapping[str, Any]) -> Any:
     Raises:
         ValueError: the schema has a type or a bound that is not known here, or no value fits that is small enough.
     """
-    return _Maker(_definitions_of(schema), lambda _choices: 0).value(schema)
+    return _made(schema, lambda: schema.get("$defs", {}), lambda _choices: 0)
 
 
 def random_instance(schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: np.random.Generator) -> Any:
@@ -37,32 +38,29 @@ def random_instance(schema: Mapping[str, Any], definitions: Mapping[str, Any], r
     Raises:
         ValueError: as for the smallest one.
     """
-    return _Maker(definitions, lambda choices: int(rng.integers(choices))).value(schema)
+    return _made(schema, lambda: definitions, lambda choices: int(rng.integers(choices)))
 
 
-def _definitions_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    definitions = schema.get("$defs", {})
-    if not isinstance(definitions, Mapping):
-        raise ValueError("$defs: they are no object")
-    return definitions
+def _made(schema: Any, definitions: Callable[[], Mapping[str, Any]], choose: Callable[[int], int]) -> Any:
+    """Make a value; `choose` picks one of so many possibilities, the smallest of which is 0."""
+    try:
+        return _Maker(dict(definitions()), choose).value(schema)
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        raise ValueError(f"it is no schema: {type(error).__name__}: {error}") from error
 
 
+@dataclass
 class _Maker:
-    """Makes a value; `choose` picks one of so many possibilities, the smallest of which is 0."""
-
-    def __init__(self, definitions: Mapping[str, Any], choose: Callable[[int], int]) -> None:
-        self._definitions = definitions
-        self._choose = choose
-        self._left = LARGEST
+    definitions: Mapping[str, Any]
+    choose: Callable[[int], int]
+    left: int = LARGEST
 
     def value(self, schema: Any, depth: int = 0) -> Any:
         self._take(1)
         if depth > DEEPEST:
             raise ValueError(f"the value would be nested more than {DEEPEST} deep")
-        if not isinstance(schema, Mapping):
-            raise ValueError(f"{schema!r} is no schema")
         if "$ref" in schema:
-            return self.value(self._definition(schema["$ref"]), depth + 1)
+            return self.value(self.definitions[schema["$ref"].rpartition("/")[2]], depth + 1)
         if "const" in schema:
             return schema["const"]
         if "enum" in schema:
@@ -72,7 +70,9 @@ class _Maker:
                 return self.value(self._one_of(schema, key), depth + 1)
         match schema.get("type"):
             case "object":
-                return self._object(schema, depth)
+                wanted = list(schema.get("required", []))
+                properties = schema.get("properties", {}).items()
+                return {name: self.value(part, depth + 1) for name, part in properties if name in wanted}
             case "array":
                 length = self._number(schema, "minItems", "maxItems")
                 self._take(length)
@@ -84,33 +84,21 @@ class _Maker:
             case "integer" | "number":
                 return self._number(schema, "minimum", "maximum")
             case "boolean":
-                return not self._choose(2)
+                return not self.choose(2)
             case "null":
                 return None
         raise ValueError(f"no value is known that fits the type {schema.get('type')!r}")
 
     def _take(self, amount: int) -> None:
-        self._left -= amount
-        if self._left < 0:
+        self.left -= amount
+        if self.left < 0:
             raise ValueError(f"the smallest value that fits has more than {LARGEST} parts and characters")
-
-    def _definition(self, reference: Any) -> Any:
-        name = str(reference).rpartition("/")[2]
-        if name not in self._definitions:
-            raise ValueError(f"$ref: there is no {reference!r}")
-        return self._definitions[name]
 
     def _one_of(self, schema: Mapping[str, Any], key: str) -> Any:
         choices = schema[key]
-        if not isinstance(choices, list) or not choices:
+        if not isinstance(choices, list):
             raise ValueError(f"{key}: a list of choices is needed")
-        return choices[self._choose(len(choices))]
-
-    def _object(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
-        wanted, properties = schema.get("required", []), schema.get("properties", {})
-        if not isinstance(properties, Mapping) or not isinstance(wanted, list):
-            raise ValueError("an object needs its properties as an object, and those required as a list")
-        return {name: self.value(part, depth + 1) for name, part in properties.items() if name in wanted}
+        return choices[self.choose(len(choices))]
 
     def _number(self, schema: Mapping[str, Any], at_least: str, at_most: str) -> int:
         """Make a whole number within the bounds of a schema, which may exclude them."""
@@ -120,7 +108,7 @@ class _Maker:
             low = 0 if above is None else above + 1
         if high is None:
             high = low + _WIDTH if below is None else below - 1
-        return math.ceil(low) + self._choose(max(min(int(high - low) + 1, _WIDTH), 1))
+        return math.ceil(low) + self.choose(max(min(int(high - low) + 1, _WIDTH), 1))
 
 
 def _bound(schema: Mapping[str, Any], key: str) -> int | float | None:

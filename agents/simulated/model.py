@@ -6,13 +6,16 @@ import asyncio
 import hashlib
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 import orjson
 
+from maeil.extensions.describe.describing import DESCRIBE
+from maeil.extensions.describe.matchers import BUCKETS, count
 from maeil.mind import Thought, View
 from maeil.names import unfold_names
 from quorum.agents.llm.embeddings import reply_with, wants_embeddings
@@ -24,6 +27,7 @@ from quorum.agents.naive.answers import write
 from quorum.agents.simulated import inject_errors
 from quorum.agents.simulated.minimal_instance import minimal_instance
 from quorum.agents.simulated.reading import (
+    answer_repair,
     find_actions,
     find_blocks,
     read_expected,
@@ -41,6 +45,8 @@ UNINFORMED = "simulated (uninformed)"
 _SHOWN = frozenset({"observation", "state"})
 """The blocks that show the world; a prompt for a role has one of them."""
 
+EMBEDDING_LENGTH = 64
+"""Numbers of an embedding."""
 CHARACTERS_PER_TOKEN = 4
 
 
@@ -77,8 +83,6 @@ class SimulatedModel(ProvidedModel):
             rng: for the choices of this answer.
         """
         if view.noted("repair"):
-            from quorum.agents.simulated.notes import answer_repair
-
             return answer_repair(speaker, view, self.settings.poor, rng)
         if expected := read_expected(blocks, view.names):
             return speaker.anticipate(view, expected, self.settings.poor, rng)
@@ -113,8 +117,6 @@ class SimulatedModel(ProvidedModel):
         """Embed the texts of a request; tokens read cost as always, and none are written."""
         usage = Usage(math.ceil(estimate_prompt(request)), 0)
         usd = usage.prompt * self.settings.usd_per_million_prompt / 1e6
-        from quorum.agents.simulated.embeddings import embed
-
         vectors = [embed(message.content) for message in request.messages]
         return reply_with(vectors, request, usage, NAME, usd=usd, simulated=True)
 
@@ -139,10 +141,8 @@ class SimulatedModel(ProvidedModel):
             blocks = {**blocks, "observation": "null"}
         else:
             speaker, name = _speaker(blocks, find_actions(request), schema)
-        try:
+        with _reading():
             blocks, notation = read_text_blocks(blocks)
-        except (ValueError, KeyError, TypeError) as error:
-            raise _unreadable(error) from error
         if refuses:
             return inject_errors.REFUSAL, Finish.REFUSAL, name
         value = self._answer(blocks, speaker, choice)
@@ -163,18 +163,13 @@ class SimulatedModel(ProvidedModel):
     def _answer(self, blocks: Mapping[str, str], speaker: Speaker[Any], rng: np.random.Generator) -> dict[str, Any]:
         """Answer a turn, or in a role of LLaMAC, the baselines, DR. WELL or `tom`, by the rules of the world."""
         poor = self.settings.poor
-        try:
+        with _reading():
             turn = orjson.loads(blocks["turn"])
             if (play := _player(turn.get("role", ""))) is not None:
                 return play(blocks, speaker, poor, rng)
             view = read_view(blocks, speaker.read_observation(blocks["observation"]), speaker.vocabulary)
-        except (ValueError, KeyError, TypeError) as error:
-            raise _unreadable(error) from error
-        if view.turn.asks:
-            from maeil.extensions.describe.describing import DESCRIBE
-
-            if DESCRIBE in view.turn.asks:
-                return write(Thought(answers={DESCRIBE: speaker.describe(view, poor, rng)}), view)
+        if DESCRIBE in view.turn.asks:
+            return write(Thought(answers={DESCRIBE: speaker.describe(view, poor, rng)}), view)
         thought = self.think(view, blocks, speaker, rng)
         if not turn.get("predict"):
             return write(thought, view)
@@ -189,12 +184,10 @@ def _speaker(
     blocks: Mapping[str, str], vocabulary: frozenset[str], schema: Mapping[str, Any]
 ) -> tuple[Speaker[Any], str]:
     """Return the speaker of the world of a prompt, and the name of the model that speaks by it."""
-    try:
+    with _reading():
         turn = orjson.loads(blocks["turn"])
         skills, team = skills_of(turn["world"]), unfold_names(turn.get("team", ()))
         facts = orjson.loads(blocks.get("facts", "{}"))
-    except (ValueError, KeyError, TypeError) as error:
-        raise _unreadable(error) from error
     if not skills.has("speaker"):
         return UninformedSpeaker(schema), UNINFORMED
     try:
@@ -225,10 +218,8 @@ def _player(role: str) -> Callable[..., dict[str, Any]] | None:
 
 
 def _role(blocks: Mapping[str, str]) -> str:
-    try:
+    with _reading():
         turn = orjson.loads(blocks["turn"])
-    except ValueError as error:
-        raise _unreadable(error) from error
     return str(turn.get("role", "")) if isinstance(turn, dict) else ""
 
 
@@ -236,14 +227,17 @@ def _read(blocks: Mapping[str, str]) -> str:
     """Answer one who asks what went wrong in a run; the rates of faults are for those who decide, not for readers."""
     from quorum.agents.simulated import reader
 
-    try:
+    with _reading():
         return orjson.dumps(reader.answer(blocks)).decode()
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Refuse a prompt that cannot be read."""
+    try:
+        yield
     except (ValueError, KeyError, TypeError, StopIteration) as error:
-        raise _unreadable(error) from error
-
-
-def _unreadable(error: Exception) -> BadRequest:
-    return BadRequest(f"llm=simulated cannot read the prompt: {type(error).__name__}: {error}")
+        raise BadRequest(f"llm=simulated cannot read the prompt: {type(error).__name__}: {error}") from error
 
 
 def _fit(plans: Iterable[dict[str, Any]], schema: Mapping[str, Any]) -> None:
@@ -303,3 +297,10 @@ def _seeds(seed: int, blocks: Mapping[str, str], later: Sequence[ChatMessage], s
 
 def _tokens(*texts: str) -> int:
     return -(-sum(map(len, texts)) // CHARACTERS_PER_TOKEN)
+
+
+def embed(text: str) -> list[float]:
+    """Return an embedding by character n-grams, which know nothing of meaning: of length 1, or 0 without a text."""
+    found = count(text).reshape(EMBEDDING_LENGTH, BUCKETS // EMBEDDING_LENGTH).sum(axis=1)
+    length = float(np.sqrt((found * found).sum()))
+    return (found / max(length, 1.0)).tolist()  # type: ignore[no-any-return]

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from maeil.actions import Vocabulary
 from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
-from maeil.messages import Draft, MessageKind
+from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, Observation, Resume, Thought, View
 from maeil.plans import Plan, Task
 
@@ -221,6 +221,11 @@ class Speaker(ABC, Generic[Seen]):
 @cache
 def _adapter(observation: type[Seen]) -> TypeAdapter[Seen]:
     return TypeAdapter(observation)
+
+
+def overheard(mate: int, view: View, text: str) -> Message:
+    """Return a message in which another tells the reader of a view what it takes up."""
+    return Message(0, mate, (view.agent,), text, MessageKind.PROPOSE, view.t, 0, 0)
 
 
 def take_turn(view: View, plan: Plan, nothing: str, *, silent: bool = False) -> Thought:

@@ -15,7 +15,7 @@ from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.llm.validation import validator_of
 from quorum.agents.prompting.answers import part_value
-from quorum.agents.prompting.grounding import ground
+from quorum.agents.prompting.schemas import ground
 from quorum.agents.simulated import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.parts import build

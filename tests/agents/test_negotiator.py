@@ -16,7 +16,7 @@ from maeil.metrics import compute_metrics
 from maeil.mind import PlanView
 from maeil.plans import PlanStatus, Task
 from maeil.trace import Trace
-from quorum.agents.skills.cube import knowledge as words
+from quorum.agents.skills.cube import negotiator as words
 from quorum.agents.skills.cube.negotiator import Demand, Negotiator, form_teams
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.parts import build as parts_of

@@ -14,7 +14,7 @@ from quorum.agents.naive import build
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
 from quorum.agents.skills import skills_of
-from quorum.agents.skills.cube import knowledge as words
+from quorum.agents.skills.cube import negotiator as words
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.parts import build as parts_of
 from tests.agents.naive_team import config, context, cube, settings, topology, view

@@ -26,8 +26,7 @@ from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
 from quorum.agents.simulated.minimal_instance import minimal_instance
 from quorum.agents.simulated.reading import find_blocks, read_view
-from quorum.agents.skills.cube.knowledge import Knowledge, recall
-from quorum.agents.skills.cube.negotiator import Negotiator
+from quorum.agents.skills.cube.negotiator import Knowledge, Negotiator, recall
 from quorum.agents.skills.cube.speaker import CubeSpeaker
 from tests.agents.naive_team import TOPOLOGIES, config, context, cube, episode, settings, topology, view
 

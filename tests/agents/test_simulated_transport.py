@@ -21,8 +21,7 @@ from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
 from quorum.agents.skills import JointPlanRequest
 from quorum.agents.skills.squeeze import SqueezeBriefing
-from quorum.agents.skills.squeeze.rules import share, widest_gap
-from quorum.agents.skills.squeeze.speaker import SqueezeSpeaker
+from quorum.agents.skills.squeeze.rules import SqueezeSpeaker, share, widest_gap
 from quorum.agents.skills.transport.gates import TransportGates
 from quorum.agents.skills.transport.moves import TransportBriefing, one_step
 from quorum.agents.skills.transport.speaker import TransportSpeaker, choose, known_board

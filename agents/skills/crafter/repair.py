@@ -127,7 +127,7 @@ def _collect(
     scene = scenes[members[0]]
     needed, reach = scene.needed(material), scene.seen.cooperation.radius
     cell = scene.cell_of(identity)
-    tries = [_try(scenes[agent], _rest(moment, agent), cell, reach) for agent in members]
+    tries = [_try(scenes[agent], moment.plans[agent].rest, cell, reach) for agent in members]
     there = [one for one in tries if one is not None and one.away <= reach + SPATIAL_TOLERANCE]
     together = max((sum(_overlap(one, other) for other in there) for one in there), default=0)
     able = sum(scene.can_collect(material) for scene in scenes.values())
@@ -146,11 +146,6 @@ def _craft(scenes: Mapping[int, Scene], members: Sequence[int]) -> Mapping[Const
         Constraint.TEMPORAL: (len(members), needed),
         Constraint.PARTICIPATION: (len(scenes), needed),
     }
-
-
-def _rest(moment: Moment, agent: int) -> Sequence[SymbolicAction]:
-    live = moment.plans[agent]
-    return live.plan.actions[live.index :]
 
 
 def _try(scene: Scene, actions: Sequence[SymbolicAction], goal: Cell, reach: int) -> _Try | None:

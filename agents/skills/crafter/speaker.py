@@ -3,12 +3,12 @@
 Alone it waits for nobody. In talk it says where it is, what it holds and has seen, and what it works on; it leaves to
 others what they work on, calls as many as a cell or a tool takes, comes when it is called, and obeys its leader or
 reports what stands in the way. It remembers what its prompt shows. As a critic of LLaMAC it plans for all agents that
-it is asked about, by what each of them knows: `critic.py`.
+it is asked about, by what each of them knows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,9 @@ import numpy as np
 import orjson
 
 from crafter_env import (
+    COLLECT,
     MAKE,
+    Cell,
     Collect,
     Craft,
     CrafterObservation,
@@ -36,11 +38,11 @@ from crafter_env import (
 from maeil.actions import Vocabulary
 from maeil.extensions.describe.describing import needs_of
 from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
-from maeil.messages import Draft, Message, MessageKind
+from maeil.messages import Draft, MessageKind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan, Task
+from quorum.agents.prompting.answers import plan_value
 from quorum.agents.skills.crafter.briefing import read_team
-from quorum.agents.skills.crafter.critic import joint_plan
 from quorum.agents.skills.crafter.gathering import Caller, follow, hindrance
 from quorum.agents.skills.crafter.hearsay import (
     Assignment,
@@ -50,31 +52,14 @@ from quorum.agents.skills.crafter.hearsay import (
     write_refusal,
     write_report,
 )
-from quorum.agents.skills.crafter.needs import TABLE_WOOD, explore, hide, rest, survive, work
-from quorum.agents.skills.crafter.scene import Scene, distance
-from quorum.agents.skills.speaker import LEADING, ROOT, TREE, JointPlanRequest, Prospect, Speaker
+from quorum.agents.skills.crafter.needs import PATIENCE, TABLE_WOOD, explore, fetch, harvest, hide, rest, survive, work
+from quorum.agents.skills.crafter.scene import RESOURCE, Scene, distance
+from quorum.agents.skills.speaker import LEADING, ROOT, TREE, JointPlanRequest, Prospect, Speaker, overheard
 
 SOUGHT = (Material.tree, Material.water, Material.coal, Material.iron, Material.diamond)
 """What the land has, in the order in which an agent needs it."""
 LOOKED_FOR = 2
 """Materials that a need names, at most: the first of which no place is known."""
-
-
-def describe(view: View, scene: Scene, sights: list[str]) -> Descriptor:
-    """Offer to tell the places that it has seen; ask for those of which it has neither seen nor heard.
-
-    Args:
-        view: the turn.
-        scene: what it knows.
-        sights: the places that its report names.
-    """
-    seen = tuple(m.name for m in SOUGHT if set(scene.known(m)) - set(scene.heard(m)))
-    wanted = tuple(material.name for material in SOUGHT if not scene.known(material))[:LOOKED_FOR]
-    report = write_report(scene.id_of(scene.cell), scene.seen.inventory, sights)
-    return Descriptor(
-        Offer(report, seen, free=view.plan is None and scene.seen.alive),
-        Need(f"I look for {' and '.join(wanted)}." if wanted else "", wanted),
-    )
 
 
 def asked(view: View) -> list[Material]:
@@ -124,9 +109,14 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
 
     def describe(self, view: View, poor: float, rng: np.random.Generator) -> Descriptor:  # noqa: ARG002 (of others)
         """Offer what it has seen; ask for what it knows no place of."""
-        observation = self.seen(view)
-        scene = Scene(observation, listen(view).places)
-        return describe(view, scene, _sights(scene))
+        scene = Scene(self.seen(view), listen(view).places)
+        seen = tuple(m.name for m in SOUGHT if set(scene.known(m)) - set(scene.heard(m)))
+        wanted = tuple(material.name for material in SOUGHT if not scene.known(material))[:LOOKED_FOR]
+        report = write_report(scene.id_of(scene.cell), scene.seen.inventory, _sights(scene))
+        return Descriptor(
+            Offer(report, seen, free=view.plan is None and scene.seen.alive),
+            Need(f"I look for {' and '.join(wanted)}." if wanted else "", wanted),
+        )
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer a turn; a coordinator without a body gives orders to all."""
@@ -162,7 +152,7 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
         """Take cells that others are expected to collect for claimed, where these have said nothing else."""
         heard = listen(view)
         claims = tuple(
-            Message(0, mate, (view.agent,), write_assignment(claim), MessageKind.PROPOSE, view.t, 0, 0)
+            overheard(mate, view, write_assignment(claim))
             for mate, task in sorted(expected.items())
             if heard.of(mate) is None and (claim := _expected_claim(mate, task, view.t)) is not None
         )
@@ -340,3 +330,99 @@ def _plan(view: View, scene: Scene, heard: Hearsay, poor: float, rng: np.random.
         or explore(scene, heading)
         or next((plan for way in ways if (plan := explore(scene, way)) is not None), rest())
     )
+
+
+_LASTING = frozenset(resource.value for material, resource in RESOURCE.items() if COLLECT[material].leaves is material)
+"""What several agents can take from one cell, each for itself."""
+
+
+def joint_plan(seen: Sequence[CrafterObservation], request: JointPlanRequest) -> dict[int, Plan]:
+    """Make a joint plan: `quorum.agents.skills.Speaker.propose`.
+
+    Each agent looks after its life, then works on its next tool. What takes several is collected by the nearest who can
+    and know the place, all of whom are free; where they are too few, each collects alone, or explores: the exploiter's
+    agents in a direction of their own, the explorer's in another one every 50 steps.
+
+    Args:
+        seen: what each agent of the team sees.
+        request: what is asked.
+    """
+    scenes = {agent: Scene(seen[agent]) for agent in request.asked if seen[agent].alive}
+    plans: dict[int, Plan] = {}
+    taken = {one for plan in request.running.values() for one in _claims(plan["actions"])}
+    for agent, scene in scenes.items():
+        if agent in plans:
+            continue
+        first = survive(scene) or hide(scene) or work(scene)
+        free = {other: scenes[other] for other in scenes if other not in plans}
+        found = _team(agent, first, free)
+        if found is None:
+            ahead = 1 + seen[agent].step // 50 if request.role == "explorer" else 0
+            alone = _alone(scene, first, taken, list(Direction)[(agent + ahead) % len(Direction)])
+            found = {agent: alone} if alone is not None else {}
+        plans |= found
+        taken |= {one for plan in found.values() for one in _claims(plan_value(plan)["actions"])}
+    for agent in request.drawn_at_random():
+        heading = list(Direction)[request.rng.integers(len(Direction))]
+        if agent in scenes and (anywhere := _anywhere(scenes[agent], heading)) is not None:
+            plans[agent] = anywhere
+    return plans
+
+
+def _alone(scene: Scene, plan: Plan | None, taken: Set[object], heading: Direction) -> Plan | None:
+    """What an agent does for itself: its plan, or what else takes nobody else and nothing from anybody, on the way too.
+
+    None when there is nothing that it could do.
+    """
+    if plan is None or _takes_several(scene, plan) or _claims(plan_value(plan)["actions"]) & taken:
+        plan = harvest(scene, frozenset(one for one in taken if isinstance(one, int)))
+    if plan is None or _claims(plan_value(plan)["actions"]) & taken:
+        plan = _anywhere(scene, heading)
+    return plan
+
+
+def _anywhere(scene: Scene, heading: Direction) -> Plan | None:
+    """Explore, rather in a direction; None where there is nothing to see."""
+    ways = (heading, *Direction)
+    return next((plan for way in ways if (plan := explore(scene, way)) is not None), None)
+
+
+def _takes_several(scene: Scene, plan: Plan) -> Cell | None:
+    """The cell of a plan that takes several agents to collect."""
+    for action in plan.actions:
+        if isinstance(action, Collect) and action.target is not None:
+            cell = scene.cell_of(action.target)
+            if scene.material(cell) in RESOURCE and scene.needed(scene.material(cell)) > 1:
+                return cell
+    return None
+
+
+def _team(agent: int, plan: Plan | None, free: Mapping[int, Scene]) -> dict[int, Plan] | None:
+    """Plans for as many free agents as the target of a plan takes; None when there are too few, or it takes one."""
+    scene = free[agent]
+    cell = _takes_several(scene, plan) if plan is not None else None
+    if cell is None:
+        return None
+    material, identity = scene.material(cell), scene.id_of(cell)
+    team: dict[int, Plan] = {}
+    nearest = sorted(free.items(), key=lambda entry: (entry[0] != agent, distance(entry[1].cell, cell), entry[0]))
+    for other, its_scene in nearest:
+        if len(team) == scene.needed(material):
+            break
+        if its_scene.material(cell) is material and its_scene.can_collect(material):
+            avoid = frozenset(its_scene.id_of(known) for known in its_scene.known(material) if known != cell)
+            found = fetch(its_scene, material, avoid=avoid, patience=PATIENCE)
+            if found is not None and (identity in _targets(found) or other == agent):
+                team[other] = found
+    return team if len(team) == scene.needed(material) else None
+
+
+def _targets(plan: Plan) -> set[int | None]:
+    """The cells that a plan collects from."""
+    return {action.target for action in plan.actions if isinstance(action, Collect)}
+
+
+def _claims(actions: Sequence[Mapping[str, Any]]) -> set[object]:
+    """What only one agent sees to: what is gone when it is collected, kinds of things that are placed."""
+    cells = {a["target"] for a in actions if a["action"] == "collect" and a["resource"] not in _LASTING}
+    return (cells | {action["object"] for action in actions if action["action"] == "place"}) - {None}

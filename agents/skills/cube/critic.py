@@ -7,8 +7,7 @@ from collections.abc import Iterable
 
 from cube_env import Cell, Direction, Move, SymbolicBlock, SymbolicObservation
 from maeil.plans import Plan, Task
-from quorum.agents.skills.cube.knowledge import block_of, clear
-from quorum.agents.skills.cube.plans import Wording, way
+from quorum.agents.skills.cube.plans import Wording, block_of, clear, way
 from quorum.agents.skills.speaker import JointPlanRequest
 
 PATIENCE = 20

@@ -27,6 +27,7 @@ from cube_env import (
 from maeil.mind import Observation
 from maeil.tasks import Constraint
 from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight, called
+from quorum.agents.skills.cube.plans import STEP
 from quorum.agents.skills.cube.pushes import Board, Key, PushTask, Sweep, aim_of, groups, jobs, moves, overlap, place_of
 
 
@@ -47,8 +48,7 @@ def unavailable(board: Board, agent: int, joint: Joint) -> Rejection | None:
         case PushBlock(block=block) | PushTowards(block=block) if block in board.blocks:
             legal = bool(board.faces_at(cell, block))
         case Move(direction=direction):
-            row_step, col_step = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}[direction.value]
-            legal = board.is_free((cell[0] + row_step, cell[1] + col_step))
+            legal = board.is_free((cell[0] + STEP[direction][0], cell[1] + STEP[direction][1]))
         case Idle() | Wait() | WaitAgents():
             legal = True
         case Navigate():

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from cube_env import (
+    Cell,
+    Direction,
     Entity,
     Face,
+    Idle,
     MoveToBlock,
     Navigate,
     PushBlock,
     PushTowards,
     Rendezvous,
     SymbolicBlock,
+    SymbolicObservation,
+    Wait,
 )
 from maeil.actions import SymbolicAction
-from maeil.plans import Plan, Task
+from maeil.plans import Plan, PlanStatus, Task
 
 SIDES = 6
 """Sides of the grid: the steps after which an action that names no timeout gives up."""
 
 TRIES = 3
 """Steps after which an attempt gives up on a block that does not move."""
+
+
+STEP: Mapping[Direction, Cell] = dict(zip(Direction, ((-1, 0), (1, 0), (0, -1), (0, 1)), strict=True))
+"""Rows and columns of a step."""
+
+IN_VAIN = (PlanStatus.FAILED, PlanStatus.TIMED_OUT)
+"""How plans end that have come to nothing."""
+
+BLOCK = re.compile(r"block_(\d+)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +65,14 @@ class Wording:
         if self.meets:
             return MoveToBlock(block=block.id, face=Face.left)
         return Navigate(entity=Entity.block, id=block.id)
+
+    def wait(self, steps: int) -> SymbolicAction:
+        """Do nothing."""
+        return Idle(steps=steps) if self.meets else Wait(steps=steps)
+
+    def push(self, block: int, steps: int) -> SymbolicAction:
+        """Push a block."""
+        return PushBlock(block=block, steps=steps) if self.meets else PushTowards(block=block, steps=steps)
 
     def delivery(
         self, block: SymbolicBlock, rationale: str, patience: int | None = None, count: int | None = None
@@ -104,3 +127,25 @@ def way(cell: tuple[int, int], block: SymbolicBlock) -> int:
     row, col = cell
     nearest = min(max(row, block.row), block.row + block.weight - 1)
     return abs(row - nearest) + abs(col - (block.col - 1))
+
+
+def manhattan(one: Cell, other: Cell) -> int:
+    """Manhattan distance of two cells."""
+    return abs(one[0] - other[0]) + abs(one[1] - other[1])
+
+
+def clear(observation: SymbolicObservation) -> list[SymbolicBlock]:
+    """The blocks with a clear way to the goal."""
+    return [block for block in observation.blocks if not block.ahead]
+
+
+def seen(observation: SymbolicObservation) -> dict[int, int]:
+    """Agents that stand at the left face of a block with a clear way, and that block."""
+    at = {cell: agent for agent, cell in enumerate(observation.agents)}
+    return {at[cell]: block.id for block in clear(observation) for cell in block.faces.left.taken}
+
+
+def block_of(task: Task | None) -> int | None:
+    """The id in the target of a task, `block_3` or `block_3/left`; None when it names no block."""
+    found = BLOCK.match(task.target) if task is not None else None
+    return int(found[1]) if found else None

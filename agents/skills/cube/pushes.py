@@ -25,7 +25,7 @@ from cube_env import (
 )
 from maeil.actions import SymbolicAction
 from maeil.plans import Plan
-from quorum.agents.skills.cube.plans import SIDES
+from quorum.agents.skills.cube.plans import SIDES, STEP, manhattan
 
 PUSHED: Mapping[Face, Cell] = {Face.left: (0, 1), Face.right: (0, -1), Face.up: (1, 0), Face.down: (-1, 0)}
 """Rows and columns that a block moves by when it is pushed from a face."""
@@ -78,10 +78,14 @@ class Board:
             self._lanes[block, face] = self._find_lanes(block, face)
         return self._lanes[block, face]
 
+    def face(self, block: int, face: Face) -> list[Cell]:
+        """The cells of a face, whatever is in them."""
+        return _strip(self._squares[block], (-PUSHED[face][0], -PUSHED[face][1]))
+
     def _find_lanes(self, block: int, face: Face) -> list[list[Cell]]:
         row_step, col_step = PUSHED[face]
         found = []
-        for row, col in _strip(self._squares[block], (-row_step, -col_step)):
+        for row, col in self.face(block, face):
             lane, cell = [], (row, col)
             while self.is_free(cell):
                 lane.append(cell)
@@ -242,7 +246,7 @@ def place_of(key: Key) -> str:
 
 def jobs(board: Board, agent: int, plan: Plan) -> list[PushTask]:
     """Return the pushes of a plan, in order. Blocks that are not there any more make none."""
-    return _read(_Reader(board, agent, {}), plan)
+    return _read(_Reader(board, agent, {}, board.agents[agent]), plan)
 
 
 def groups(board: Board, plans: Mapping[int, Plan]) -> dict[Key, list[PushTask]]:
@@ -253,7 +257,7 @@ def groups(board: Board, plans: Mapping[int, Plan]) -> dict[Key, list[PushTask]]
     aims = {agent: aim for agent, plan in plans.items() if (aim := _aim(plan)) is not None}
     found: dict[Key, list[PushTask]] = {}
     for agent, plan in sorted(plans.items()):
-        for job in _read(_Reader(board, agent, aims), plan):
+        for job in _read(_Reader(board, agent, aims, board.agents[agent]), plan):
             if job.face is not None:
                 found.setdefault((job.block, job.face), []).append(job)
     return found
@@ -284,24 +288,25 @@ def _read(reader: _Reader, plan: Plan) -> list[PushTask]:
     return [job for action in plan.actions if (job := reader.read(action)) is not None]
 
 
+@dataclass(slots=True)
 class _Reader:
     """Reads the actions of a plan in order, and keeps where they lead and how long they take.
 
-    Args:
+    Attributes:
         board: as it is now.
         agent: whose plan it is.
         aims: the face that each agent goes to first, as far as it goes to one.
+        cell: where the agent is by now.
     """
 
-    def __init__(self, board: Board, agent: int, aims: Mapping[int, Key]) -> None:
-        self._board = board
-        self._agent = agent
-        self._aims = aims
-        self._cell: Cell = board.agents[agent]
-        self._time: int | None = 0
-        self._at: Key | None = None
-        self._count = 0
-        self._patience: int | None = None
+    board: Board
+    agent: int
+    aims: Mapping[int, Key]
+    cell: Cell
+    time: int | None = 0
+    at: Key | None = None
+    count: int = 0
+    patience: int | None = None
 
     def read(self, action: SymbolicAction) -> PushTask | None:
         """Take in an action; give the job when it is a push."""
@@ -309,26 +314,26 @@ class _Reader:
             case Idle(steps=steps) | Wait(steps=steps) | YieldBlock(steps=steps):
                 self._spend(steps)
             case Move(direction=direction, steps=steps):
-                self._walk(direction.action, steps)
+                self._walk(STEP[direction], steps)
             case MoveToBlock() | Navigate():
                 self._go(action)
             case Rendezvous(block=block, face=face, count=count, timeout=timeout):
-                self._at = block, face
-                self._count, self._patience = count, self._or_default(timeout)
-            case PushBlock(block=block) if block in self._board.blocks:
-                patience = self._patience if self._patience is not None else self._or_default(action.timeout)
-                return PushTask(self._agent, block, self._face(block), action.steps, self._time, patience, self._count)
-            case PushTowards(block=block, steps=steps) if block in self._board.blocks:
+                self.at = block, face
+                self.count, self.patience = count, self._or_default(timeout)
+            case PushBlock(block=block) if block in self.board.blocks:
+                patience = self.patience if self.patience is not None else self._or_default(action.timeout)
+                return PushTask(self.agent, block, self._face(block), action.steps, self.time, patience, self.count)
+            case PushTowards(block=block, steps=steps) if block in self.board.blocks:
                 at = self._face(block)
-                force = self._board.force(block, at) if at is not None else 0
-                return PushTask(self._agent, block, at, steps, self._time, steps - 1, force, in_vain=True)
+                force = self.board.force(block, at) if at is not None else 0
+                return PushTask(self.agent, block, at, steps, self.time, steps - 1, force, in_vain=True)
         return None
 
     def _face(self, block: int) -> Face | None:
         """The face at which the agent is by now."""
-        if self._at is not None and self._at[0] == block:
-            return self._at[1]
-        return next(iter(self._board.faces_at(self._cell, block)), None)
+        if self.at is not None and self.at[0] == block:
+            return self.at[1]
+        return next(iter(self.board.faces_at(self.cell, block)), None)
 
     def _go(self, action: MoveToBlock | Navigate) -> None:
         """Walk to a face; or to a place that is none, as the crow flies."""
@@ -336,45 +341,44 @@ class _Reader:
         if aim is None:
             assert isinstance(action, Navigate)
             place = self._place(action)
-            self._spend(abs(place[0] - self._cell[0]) + abs(place[1] - self._cell[1]))
-            self._cell, self._at = place, None
-        elif aim[0] in self._board.blocks:
+            self._spend(manhattan(place, self.cell))
+            self.cell, self.at = place, None
+        elif aim[0] in self.board.blocks:
             # Where all places are taken it waits for the block to move on, behind those who push it.
-            ways = self._board.ways(*aim, self._standing(*aim)) or self._board.ways(*aim)
-            way = 0 if self._board.is_aligned(self._cell, *aim) else ways.get(self._cell)
-            self._time = None if way is None or self._time is None else self._time + way
-            self._at, self._count, self._patience = aim, 0, None
+            ways = self.board.ways(*aim, self._standing(*aim)) or self.board.ways(*aim)
+            way = 0 if self.board.is_aligned(self.cell, *aim) else ways.get(self.cell)
+            self.time = None if way is None or self.time is None else self.time + way
+            self.at, self.count, self.patience = aim, 0, None
 
     def _place(self, action: Navigate) -> Cell:
         match action:
             case Navigate(entity=Entity.cell, cell=(row, col)):
                 return row, col
-            case Navigate(entity=Entity.agent, id=int(agent)) if agent < len(self._board.agents):
-                return self._board.agents[agent]
+            case Navigate(entity=Entity.agent, id=int(agent)) if agent < len(self.board.agents):
+                return self.board.agents[agent]
             case _:
-                return self._cell[0], self._board.side - 1
+                return self.cell[0], self.board.side - 1
 
     def _standing(self, block: int, face: Face) -> list[Cell]:
         """Cells of the agents that are at a face already, and do not leave for another one."""
         return [
             cell
-            for agent, cell in enumerate(self._board.agents)
-            if cell != self._cell
-            and self._aims.get(agent, (block, face)) == (block, face)
-            and self._board.is_aligned(cell, block, face)
+            for agent, cell in enumerate(self.board.agents)
+            if cell != self.cell
+            and self.aims.get(agent, (block, face)) == (block, face)
+            and self.board.is_aligned(cell, block, face)
         ]
 
-    def _walk(self, direction: int, steps: int) -> None:
-        row_step, col_step = {1: (-1, 0), 2: (1, 0), 3: (0, -1), 4: (0, 1)}[int(direction)]
+    def _walk(self, step: Cell, steps: int) -> None:
         for _ in range(steps):
-            ahead = self._cell[0] + row_step, self._cell[1] + col_step
-            if self._board.is_free(ahead):
-                self._cell = ahead
+            ahead = self.cell[0] + step[0], self.cell[1] + step[1]
+            if self.board.is_free(ahead):
+                self.cell = ahead
         self._spend(steps)
 
     def _spend(self, steps: int) -> None:
-        if self._time is not None:
-            self._time += steps
+        if self.time is not None:
+            self.time += steps
 
     def _or_default(self, timeout: int | None) -> int:
-        return timeout if timeout is not None else SIDES * self._board.side
+        return timeout if timeout is not None else SIDES * self.board.side

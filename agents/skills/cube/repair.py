@@ -11,11 +11,10 @@ no meeting; who meets pushes from the step on in which enough have come to the m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cube_env import (
-    Cell,
     Entity,
     Face,
     Idle,
@@ -36,9 +35,8 @@ from maeil.plans import Plan, Task
 from maeil.tasks import Constraint
 from maeil.world import World
 from quorum.agents.skills.cube.critic import PATIENCE
-from quorum.agents.skills.cube.knowledge import clear
-from quorum.agents.skills.cube.plans import SIDES, Wording
-from quorum.agents.skills.cube.pushes import PUSHED, Board, Key, jobs
+from quorum.agents.skills.cube.plans import SIDES, STEP, Wording, clear, manhattan
+from quorum.agents.skills.cube.pushes import Board, Key, jobs
 
 TOLERANCE = 1
 """Steps by which pushes may miss each other and still count as one (published; the spatial tolerance is 0)."""
@@ -63,19 +61,18 @@ class CubeRepair(RepairRules):
 
     def predict(self, moment: Moment) -> Sequence[Violation]:
         """Return which blocks will not be moved: too few agents in the team, at the face, or at the same time."""
-        seen = _seen(moment.world)
-        board = Board(seen)
+        board = Board(_seen(moment.world))
         found: list[Violation] = []
         for task, agents in moment.groups.items():
             key = _key(task)
             block = board.blocks.get(key[0])
             if block is None:
                 continue
-            pushes = _pushes(seen, block, key[1], {agent: _rest(moment, agent) for agent in agents})
+            pushes = _pushes(board, key, {agent: moment.plans[agent].rest for agent in agents})
             counts = {
                 Constraint.SPATIAL: sum(push.at_face for push in pushes),
                 Constraint.TEMPORAL: _cohort(pushes),
-                Constraint.PARTICIPATION: len(seen.agents),
+                Constraint.PARTICIPATION: len(board.agents),
             }
             found += [
                 Violation(task, constraint, agents, count, block.weight)
@@ -102,7 +99,7 @@ class CubeRepair(RepairRules):
                 (
                     (block.id not in failing_blocks, -block.weight, ways[-1], block.id, team)
                     for block in clear(seen)
-                    if block.id not in served and (found := _team(board, seen, block, pool)) is not None
+                    if block.id not in served and (found := _team(board, block, pool)) is not None
                     for ways, team in [found]
                 ),
                 default=None,
@@ -149,16 +146,9 @@ def _key(task: Task) -> Key:
     return int(block), Face(face)
 
 
-def _rest(moment: Moment, agent: int) -> Sequence[SymbolicAction]:
-    live = moment.plans[agent]
-    return live.plan.actions[live.index :]
-
-
-def _pushes(
-    seen: SymbolicObservation, block: SymbolicBlock, face: Face, plans: Mapping[int, Sequence[SymbolicAction]]
-) -> list[_Push]:
+def _pushes(board: Board, key: Key, plans: Mapping[int, Sequence[SymbolicAction]]) -> list[_Push]:
     """Return the pushes of some agents at a face; who meets more than come to the meeting never pushes."""
-    found = {agent: _arrival(seen, block, face, agent, actions) for agent, actions in plans.items()}
+    found = {agent: _arrival(board, key, agent, actions) for agent, actions in plans.items()}
     there = sorted(arrival.time for arrival in found.values() if arrival is not None and arrival.count)
     pushes = []
     for arrival in found.values():
@@ -171,22 +161,20 @@ def _pushes(
     return pushes
 
 
-def _arrival(
-    seen: SymbolicObservation, block: SymbolicBlock, face: Face, agent: int, actions: Sequence[SymbolicAction]
-) -> _Arrival | None:
+def _arrival(board: Board, key: Key, agent: int, actions: Sequence[SymbolicAction]) -> _Arrival | None:
     """Walk through a plan up to its push of a block, as though nothing were in the way."""
-    cells = tuple(_face_cells(block, face))
-    cell, time, count, patience = seen.agents[agent], 0, 0, 0
-    usual = SIDES * seen.side
+    block, cells = board.blocks[key[0]], board.face(*key)
+    cell, time, count, patience = board.agents[agent], 0, 0, 0
+    usual = SIDES * board.side
     for action in actions:
         match action:
             case MoveToBlock(block=block.id) | Navigate(entity=Entity.block, id=block.id):
-                nearest = min(cells, key=lambda place: _manhattan(cell, place))
-                cell, time = nearest, time + _manhattan(cell, nearest)
+                nearest = min(cells, key=lambda place: manhattan(cell, place))
+                cell, time = nearest, time + manhattan(cell, nearest)
             case Navigate(entity=Entity.cell, cell=(row, col)):
-                cell, time = (row, col), time + _manhattan(cell, (row, col))
+                cell, time = (row, col), time + manhattan(cell, (row, col))
             case Move(direction=direction, steps=steps):
-                down, right = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}[direction.value]
+                down, right = STEP[direction]
                 cell, time = (cell[0] + down * steps, cell[1] + right * steps), time + steps
             case Idle(steps=steps) | Wait(steps=steps) | YieldBlock(steps=steps):
                 time += steps
@@ -208,25 +196,10 @@ def _cohort(pushes: Sequence[_Push]) -> int:
     )
 
 
-def _face_cells(block: SymbolicBlock, face: Face) -> Iterator[Cell]:
-    down, right = PUSHED[face]
-    for k in range(block.weight):
-        if right:
-            yield block.row + k, block.col - 1 if right > 0 else block.col + block.weight
-        else:
-            yield block.row - 1 if down > 0 else block.row + block.weight, block.col + k
-
-
-def _manhattan(one: Cell, other: Cell) -> int:
-    return abs(one[0] - other[0]) + abs(one[1] - other[1])
-
-
-def _team(
-    board: Board, seen: SymbolicObservation, block: SymbolicBlock, pool: Sequence[int]
-) -> tuple[list[int], list[int]] | None:
+def _team(board: Board, block: SymbolicBlock, pool: Sequence[int]) -> tuple[list[int], list[int]] | None:
     """Return the nearest agents that can push a block from the left, with their ways; None where there are too few."""
     ways = board.ways(block.id, Face.left)
-    near = sorted((ways[seen.agents[agent]], agent) for agent in pool if seen.agents[agent] in ways)[: block.weight]
+    near = sorted((ways[board.agents[agent]], agent) for agent in pool if board.agents[agent] in ways)[: block.weight]
     if len(near) < block.weight:
         return None
     return [way for way, _ in near], [agent for _, agent in near]

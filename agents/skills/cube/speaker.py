@@ -32,24 +32,13 @@ from cube_env import (
 )
 from maeil.actions import Vocabulary
 from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
-from maeil.messages import Message, MessageKind
 from maeil.mind import Act, Resume, Thought, View
-from maeil.plans import Plan, PlanStatus, Task
+from maeil.plans import Plan, Task
 from maeil.tasks import OpenTask
 from quorum.agents.skills.cube.critic import PATIENCE, joint_plan
-from quorum.agents.skills.cube.knowledge import (
-    Knowledge,
-    block_of,
-    claimed_blocks,
-    clear,
-    deliveries,
-    recall,
-    seen,
-    write_claim,
-)
-from quorum.agents.skills.cube.negotiator import Negotiator
-from quorum.agents.skills.cube.plans import CUBE, Wording, delivery_of, way
-from quorum.agents.skills.speaker import JointPlanRequest, Prospect, Speaker
+from quorum.agents.skills.cube.negotiator import Negotiator, claimed_blocks, deliveries, recall, write_claim
+from quorum.agents.skills.cube.plans import CUBE, IN_VAIN, Wording, block_of, clear, delivery_of, seen, way
+from quorum.agents.skills.speaker import JointPlanRequest, Prospect, Speaker, overheard
 
 
 def redirected(block: SymbolicBlock, view: View, observation: SymbolicObservation) -> SymbolicBlock:
@@ -71,9 +60,6 @@ def _lacking(task: OpenTask, agent: int) -> int:
     return task.needs - len({*(task.in_place or ()), *task.planned} - {agent})
 
 
-_IN_VAIN = (PlanStatus.FAILED, PlanStatus.TIMED_OUT)
-
-
 def lone_choice(view: View, observation: SymbolicObservation) -> SymbolicBlock:
     """Return the block that one takes who knows nothing of what the others are going to do.
 
@@ -85,7 +71,7 @@ def lone_choice(view: View, observation: SymbolicObservation) -> SymbolicBlock:
     there = Counter(stand.values())
     others = Counter(block for agent, block in stand.items() if agent != view.agent)
     short = [block for block in clear(observation) if others[block.id] < block.weight] or clear(observation)
-    if view.outcomes and view.outcomes[-1].status in _IN_VAIN:
+    if view.outcomes and view.outcomes[-1].status in IN_VAIN:
         return min(short, key=lambda block: (-there[block.id], block.distance, block.id))
     cell = observation.agents[view.agent]
     return min(short, key=lambda block: (way(cell, block), block.id))
@@ -93,22 +79,6 @@ def lone_choice(view: View, observation: SymbolicObservation) -> SymbolicBlock:
 
 OFFERED = 2
 """Blocks that an agent offers to push, the nearest."""
-
-
-def describe(view: View, observation: SymbolicObservation, known: Knowledge) -> Descriptor:
-    """Offer to push the nearest blocks; need hands for the one that is wanted, and to know who else comes to it."""
-    cell = observation.cell
-    assert cell is not None
-    ranked = sorted(clear(observation), key=lambda block: (known.failures[block.id], way(cell, block), block.id))
-    wished = known.wishes.get(view.agent)
-    wanted = next((block for block in ranked if block.id == wished), ranked[0])
-    offered = [wanted, *(block for block in ranked if block is not wanted)][:OFFERED]
-    names = tuple(f"block_{block.id}" for block in offered)
-    text = f"I can push {' or '.join(names)}; {names[0]} is {way(cell, wanted)} steps away."
-    hands = f"{names[0]} takes {wanted.weight - 1} more to push. " if wanted.weight > 1 else ""
-    return Descriptor(
-        Offer(text, names, free=view.plan is None), Need(f"{hands}Who else can push {names[0]}?", names[:1])
-    )
 
 
 PATIENCES = (3, PATIENCE)
@@ -146,9 +116,20 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         return read_shown(orjson.loads(text))
 
     def describe(self, view: View, poor: float, rng: np.random.Generator) -> Descriptor:  # noqa: ARG002 (of others)
-        """Offer to push the nearest blocks, and ask for hands."""
+        """Offer to push the nearest blocks; need hands for the one that is wanted, and to know who else comes to it."""
         observation = self.seen(view)
-        return describe(view, observation, recall(view, observation))
+        known, cell = recall(view, observation), observation.cell
+        assert cell is not None
+        ranked = sorted(clear(observation), key=lambda block: (known.failures[block.id], way(cell, block), block.id))
+        wished = known.wishes.get(view.agent)
+        wanted = next((block for block in ranked if block.id == wished), ranked[0])
+        offered = [wanted, *(block for block in ranked if block is not wanted)][:OFFERED]
+        names = tuple(f"block_{block.id}" for block in offered)
+        text = f"I can push {' or '.join(names)}; {names[0]} is {way(cell, wanted)} steps away."
+        hands = f"{names[0]} takes {wanted.weight - 1} more to push. " if wanted.weight > 1 else ""
+        return Descriptor(
+            Offer(text, names, free=view.plan is None), Need(f"{hands}Who else can push {names[0]}?", names[:1])
+        )
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer as a negotiator would where there is talk, and follow feedback; alone, try what is nearest."""
@@ -173,7 +154,7 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         if block is None:
             raise ValueError(f"it sees no block of the task {task}")
         waits = [self._wording.delivery(block, "", patience) for patience in PATIENCES]
-        later = Plan((Idle(steps=LATER) if self._wording.meets else Wait(steps=LATER), *waits[-1].actions))
+        later = Plan((self._wording.wait(LATER), *waits[-1].actions))
         return [self._wording.attempt(block, ""), *waits, later]
 
     def prospects(self, view: View, mate: int) -> list[Prospect]:
@@ -200,16 +181,7 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         spoken = {message.sender for message in (*view.memory, *view.unread) if message.t == view.t}
         blocks: dict[int | None, SymbolicBlock] = {block.id: block for block in clear(observation)}
         claims = tuple(
-            Message(
-                0,
-                mate,
-                (view.agent,),
-                write_claim(block.id, way(observation.agents[mate], block)),
-                MessageKind.PROPOSE,
-                view.t,
-                0,
-                0,
-            )
+            overheard(mate, view, write_claim(block.id, way(observation.agents[mate], block)))
             for mate, task in sorted(expected.items())
             if mate not in spoken and (block := blocks.get(block_of(task))) is not None
         )

@@ -63,7 +63,7 @@ class SqueezeSkills(WorldSkills):
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that searches the peak by its own picks."""
-        from quorum.agents.skills.squeeze.speaker import SqueezeSpeaker
+        from quorum.agents.skills.squeeze.rules import SqueezeSpeaker
 
         return SqueezeSpeaker()
 

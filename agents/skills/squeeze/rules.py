@@ -1,17 +1,23 @@
-"""The rules of the Gaussian squeeze: the search for the peak, the greedy team, the gates, the median of plans."""
+"""The rules of the Gaussian squeeze: the search for the peak, the greedy team, the gates, the median, the speaker."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
+from math import fsum
 from statistics import median_low
 
-from llamac_env import HIGHEST, Pick, SqueezeObservation
-from maeil.mind import Observation, View
+import numpy as np
+import orjson
+
+from llamac_env import HIGHEST, Pick, SqueezeObservation, read_rounds
+from maeil.actions import Vocabulary
+from maeil.mind import Observation, Thought, View
 from maeil.plans import Plan, Task
 from maeil.tasks import Constraint
 from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight, called
 from quorum.agents.skills.commanded import CommandedMind
+from quorum.agents.skills.speaker import JointPlanRequest, Speaker, take_turn
 
 GOLDEN = 0.381966
 """Share of a gap at which golden-section search tries next."""
@@ -81,7 +87,7 @@ class SearchingTeam:
                 self._paid[self._sums[-1]] = observation.history[-1].reward
             self._sums.append(next_try(self._paid, HIGHEST * len(self.minds)))
         pick = share(self._sums[observation.round], len(self.minds), HIGHEST)[agent]
-        return Plan((Pick(units=pick),), Task("allocate", "system"), f"the team tries {self._sums[-1]} in all")
+        return _picks(pick, f"the team tries {self._sums[-1]} in all")
 
 
 class SqueezeGates:
@@ -130,3 +136,69 @@ def median(proposals: Sequence[Mapping[int, Plan]], asked: Sequence[int]) -> dic
         )
         merged[agent] = Plan(picks, plans[0].task, f"the median of {len(plans)} debaters")
     return merged
+
+
+class SqueezeSpeaker(Speaker[SqueezeObservation]):
+    """Searches the peak by golden sections over its own picks, as though all others picked the same.
+
+    As a critic of LLaMAC it knows the sums and shares the next one among all agents that it is asked about (`propose`).
+    """
+
+    observation = SqueezeObservation
+    vocabulary = Vocabulary(Pick)
+    needs = frozenset({"pick"})
+
+    def read_observation(self, text: str) -> SqueezeObservation:
+        """Read the observation of a prompt.
+
+        Raises:
+            ValueError: it is none of this world.
+        """
+        return read_rounds(orjson.loads(text))
+
+    def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
+        """Answer a turn: pick by golden-section search over the own picks, say so, and resume when interrupted."""
+        observation = self.seen(view)
+        if view.agent >= observation.agents:
+            return Thought()  # a coordinator without a body has nothing to say
+        if rng.random() < poor:
+            units, reason = int(rng.integers(observation.highest_pick + 1)), "it is as good as any"
+        else:
+            units, reason = next_try(_paid(observation), observation.highest_pick), "the best is near it"
+        plan = _picks(units, f"I pick {units}, {reason}")
+        return take_turn(view, plan, "I wait.")
+
+    def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
+        """Make a joint plan.
+
+        The exploiter searches the peak by golden sections over the sums that have been tried. The explorer tries the
+        middle of the widest gap between them, and follows the exploiter when there is none. What other agents pick is
+        taken off.
+        """
+        seen = read_rounds(request.state)
+        paid = {past.sum: past.reward for past in seen.history if past.sum is not None}
+        highest = seen.agents * seen.highest_pick
+        explores = request.role == "explorer" and len(paid) <= highest
+        total = widest_gap(paid, highest) if explores else next_try(paid, highest)
+        others = sum(plan["actions"][0]["units"] for plan in request.running.values())
+        picks = share(total - others, len(request.asked), seen.highest_pick)
+        plans = {
+            agent: _picks(units, f"the {request.role} tries {total} in all")
+            for agent, units in zip(request.asked, picks, strict=True)
+        }
+        for agent in request.drawn_at_random():
+            plans[agent] = _picks(int(request.rng.integers(seen.highest_pick + 1)), "at random")
+        return plans
+
+
+def _picks(units: int, rationale: str) -> Plan:
+    return Plan((Pick(units=units),), Task("allocate", "system"), rationale)
+
+
+def _paid(observation: SqueezeObservation) -> dict[int, float]:
+    """What each own pick has paid, on average: others pick too."""
+    found: dict[int, list[float]] = {}
+    for past in observation.history:
+        if past.pick is not None:
+            found.setdefault(past.pick, []).append(past.reward)
+    return {pick: fsum(rewards) / len(rewards) for pick, rewards in found.items()}

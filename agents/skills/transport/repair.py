@@ -86,7 +86,7 @@ def _next_moves(moment: Moment, board: Board) -> dict[int, BoxMove | None]:
     """The next action of each plan, where it is a move; None for a move to a place that is none of its agent's."""
     found: dict[int, BoxMove | None] = {}
     for live in moment.plans:
-        action = live.plan.actions[live.index]
+        action = live.rest[0]
         if isinstance(action, Move):
             try:
                 found[live.agent] = box_move(board.grid, live.agent, action)

@@ -62,17 +62,6 @@ def report(board: Board, cells: Iterable[int]) -> str:
     return " ".join(texts)
 
 
-def describe(board: Board, view: View) -> Descriptor:
-    """Offer to tell the targets that are known, and need to know those of the boxes in reach that are not."""
-    known = {target.colour for target in board.targets}
-    lost = {move.colour for move in board.available(view.agent)} - known
-    offered, needed = (tuple(sorted(f"target_{colour}" for colour in colours)) for colours in (known, lost))
-    return Descriptor(
-        Offer(f"I know the places of {', '.join(offered) or 'nothing'}.", offered, free=view.plan is None),
-        Need(f"Where is {' or '.join(needed)}?" if needed else "", needed),
-    )
-
-
 def telling(board: Board, view: View) -> list[int]:
     """Return the agents whose cells one reports on: its own, and those with a target that others need to know."""
     needed = {name for _, need in needs_of(view) for name in need.tasks}
@@ -194,7 +183,14 @@ class TransportSpeaker(Speaker[TransportObservation]):
         observation = self.seen(view)
         if observation.board is not None:
             return super().describe(view, poor, rng)
-        return describe(known_board(observation, (*view.memory, *view.unread)), view)
+        board = known_board(observation, (*view.memory, *view.unread))
+        known = {target.colour for target in board.targets}
+        lost = {move.colour for move in board.available(view.agent)} - known
+        offered, needed = (tuple(sorted(f"target_{colour}" for colour in colours)) for colours in (known, lost))
+        return Descriptor(
+            Offer(f"I know the places of {', '.join(offered) or 'nothing'}.", offered, free=view.plan is None),
+            Need(f"Where is {' or '.join(needed)}?" if needed else "", needed),
+        )
 
     def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
         """Answer a turn: make the greedy plan's next move, say so, and resume when interrupted."""

@@ -37,9 +37,9 @@ instances = st.builds(
 
 @given(st.lists(instances, max_size=12), instances)
 def test_it_grows_by_what_is_new_and_nothing_is_lost(before, new):
-    model = WorldModel(before)
-    model.add(new)
-    assert model.instances == (*before, new)
+    model = WorldModel([*before])
+    model.instances.append(new)
+    assert model.instances == [*before, new]
     tried = [one for one in (*before, new) if one.task == new.task]
     assert model.of_task(new.task).attempts == len(tried)
     assert {kinds for kinds, _ in model.prototypes(new.task)} == {one.prototype for one in tried}

@@ -12,8 +12,7 @@ from maeil import Plan, Thought, View
 from quorum.agents.coordination.joint import Joint, Sight
 from quorum.agents.skills.cube.gates import CubeGates
 from quorum.agents.skills.cube.heuristic import GreedyTeam
-from quorum.agents.skills.cube.knowledge import clear
-from quorum.agents.skills.cube.plans import CUBE, EMCOOP, Wording
+from quorum.agents.skills.cube.plans import CUBE, EMCOOP, Wording, clear
 from tests.agents.naive_team import cube
 from tests.maeil.scripted import play
 

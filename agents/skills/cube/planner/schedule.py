@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -53,10 +53,6 @@ class Choice(NamedTuple):
     """(B,): whether its team may push on those ahead of a block, rather than wait for their own teams."""
     latest: Flags
     """(B,): whether of the agents that are there in time the last ones make its team, to spare the early ones."""
-
-    def copy(self) -> Choice:
-        """Return a copy that can be changed."""
-        return Choice(self.priority.copy(), self.chain.copy(), self.latest.copy())
 
 
 @dataclass(frozen=True)
@@ -219,6 +215,39 @@ def _walk(cell: Integers, block: Integers, goal_row: int) -> int:
     return across + int(min(row + goal_row - 2 * (top - 1), 2 * (top + weight) - row - goal_row))
 
 
+@dataclass(frozen=True)
+class Rollout:
+    """What became of a schedule in T steps."""
+
+    actions: Integers
+    """(T, n): the joint actions."""
+    pushes: Integers
+    """(T, n): the block that an agent pushes in a step, -1 when it walks or stays."""
+    agents: Integers
+    """(T + 1, n, 2): the cells of the agents before each step and at the end."""
+    blocks: Integers
+    """(T + 1, B, 4): row, col, weight of the blocks, and 1 while they are there, likewise."""
+
+    @property
+    def steps(self) -> int:
+        """Number of steps, T."""
+        return len(self.actions)
+
+    @property
+    def value(self) -> tuple[int, int, int]:
+        """What a team wants little of: weight left undelivered, steps, and the sum of blocks left over all steps."""
+        weight, alive = self.blocks[-1, :, 2], self.blocks[:, :, 3]
+        return int((weight * alive[-1]).sum()), self.steps, int(alive.sum())
+
+    def until_last_push(self) -> Rollout:
+        """Return the steps up to the last one that moves a block; all of them when none does."""
+        working = np.flatnonzero((self.pushes >= 0).any(axis=1))
+        if working.size == 0:
+            return self
+        end = int(working[-1]) + 1
+        return Rollout(self.actions[:end], self.pushes[:end], self.agents[: end + 1], self.blocks[: end + 1])
+
+
 HEAT = 3.0
 """Steps by which an accepted change may well be worse at the beginning of annealing."""
 MARGIN = 1.1
@@ -228,28 +257,13 @@ PERSISTENCE = 4
 """How many times its work a search may spend while it has found no schedule that delivers everything."""
 
 
-class RolloutResult(Protocol):
-    """What a rollout has come to."""
-
-    @property
-    def steps(self) -> int:
-        """Steps taken."""
-
-    @property
-    def value(self) -> tuple[int, int, int]:
-        """The less the better; the first number is 0 when the task is done."""
-
-
-_Outcome = TypeVar("_Outcome", bound=RolloutResult)
-
-
 def search(
     project: Project,
-    roll_out: Callable[[Schedule, int], _Outcome],
+    roll_out: Callable[[Schedule, int], Rollout],
     limit: int,
     effort: Effort,
     generator: np.random.Generator,
-) -> _Outcome:
+) -> Rollout:
     """Find a good schedule and give its rollout.
 
     Args:
@@ -300,12 +314,9 @@ def anneal(project: Project, changes: int, generator: np.random.Generator) -> Ch
 
 def change(choice: Choice, generator: np.random.Generator) -> Choice:
     """Move a block in the priority list, or turn over one of its two options."""
-    new = choice.copy()
-    kind, block, place = (
-        generator.random(),
-        generator.integers(len(new.priority)),
-        generator.integers(len(new.priority)),
-    )
+    new = Choice(*(each.copy() for each in choice))
+    kind, count = generator.random(), len(new.priority)
+    block, place = generator.integers(count), generator.integers(count)
     if kind < 0.5:
         rest = np.delete(new.priority, block)
         new.priority[:] = np.insert(rest, place, choice.priority[block])

@@ -19,7 +19,7 @@ from itertools import groupby
 
 import numpy as np
 
-from cube_env import Action, CubeState, Face, Layout, SymbolicObservation
+from cube_env import Action, CubeState, Direction, Face, Layout, Move, Rendezvous, SymbolicObservation
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.mind import Act, Mind, View
 from maeil.plans import Plan, Task
@@ -34,43 +34,11 @@ from quorum.agents.skills.cube.planner.kernels import (
     move,
     staging_cells,
 )
-from quorum.agents.skills.cube.planner.schedule import Effort, Project, Schedule, blocks_ahead, search
+from quorum.agents.skills.cube.planner.schedule import Effort, Project, Rollout, Schedule, blocks_ahead, search
+from quorum.agents.skills.cube.plans import Wording
 
 PATIENCE = 3
 """Steps without any block moving after which a team counts as stuck, in sides of the grid."""
-
-
-@dataclass(frozen=True)
-class Rollout:
-    """What became of a schedule in T steps."""
-
-    actions: Integers
-    """(T, n): the joint actions."""
-    pushes: Integers
-    """(T, n): the block that an agent pushes in a step, -1 when it walks or stays."""
-    agents: Integers
-    """(T + 1, n, 2): the cells of the agents before each step and at the end."""
-    blocks: Integers
-    """(T + 1, B, 4): row, col, weight of the blocks, and 1 while they are there, likewise."""
-
-    @property
-    def steps(self) -> int:
-        """Number of steps, T."""
-        return len(self.actions)
-
-    @property
-    def value(self) -> tuple[int, int, int]:
-        """What a team wants little of: weight left undelivered, steps, and the sum of blocks left over all steps."""
-        weight, alive = self.blocks[-1, :, 2], self.blocks[:, :, 3]
-        return int((weight * alive[-1]).sum()), self.steps, int(alive.sum())
-
-    def until_last_push(self) -> Rollout:
-        """Return the steps up to the last one that moves a block; all of them when none does."""
-        working = np.flatnonzero((self.pushes >= 0).any(axis=1))
-        if working.size == 0:
-            return self
-        end = int(working[-1]) + 1
-        return Rollout(self.actions[:end], self.pushes[:end], self.agents[: end + 1], self.blocks[: end + 1])
 
 
 def roll_out(schedule: Schedule, state: CubeState, limit: int) -> Rollout:
@@ -145,33 +113,15 @@ DELAY = 10
 """Steps that a mate may be late at a meeting before those who wait for it ask for another plan."""
 
 
-@dataclass(frozen=True)
-class Meeting:
-    """How a team comes together at a block, in steps of its rollout.
-
-    Attributes:
-        count: agents that meet.
-        aligned: when the agent in question stands in a gap-free line at the block.
-        complete: when all of them do.
-        push: when they begin to push.
-    """
-
-    count: int
-    aligned: int
-    complete: int
-    push: int
-
-
+@dataclass(frozen=True, slots=True)
 class Writer:
     """Writes plans in the words of a vocabulary: a place to meet is named only where there is a word for it.
 
-    Args:
-        vocabulary: CUBE's or EmCoop's.
+    Attributes:
+        wording: of the vocabulary.
     """
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
-        self._full = "rendezvous" in vocabulary.names
+    wording: Wording
 
     def plan(self, rollout: Rollout, ids: tuple[int, ...], agent: int, begin: int) -> Plan:
         """Write what an agent does up to the end of its next delivery, or of the rollout when it has none.
@@ -189,21 +139,22 @@ class Writer:
         block = pushes[push]
         end = next((t for t in range(push, rollout.steps) if pushes[t] not in (block, -1)), rollout.steps)
         end = 1 + max(t for t in range(push, end) if pushes[t] == block)
-        meeting = _meeting(rollout, agent, push)
+        count, aligned, complete = _meeting(rollout, agent, push)
         actions: tuple[SymbolicAction, ...]
-        if self._full and begin <= meeting.complete:
-            aligned = max(meeting.aligned, begin)
+        if self.wording.meets and begin <= complete:
+            aligned = max(aligned, begin)
+            timeout = complete - aligned + DELAY
             actions = (
                 *self._steps(rollout, agent, begin, aligned),
-                self._rendezvous(ids[block], meeting.count, meeting.complete - aligned + DELAY),
-                *self._idle(push - meeting.complete),
+                Rendezvous(block=ids[block], face=Face.left, count=count, timeout=timeout),
+                *self._idle(push - complete),
             )
         else:
             actions = self._steps(rollout, agent, begin, push)
         for is_push, run in groupby(pushes[push:end], lambda pushed: pushed == block):
             length = len(list(run))
-            actions += (self._push(ids[block], length),) if is_push else self._idle(length)
-        rationale = f"{meeting.count} of us push block {ids[block]} from step {push - begin} from now on"
+            actions += (self.wording.push(ids[block], length),) if is_push else self._idle(length)
+        rationale = f"{count} of us push block {ids[block]} from step {push - begin} from now on"
         return Plan(actions, Task("deliver", f"block_{ids[block]}"), rationale)
 
     def idle(self, steps: int) -> Plan:
@@ -217,30 +168,24 @@ class Writer:
             if primitive == STAY:
                 actions.extend(self._idle(length))
             else:
-                direction = Action(primitive).name.lower()
-                actions.append(self._vocabulary.parse({"action": "move", "direction": direction, "steps": length}))
+                actions.append(Move(direction=Direction(Action(primitive).name.lower()), steps=length))
         return tuple(actions)
 
     def _idle(self, steps: int) -> tuple[SymbolicAction, ...]:
-        if steps == 0:
-            return ()
-        return (self._vocabulary.parse({"action": "idle" if self._full else "wait", "steps": steps}),)
-
-    def _push(self, block: int, steps: int) -> SymbolicAction:
-        action = "push_block" if self._full else "push"
-        return self._vocabulary.parse({"action": action, "block": block, "steps": steps})
-
-    def _rendezvous(self, block: int, count: int, timeout: int) -> SymbolicAction:
-        data = {"action": "rendezvous", "block": block, "face": Face.left, "count": count, "timeout": timeout}
-        return self._vocabulary.parse(data)
+        return (self.wording.wait(steps),) if steps else ()
 
 
-def _meeting(rollout: Rollout, agent: int, push: int) -> Meeting:
+def _meeting(rollout: Rollout, agent: int, push: int) -> tuple[int, int, int]:
+    """How the team that pushes in a step comes together, in steps of the rollout.
+
+    Returns:
+        How many meet; when the agent stands in a gap-free line at the block; when all of them do.
+    """
     team = [i for i, block in enumerate(rollout.pushes[push].tolist()) if block == rollout.pushes[push, agent]]
     arrivals = {i: _arrival(rollout, i, push) for i in team}
     row = rollout.agents[push, agent, 0]
     aligned = max(arrivals[i] for i in team if rollout.agents[push, i, 0] == row)
-    return Meeting(len(team), aligned, max(arrivals.values()), push)
+    return len(team), aligned, max(arrivals.values())
 
 
 def _arrival(rollout: Rollout, agent: int, push: int) -> int:
@@ -262,7 +207,7 @@ class PlannedTeam:
 
     def __init__(self, agents: int, vocabulary: Vocabulary, effort: Effort, generator: np.random.Generator) -> None:
         self.minds: tuple[Mind, ...] = tuple(CommandedMind(self._decide) for _ in range(agents))
-        self._writer = Writer(vocabulary)
+        self._writer = Writer(Wording.of(vocabulary.names))
         self._effort = effort
         self._generator = generator
         self._rollout: Rollout | None = None
