@@ -203,6 +203,11 @@ class Objection:
     issue: str = ""
     proposal: Plan | None = None
 
+    def said(self) -> dict[str, Any]:
+        """Return all that it says, JSON-ready."""
+        proposal = part_value(self.proposal) if self.proposal is not None else None
+        return {"code": self.code, "problem": self.problem, "issue": self.issue, "proposal": proposal}
+
 
 def directive(recipients: Sequence[int], plans: Mapping[int, Plan], names: Sequence[str]) -> Draft:
     """Write a suggestion to those whom it concerns: each reads its own part, and who its partners are."""
@@ -222,13 +227,7 @@ def read_plans(plans: Mapping[str, Any], vocabulary: Vocabulary, names: Sequence
 
 def feedback(recipients: Sequence[int], objection: Objection) -> Draft:
     """Write an objection."""
-    content = {
-        "code": objection.code,
-        "problem": objection.problem,
-        "issue": objection.issue,
-        "proposal": part_value(objection.proposal) if objection.proposal is not None else None,
-    }
-    return Draft(tuple(recipients), orjson.dumps(content).decode(), MessageKind.FEEDBACK)
+    return Draft(tuple(recipients), orjson.dumps(objection.said()).decode(), MessageKind.FEEDBACK)
 
 
 def read_objections(messages: Iterable[Message], vocabulary: Vocabulary) -> list[Objection]:
@@ -244,36 +243,12 @@ def read_objections(messages: Iterable[Message], vocabulary: Vocabulary) -> list
 
 def show(objection: Objection, names: Sequence[str]) -> dict[str, Any]:
     """Write an objection for a prompt, JSON-ready, without what it does not say."""
-    shown = {
-        "agent": names[objection.agent],
-        "code": objection.code,
-        "problem": objection.problem,
-        "issue": objection.issue,
-        "proposal": part_value(objection.proposal) if objection.proposal is not None else None,
-    }
-    return {key: value for key, value in shown.items() if value}
+    return {key: value for key, value in {"agent": names[objection.agent], **objection.said()}.items() if value}
 
 
 def _plan(value: Mapping[str, Any], vocabulary: Vocabulary) -> Plan:
     task = Task(**value["task"]) if "task" in value else None
     return Plan(tuple(vocabulary.parse(action) for action in value["actions"]), task)
-
-
-@dataclass(frozen=True, slots=True)
-class Epoch:
-    """A decision, before it is known what came of it.
-
-    Attributes:
-        t: environment step.
-        digest: the state in a few numbers.
-        plans: the suggestion.
-        progress: how far the team had come.
-    """
-
-    t: int
-    digest: object
-    plans: Mapping[int, Plan]
-    progress: Progress
 
 
 class Memory:
@@ -287,40 +262,47 @@ class Memory:
     def __init__(self, length: int | None, names: Sequence[str]) -> None:
         self._names = names
         self._past: deque[dict[str, Any]] = deque(maxlen=length)
-        self._open: Epoch | None = None
+        self._open: tuple[int, object, Mapping[int, Plan], Progress] | None = None
 
     @property
     def epochs(self) -> list[dict[str, Any]]:
         """The epochs that are over, oldest first, JSON-ready."""
         return list(self._past)
 
-    def begin(self, epoch: Epoch) -> None:
-        """Note a decision."""
-        self._open = epoch
+    def begin(self, t: int, digest: object, plans: Mapping[int, Plan], progress: Progress) -> None:
+        """Note a decision, before it is known what comes of it.
+
+        Args:
+            t: environment step.
+            digest: the state in a few numbers.
+            plans: the suggestion.
+            progress: how far the team has come.
+        """
+        self._open = t, digest, plans, progress
 
     def end(self, t: int, progress: Progress, team: Sequence[MemberView]) -> None:
         """Note what has come of the last decision, if there is one: by agent the fate of its plan, and the reward.
 
         The reward is the change of the world's score. A plan that still runs is `running`.
         """
-        epoch, self._open = self._open, None
-        if epoch is None:
+        if self._open is None:
             return
+        (begin, digest, plans, before), self._open = self._open, None
         self._past.append(
             {
-                "step": epoch.t,
-                "steps": t - epoch.t,
-                "state": epoch.digest,
+                "step": begin,
+                "steps": t - begin,
+                "state": digest,
                 "plans": {
                     self._names[agent]: {
                         "task": str(plan.task) if plan.task is not None else None,
                         "actions": [str(action) for action in plan.actions],
                         **_fate(plan, team[agent]),
                     }
-                    for agent, plan in sorted(epoch.plans.items())
+                    for agent, plan in sorted(plans.items())
                 },
-                "reward": round(progress.score - epoch.progress.score, 6),
-                "reached": progress.reached - epoch.progress.reached,
+                "reward": round(progress.score - before.score, 6),
+                "reached": progress.reached - before.reached,
             }
         )
 

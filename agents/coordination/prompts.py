@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Protocol
 
 import orjson
@@ -196,10 +195,11 @@ def role_templates(world: str, world_folder: Path, kind: str, roles: Iterable[st
     return Templates(world, world_folder, parts, own=prompts.folder, kinds=(kind, "roles"))
 
 
+@dataclass
 class RolePrompts:
     """Writes the prompts of a team.
 
-    Args:
+    Attributes:
         templates: of its roles.
         world: whose rules and vocabulary they show.
         prompts: the set of prompts.
@@ -213,31 +213,23 @@ class RolePrompts:
         ValueError: a template cannot be read, or the world shows observations as pictures.
     """
 
-    def __init__(
-        self,
-        templates: Templates,
-        world: World,
-        *,
-        prompts: PromptSet,
-        max_actions: int,
-        example: Example,
-        tasks: bool = True,
-        notation: Notation | None = None,
-        checks: Mapping[str, Sequence[Mapping[str, str]]] = MappingProxyType({}),
-    ) -> None:
-        if isinstance(world, Depicted) and world.observation.has_picture:
+    templates: Templates
+    world: World
+    prompts: PromptSet
+    max_actions: int
+    example: Example
+    tasks: bool = True
+    notation: Notation | None = None
+    checks: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Read the templates."""
+        if isinstance(self.world, Depicted) and self.world.observation.has_picture:
             raise ValueError(
-                f"env.observation={world.observation}: teams with roles plan from what several see, which no picture "
-                "shows: set env.observation=text, or agents=naive"
+                f"env.observation={self.world.observation}: teams with roles plan from what several see, which no "
+                "picture shows: set env.observation=text, or agents=naive"
             )
-        self._frame = Frame(templates, prompts, world, max_actions, tasks=tasks)
-        self._live = world
-        self._world = world.name
-        self._example = example
-        self.notation = notation
-        """What the values in the prompts are written in, and answers; None: typed JSON."""
-        self._checks = checks
-        self._in_words = prompts.form == "words"
+        self._frame = Frame(self.templates, self.prompts, self.world, self.max_actions, tasks=self.tasks)
 
     def wanted(self, form: AnswerFormat) -> AnswerFormat | None:
         """Return the form of an answer as these prompts ask for it; None for a text in the notation.
@@ -248,9 +240,9 @@ class RolePrompts:
             return None
 
         def grounded() -> Mapping[str, Any]:
-            return ground(form.schema, ids_of(self._live, None), self._live.agents)
+            return ground(form.schema, ids_of(self.world, None), self.world.agents)
 
-        return replace(form, in_words=self._in_words, grounded=grounded)
+        return replace(form, in_words=self.prompts.form == "words", grounded=grounded)
 
     def write(
         self, role: str, view: View, blocks: Mapping[str, object], schema: Mapping[str, Any]
@@ -266,17 +258,23 @@ class RolePrompts:
         Raises:
             ValueError: a template asks for what there is not.
         """
-        turn = {"world": self._world, "role": role, "you": view.name, "team": fold_names(view.names), "step": view.t}
+        turn = {
+            "world": self.world.name,
+            "role": role,
+            "you": view.name,
+            "team": fold_names(view.names),
+            "step": view.t,
+        }
         asked = blocks.get("asked")
         agent = asked[0] if isinstance(asked, list) else view.name
-        shown: dict[str, Any] = {"checks": self._checks}
+        shown: dict[str, Any] = {"checks": self.checks}
         if self.notation is not None:
             turn = {**turn, "text": True}
             blocks = {name: self.notation.write(value) for name, value in blocks.items()}
             turn = self.notation.write(turn)
             shown |= {"example": self.notation.example(role, agent), "name": turn["you"]}
         else:
-            shown["example"] = write_example(role_example(schema, self._example, agent))
+            shown["example"] = write_example(role_example(schema, self.example, agent))
             blocks = {name: value if name in AS_THEY_ARE else show_plans(value) for name, value in blocks.items()}
             if isinstance(asked, list):
                 blocks["asked"] = fold_names(asked)

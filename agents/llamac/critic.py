@@ -16,7 +16,6 @@ from maeil.world import World
 from quorum.agents.coordination.asking import Misread, RoleSpeaker, SpeakerReply, note
 from quorum.agents.coordination.joint import (
     GRAMMAR,
-    Epoch,
     Fault,
     Joint,
     Memory,
@@ -200,14 +199,8 @@ class TripletCritic:
         self._memory.end(view.t, self.world.progress(), view.team)
         running = under_way(self._suggested, view) if self.settings.replan == "idle_only" else {}
         asked = to_plan_for(running, view)
-        decision = Decision(
-            sight,
-            asked,
-            running,
-            key,
-            self.settings.internal_retries,
-            self.settings.external_retries,
-        )
+        settings = self.settings
+        decision = Decision(sight, asked, running, key, settings.internal_retries, settings.external_retries)
         self._decision = decision
         if not asked:
             return Thought()
@@ -241,7 +234,7 @@ class TripletCritic:
     def _remember(self, view: View, decision: Decision) -> None:
         """Note the suggestion as it stands, in the place of an earlier one of the same decision."""
         if (digest := self.briefing.digest(decision.sight)) is not None:
-            self._memory.begin(Epoch(view.t, digest, decision.plans, self.world.progress()))
+            self._memory.begin(view.t, digest, decision.plans, self.world.progress())
 
     def _suggest(self, view: View, decision: Decision, to: Sequence[int]) -> Thought:
         """Tell the agents whom it concerns what the suggestion is, for all of them: a recalled one at least to wait."""
@@ -319,7 +312,7 @@ class TripletCritic:
             )
             written = {}
             for role, answer in zip(left, answers, strict=True):
-                proposal = _proposal(answer, partial(reader, asked=asked), judge)
+                proposal = _proposal(answer, reader, asked, judge)
                 tried[role.value].append(proposal)
                 written[role.value] = answer.value
                 decision.calls.append(self.speaker.rejected(answer.call, proposal.rejections))
@@ -386,12 +379,13 @@ class TripletCritic:
 
 def _proposal(
     reply: SpeakerReply,
-    reader: Callable[[object], tuple[str, dict[int, Plan]]],
+    reader: Callable[[object, Sequence[int]], tuple[str, dict[int, Plan]]],
+    asked: Sequence[int],
     judge: Callable[[dict[int, Plan]], tuple[Rejection, ...]],
 ) -> Proposal:
     """Read a joint plan, and judge it; an answer that cannot be read is a proposal, too, with the reasons."""
     try:
-        thoughts, plans = reply.read(reader)
+        thoughts, plans = reply.read(lambda value: reader(value, asked))
     except Misread as error:
         return Proposal({}, "", error.rejections, readable=False)
     return Proposal(plans, thoughts, judge(plans))

@@ -204,15 +204,6 @@ class Speaker(ABC, Generic[Seen]):
         """
         return self.answer(view, poor, rng)
 
-    def toward(self, view: View, target: str) -> Plan | None:  # noqa: ARG002
-        """Return the plan of one who is to work on a thing: None, where its rules do not know how.
-
-        Args:
-            view: what the prompt shows.
-            target: what it is called in the target of a task.
-        """
-        return None
-
     @abstractmethod
     def propose(self, request: JointPlanRequest) -> Mapping[int, Plan]:
         """Make a joint plan, by agent."""

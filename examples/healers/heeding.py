@@ -18,13 +18,21 @@ from typing import Any, Literal
 import numpy as np
 import orjson
 
+from crafter_env import CrafterObservation
+from cube_env import SymbolicObservation
 from healers.healing import HealerNote
 from maeil.dig.patterns import Pattern
 from maeil.mind import Act, PlanView, Thought, View
 from maeil.names import unfold_names
-from maeil.plans import PlanStatus, Task
+from maeil.plans import Plan, PlanStatus, Task
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from quorum.agents.skills import Speaker
+from quorum.agents.skills.crafter.gathering import follow
+from quorum.agents.skills.crafter.hearsay import Assignment, listen
+from quorum.agents.skills.crafter.scene import Scene
+from quorum.agents.skills.crafter.speaker import HOPE
+from quorum.agents.skills.cube.critic import PATIENCE
+from quorum.agents.skills.cube.plans import Wording, block_of, clear
 from quorum.experiments.configuration.providers.config import ProviderConfig
 
 
@@ -105,10 +113,30 @@ def answer_healed(
 
 def _take_up(speaker: Speaker[Any], view: View, note: HealerNote, poor: float, rng: np.random.Generator) -> Thought:
     thought = speaker.answer(view, poor, rng)
-    plan = speaker.toward(view, note.subject) if view.agent in note.handlers else None
+    plan = toward(speaker, view, note.subject) if view.agent in note.handlers else None
     if plan is None or Act.PLAN not in view.turn.acts:
         return thought
     return replace(thought, decision=plan)
+
+
+def toward(speaker: Speaker[Any], view: View, target: str) -> Plan | None:
+    """Return the plan of one who is to work on a thing; None where the rules of its world do not know how.
+
+    Args:
+        speaker: the rules of the world.
+        view: what the prompt shows.
+        target: what it is called in the target of a task: `block_3`, `tree_3543`.
+    """
+    seen, place = view.observation, target.rpartition("_")[2]
+    if isinstance(seen, SymbolicObservation):
+        wanted = block_of(Task("deliver", target))
+        block = next((block for block in clear(seen) if block.id == wanted), None)
+        wording = Wording.of({"rendezvous"} & speaker.needs)
+        return wording.delivery(block, "I was told to", PATIENCE) if block is not None else None
+    if not isinstance(seen, CrafterObservation) or seen.cell is None or not seen.alive or not place.isdecimal():
+        return None
+    asked = Assignment(frozenset({view.agent}), Task("collect", target), int(place), HOPE, view.t)
+    return follow(Scene(seen, listen(view).places), asked)
 
 
 def _listening(view: View, note: HealerNote) -> View:

@@ -10,7 +10,7 @@ import numpy as np
 import orjson
 import pytest
 from healers.healing import HealerNote, healer_note
-from healers.heeding import HeedingModel, read_remarks
+from healers.heeding import HeedingModel, read_remarks, toward
 
 from maeil import Act, Plan, Resume, Task, Thought, View
 from maeil.dig.patterns import Pattern
@@ -145,6 +145,6 @@ def test_a_poor_model_does_not_heed_it(world: Any) -> None:
 def test_a_speaker_that_does_not_know_a_thing_by_name_plans_as_ever(world: Any) -> None:
     speaker = skills_of("cube").speaker()
     seen = shown_to(world, plan=None)
-    assert speaker.toward(seen, "block_99") is None
-    assert speaker.toward(seen, "tree") is None
+    assert toward(speaker, seen, "block_99") is None
+    assert toward(speaker, seen, "tree") is None
     assert isinstance(speaker.answer(seen, 0.0, np.random.default_rng(0)).decision, Plan)

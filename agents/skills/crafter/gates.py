@@ -38,7 +38,7 @@ from maeil.tasks import Constraint
 from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight, called
 from quorum.agents.skills.crafter.gathering import places
 from quorum.agents.skills.crafter.needs import stations_of
-from quorum.agents.skills.crafter.scene import RESOURCE, WALKABLE, Scene, distance, is_sheltered
+from quorum.agents.skills.crafter.scene import RESOURCE, WALKABLE, Scene, distance, is_sheltered, scenes_of
 
 MATERIAL: Mapping[Resource, Material] = {resource: material for material, resource in RESOURCE.items()}
 """The resources that are cells, and their material."""
@@ -300,7 +300,7 @@ class CrafterGates:
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Carry the joint plan out on paper; judge what got stuck, and who collects where."""
-        scenes = _scenes(dict(enumerate(sight.agents)))
+        scenes = scenes_of(sight.agents)
         ledger = keep(scenes, joint.all)
         broken = [
             Rejection("V-STOCK" if stuck.is_stock else "V-ORDER", (stuck.agent,), stuck.text)
@@ -311,11 +311,12 @@ class CrafterGates:
 
     def confirm(self, agent: int, observation: Observation, joint: Joint) -> Rejection | None:
         """Judge an agent's plan by its own map, bag and needs, and what others are to give it."""
-        seen, plan = _observed(observation), joint.plans[agent]
-        if not seen.alive:
+        plan = joint.plans[agent]
+        assert isinstance(observation, CrafterObservation)
+        if not observation.alive:
             idle = all(isinstance(action, Noop) for action in plan.actions)
             return None if idle else Rejection("C-AVAIL", (agent,), "the agent is dead")
-        scene = Scene(seen)
+        scene = Scene(observation)
         goal = next((goal for action in plan.actions if (goal := _goal(scene, action)) is not None), None)
         if goal is not None and way(scene, *goal) is None:
             return Rejection("C-AVAIL", (agent,), f"the agent knows no way to {list(goal[0])}")
@@ -330,17 +331,6 @@ class CrafterGates:
         if not any(_is_progress(scene, action) for action in plan.actions):
             return Rejection("C-PROG", (agent,), "the plan brings the agent and the team nothing")
         return None
-
-
-def _observed(observation: Observation) -> CrafterObservation:
-    assert isinstance(observation, CrafterObservation)
-    return observation
-
-
-def _scenes(observations: Mapping[int, Observation]) -> dict[int, Scene]:
-    """What each living agent knows."""
-    seen = {agent: _observed(observation) for agent, observation in observations.items()}
-    return {agent: Scene(observation) for agent, observation in seen.items() if observation.alive}
 
 
 def _twice(ledger: Ledger, joint: Joint, scenes: Mapping[int, Scene]) -> Iterator[Rejection]:

@@ -12,7 +12,7 @@ from crafter_env import CrafterObservation, Direction, Item, Material, Tool
 from maeil.mind import View
 from maeil.plans import Plan, Task
 from quorum.agents.skills.commanded import CommandedMind
-from quorum.agents.skills.crafter.gathering import Gathering, approach, cells_of, make_room, station
+from quorum.agents.skills.crafter.gathering import VALUE, Gathering, approach, cells_of, make_room, station
 from quorum.agents.skills.crafter.needs import (
     FOOD_STEPS,
     HUNGRY,
@@ -31,8 +31,6 @@ from quorum.agents.skills.crafter.scene import STEPS, Scene, distance
 
 TABLE_DISTANCE = 40
 """Cells to a table within which the team comes together at it."""
-VALUE = (Material.diamond, Material.iron, Material.coal, Material.stone)
-"""What an open episode gathers for, best first."""
 _EAT = Task("eat", "cow")
 _HEADINGS = (Direction.right, Direction.left, Direction.down, Direction.up)
 

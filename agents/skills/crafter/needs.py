@@ -69,20 +69,12 @@ def survive(scene: Scene) -> Plan | None:
             return Plan((action,), Task("fight", f"{monster.kind}_{monster.id}"), "it attacks me")
     if is_sheltered(scene) and seen.daylight < DUSK:
         return None
-    if (
-        seen.needs["drink"] < (PECKISH if scene.is_evening else THIRSTY)
-        and scene.left_steps > seen.needs["drink"] * DRINK_STEPS
-    ):
-        plan = fetch(scene, Material.water, times=9 - seen.needs["drink"])
-        if plan is not None:
-            return plan
-    if (
-        seen.needs["food"] < (PECKISH if scene.is_evening else HUNGRY)
-        and scene.left_steps > seen.needs["food"] * FOOD_STEPS
-    ):
-        plan = eat(scene)
-        if plan is not None:
-            return plan
+    for need, enough, steps in (("drink", THIRSTY, DRINK_STEPS), ("food", HUNGRY, FOOD_STEPS)):
+        level = seen.needs[need]
+        if level < (PECKISH if scene.is_evening else enough) and scene.left_steps > level * steps:
+            plan = fetch(scene, Material.water, times=9 - level) if need == "drink" else eat(scene)
+            if plan is not None:
+                return plan
     tired = seen.needs["energy"] < TIRED and seen.daylight > DAY and not scene.monsters
     if (tired or seen.needs["energy"] == 0) and scene.left_steps > (seen.needs["energy"] + 2) * ENERGY_STEPS:
         return Plan((Sleep(),), Task("sleep", "here"), "I am tired, and it is safe to sleep")

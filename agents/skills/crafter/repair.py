@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from crafter_env import COLLECT, Cell, Collect, Craft, CrafterObservation, Material, Move, Navigate, Noop, Target
+from crafter_env import COLLECT, Cell, Collect, Craft, Material, Move, Navigate, Noop, Target
 from maeil.actions import SymbolicAction
 from maeil.extensions.repair.rules import Advice, Moment, RepairRules, Violation
 from maeil.plans import Plan, Task
 from maeil.tasks import Constraint
 from maeil.world import World
-from quorum.agents.skills.crafter.scene import RESOURCE, STEPS, Scene, distance
+from quorum.agents.skills.crafter.scene import RESOURCE, STEPS, Scene, distance, scenes_of
 
 SPATIAL_TOLERANCE, TEMPORAL_TOLERANCE = 1, 2
 """Cells and steps by which agents may miss each other and still count (published)."""
@@ -96,14 +96,7 @@ class _Try:
 
 
 def _scenes(world: World) -> dict[int, Scene]:
-    """What each living agent knows."""
-    found = {}
-    for agent in range(len(world.agents)):
-        seen = world.observe(agent)
-        assert isinstance(seen, CrafterObservation)
-        if seen.alive and seen.cell is not None:
-            found[agent] = Scene(seen)
-    return found
+    return scenes_of(map(world.observe, range(len(world.agents))))
 
 
 def _nearest(world: World, agent: int, material: Material) -> int | None:

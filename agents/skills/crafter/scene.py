@@ -6,7 +6,7 @@ All of it knows the typed observation of one agent alone.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -26,6 +26,7 @@ from crafter_env import (
     Target,
 )
 from maeil.actions import SymbolicAction
+from maeil.mind import Observation
 
 STEPS: dict[Direction, Cell] = {
     Direction.up: (0, -1),
@@ -264,3 +265,13 @@ def is_sheltered(scene: Scene) -> bool:
                 found.add(neighbour)
                 edge.append(neighbour)
     return len(found) <= 3
+
+
+def scenes_of(observations: Iterable[Observation]) -> dict[int, Scene]:
+    """Return what each living agent knows, given the observations of all agents by index."""
+    found = {}
+    for agent, seen in enumerate(observations):
+        assert isinstance(seen, CrafterObservation)
+        if seen.alive:
+            found[agent] = Scene(seen)
+    return found

@@ -158,16 +158,6 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
         )
         return self.answer(replace(view, unread=(*view.unread, *claims)), poor, rng)
 
-    def toward(self, view: View, target: str) -> Plan | None:
-        """Go and collect a cell that is given by its name, `tree_3543`."""
-        observation = self.seen(view)
-        place = target.rpartition("_")[2]
-        if observation.cell is None or not observation.alive or not place.isdecimal():
-            return None
-        task = Task("collect", target)
-        asked = Assignment(frozenset({view.agent}), task, int(place), HOPE, view.t)
-        return follow(Scene(observation, listen(view).places), asked)
-
     def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
         """Make a joint plan."""
         return joint_plan(read_team(request.state, self._given_facts()), request)

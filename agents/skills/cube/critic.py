@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from cube_env import Cell, Direction, Move, SymbolicBlock, SymbolicObservation
 from maeil.plans import Plan, Task
 from quorum.agents.skills.cube.plans import Wording, block_of, clear, way
+from quorum.agents.skills.cube.pushes import Board
 from quorum.agents.skills.speaker import JointPlanRequest
 
 PATIENCE = 20
@@ -58,12 +59,7 @@ class _Staffing:
         self._role = request.role
         self._refused = request.refused
         self._shut: set[int] = set()
-        self._covered = {
-            (block.row + down, block.col + right)
-            for block in board.blocks
-            for down in range(block.weight)
-            for right in range(block.weight)
-        }
+        self._ground = Board(board)
         self._free = list(request.asked)
         tasks = {agent: Task(**plan["task"]) for agent, plan in request.running.items() if "task" in plan}
         self._pushing: dict[int | None, list[int]] = defaultdict(list)
@@ -146,10 +142,7 @@ class _Staffing:
 
     def _is_pocket(self, cell: Cell) -> bool:
         """Whether a wall or a block is behind a cell of a left face, so that it is reached along the face alone."""
-        return self._is_closed((cell[0], cell[1] - 1))
-
-    def _is_closed(self, cell: Cell) -> bool:
-        return not 0 <= cell[0] < self._board.side or cell[1] < 0 or cell in self._covered
+        return not self._ground.is_free((cell[0], cell[1] - 1))
 
     def _shut_off(self, block: SymbolicBlock) -> int | None:
         """The row of a free pocket of a left face that agents of the face shut off from the rest of the board."""
@@ -162,7 +155,9 @@ class _Staffing:
                 last += 1
             run = [(one, col) for one in range(first, last + 1)]
             ends = ((first - 1, col), (last + 1, col))
-            shut = all(end in taken or self._is_closed(end) for end in ends) and any(end in taken for end in ends)
+            shut = all(end in taken or not self._ground.is_free(end) for end in ends) and any(
+                end in taken for end in ends
+            )
             if shut and all(map(self._is_pocket, run)):
                 return row
         return None

@@ -18,7 +18,6 @@ from cube_env import (
     PushBlock,
     PushTowards,
     Rendezvous,
-    SymbolicObservation,
     Wait,
     WaitAgents,
     YieldBlock,
@@ -139,7 +138,7 @@ class CubeGates:
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Judge each group up to the first rule that it breaks, then the groups against each other."""
-        board = Board(_observed(sight.global_observation))
+        board = Board(sight.global_observation)
         broken = list(_split_plans(board, joint))
         if broken:
             return broken
@@ -156,14 +155,14 @@ class CubeGates:
                 broken.append(rejection)
         sweeps |= {key: _sweep(board, key, found) for key in found.keys() - judged.keys()}
         broken += [*_opposed(found, judged), *_colliding(sweeps, found, judged)]
-        return broken or self._roll_out(sight, joint)
+        return broken or self._roll_out(board, joint)
 
-    def _roll_out(self, sight: Sight, joint: Joint) -> list[Rejection]:
+    def _roll_out(self, board: Board, joint: Joint) -> list[Rejection]:
         """Find what no rule foresees: agents that run into each other, meetings that come to nothing."""
         if not self._rollout:
             return []
         plans = {agent: plan.actions for agent, plan in joint.all.items()}
-        failures = roll_out(_observed(sight.global_observation), plans, self._rollout)
+        failures = roll_out(board.seen, plans, self._rollout)
         return [
             Rejection("V-SIM", (agent,), f"{called([agent])} would fail within {self._rollout} steps: {failure}")
             for agent, failure in sorted(failures.items())
@@ -172,8 +171,7 @@ class CubeGates:
 
     def confirm(self, agent: int, observation: Observation, joint: Joint) -> Rejection | None:
         """Judge the beginning of an agent's plan, and what it is good for."""
-        seen = _observed(observation)
-        board, plan = Board(seen), joint.plans[agent]
+        board, plan = Board(observation), joint.plans[agent]
         problem = unavailable(board, agent, joint)
         if problem is not None:
             return problem
@@ -183,15 +181,10 @@ class CubeGates:
         job = pushes[0]
         if isinstance(plan.actions[0], Rendezvous | PushTowards) and (missing := missing_partners(board, job, joint)):
             return Rejection("C-WAIT", (agent,), missing)
-        if job.face is not Face.left and not any(job.block in block.ahead for block in seen.blocks):
+        if job.face is not Face.left and not any(job.block in block.ahead for block in board.blocks.values()):
             text = f"block {job.block} gets no nearer to the goal from its {job.face} face, and is in no other's way"
             return Rejection("C-PROG", (agent,), text)
         return None
-
-
-def _observed(observation: Observation) -> SymbolicObservation:
-    assert isinstance(observation, SymbolicObservation)
-    return observation
 
 
 def _split_plans(board: Board, joint: Joint) -> Iterator[Rejection]:

@@ -24,6 +24,7 @@ from cube_env import (
     YieldBlock,
 )
 from maeil.actions import SymbolicAction
+from maeil.mind import Observation
 from maeil.plans import Plan
 from quorum.agents.skills.cube.plans import SIDES, STEP, manhattan
 
@@ -58,7 +59,9 @@ class Board:
         observation: of anybody; all see the same board.
     """
 
-    def __init__(self, observation: SymbolicObservation) -> None:
+    def __init__(self, observation: Observation) -> None:
+        assert isinstance(observation, SymbolicObservation)
+        self.seen = observation
         self.side = observation.side
         self.agents = observation.agents
         self.blocks: dict[int, SymbolicBlock] = {block.id: block for block in observation.blocks}

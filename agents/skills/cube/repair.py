@@ -25,7 +25,6 @@ from cube_env import (
     PushTowards,
     Rendezvous,
     SymbolicBlock,
-    SymbolicObservation,
     Wait,
     YieldBlock,
 )
@@ -56,12 +55,12 @@ class CubeRepair(RepairRules):
 
     def task_of(self, world: World, agent: int, plan: Plan) -> Task | None:
         """Return the first push of a plan; of a push from nowhere the one from the left face."""
-        pushes = jobs(Board(_seen(world)), agent, plan)
+        pushes = jobs(Board(world.global_observation()), agent, plan)
         return _task((pushes[0].block, pushes[0].face or Face.left)) if pushes else None
 
     def predict(self, moment: Moment) -> Sequence[Violation]:
         """Return which blocks will not be moved: too few agents in the team, at the face, or at the same time."""
-        board = Board(_seen(moment.world))
+        board = Board(moment.world.global_observation())
         found: list[Violation] = []
         for task, agents in moment.groups.items():
             key = _key(task)
@@ -88,17 +87,16 @@ class CubeRepair(RepairRules):
         other plans are expected to move. Those who are nearest by the ways that are there go, of all whose plans serve
         no task that is expected to come off; where these are too few for any block, of all agents.
         """
-        seen = _seen(moment.world)
-        board = Board(seen)
+        board = Board(moment.world.global_observation())
         failing = {failure.task for failure in failures}
         failing_blocks = {_key(task)[0] for task in failing}
         served = {_key(task)[0] for task in moment.groups if task not in failing}
-        free = [agent for agent in range(len(seen.agents)) if moment.tasks.get(agent) in (None, *failing)]
-        for pool in (free, list(range(len(seen.agents)))):
+        free = [agent for agent in range(len(board.agents)) if moment.tasks.get(agent) in (None, *failing)]
+        for pool in (free, list(range(len(board.agents)))):
             chosen = min(
                 (
                     (block.id not in failing_blocks, -block.weight, ways[-1], block.id, team)
-                    for block in clear(seen)
+                    for block in clear(board.seen)
                     if block.id not in served and (found := _team(board, block, pool)) is not None
                     for ways, team in [found]
                 ),
@@ -129,12 +127,6 @@ class _Arrival:
     steps: int
     patience: int
     count: int
-
-
-def _seen(world: World) -> SymbolicObservation:
-    observation = world.global_observation()
-    assert isinstance(observation, SymbolicObservation)
-    return observation
 
 
 def _task(key: Key) -> Task:

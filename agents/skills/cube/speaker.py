@@ -187,13 +187,6 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         )
         return self.answer(replace(view, unread=(*view.unread, *claims)), poor, rng)
 
-    def toward(self, view: View, target: str) -> Plan | None:
-        """Count on others at the left face of a block with a clear way."""
-        observation = self.seen(view)
-        wanted = block_of(Task("deliver", target))
-        block = next((block for block in clear(observation) if block.id == wanted), None)
-        return self._wording.delivery(block, "I was told to", PATIENCE) if block is not None else None
-
     def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
         """Form whole teams."""
         return joint_plan(read_shown(request.state), request, self._wording)

@@ -105,7 +105,7 @@ class SqueezeGates:
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Find the agents without a pick."""
-        missing = tuple(sorted(set(range(_observed(sight.global_observation).agents)) - set(joint.all)))
+        missing = tuple(sorted(set(range(len(sight.agents))) - set(joint.all)))
         if not missing:
             return []
         text = f"{called(missing)} have no pick: nobody can wait, so give each of them one"
@@ -113,11 +113,6 @@ class SqueezeGates:
 
     def confirm(self, agent: int, observation: Observation, joint: Joint) -> None:
         """Pass."""
-
-
-def _observed(observation: Observation) -> SqueezeObservation:
-    assert isinstance(observation, SqueezeObservation)
-    return observation
 
 
 def median(proposals: Sequence[Mapping[int, Plan]], asked: Sequence[int]) -> dict[int, Plan]:

@@ -144,5 +144,5 @@ def test_a_topology_without_a_room_is_refused(tmp_path):
 
 def test_a_set_of_prompts_without_words_for_it_is_refused():
     chosen = DrwellConfig(**{**shipped("agents", "drwell"), "prompts": prompts("paper"), "repairs": 2})
-    with pytest.raises(ValueError, match="set prompts=default"):
+    with pytest.raises(ValueError, match="Set prompts=default"):
         component.inputs(chosen, "cube")

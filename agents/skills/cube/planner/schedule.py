@@ -314,7 +314,7 @@ def anneal(project: Project, changes: int, generator: np.random.Generator) -> Ch
 
 def change(choice: Choice, generator: np.random.Generator) -> Choice:
     """Move a block in the priority list, or turn over one of its two options."""
-    new = Choice(*(each.copy() for each in choice))
+    new = Choice(choice.priority.copy(), choice.chain.copy(), choice.latest.copy())
     kind, count = generator.random(), len(new.priority)
     block, place = generator.integers(count), generator.integers(count)
     if kind < 0.5:
