@@ -8,7 +8,7 @@ from quorum.agents.baselines.asking import BaselineRole
 from quorum.agents.drwell.mind import DrwellRole
 from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.simulated.model import _player
-from quorum.agents.tom.settings import TomRole
+from quorum.agents.tom.answers import TomRole
 
 
 @pytest.mark.parametrize("role", [*LlamacRole, *BaselineRole, *DrwellRole, *TomRole])

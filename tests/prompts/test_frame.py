@@ -16,8 +16,7 @@ from maeil import Act
 from maeil.mind import PlanView
 from maeil.names import fold_names, unfold_names
 from maeil.plans import PlanStatus, Task
-from quorum.agents.baselines.asking import BaselineRole, ReviewAnswers, TalkAnswers
-from quorum.agents.coordination.asking import JointAnswers
+from quorum.agents.baselines.asking import BaselineAnswers, BaselineRole
 from quorum.agents.coordination.prompts import RolePrompts, role_templates
 from quorum.agents.llamac.settings import Answers, LlamacRole
 from quorum.agents.llm.protocol import AnswerFormat
@@ -65,16 +64,14 @@ def made(name: str, n: int) -> Any:
 def forms(world: Any) -> dict[str, tuple[AnswerFormat, Any]]:
     """The form of the answer in each role, and what reads one about the first agent."""
     tasks = skills_of(world.name).tasks
-    given = (world.vocabulary, 8, world.agents)
-    joint, talk, review = (kind(*given, tasks) for kind in (JointAnswers, TalkAnswers, ReviewAnswers))
-    answers = Answers(*given, ("explorer", "exploiter"), tasks)
+    baselines, answers = (kind(world.vocabulary, 8, world.agents, tasks=tasks) for kind in (BaselineAnswers, Answers))
     one = [0]
-    planners = dict.fromkeys(("explorer", "exploiter", "centre", "debater"), (joint.joint, joint.read_joint, one))
+    planners = dict.fromkeys(("explorer", "exploiter", "centre", "debater"), (answers.joint, answers.read_joint, one))
     rest = {
         "assessor": (answers.assessor, lambda value, asked: answers.read_assessor(value, asked, {}), one),
         "actor": (answers.actor, answers.read_actor),
-        "talker": (talk.talk, talk.read_talk, one),
-        "reviewer": (review.review, review.read_review),
+        "talker": (baselines.talk, baselines.read_talk, one),
+        "reviewer": (baselines.review, baselines.read_review),
     }
     return {role: (wanted, lambda value, r=read, a=asked: r(value, *a)) for role, (wanted, read, *asked) in
             {**planners, **rest}.items()}  # fmt: skip

@@ -12,8 +12,7 @@ from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Request, Sampling, Structured
 from quorum.agents.llm.providers.openai import OpenAIModel
 from quorum.agents.naive.answers import AnswerTypes
-from quorum.agents.prompting.schemas import compact
-from quorum.agents.prompting.schemas import ground, ids_of
+from quorum.agents.prompting.schemas import compact, ground, ids_of
 from tests.agents.naive_team import view
 from tests.prompts.test_frame import TURNS, WORLDS, forms, made
 
