@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt
@@ -59,31 +60,19 @@ class PlannerConfig(ComponentConfig):
     """Agents times cells times steps that these rollouts may come to."""
 
 
-class AlwaysRightConfig(ComponentConfig):
-    """`always_right` has no parameters."""
-
-    name: Literal["always_right"]
-
-
-class IdleConfig(ComponentConfig):
-    """`idle` has no parameters."""
-
-    name: Literal["idle"]
-
-
+@dataclass(eq=False)
 class SamePlan:
     """The mind of an agent that commits the same plan whatever it sees, and says nothing.
 
-    Args:
+    Attributes:
         plan: the plan.
     """
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
+    plan: Plan
 
     async def think(self, view: View) -> Thought:  # noqa: ARG002 - it looks at nothing
         """Commit the plan."""
-        return Thought(self._plan)
+        return Thought(self.plan)
 
 
 def build_heuristic(config: HeuristicConfig, context: TeamContext) -> Sequence[Mind]:
@@ -120,7 +109,7 @@ def build_planner(config: PlannerConfig, context: TeamContext) -> Sequence[Mind]
     return _minds(context, "planner", f"agents={config.name}", context.seeds.generator(), **effort)
 
 
-def build_always_right(config: AlwaysRightConfig, context: TeamContext) -> Sequence[Mind]:
+def build_always_right(config: ComponentConfig, context: TeamContext) -> Sequence[Mind]:
     """Make the minds of a team, one for each agent.
 
     Raises:
@@ -137,7 +126,7 @@ def build_always_right(config: AlwaysRightConfig, context: TeamContext) -> Seque
     return [SamePlan(Plan((move,), None, "right is where the goal is")) for _ in context.world.agents]
 
 
-def build_idle(config: IdleConfig, context: TeamContext) -> Sequence[Mind]:
+def build_idle(config: ComponentConfig, context: TeamContext) -> Sequence[Mind]:
     """Make the minds of a team, one for each agent.
 
     Raises:
@@ -167,6 +156,6 @@ heuristic = Component(
 negotiator = Component(NegotiatorConfig, build_negotiator, compatible=Compatibility.ANYBODY, handover=Handover.SHADOW)
 planner = Component(PlannerConfig, build_planner, talks=False)
 always_right = Component(
-    AlwaysRightConfig, build_always_right, talks=False, compatible=Compatibility.ANYBODY, handover=Handover.SHADOW
+    ComponentConfig, build_always_right, talks=False, compatible=Compatibility.ANYBODY, handover=Handover.SHADOW
 )
-idle = Component(IdleConfig, build_idle, talks=False, compatible=Compatibility.ANYBODY, handover=Handover.FRESH)
+idle = Component(ComponentConfig, build_idle, talks=False, compatible=Compatibility.ANYBODY, handover=Handover.FRESH)

@@ -25,7 +25,7 @@ from maeil.trace.reader import Trace
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.building import no_models
 from quorum.experiments.episode.parts import build
-from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
+from quorum.topologies.plain import Decentralized, DecentralizedConfig
 
 BOARD = ("env=cube", "agents=heuristic", "n=4", "env.side=16", "env.blocks={1:5,2:3}", "max_steps=150")
 CULPRIT, MATE = 1, 2

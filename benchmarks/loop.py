@@ -33,8 +33,7 @@ from maeil import (
 from maeil.controllers import Repeat
 from maeil.messages import Draft
 from maeil.trace import Recorder
-from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
-from quorum.topologies.individual import Individual
+from quorum.topologies.plain import Decentralized, DecentralizedConfig, Individual
 
 RUNS = 5
 

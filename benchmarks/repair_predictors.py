@@ -30,7 +30,7 @@ from quorum.agents.skills import skills_of
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.building import no_models
 from quorum.experiments.episode.parts import build
-from quorum.topologies.individual import Individual
+from quorum.topologies.plain import Individual
 
 PREDICTORS: tuple[Predictor, ...] = ("heuristic", "exact")
 STEPS = 60

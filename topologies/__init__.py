@@ -1,1 +1,1 @@
-"""Communication topologies: who may write to whom, and in which order. One file each."""
+"""Communication topologies: who may write to whom, and in which order."""

@@ -18,9 +18,10 @@ from maeil.mind import Act, Turn
 from maeil.topology import ConversationState, Topology
 
 
-class RoutedConfig(ComponentConfig):
-    """Parameters of topologies in which offers and needs are matched."""
+class DytopoConfig(ComponentConfig):
+    """Parameters of `dytopo`, and of `random`: those of the `dytopo` whose edges it has as many of."""
 
+    name: Literal["dytopo", "random"]
     matcher: MatcherName
     """What needs are compared with offers by."""
     threshold: Annotated[float, Field(ge=0, le=1)]
@@ -29,12 +30,6 @@ class RoutedConfig(ComponentConfig):
     """How many write to an agent in a round, at most: those with the highest scores."""
     rounds: PositiveInt
     """How often all say what they offer and need, and then write, before all plan."""
-
-
-class DytopoConfig(RoutedConfig):
-    """Parameters of `dytopo`."""
-
-    name: Literal["dytopo"]
 
 
 class Dytopo(Topology):
@@ -50,7 +45,7 @@ class Dytopo(Topology):
         "to whom, and they write one after the other. In the end all decide at once."
     )
 
-    def __init__(self, config: RoutedConfig, _context: TopologyContext | None = None) -> None:
+    def __init__(self, config: DytopoConfig, _context: TopologyContext | None = None) -> None:
         self._config = config
         self.rounds = config.rounds
         self.embeds = config.matcher == EMBEDDING
@@ -147,20 +142,14 @@ def _cycle(edges: Sequence[Edge]) -> list[Edge]:
     return [(a, b) for b, a in pairwise(loop)]
 
 
-def requires(config: RoutedConfig) -> Mapping[str, DescribeConfig]:
+def requires(config: DytopoConfig) -> Mapping[str, DescribeConfig]:
     """Return the extension in which agents describe themselves."""
     return {DESCRIBE: DescribeConfig(matcher=config.matcher)}
 
 
-def roles(config: RoutedConfig) -> Sequence[str]:
+def roles(config: DytopoConfig) -> Sequence[str]:
     """Return the roles in which models are asked besides that of all turns."""
     return (EMBEDDING,) if config.matcher == EMBEDDING else ()
-
-
-class RandomEdgesConfig(RoutedConfig):
-    """Parameters of `random`: those of the `dytopo` whose edges it has as many of."""
-
-    name: Literal["random"]
 
 
 class RandomEdges(Dytopo):
@@ -173,7 +162,7 @@ class RandomEdges(Dytopo):
 
     name = "random"
 
-    def __init__(self, config: RandomEdgesConfig, context: TopologyContext) -> None:
+    def __init__(self, config: DytopoConfig, context: TopologyContext) -> None:
         super().__init__(config, context)
         self._seeds = context.seeds.child("edges")
 
@@ -192,4 +181,4 @@ class RandomEdges(Dytopo):
 
 
 component = Component(DytopoConfig, Dytopo, roles=roles, requires=requires, handover=Handover.FRESH)
-random = Component(RandomEdgesConfig, RandomEdges, roles=roles, requires=requires, handover=Handover.FRESH)
+random = Component(DytopoConfig, RandomEdges, roles=roles, requires=requires, handover=Handover.FRESH)

@@ -269,13 +269,7 @@ class Talker:
             return text, plans
 
         outcome = await planner.speaker.insist(
-            BaselineRole.TALKER,
-            planner.answers.talk,
-            reader,
-            view,
-            blocks,
-            retries=planner.retries,
-            agents=len(asked),
+            BaselineRole.TALKER, planner.answers.talk, reader, view, blocks, retries=planner.retries, agents=len(asked)
         )
         if outcome.answer is None:
             raise NoJointPlan(planner.retries, outcome.rejections, outcome.calls)

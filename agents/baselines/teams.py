@@ -28,7 +28,7 @@ from quorum.agents.coordination.asking import RoleSpeaker
 from quorum.agents.coordination.follower import Follower, needs_dialogue, needs_leader
 from quorum.agents.prompting.answers import answers_of
 from quorum.agents.skills import role_of, skills_of
-from quorum.agents.skills.roles import RoleTeamConfig, prompts_of_roles, templates_of_roles
+from quorum.agents.skills.lookup import RoleTeamConfig, prompts_of_roles, templates_of_roles
 
 
 class PlanningConfig(RoleTeamConfig):

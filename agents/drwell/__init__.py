@@ -17,7 +17,7 @@ from quorum.agents.drwell.mind import MEMORY, Answers, DrwellConfig, DrwellMind,
 from quorum.agents.drwell.world_model import DrwellTeam, WorldModel
 from quorum.agents.prompting.answers import answers_of
 from quorum.agents.skills import check_typed, skills_of
-from quorum.agents.skills.roles import prompts_of_roles, templates_of_roles
+from quorum.agents.skills.lookup import prompts_of_roles, templates_of_roles
 
 
 def build(config: DrwellConfig, context: TeamContext) -> Sequence[Mind]:

@@ -28,7 +28,7 @@ from quorum.agents.drwell.world_model import DrwellTeam
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.answers import TaskAnswer, Thoughts, part, plan_model, read_plan
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
-from quorum.agents.skills.roles import RoleTeamConfig
+from quorum.agents.skills.lookup import RoleTeamConfig
 
 
 class DrwellRole(StrEnum):
@@ -283,14 +283,7 @@ class DrwellMind:
         seen = {"observation": view.observation, "past_plans": [_past(plan) for plan in view.outcomes]}
         problems = [Rejection(IMPOSSIBLE, (view.agent,), text) for text in view.problems]
         return await self.speaker.insist(
-            role,
-            wanted,
-            reader,
-            view,
-            {**seen, **blocks},
-            retries=self.settings.repairs,
-            problems=problems,
-            plain=True,
+            role, wanted, reader, view, {**seen, **blocks}, retries=self.settings.repairs, problems=problems, plain=True
         )
 
 

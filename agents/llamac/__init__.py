@@ -17,7 +17,7 @@ from quorum.agents.llamac.critic import Scrutiny, TripletCritic
 from quorum.agents.llamac.settings import CRITICS, Answers, LlamacConfig, LlamacRole
 from quorum.agents.prompting.answers import answers_of
 from quorum.agents.skills import Gates, role_of, skills_of
-from quorum.agents.skills.roles import prompts_of_roles, templates_of_roles
+from quorum.agents.skills.lookup import prompts_of_roles, templates_of_roles
 
 
 def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:

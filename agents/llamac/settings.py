@@ -20,7 +20,7 @@ from maeil.plans import Plan
 from quorum.agents.coordination.asking import JointAnswers, Misread, form, read
 from quorum.agents.coordination.joint import FORM, Rejection
 from quorum.agents.prompting.answers import Thoughts, part, read_plan
-from quorum.agents.skills.roles import RoleTeamConfig
+from quorum.agents.skills.lookup import RoleTeamConfig
 
 
 class LlamacRole(StrEnum):

@@ -6,8 +6,7 @@ other package of `agents` knows a world, and only `skills/<world>/` imports one.
 
 from __future__ import annotations
 
-from quorum.agents.skills.commanded import CommandedMind
-from quorum.agents.skills.contract import Briefing, Gates, MissingSkill, WorldSkills
+from quorum.agents.skills.contract import Briefing, CommandedMind, Gates, MissingSkill, WorldSkills
 from quorum.agents.skills.lookup import (
     check_predictable,
     check_typed,

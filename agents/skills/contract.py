@@ -6,13 +6,16 @@ skills under their own name, and `role_of` finds them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from maeil.actions import Vocabulary
+from maeil.contracts import check_type
 from maeil.extensions.repair.rules import RepairRules
-from maeil.mind import Mind, Observation
+from maeil.mind import Mind, Observation, Thought, View
+from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.coordination.joint import Joint, Rejection, Rule, Sight
 from quorum.agents.prompting.examples import Example, plain_example
@@ -24,6 +27,22 @@ class MissingSkill(ValueError):
 
     def __init__(self, role: str, world: str) -> None:
         super().__init__(f"the world '{world}' has no skill '{role}'")
+
+
+@dataclass(eq=False)
+class CommandedMind:
+    """The mind of one agent of a team that is commanded: it asks its team for every plan, and sends no messages.
+
+    Attributes:
+        decide: returns the plan for a view; None where the turn asks for none.
+    """
+
+    decide: Callable[[View], Plan | None]
+
+    async def think(self, view: View) -> Thought:
+        """Ask the team."""
+        plan = self.decide(view)
+        return Thought(plan if plan is None else check_type(plan, Plan, self.decide, "a maeil.Plan, or None"))
 
 
 class Gates(Protocol):

@@ -8,10 +8,11 @@ from types import SimpleNamespace
 import pytest
 
 from cube_env import CubeEnv, Layout
+from maeil.component import ComponentConfig
 from maeil.trace import read_trace, replay
 from maeil.trace.events import StepOutcome
 from maeil.user_errors import UserError
-from quorum.agents.rules import AlwaysRightConfig, HeuristicConfig, build_always_right, build_heuristic
+from quorum.agents.rules import HeuristicConfig, build_always_right, build_heuristic
 from quorum.agents.skills.cube.heuristic import GreedyTeam
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.parts import build
@@ -150,7 +151,7 @@ def test_a_world_without_a_rule_for_one_team_says_so():
 
 def test_agents_that_always_go_right_push_what_is_in_their_row_and_nothing_else():
     world = cube(2, layout="......|\n0.A...|\n......|\n.1.BB.|\n...BB.|\n......|\n......|\n")
-    config = AlwaysRightConfig(name="always_right")
+    config = ComponentConfig(name="always_right")
     minds = build_always_right(config, context(world, topology("individual", 2)))
     end = play(minds, world, seed=0)[-1].event
     assert (end.finished, world.progress().reached) == (False, 1)

@@ -13,10 +13,7 @@ from maeil.metrics import compute_metrics
 from maeil.metrics.costs import costs_per_message
 from maeil.topology import Topology
 from maeil.trace import Trace
-from quorum.topologies.chain import Chain
-from quorum.topologies.debate import Debate, DebateConfig
-from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
-from quorum.topologies.individual import Individual
+from quorum.topologies.plain import Chain, Debate, DebateConfig, Decentralized, DecentralizedConfig, Individual
 from tests.maeil.corridor import Corridor, Rest, Walk
 from tests.maeil.scripted import Scripted, lines, play, walk
 from tests.topologies.test_timelines import centralized

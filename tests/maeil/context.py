@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from maeil import Seeds, TeamContext, Topology, World
-from quorum.topologies.individual import Individual
+from quorum.topologies.plain import Individual
 
 
 def context(world: World, topology: Topology | None = None, seed: int = 0) -> TeamContext:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from maeil import Call, Extension, LoopSettings, Mind, Plan, Thought, Topology, View, World, run_episode
 from maeil.trace import Listener, Recorder, Stamped
-from quorum.topologies.individual import Individual
+from quorum.topologies.plain import Individual
 from tests.maeil.corridor import Corridor, Walk
 
 

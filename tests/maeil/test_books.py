@@ -110,7 +110,7 @@ def test_an_episode_that_is_cancelled_keeps_what_was_answered_before(tmp_path: P
     async def cancelled() -> None:
         from maeil import run_episode
         from maeil.trace import Recorder
-        from quorum.topologies.individual import Individual
+        from quorum.topologies.plain import Individual
 
         with Recorder(tmp_path / "trace.jsonl") as recorder:
             minds = [Asks(5, hangs=True), Asks(7)]

@@ -9,11 +9,8 @@ from maeil import Call, LoopSettings, Plan, Thought
 from maeil.messages import Draft, MessageKind
 from maeil.metrics import compute_metrics
 from maeil.trace import Trace
-from quorum.topologies.chain import Chain
-from quorum.topologies.debate import Debate, DebateConfig
-from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
 from quorum.topologies.graph import Graph, GraphConfig
-from quorum.topologies.individual import Individual
+from quorum.topologies.plain import Chain, Debate, DebateConfig, Decentralized, DecentralizedConfig, Individual
 from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, play
 from tests.topologies.test_timelines import GRAPH, centralized, go, nothing, resume, say

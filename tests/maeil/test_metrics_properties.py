@@ -32,10 +32,7 @@ from maeil.trace.events import (
     ThoughtStart,
 )
 from maeil.trace.reader import shared
-from quorum.topologies.chain import Chain
-from quorum.topologies.debate import Debate, DebateConfig
-from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
-from quorum.topologies.individual import Individual
+from quorum.topologies.plain import Chain, Debate, DebateConfig, Decentralized, DecentralizedConfig, Individual
 from tests.maeil.corridor import Walk
 from tests.maeil.reporting import Report, ReportingCorridor, attempt, over, state
 from tests.maeil.scripted import play

@@ -14,7 +14,7 @@ from maeil.messages import Draft
 from maeil.metrics import compute_metrics
 from maeil.trace import Trace, read_trace
 from quorum.topologies.dytopo import Dytopo, DytopoConfig
-from quorum.topologies.individual import Individual
+from quorum.topologies.plain import Individual
 from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import play
 

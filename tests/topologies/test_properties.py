@@ -15,16 +15,13 @@ from maeil.messages import Draft, MessageKind
 from maeil.plans import PlanStatus
 from maeil.stages import TRANSITIONS, Stage, Trigger
 from quorum.topologies.centralized import Centralized, CentralizedConfig, Hybrid, HybridConfig
-from quorum.topologies.chain import Chain
-from quorum.topologies.debate import Debate, DebateConfig
-from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
 from quorum.topologies.dialogue import Dialogue, DialogueConfig
 from quorum.topologies.dytopo import Dytopo, DytopoConfig
 from quorum.topologies.graph import Graph, GraphConfig
 from quorum.topologies.hierarchy import Hierarchy, HierarchyConfig
-from quorum.topologies.individual import Individual
 from quorum.topologies.learned import Learned, LearnedConfig
 from quorum.topologies.negotiation import Negotiation, NegotiationConfig
+from quorum.topologies.plain import Chain, Debate, DebateConfig, Decentralized, DecentralizedConfig, Individual
 from tests.maeil.corridor import Corridor, Rest, Walk
 from tests.maeil.scripted import play
 

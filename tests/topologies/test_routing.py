@@ -14,7 +14,6 @@ from quorum.topologies.dytopo import (
     Dytopo,
     DytopoConfig,
     RandomEdges,
-    RandomEdgesConfig,
     in_order,
     strongest,
     without_cycles,
@@ -37,7 +36,7 @@ def routed(affinity: Affinity, inputs: int = 3, threshold: float = 0.3) -> list[
 
 
 def drawn(affinity: Affinity, inputs: int = 3, seed: int = 0, t: int = 0) -> list[tuple[int, int]]:
-    config = RandomEdgesConfig(name="random", matcher="typed", threshold=0.3, inputs=inputs, rounds=1)
+    config = DytopoConfig(name="random", matcher="typed", threshold=0.3, inputs=inputs, rounds=1)
     topology = RandomEdges(config, TopologyContext(30, Seeds(seed, "topology")))
     return list(topology.route(affinity, SimpleNamespace(t=t, found_by=lambda _: [])))
 

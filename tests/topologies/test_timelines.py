@@ -8,12 +8,9 @@ from maeil.metrics import compute_metrics
 from maeil.trace import Trace
 from maeil.trace.events import PlanChange, StageChange
 from quorum.topologies.centralized import Centralized, CentralizedConfig
-from quorum.topologies.chain import Chain
-from quorum.topologies.debate import Debate, DebateConfig
-from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
 from quorum.topologies.dialogue import Dialogue, DialogueConfig
 from quorum.topologies.graph import Graph, GraphConfig
-from quorum.topologies.individual import Individual
+from quorum.topologies.plain import Chain, Debate, DebateConfig, Decentralized, DecentralizedConfig, Individual
 from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, lines, play
 

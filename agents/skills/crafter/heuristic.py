@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from crafter_env import CrafterObservation, Direction, Item, Material, Tool
 from maeil.mind import View
 from maeil.plans import Plan, Task
-from quorum.agents.skills.commanded import CommandedMind
+from quorum.agents.skills.contract import CommandedMind
 from quorum.agents.skills.crafter.gathering import VALUE, Gathering, approach, cells_of, make_room, station
 from quorum.agents.skills.crafter.needs import (
     FOOD_STEPS,

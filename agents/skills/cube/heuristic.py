@@ -14,7 +14,7 @@ from collections import Counter
 from cube_env import SymbolicObservation
 from maeil.mind import Thought, View
 from maeil.plans import Plan, PlanStatus
-from quorum.agents.skills.commanded import CommandedMind
+from quorum.agents.skills.contract import CommandedMind
 from quorum.agents.skills.cube.plans import CUBE, Wording, way
 
 

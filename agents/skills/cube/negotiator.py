@@ -255,6 +255,7 @@ ORDERS = 64
 """Orders of one message, at most."""
 
 
+@dataclass(eq=False)
 class Negotiator:
     """The mind of one agent. It knows of the others what it sees and hears, and nothing else.
 
@@ -266,33 +267,25 @@ class Negotiator:
     - In a tree of leaders it asks for its whole branch, and passes on what its own leader has ordered for that.
     - Interrupted, it resumes its plan when the teams still put it there, and replaces it otherwise.
 
-    Args:
+    Attributes:
         noise: probability that a wish, or an order, is drawn at random from the blocks with a clear way.
         patience: steps to wait for the others of a team.
         rng: the agent's own random stream.
-        knowledge: what it knows to begin with.
+        known: what it knows, and what it knows to begin with.
         wording: of its plans.
     """
 
-    def __init__(
-        self,
-        noise: float,
-        patience: int,
-        rng: np.random.Generator,
-        knowledge: Knowledge | None = None,
-        wording: Wording = CUBE,
-    ) -> None:
-        self._wording = wording
-        self._noise = noise
-        self._patience = patience
-        self._rng = rng
-        self._known = knowledge if knowledge is not None else Knowledge()
+    noise: float
+    patience: int
+    rng: np.random.Generator
+    known: Knowledge = field(default_factory=Knowledge)
+    wording: Wording = CUBE
 
     async def think(self, view: View) -> Thought:
         """Take in the messages, then speak and decide as the turn allows."""
         observation = view.observation
         assert isinstance(observation, SymbolicObservation)
-        self._known.learn(view, observation)
+        self.known.learn(view, observation)
         return self.answer(view, observation)
 
     def answer(self, view: View, observation: SymbolicObservation) -> Thought:
@@ -307,32 +300,32 @@ class Negotiator:
 
     def _noisy(self, block: int, observation: SymbolicObservation) -> int:
         blocks = clear(observation)
-        return blocks[self._rng.integers(len(blocks))].id if self._rng.random() < self._noise else block
+        return blocks[self.rng.integers(len(blocks))].id if self.rng.random() < self.noise else block
 
     def _place(self, view: View, observation: SymbolicObservation) -> SymbolicBlock:
         """Return the block to work on: where the teams of all known wishes put this agent, alone its own wish.
 
         The first choice in a step is subject to noise; what is heard afterwards can still put it right.
         """
-        fresh = view.agent not in self._known.wishes
+        fresh = view.agent not in self.known.wishes
         if fresh:
-            self._known.wishes[view.agent] = min(
+            self.known.wishes[view.agent] = min(
                 clear(observation),
-                key=lambda block: (self._known.failures[block.id], _steps(observation, block), block.id),
+                key=lambda block: (self.known.failures[block.id], _steps(observation, block), block.id),
             ).id
-        wishes = {**seen(observation), **self._known.wishes}
+        wishes = {**seen(observation), **self.known.wishes}
         place = form_teams(wishes, _jobs(observation))[view.agent] if len(wishes) > 1 else wishes[view.agent]
         if fresh:
-            self._known.wishes[view.agent] = place = self._noisy(place, observation)
+            self.known.wishes[view.agent] = place = self._noisy(place, observation)
         return next(block for block in observation.blocks if block.id == place)
 
     def _claim(self, view: View, observation: SymbolicObservation) -> tuple[Draft, ...]:
         """Say what one works on, unless that has been said."""
-        before = self._known.wishes.get(view.agent)
+        before = self.known.wishes.get(view.agent)
         block = self._place(view, observation)
         if view.plan is not None and before == block.id:
             return ()
-        self._known.wishes[view.agent] = block.id
+        self.known.wishes[view.agent] = block.id
         return (Draft(view.turn.recipients, write_claim(block.id, _steps(observation, block)), MessageKind.PROPOSE),)
 
     def _lead(self, view: View, observation: SymbolicObservation) -> tuple[Draft, ...]:
@@ -340,27 +333,27 @@ class Negotiator:
         if Act.SPEAK not in view.turn.acts:
             return ()
         possible = {block.id for block in clear(observation)}
-        for agent, block in self._known.refused.items():
-            if self._known.wishes.get(agent) == block:
-                del self._known.wishes[agent]
-        self._known.refused.clear()
+        for agent, block in self.known.refused.items():
+            if self.known.wishes.get(agent) == block:
+                del self.known.wishes[agent]
+        self.known.refused.clear()
         commanded = {view.agent, *view.turn.recipients}.union(*map(self._branch, view.turn.recipients))
         everybody = sorted(commanded & set(range(len(observation.agents))))
-        if view.agent in everybody and view.plan is None and self._known.order is None:
-            self._known.wishes.pop(view.agent, None)
-        free = [agent for agent in everybody if self._known.wishes.get(agent) not in possible]
+        if view.agent in everybody and view.plan is None and self.known.order is None:
+            self.known.wishes.pop(view.agent, None)
+        free = [agent for agent in everybody if self.known.wishes.get(agent) not in possible]
         jobs = _jobs(observation, _present(view))
         nearest = {agent: min(jobs, key=lambda job: (job.ways[agent], job.id)).id for agent in free}
-        teams = form_teams({**nearest, **{a: b for a, b in self._known.wishes.items() if a not in nearest}}, jobs)
+        teams = form_teams({**nearest, **{a: b for a, b in self.known.wishes.items() if a not in nearest}}, jobs)
         orders = {agent: self._noisy(teams[agent], observation) for agent in free}
-        self._known.wishes.update(orders)
-        self._known.order = orders.pop(view.agent, self._known.order)
-        passed = {agent: self._known.passed[agent] for agent in everybody if agent in self._known.passed}
+        self.known.wishes.update(orders)
+        self.known.order = orders.pop(view.agent, self.known.order)
+        passed = {agent: self.known.passed[agent] for agent in everybody if agent in self.known.passed}
         return self._directives({**passed, **orders}, view)
 
     def _branch(self, member: int) -> frozenset[int]:
         """For whom else a member has reported."""
-        return self._known.branches.get(member, frozenset())
+        return self.known.branches.get(member, frozenset())
 
     def _directives(self, orders: dict[int, int], view: View) -> tuple[Draft, ...]:
         """Tell those who have no members of their own in one message; each other one what is for its branch."""
@@ -384,15 +377,15 @@ class Negotiator:
             last = view.outcomes[-1] if view.outcomes else None
             news = f"My plan for {last.task} {last.status.value} {last.reason}".strip() if last else "I have no plan"
             asked = write_request(f"{news}.")
-            below = self._known.branches.items() if view.turn.role == MEMBER else ()
+            below = self.known.branches.items() if view.turn.role == MEMBER else ()
             if branch := {agent for member, others in below for agent in (member, *others)} - {view.agent}:
                 asked = f"{asked} {write_branch(branch)}"
             return (Draft(view.turn.recipients, asked, MessageKind.REQUEST),)
-        if Act.ACKNOWLEDGE not in view.turn.acts or self._known.order is None:
+        if Act.ACKNOWLEDGE not in view.turn.acts or self.known.order is None:
             return ()
-        block = next(block for block in observation.blocks if block.id == self._known.order)
+        block = next(block for block in observation.blocks if block.id == self.known.order)
         if block.ahead:
-            self._known.order = None
+            self.known.order = None
             text = write_objection(block.id, f"block_{block.ahead[0]} is ahead of it")
         else:
             text = write_claim(block.id, _steps(observation, block))
@@ -400,14 +393,14 @@ class Negotiator:
 
     def _decide(self, view: View, observation: SymbolicObservation) -> Plan | Resume:
         """Obey, or go where the teams put this agent; resume a plan that leads there already."""
-        if self._known.order is not None:
-            block = next(block for block in observation.blocks if block.id == self._known.order)
+        if self.known.order is not None:
+            block = next(block for block in observation.blocks if block.id == self.known.order)
             reason = "the leader told me to"
         else:
             block = self._place(view, observation)
             reason = "by what I know of the others it is where I am needed"
-        self._known.wishes[view.agent] = block.id
-        plan = self._wording.delivery(block, reason, self._patience)
+        self.known.wishes[view.agent] = block.id
+        plan = self.wording.delivery(block, reason, self.patience)
         if view.plan is not None and view.plan.task == plan.task:
             return Resume.RESUME
         return plan

@@ -16,7 +16,7 @@ from maeil.mind import Observation, Thought, View
 from maeil.plans import Plan, Task
 from maeil.tasks import Constraint
 from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight, called
-from quorum.agents.skills.commanded import CommandedMind
+from quorum.agents.skills.contract import CommandedMind
 from quorum.agents.skills.speaker import JointPlanRequest, Speaker, take_turn
 
 GOLDEN = 0.381966

@@ -32,8 +32,7 @@ from maeil.mind import Observation, View
 from maeil.plans import Plan, Task
 from maeil.world import World
 from quorum.agents.coordination.joint import Sight
-from quorum.agents.skills.commanded import CommandedMind
-from quorum.agents.skills.contract import Briefing
+from quorum.agents.skills.contract import Briefing, CommandedMind
 
 
 def one_step(grid: Grid, agent: int, move: BoxMove | None, rationale: str) -> Plan:

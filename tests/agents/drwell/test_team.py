@@ -10,7 +10,7 @@ from maeil import Seeds, TeamContext
 from maeil.trace import comparable
 from quorum.agents.drwell import DrwellConfig, build, component
 from quorum.agents.simulated import SimulatedModel
-from quorum.topologies.individual import Individual
+from quorum.topologies.plain import Individual
 from tests.agents.drwell.stage import Cast, choose, config, run, team, walk
 from tests.agents.naive_team import Delayed, cube, prompts, settings, shipped
 from tests.maeil.corridor import Corridor

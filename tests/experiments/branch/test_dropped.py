@@ -18,7 +18,7 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.branch_minds import DroppedMessage, DroppingMind
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.verify import verify_run
-from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
+from quorum.topologies.plain import Decentralized, DecentralizedConfig
 from tests.conftest import Quorum
 from tests.experiments.branch.test_identity import Counting, branched, calls_of
 from tests.maeil.corridor import Walk

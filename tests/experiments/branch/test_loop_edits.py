@@ -22,7 +22,7 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.registry import topologies
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.verify import verify_run
-from quorum.topologies.decentralized import Decentralized, DecentralizedConfig
+from quorum.topologies.plain import Decentralized, DecentralizedConfig
 from tests.experiments.branch.test_identity import branched, calls_of
 from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, walk

@@ -26,7 +26,7 @@ from quorum.experiments.episode.silent_mind import SilentMind
 from quorum.experiments.episode.team import build_team
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.topologies.centralized import Centralized, CentralizedConfig
-from quorum.topologies.debate import Debate, DebateConfig
+from quorum.topologies.plain import Debate, DebateConfig
 from tests.agents.test_negotiator import AHEAD, said, think, view
 from tests.agents.test_negotiator import mind as negotiator
 

@@ -23,7 +23,7 @@ from cube_env import Action, CubeState, Direction, Face, Layout, Move, Rendezvou
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.mind import Act, Mind, View
 from maeil.plans import Plan, Task
-from quorum.agents.skills.commanded import CommandedMind
+from quorum.agents.skills.contract import CommandedMind
 from quorum.agents.skills.cube.planner.kernels import (
     PUSHING,
     STAY,
