@@ -24,14 +24,14 @@ from typing import Any
 
 from maeil.user_errors import UserError
 from quorum.agents.llm.prices import BATCH, FLEX, find_price
-from quorum.agents.llm.prompt_caches import PromptCaches, read_prompt
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Request, Sampling, Usage
 from quorum.agents.llm.providers.anthropic import AnthropicModel
-from quorum.agents.llm.providers.base import Provider, unsent
+from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.openai import OpenAIModel
 from quorum.agents.llm.recording import unfolded
 from quorum.agents.prompting.marks import marks
 from quorum.experiments.results.results_folder import read_results
+from tests.loopback.prompt_caches import PromptCaches, read_prompt, unsent
 
 MODELS: Mapping[str, tuple[type[Provider], str, tuple[str, ...]]] = {
     "openai": (OpenAIModel, "https://api.openai.com/v1", ("gpt-6-sol", "gpt-6-luna")),

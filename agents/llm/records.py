@@ -148,28 +148,21 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False, emp
         "cache_hit": reply.cache_hit,
         "simulated": reply.simulated,
     }
-    if usage.estimated:
-        record["usage_estimated"] = True
-    if usage.reasoning:
-        record["reasoning_tokens"] = usage.reasoning
-    if usage.reasoning_estimated:
-        record["reasoning_estimated"] = True
-    if usage.cache_written:
-        record["cache_written_tokens"] = usage.cache_written
-    if again := reply.repairs + reply.widened:
-        record["answers"] = again + 1
-    if reply.widened:
-        record["widened"] = reply.widened
-    if reply.tier:
-        record["tier"] = reply.tier
-    if reply.fallback:
-        record["fallback"] = reply.fallback
-    if reply.not_sent:
-        record["not_sent"] = list(reply.not_sent)
-    if parse_failure:
-        record["parse_failure"] = True
-    if empty:
-        record["empty_answer"] = empty
+    again = reply.repairs + reply.widened
+    only_if_so = {
+        "usage_estimated": usage.estimated,
+        "reasoning_tokens": usage.reasoning,
+        "reasoning_estimated": usage.reasoning_estimated,
+        "cache_written_tokens": usage.cache_written,
+        "answers": again and again + 1,
+        "widened": reply.widened,
+        "tier": reply.tier,
+        "fallback": reply.fallback,
+        "not_sent": list(reply.not_sent),
+        "parse_failure": parse_failure,
+        "empty_answer": empty,
+    }
+    record |= {name: value for name, value in only_if_so.items() if value}
     return Call(usage.completion, record, usage.reasoning)
 
 

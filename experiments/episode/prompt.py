@@ -49,8 +49,6 @@ class Prompt:
         messages: what the model reads.
         answer: the form of the answer; None for free text.
         remark: what else a reader must know; empty for nothing.
-        earlier: what was asked before it in the episode, of anybody, where that was looked for, too.
-        later: the same of what is asked after it.
     """
 
     participant: str
@@ -60,8 +58,6 @@ class Prompt:
     messages: tuple[ChatMessage, ...]
     answer: AnswerFormat | None
     remark: str = ""
-    earlier: tuple[Request, ...] = ()
-    later: tuple[Request, ...] = ()
 
     def text(self) -> str:
         """Return it for a reader: each message under its role, then the schema of the answer."""
@@ -153,7 +149,7 @@ class _PromptFound(EpisodeStop):
 
 @dataclass
 class _Search:
-    """One play: what is wanted, what the participant was asked on the way, and what is asked later if that matters.
+    """One play: what is wanted, and what the participant was asked on the way.
 
     `participant` is who is meant, as soon as it is known who there is; `_NOBODY`: anybody.
     """
@@ -161,42 +157,21 @@ class _Search:
     wanted: Wanted
     participant: str = ""
     hasty: bool = False
-    goes_on: bool = False
     found: Request | None = None
-    earlier: list[Request] = field(default_factory=list)
-    later: list[Request] = field(default_factory=list)
     asked: list[Origin] = field(default_factory=list)
     questions: int = 0
 
     def look(self, request: Request, asked: str) -> None:
         own = self.participant in (_NOBODY, asked)
         self.questions += 1
-        if self.goes_on and self.found is not None:
-            self.later.append(request)
-            if self.questions > _SHOWN or _is_enough(self.found, self.later):
-                raise _PromptFound
-            return
         if own:
             origin = request.origin or Origin("", 0)
             if self.wanted.fits(origin):
                 self.found = self.found or request  # others who think at the same time come later
-                if self.goes_on:
-                    return
                 raise _PromptFound
             self.asked.append(origin)
-        if self.goes_on:
-            self.earlier.append(request)
         if self.questions > _SHOWN:
             raise _PromptFound
-
-
-def _is_enough(found: Request, later: Sequence[Request]) -> bool:
-    """Whether somebody else was asked such a question later, and whoever was asked it again in a later step."""
-    if found.origin is None:
-        return True
-    origins = [request.origin for request in later if request.origin is not None and request.answer == found.answer]
-    again = any(origin.agent == found.origin.agent and origin.t > found.origin.t for origin in origins)
-    return again and any(origin.agent != found.origin.agent for origin in origins)
 
 
 class _Watched:
@@ -221,7 +196,7 @@ def _hastened(value: Any) -> Any:
     return {**value, "plans": entries}
 
 
-def find_prompt(wanted: Wanted, config_dir: Path | None = None, *, later: bool = False) -> Prompt:
+def find_prompt(wanted: Wanted, config_dir: Path | None = None) -> Prompt:
     """Find what the model of a participant is asked in the first turn of some sort.
 
     All are answered by the simulated model meanwhile, whatever `llm` says: nothing is spent. Where it gives no cause
@@ -230,8 +205,6 @@ def find_prompt(wanted: Wanted, config_dir: Path | None = None, *, later: bool =
     Args:
         wanted: the turn; minds that think without a language model give place to `agents=naive` unless they are named.
         config_dir: folder with more options of the groups.
-        later: whether the episode goes on, until somebody else was asked such a question, and the participant again in
-            a later step; what was asked then is shown next to the prompt.
 
     Raises:
         UserError: an argument is wrong, the participant's mind asks no model, or it has no such turn.
@@ -250,21 +223,16 @@ def find_prompt(wanted: Wanted, config_dir: Path | None = None, *, later: bool =
             minds = f"agents={cell.configuration.agents.name}"
             hint = "Choose minds that do, for example agents=naive."
             raise UserError(f"show prompt: {minds} thinks without a language model", hint)
-        search = _Search(wanted, hasty=erring == _UNCHECKED, goes_on=later)
+        search = _Search(wanted, hasty=erring == _UNCHECKED)
         participant = _play(cell, search)
         if search.found is not None:
-            shown = grounded if "llm.grounded_schema=true" in wanted.rest else _as_it_is
-            earlier, later_ones = (tuple(map(shown, requests)) for requests in (search.earlier, search.later))
-            return replace(_prompt(shown(search.found), erring), earlier=earlier, later=later_ones)
+            found = grounded(search.found) if "llm.grounded_schema=true" in wanted.rest else search.found
+            return _prompt(found, erring)
         asked += search.asked
         if not (wanted.role or wanted.turn):
             raise UserError(f"agent={wanted.agent}: {participant} has no turn in this episode")
     who = "nobody is" if participant == _NOBODY else f"{participant} is not"
     raise UserError(f"{wanted.words}: {who} asked so in this episode", _choices(wanted, asked))
-
-
-def _as_it_is(request: Request) -> Request:
-    return request
 
 
 def _play(cell: Cell, search: _Search) -> str:

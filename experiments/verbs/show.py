@@ -61,9 +61,6 @@ def show_prompt(
             help="Write the picture of the prompt to this PNG file.",
         ),
     ] = None,
-    cache: Annotated[
-        bool, typer.Option("--cache", help="Show which part of the prompt the provider's cache should read again.")
-    ] = False,
     as_json: Json = False,
     plugin: Plugins = None,
     config_dir: ConfigDir = None,
@@ -80,7 +77,6 @@ def show_prompt(
       quorum show prompt topology=centralized topology.leader=agent agent=1
       quorum show prompt n=4 topology=debate agent=2 turn=interrupted
       quorum show prompt agent=1 at=runs/NAME:12
-      quorum show prompt n=4 topology=debate --cache
       quorum show prompt env.observation=picture --picture board.png
     """
     from quorum.experiments.episode.prompt import Wanted, find_prompt
@@ -91,22 +87,14 @@ def show_prompt(
 
         prompt = recorded_prompt(wanted)
     else:
-        prompt = find_prompt(wanted, config_dir, later=cache)
+        prompt = find_prompt(wanted, config_dir)
     if picture is not None:
         from quorum.experiments.common.files import write_whole
 
         write_whole(picture, prompt.picture(), "Give another file: --picture FILE.")
     if prompt.remark:
         echo(f"notice: {prompt.remark}", err=True)
-    if cache:
-        from quorum.experiments.episode.prompt_cache import cache_views
-
-        views = cache_views(prompt, wanted, config_dir)
-        if as_json:
-            echo_json([view.plain() for view in views])
-        else:
-            echo("\n\n".join(view.text() for view in views))
-    elif as_json:
+    if as_json:
         echo_json(prompt.plain())
     else:
         echo(prompt.text())

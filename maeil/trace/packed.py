@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import zlib
+from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
@@ -20,7 +21,23 @@ _LEVEL = 1
 Read = Callable[[bytes], "Stamped"]
 
 
-class PackedKind(Sequence["Stamped"]):
+class _Packed(Sequence["Stamped"]):
+    """Events in order, found by their places."""
+
+    @abstractmethod
+    def _at(self, place: int) -> Stamped:
+        """Return the event at a place, from 0."""
+
+    @overload
+    def __getitem__(self, index: int) -> Stamped: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Stamped]: ...
+    def __getitem__(self, index: int | slice) -> Stamped | Sequence[Stamped]:
+        places = range(len(self))[index]
+        return self._at(places) if isinstance(places, int) else tuple(map(self._at, places))
+
+
+class PackedKind(_Packed):
     """The events of one kind, in order. To go through them decodes them once more.
 
     Args:
@@ -55,19 +72,12 @@ class PackedKind(Sequence["Stamped"]):
     def _lines(self, block: int) -> list[bytes]:
         return zlib.decompress(self._blocks[block]).split(b"\n")[:-1] if block < len(self._blocks) else self._open
 
-    @overload
-    def __getitem__(self, index: int) -> Stamped: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Stamped]: ...
-    def __getitem__(self, index: int | slice) -> Stamped | Sequence[Stamped]:
-        if isinstance(index, slice):
-            return tuple(self[i] for i in range(*index.indices(self._length)))
-        place = range(self._length)[index]
+    def _at(self, place: int) -> Stamped:
         block = bisect_right(self._ends, place)
         return self._read(self._lines(block)[place - (self._ends[block - 1] if block else 0)])
 
 
-class PackedEvents(Sequence["Stamped"]):
+class PackedEvents(_Packed):
     """All events of a trace, whose numbers are their places.
 
     Args:
@@ -96,15 +106,7 @@ class PackedEvents(Sequence["Stamped"]):
     def __iter__(self) -> Iterator[Stamped]:
         return heapq.merge(*self._kinds.values(), key=attrgetter("seq"))
 
-    @overload
-    def __getitem__(self, index: int) -> Stamped: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Stamped]: ...
-    def __getitem__(self, index: int | slice) -> Stamped | Sequence[Stamped]:
-        if isinstance(index, slice):
-            wanted = range(*index.indices(self._length))
-            return tuple(self[place] for place in wanted)
-        place = range(self._length)[index]
+    def _at(self, place: int) -> Stamped:
         if place in (0, self._length - 1):
             return self._ends[place > 0]
         return next(stamped for stamped in self if stamped.seq == place)

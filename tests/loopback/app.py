@@ -17,7 +17,6 @@ from starlette.routing import Route
 
 from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.limits import estimate_prompt
-from quorum.agents.llm.prompt_caches import PromptCaches, read_prompt
 from quorum.agents.llm.protocol import Model, Reply
 from quorum.experiments.serving import app
 from quorum.experiments.serving.app import BODY_SECONDS, MOST_BYTES, as_json
@@ -25,6 +24,7 @@ from quorum.experiments.serving.formats import BadBody, Format, WireRequest
 from tests.loopback.batches import AnthropicBatches, Batches, OpenAIBatches
 from tests.loopback.faults import STATUSES, Fault, FaultKind, Faults, planned, spoil
 from tests.loopback.formats import AnthropicFormat, OpenAIEmbeddings, OpenAIFormat
+from tests.loopback.prompt_caches import PromptCaches, read_prompt
 
 DEFAULT_DRIP = 0.05
 _PAGE = "<html><body><h1>Sign in to the network</h1></body></html>"

@@ -10,7 +10,6 @@ from typing import Any
 
 import uvicorn
 
-from quorum.agents.llm.prompt_caches import PromptCaches
 from quorum.agents.llm.protocol import Model
 from quorum.agents.simulated import NAME
 from quorum.experiments.common.http import HEAD_SECONDS, listen, server_config
@@ -19,6 +18,7 @@ from quorum.experiments.serving.app import KEEP_ALIVE, Addresses
 from tests.loopback.app import App, BodyBounds
 from tests.loopback.batches import Batches
 from tests.loopback.faults import Faults
+from tests.loopback.prompt_caches import PromptCaches
 from tests.loopback.thinking import Thinking, ThinkingModel
 
 

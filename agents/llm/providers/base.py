@@ -409,28 +409,3 @@ def schema_message(answer: AnswerFormat) -> ChatMessage:
 def printable_unicode(text: str) -> str:
     """Replace lone surrogates, which JSON can carry and UTF-8 cannot."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-class _Built(Exception):
-    """A request was built, and is not to be sent."""
-
-    def __init__(self, body: Mapping[str, Any]) -> None:
-        super().__init__("built")
-        self.body = body
-
-
-async def unsent(provider: Provider, request: Request) -> Mapping[str, Any]:
-    """Return the body of a request; nothing is sent.
-
-    Raises:
-        quorum.agents.llm.errors.BadRequest: the provider's SDK cannot build it.
-    """
-    try:
-        await provider.answer(request, _keep, None)
-    except _Built as built:
-        return built.body
-    raise AssertionError("a request was answered that was not sent")
-
-
-async def _keep(body: Mapping[str, Any]) -> Any:
-    raise _Built(body)

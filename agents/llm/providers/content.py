@@ -11,7 +11,6 @@ from typing import Any
 import orjson
 
 from quorum.agents.llm.pictures import Picture
-from quorum.agents.llm.prompt_caches import MOST_BREAKPOINTS
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole
 
 Content = str | list[dict[str, Any]]
@@ -56,6 +55,8 @@ def _base64(picture: Picture) -> str:
 
 OFFERED = "prompt_cache"
 """What stands for all of it among what a server may refuse."""
+MOST_BREAKPOINTS = 4
+"""Places of a prompt up to which one request can have it kept, with both providers."""
 MOST_OF_MESSAGES = MOST_BREAKPOINTS - 1
 """Breakpoints of the messages behind the system message, which has its own."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from quorum.agents.llm.batches.services import BatchService, OpenAIBatches
 from quorum.agents.llm.embeddings import wants_embeddings
-from quorum.agents.llm.prompt_caches import prompt_cache
 from quorum.agents.llm.protocol import MaxTokensKey, Reply, Request, ThinkingFormat
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.chat import chat_arguments, embedding_body, read_chat, read_embeddings
@@ -19,8 +19,22 @@ from quorum.agents.llm.providers.thinking import BUDGETS, family_table, format_a
 OFFICIAL_HOST = "api.openai.com"
 AZURE_HOSTS = (".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com")
 """Where Azure serves OpenAI's models. Models of others there refuse the key, which is then left out."""
+_GPT = re.compile(r"gpt-(\d+)(?:\.(\d+))?\b")
+_FIRST_WITH_BREAKPOINTS = (5, 6)
+"""GPT-5.6 and later keep exactly what ends at a breakpoint, and charge 1.25 of the price for it.
+
+By default they put one at the end of the newest message, which differs in each of our prompts: all would be charged
+for, and nothing read again. Their option `explicit` keeps what is marked alone. Source:
+developers.openai.com/api/docs/guides/prompt-caching and the types of openai 3.52, read on 2026-11-23.
+"""
 PATH = "/chat/completions"
 EMBEDDINGS_PATH = "/embeddings"
+
+
+def has_breakpoints(model: str) -> bool:
+    """Return whether a model of OpenAI keeps what is marked, and nothing else."""
+    version = _GPT.match(model)
+    return version is not None and (int(version[1]), int(version[2] or 0)) >= _FIRST_WITH_BREAKPOINTS
 
 
 class OpenAIModel(Provider):
@@ -46,8 +60,7 @@ class OpenAIModel(Provider):
         host = urlsplit(self.base_url).hostname or ""
         if host != OFFICIAL_HOST and not host.endswith(AZURE_HOSTS):
             return PromptCaching.NONE
-        rules = prompt_cache(self.name, self.model)
-        return PromptCaching.BREAKPOINTS if rules is not None and rules.step is None else PromptCaching.KEY
+        return PromptCaching.BREAKPOINTS if has_breakpoints(self.model) else PromptCaching.KEY
 
     def _dialect(self, chosen: ThinkingFormat) -> ThinkingFormat:
         dialect = format_at(urlsplit(self.base_url).hostname, chosen)

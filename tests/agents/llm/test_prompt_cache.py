@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from quorum.agents.llm.prices import Price
-from quorum.agents.llm.prompt_caches import prompt_cache
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Request, Sampling, Structured
 from quorum.agents.llm.providers import openai
 from quorum.agents.llm.providers.content import cut
 from quorum.agents.llm.records import answered, request_key
 from tests.agents.llm.raw import Answer, RawServer, answer, completion, raw_server
 from tests.agents.llm.wire import TEXT, client, request, stack
+from tests.loopback.prompt_caches import prompt_cache
 
 SYSTEM, ASKED = "You are an agent.", "Words. One, two, three, four: five."
 MARKS = (7, 11, 16, 23, 29)

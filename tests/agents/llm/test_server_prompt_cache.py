@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from quorum.agents.llm.prompt_caches import PromptCaches, read_prompt
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Reply, Request, Sampling, Usage
 from quorum.agents.llm.providers import content as prompt_caching
 from tests.agents.llm.wire import Brain, client, reply
 from tests.loopback import serve
+from tests.loopback.prompt_caches import PromptCaches, read_prompt
 
 SONNET, HAIKU, SOL, MINI = "claude-sonnet-5", "claude-haiku-4-5", "gpt-6-sol", "gpt-5-mini"
 

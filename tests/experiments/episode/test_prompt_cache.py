@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +11,13 @@ from maeil.trace import read_trace
 from maeil.trace.events import ThoughtEnd
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Request, Sampling
 from quorum.agents.llm.providers.anthropic import AnthropicModel
-from quorum.agents.llm.providers.base import unsent
 from quorum.agents.llm.providers.openai import OpenAIModel
 from quorum.agents.llm.recording import unfolded
 from quorum.agents.prompting.marks import marks
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import Result, run_cell
-from tests.conftest import Quorum
+from tests.loopback.prompt_caches import unsent
 from tests.serving import served
 
 DEBATE = ("env=cube", "agents=naive", "topology=debate", "n=4", "max_steps=60")
@@ -107,27 +105,3 @@ async def test_no_prompt_has_more_breakpoints_than_there_may_be_and_none_loses_a
             assert 1 <= str(parts).count("'prompt_cache_breakpoint': {'mode': 'explicit'}") <= 4
     await claude.close()
     await gpt.close()
-
-
-def test_the_view_shows_where_breakpoints_lie_and_what_is_read_of_later_prompts(quorum: Quorum) -> None:
-    words = ("show", "prompt", *DEBATE[:4], "--cache")
-    chosen = ("llm=anthropic", "llm.model=claude-sonnet-5")
-    (view,) = json.loads(quorum(*words, *chosen, "--json").stdout)
-    assert view["minimum"] == 1024
-    assert [found["kept"] for found in view["breakpoints"]] == [False, True]
-    other, form, own = (again["share"] for again in view["again"])
-    assert other == pytest.approx(view["breakpoints"][1]["tokens"] / view["tokens"], abs=0.05)
-    assert (form, own > 0.7) == (0, True)
-    printed = quorum(*words).stdout
-    for model in ("gpt-6-sol", "gpt-5-mini", "claude-sonnet-5", "claude-haiku-4-5"):
-        assert f", {model} ---" in printed
-    assert "from 4,096 tokens on" in printed
-
-
-def test_the_view_of_a_prompt_that_is_too_short_and_of_none(quorum: Quorum) -> None:
-    words = ("show", "prompt", *DEBATE[:4], "--cache", "llm=anthropic", "llm.model=claude-haiku-4-5", "--json")
-    (view,) = json.loads(quorum(*words).stdout)
-    assert {again["share"] for again in view["again"]} == {0}
-    assert not any(found["kept"] for found in view["breakpoints"])
-    refused = quorum("show", "n=2", "--cache")
-    assert (refused.returncode, "No such option: --cache" in refused.stderr) == (2, True)

@@ -1,4 +1,4 @@
-"""How providers keep the beginnings of prompts: a dated table by model, and a simulation of it.
+"""How providers keep the beginnings of prompts: a dated table by model, and the simulation that the server plays.
 
 In the simulation, tokens are characters / 4 of the texts of a prompt. The form of the answer (schema or tool) stands
 before them and must be equal; its tokens are not counted. Entries exist from the first answer on, so prompts that are
@@ -17,14 +17,14 @@ from typing import Any
 import orjson
 
 from quorum.agents.llm.limits import CHARACTERS_PER_TOKEN
-from quorum.agents.llm.protocol import Usage
+from quorum.agents.llm.protocol import Request, Usage
+from quorum.agents.llm.providers.base import Provider
+from quorum.agents.llm.providers.content import MOST_BREAKPOINTS
+from quorum.agents.llm.providers.openai import has_breakpoints
 
 DATE = "2026-11-23"
 ANTHROPIC = "platform.claude.com/docs/en/build-with-claude/prompt-caching, minima as in docs.litellm.ai of 2026-10-07"
 OPENAI = "developers.openai.com/api/docs/guides/prompt-caching, and the types of openai 3.52"
-
-MOST_BREAKPOINTS = 4
-"""Places of a prompt up to which one request can have it kept, with both providers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +59,6 @@ Sources give 2,048 and 4,096 for Opus 4.7.
 """
 _LEAST_OF_OPENAI = 1024
 _STEP_OF_OPENAI = 128
-_GPT = re.compile(r"gpt-(\d+)(?:\.(\d+))?\b")
-_FIRST_WITH_BREAKPOINTS = (5, 6)
-"""GPT-5.6 and later keep exactly what ends at a breakpoint, and charge 1.25 of the price for it.
-
-By default they put one at the end of the newest message, which differs in each of our prompts: all would be charged
-for, and nothing read again. Their option `explicit` keeps what is marked alone.
-"""
 
 
 def prompt_cache(provider: str, model: str) -> PromptCache | None:
@@ -79,13 +72,8 @@ def prompt_cache(provider: str, model: str) -> PromptCache | None:
         minimum = next((least for name, least in _OF_CLAUDE if name.match(model)), _HIGHEST_OF_CLAUDE)
         return PromptCache(minimum, None, ANTHROPIC)
     if provider == "openai":
-        return PromptCache(_LEAST_OF_OPENAI, None if _has_breakpoints(model) else _STEP_OF_OPENAI, OPENAI)
+        return PromptCache(_LEAST_OF_OPENAI, None if has_breakpoints(model) else _STEP_OF_OPENAI, OPENAI)
     return None
-
-
-def _has_breakpoints(model: str) -> bool:
-    version = _GPT.match(model)
-    return version is not None and (int(version[1]), int(version[2] or 0)) >= _FIRST_WITH_BREAKPOINTS
 
 
 LOOKBACK = 20
@@ -217,3 +205,28 @@ def _blocks(content: Any, mark: str) -> Iterator[tuple[str, bool]]:
         for part in content:
             text = str(part.get("text", "")) if part.get("type") == "text" else _digest_of(part).hex()
             yield text, part.get(mark) is not None
+
+
+class _Built(Exception):
+    """A request was built, and is not to be sent."""
+
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        super().__init__("built")
+        self.body = body
+
+
+async def unsent(provider: Provider, request: Request) -> Mapping[str, Any]:
+    """Return the body of a request; nothing is sent.
+
+    Raises:
+        quorum.agents.llm.errors.BadRequest: the provider's SDK cannot build it.
+    """
+    try:
+        await provider.answer(request, _keep, None)
+    except _Built as built:
+        return built.body
+    raise AssertionError("a request was answered that was not sent")
+
+
+async def _keep(body: Mapping[str, Any]) -> Any:
+    raise _Built(body)
