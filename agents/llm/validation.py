@@ -7,6 +7,7 @@ what may stand there, and of a choice of forms only the form that was meant.
 from __future__ import annotations
 
 import json
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -50,16 +51,34 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
     "integer": lambda value: _is_number(value) and whole_number(value) is not None,
 }
 _BOUNDS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
-    "minimum": (lambda value, bound: value >= bound, "at least"),
-    "maximum": (lambda value, bound: value <= bound, "at most"),
-    "exclusiveMinimum": (lambda value, bound: value > bound, "more than"),
-    "exclusiveMaximum": (lambda value, bound: value < bound, "less than"),
+    "minimum": (operator.ge, "at least"),
+    "maximum": (operator.le, "at most"),
+    "exclusiveMinimum": (operator.gt, "more than"),
+    "exclusiveMaximum": (operator.lt, "less than"),
     "multipleOf": (lambda value, bound: value % bound == 0, "a multiple of"),
+}
+_SIZES: dict[str, tuple[type, Callable[[int, int], bool], str]] = {
+    "minItems": (list, operator.ge, "items, at least {} are needed"),
+    "maxItems": (list, operator.le, "items, at most {} are allowed"),
+    "minLength": (str, operator.ge, "characters, at least {} are needed"),
+    "maxLength": (str, operator.le, "characters, at most {} are allowed"),
 }
 
 
 class UnsupportedSchema(ValueError):
     """A schema uses a keyword that is not checked here, so that an answer could not be checked."""
+
+
+def schemas_in(schema: Any) -> Iterator[Schema]:
+    """Return a schema and all schemas inside of it; those that are only true or false are left out."""
+    if not isinstance(schema, Mapping):
+        return
+    yield schema
+    inner = [part for keyword in ("properties", "$defs") for part in schema.get(keyword, {}).values()]
+    inner += [part for keyword in ("anyOf", "oneOf", "allOf", "prefixItems") for part in schema.get(keyword, ())]
+    inner += [schema.get(keyword) for keyword in ("items", "additionalProperties")]
+    for part in inner:
+        yield from schemas_in(part)
 
 
 @lru_cache(maxsize=256)
@@ -85,30 +104,16 @@ class Validator:
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._tags: dict[int, tuple[tuple[str, str], ...]] = {}
-        self._check_schema(schema)
+        for part in schemas_in(schema):
+            if unknown := set(part) - _NOTES - _SHAPES:
+                raise UnsupportedSchema(f"keywords of a JSON schema that are not checked: {', '.join(sorted(unknown))}")
+            if "$ref" in part:
+                self._resolve(part["$ref"])
+            self._tags[id(part)] = tuple(_tags(part))
 
     def reasons(self, value: Any) -> tuple[str, ...]:
         """Return what is wrong with a value, in order; empty when it fits."""
         return tuple(self._problems(self._schema, value, ""))
-
-    def _check_schema(self, schema: Any) -> None:
-        if isinstance(schema, bool):
-            return
-        unknown = set(schema) - _NOTES - _SHAPES
-        if unknown:
-            raise UnsupportedSchema(f"keywords of a JSON schema that are not checked: {', '.join(sorted(unknown))}")
-        if "$ref" in schema:
-            self._resolve(schema["$ref"])
-        self._tags[id(schema)] = tuple(_tags(schema))
-        for keyword in ("properties", "$defs"):
-            for inner in schema.get(keyword, {}).values():
-                self._check_schema(inner)
-        for keyword in ("anyOf", "oneOf", "allOf", "prefixItems"):
-            for inner in schema.get(keyword, ()):
-                self._check_schema(inner)
-        for keyword in ("items", "additionalProperties"):
-            if keyword in schema:
-                self._check_schema(schema[keyword])
 
     def _resolve(self, reference: str) -> Any:
         if reference == "#":
@@ -120,9 +125,10 @@ class Validator:
         return definitions[name]
 
     def _problems(self, schema: Any, value: Any, place: str) -> Iterator[str]:
+        where = place or "the answer"
         if isinstance(schema, bool):
             if not schema:
-                yield f"{place or 'the answer'}: must not be there"
+                yield f"{where}: must not be there"
             return
         if "$ref" in schema:
             yield from self._problems(self._resolve(schema["$ref"]), value, place)
@@ -130,23 +136,27 @@ class Validator:
         if kinds is not None:
             names = [kinds] if isinstance(kinds, str) else kinds
             if not any(_TYPES[name](value) for name in names):
-                yield f"{place or 'the answer'}: {_show(value)} is no {' or '.join(names)}"
+                yield f"{where}: {_show(value)} is no {' or '.join(names)}"
                 return
         if "const" in schema and not _equal(value, schema["const"]):
-            yield f"{place or 'the answer'}: {_show(value)} is not {_show(schema['const'])}"
+            yield f"{where}: {_show(value)} is not {_show(schema['const'])}"
         if "enum" in schema and not any(_equal(value, choice) for choice in schema["enum"]):
-            yield f"{place or 'the answer'}: {_show(value)} is none of {', '.join(map(_show, schema['enum']))}"
+            yield f"{where}: {_show(value)} is none of {', '.join(map(_show, schema['enum']))}"
         yield from self._choices(schema, value, place)
         if isinstance(value, dict):
             yield from self._object(schema, value, place)
-        elif isinstance(value, list):
-            yield from self._array(schema, value, place)
-        elif isinstance(value, str):
-            yield from _string(schema, value, place)
+        elif isinstance(value, list | str):
+            for keyword, (kind, holds, words) in _SIZES.items():
+                if keyword in schema and isinstance(value, kind) and not holds(len(value), schema[keyword]):
+                    yield f"{where}: has {len(value)} {words.format(schema[keyword])}"
+            if isinstance(value, list):
+                yield from self._array(schema, value, place)
+            elif "pattern" in schema and not re.search(schema["pattern"], value):
+                yield f"{where}: {_show(value)} does not match {schema['pattern']}"
         elif _is_number(value):
             for keyword, (holds, words) in _BOUNDS.items():
                 if keyword in schema and not holds(value, schema[keyword]):
-                    yield f"{place or 'the answer'}: {_show(value)} is not {words} {_show(schema[keyword])}"
+                    yield f"{where}: {_show(value)} is not {words} {_show(schema[keyword])}"
 
     def _choices(self, schema: Schema, value: Any, place: str) -> Iterator[str]:
         for inner in schema.get("allOf", ()):
@@ -190,13 +200,8 @@ class Validator:
                 yield from self._problems(further, inner, _join(place, name))
 
     def _array(self, schema: Schema, value: list[Any], place: str) -> Iterator[str]:
-        where = place or "the answer"
-        if len(value) < schema.get("minItems", 0):
-            yield f"{where}: has {len(value)} items, at least {schema['minItems']} are needed"
-        if "maxItems" in schema and len(value) > schema["maxItems"]:
-            yield f"{where}: has {len(value)} items, at most {schema['maxItems']} are allowed"
         if schema.get("uniqueItems") and len({json.dumps(item, sort_keys=True) for item in value}) < len(value):
-            yield f"{where}: holds an item twice"
+            yield f"{place or 'the answer'}: holds an item twice"
         first = schema.get("prefixItems", ())
         for index, item in enumerate(value):
             inner = first[index] if index < len(first) else schema.get("items", True)
@@ -208,16 +213,6 @@ def _tags(schema: Schema) -> Iterator[tuple[str, str]]:
     for name, inner in schema.get("properties", {}).items():
         if isinstance(inner, Mapping) and isinstance(inner.get("const"), str):
             yield name, inner["const"]
-
-
-def _string(schema: Schema, value: str, place: str) -> Iterator[str]:
-    where = place or "the answer"
-    if len(value) < schema.get("minLength", 0):
-        yield f"{where}: has {len(value)} characters, at least {schema['minLength']} are needed"
-    if "maxLength" in schema and len(value) > schema["maxLength"]:
-        yield f"{where}: has {len(value)} characters, at most {schema['maxLength']} are allowed"
-    if "pattern" in schema and not re.search(schema["pattern"], value):
-        yield f"{where}: {_show(value)} does not match {schema['pattern']}"
 
 
 def _join(place: str, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from math import ceil, isfinite
 from typing import Any
@@ -26,6 +26,7 @@ from quorum.agents.llm.providers.content import (
 )
 from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.providers.thinking import chat_thinking
+from quorum.agents.llm.validation import schemas_in
 
 _FIELDS = ("reasoning_content", "reasoning")
 """Fields of a message in OpenAI's format: DeepSeek and llama.cpp have the one, vLLM and OpenRouter the other."""
@@ -176,22 +177,8 @@ def _is_strict(schema: bytes) -> bool:
                 and set(part.get("required", ())) == set(part.get("properties", ()))
             )
         )
-        for part in _parts(orjson.loads(schema))
+        for part in schemas_in(orjson.loads(schema))
     )
-
-
-def _parts(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Return a schema and all schemas inside of it."""
-    yield schema
-    for keyword in ("properties", "$defs"):
-        for inner in schema.get(keyword, {}).values():
-            yield from _parts(inner)
-    for keyword in ("items", "additionalProperties"):
-        if isinstance(schema.get(keyword), Mapping):
-            yield from _parts(schema[keyword])
-    for keyword in ("anyOf", "oneOf", "allOf", "prefixItems"):
-        for inner in schema.get(keyword, ()):
-            yield from _parts(inner)
 
 
 def read_chat(response: Any, request: Request, model: str) -> Reply:
