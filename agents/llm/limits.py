@@ -152,52 +152,25 @@ class CallLimits:
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         self.concurrency = AdaptiveConcurrency(max_concurrency)
-        self._requests = None if requests_per_minute is None else _PerMinute(requests_per_minute, clock, sleep)
-        self._tokens = None if tokens_per_minute is None else _PerMinute(tokens_per_minute, clock, sleep)
+        self.requests = None if requests_per_minute is None else _PerMinute(requests_per_minute, clock, sleep)
+        self.tokens = None if tokens_per_minute is None else _PerMinute(tokens_per_minute, clock, sleep)
         self.answers = 0
         """Calls that were answered so far."""
         self.rate_limited = 0
         """Calls that met a rate limit so far."""
-        self._written = 0
+        self.written = 0
+        """Tokens that were written so far."""
 
     def resize(self, max_concurrency: int, requests_per_minute: int | None, tokens_per_minute: int | None) -> None:
         """Keep to other limits from now on: another number of processes shares them."""
         self.concurrency.resize(max_concurrency)
-        for bound, most in ((self._requests, requests_per_minute), (self._tokens, tokens_per_minute)):
+        for bound, most in ((self.requests, requests_per_minute), (self.tokens, tokens_per_minute)):
             if bound is not None and most is not None:
                 bound.most = most
 
-    async def run(self, model: Model, request: Request) -> Reply:
-        """Ask a model when the limits allow it.
-
-        Raises:
-            quorum.agents.llm.errors.LanguageModelError: as the model does; a rate limit has its `rounds`.
-        """
-        ticket = await self.concurrency.enter()
-        try:
-            if self._requests is not None:
-                await self._requests.enter(1)
-            entry = None if self._tokens is None else await self._tokens.enter(self._predict(request))
-            try:
-                complete = model.complete
-                reply = await check_awaitable(complete(request), complete)
-                check_type(reply, Reply, complete, "a quorum.agents.llm.protocol.Reply")
-            except RateLimited as error:
-                self.rate_limited += 1
-                error.rounds = self.concurrency.rate_limited(ticket)
-                raise
-            self.answers += 1
-            self.concurrency.answered()
-            self._written += reply.usage.completion
-            if entry is not None:
-                entry.amount = reply.usage.prompt + reply.usage.completion
-            return reply
-        finally:
-            self.concurrency.leave()
-
-    def _predict(self, request: Request) -> float:
-        written = self._written / self.answers if self.answers else 0.0
-        return estimate_prompt(request) + written
+    def predict(self, request: Request) -> float:
+        """Predict the tokens of a request and its answer."""
+        return estimate_prompt(request) + (self.written / self.answers if self.answers else 0.0)
 
 
 def estimate_prompt(request: Request) -> float:
@@ -224,8 +197,32 @@ class Limited:
         self._limits = limits
 
     async def complete(self, request: Request) -> Reply:
-        """Answer a request when the limits allow it."""
-        return await self._limits.run(self._model, request)
+        """Answer a request when the limits allow it.
+
+        Raises:
+            quorum.agents.llm.errors.LanguageModelError: as the model does; a rate limit has its `rounds`.
+        """
+        limits, complete = self._limits, self._model.complete
+        ticket = await limits.concurrency.enter()
+        try:
+            if limits.requests is not None:
+                await limits.requests.enter(1)
+            entry = None if limits.tokens is None else await limits.tokens.enter(limits.predict(request))
+            try:
+                reply = await check_awaitable(complete(request), complete)
+            except RateLimited as error:
+                limits.rate_limited += 1
+                error.rounds = limits.concurrency.rate_limited(ticket)
+                raise
+            check_type(reply, Reply, complete, "a quorum.agents.llm.protocol.Reply")
+            limits.answers += 1
+            limits.concurrency.answered()
+            limits.written += reply.usage.completion
+            if entry is not None:
+                entry.amount = reply.usage.prompt + reply.usage.completion
+            return reply
+        finally:
+            limits.concurrency.leave()
 
 
 _log = logging.getLogger(__name__)

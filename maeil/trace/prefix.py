@@ -67,7 +67,8 @@ class Prefix:
     """
 
     def __init__(self, trace: Trace, instant: Instant, *, changed: bool = False) -> None:
-        self._length = 0
+        self.length = 0
+        """Number of its events."""
         self._checks = True
         self._coming = iter(trace.events)
         self.changes_first = False
@@ -93,17 +94,12 @@ class Prefix:
             elif isinstance(stamped.event, StepTaken):
                 self.opens = True
             digest.update(_content(stamped) + b"\n")
-            self._length += 1
+            self.length += 1
         else:
             place = f"the last one begins at {last.t}:{last.t_hat:g}" if last is not None else "there is none at all"
             raise TraceError(f"nobody begins to think at {instant} or later; {place}")
         self.digest = digest.hexdigest()
         """SHA-256 of its events without what belongs to the wall clock, in hexadecimal."""
-
-    @property
-    def length(self) -> int:
-        """Number of its events."""
-        return self._length
 
     def then(self, call: Callable[[], None]) -> None:
         """Have something done when the instant comes, before the thoughts of that instant start."""
@@ -118,25 +114,33 @@ class Prefix:
         """
         if self.live:
             return
-        if not self._checks:
-            self._pass(stamped.seq)
+        self.due = stamped.seq + 1 == self.length
+        has_come = stamped.seq == self.length
+        may_differ = has_come and (self.changes_first or isinstance(stamped.event, ChangesWorld))
+        if self._checks and not may_differ and not self._agrees(stamped):
             return
+        if has_come:
+            self.live = True
+            for call in self._then:
+                call()
+
+    def _agrees(self, stamped: Stamped) -> bool:
+        """Whether an event of the other episode is the next one of this one.
+
+        Raises:
+            ReplayMismatch: it is not, and no error is on its way that ends the episode.
+        """
         expected = next(self._coming)
-        self.due = expected.seq + 1 == self._length
-        if expected.seq == self._length and (self.changes_first or isinstance(stamped.event, ChangesWorld)):
-            self._begin()
-            return
         if self.others and isinstance(stamped.event, EpisodeStart) and isinstance(expected.event, EpisodeStart):
             stamped = replace(stamped, event=self._as_recorded(stamped.event, expected.event))
-        if _content(stamped) != _content(expected):
-            if sys.exception() is None:
-                raise ReplayMismatch(
-                    f"event {expected.seq} at {stamped.t}:{stamped.t_hat:g}: it was {_shown(expected)}, "
-                    f"and is {_shown(stamped)} now"
-                )
-            return
-        if expected.seq == self._length:
-            self._begin()
+        if _content(stamped) == _content(expected):
+            return True
+        if sys.exception() is None:
+            raise ReplayMismatch(
+                f"event {expected.seq} at {stamped.t}:{stamped.t_hat:g}: it was {_shown(expected)}, "
+                f"and is {_shown(stamped)} now"
+            )
+        return False
 
     def unchecked(self) -> Prefix:
         """Return one that says when the instant comes, and holds no event against the record."""
@@ -144,23 +148,12 @@ class Prefix:
         other._checks, other._then = False, []
         return other
 
-    def _pass(self, seq: int) -> None:
-        self.due = seq + 1 == self._length
-        if seq == self._length:
-            self._begin()
-
     def _as_recorded(self, start: EpisodeStart, recorded: EpisodeStart) -> EpisodeStart:
         if "topology" in self.others:
             start = replace(start, topology=recorded.topology)
         if _LIMIT in self.others and _LIMIT in start.board and _LIMIT in recorded.board:
             start = replace(start, board={**start.board, _LIMIT: recorded.board[_LIMIT]})
         return start
-
-    def _begin(self) -> None:
-        """Go live."""
-        self.live = True
-        for call in self._then:
-            call()
 
 
 def _content(stamped: Stamped) -> bytes:
