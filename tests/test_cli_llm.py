@@ -14,10 +14,7 @@ from pathlib import Path
 import pytest
 
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
-from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.prompt import Wanted, find_prompt
-from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.results.recorded_prompt import recorded_prompt
 from tests.conftest import Quorum, command, environment
 from tests.loopback import Fault, FaultKind
 from tests.serving import served
@@ -245,28 +242,14 @@ def test_a_turn_of_a_recorded_run_is_shown_as_it_was_asked(quorum: Quorum, tmp_p
     assert "agent_1 was asked nothing in step 11\nNearest steps in which it was: " in late.stderr
 
 
-@pytest.mark.parametrize(("env", "steps"), [("cube", 40), ("crafter_coop", 12), ("transport", 8)])
-def test_a_turn_that_is_brought_back_from_the_trace_is_the_one_that_was_taken(env, steps, tmp_path: Path) -> None:
-    run = run_cell(Cell.compose([f"env={env}", "n=2", "agents=naive", f"max_steps={steps}"]), tmp_path).folder
-    records = [json.loads(line) for line in (run / "calls.jsonl").read_text().splitlines()]
-    asked = [(record["agent"], record["t"]) for record in records]
-    assert len(asked) > 3
-    for agent, t in asked[:1] + asked[-2:]:
-        words = [f"at={run}:{t}", f"agent={agent}"]
-        taken, rebuilt = (recorded_prompt(Wanted.read([*words, *more])) for more in ([], ["agents=naive"]))
-        assert rebuilt.messages == taken.messages
-        assert "brought back from the trace" in rebuilt.remark
-
-
-def test_a_run_without_calls_shows_what_a_model_would_be_asked(quorum: Quorum) -> None:
+def test_of_a_run_without_calls_no_prompt_is_shown_and_none_is_changed(quorum: Quorum) -> None:
     folder = json.loads(quorum("run", "n=2", "max_steps=20", "--json").stdout)["folder"]
-    done = quorum("show", "prompt", f"at={folder}:9", "agent=1")
-    assert "You are agent_1" in done.stdout
-    assert '"step":9' in done.stdout
-    assert "nobody was asked this" in done.stderr
-    refused = quorum("show", "prompt", f"at={folder}:9", "agent=1", "turn=talk")
-    assert refused.returncode == 2
-    assert "only that of an agent that has to plan can be shown" in refused.stderr
+    silent = quorum("show", "prompt", f"at={folder}:9", "agent=1")
+    assert (silent.returncode, silent.stdout) == (2, "")
+    assert "agent_1 asked no language model in this run" in silent.stderr
+    changed = quorum("show", "prompt", f"at={folder}:9", "agents=naive")
+    assert (changed.returncode, changed.stdout) == (2, "")
+    assert "it shows what was asked, which agents=naive cannot change" in changed.stderr
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from maeil.metrics import METRICS, compute_metrics
 from maeil.trace import Trace
-from quorum.experiments.results.recompute import recompute, write_metrics
+from quorum.experiments.results.derived import recompute, write_metrics
 from quorum.experiments.results.summary import main_rows, shown
 from tests.conftest import CORRIDOR, Quorum
 from tests.maeil.corridor import Corridor

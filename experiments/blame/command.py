@@ -15,7 +15,7 @@ from quorum.experiments.blame.search import SEARCH, Blame, Claim, Question, blam
 from quorum.experiments.blame.shares import Share
 from quorum.experiments.blame.verdict import RULES
 from quorum.experiments.episode.episode_folder import PARTIAL
-from quorum.experiments.results.run_folder import is_run, no_such_folder, runs_inside
+from quorum.experiments.results.run_folder import is_run, require_folder, runs_inside
 
 METHODS = (SEARCH, RULES, *PROCEDURES)
 _QUARTERS = ("first", "second", "third", "last")
@@ -120,10 +120,7 @@ def blame_folder(folder: Path, question: Question) -> OneRun | ManyRuns:
         hint = choices_hint(question.method, "Methods", METHODS)
         raise UserError(f"--method {question.method}: there is no such method", hint)
     answer = blame if question.method == SEARCH else judge
-    if not folder.exists():
-        raise no_such_folder(folder)
-    if not folder.is_dir():
-        raise UserError(f"{folder}: it is a file", f"Give the folder of a run: {folder.parent}.")
+    require_folder(folder)
     if is_run(folder):
         return OneRun(answer(folder, question))
     runs = [path for path in runs_inside(folder) if PARTIAL not in path.name and not path.is_symlink()]

@@ -19,7 +19,6 @@ from quorum.experiments.episode.branch_minds import ScriptedAnswer
 from quorum.experiments.episode.branching import PrefixRefused
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.results.whole import check_whole
 
 REFUSED = "refused"
 """The outcome of a correction that the world refuses."""
@@ -150,6 +149,6 @@ class Reruns:
 def _is_played(folder: Path) -> bool:
     """Whether a folder holds a whole episode that did not end with an error."""
     try:
-        return check_whole(RunFolder(folder)).outcome != "error"
+        return RunFolder(folder).check_whole().outcome != "error"
     except DamagedFile:
         return False

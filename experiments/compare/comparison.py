@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 from maeil.metrics import METRICS
 from maeil.user_errors import UserError, choices_hint
@@ -135,13 +137,17 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
     every = [row for part in results for row in part.rows]
     family = None
     if CHANGE in question.by or (not question.by and is_family(every)):
-        question = _of_changes(question)
+        if others := [name for name in question.by if name != CHANGE]:
+            raise UserError(
+                f"--by {CHANGE}: branches are paired over the same beginning, not compared by {others[0]} as well",
+                f"Give the other factor as --across {others[0]}.",
+            )
+        question = replace(question, by=(CHANGE,))
         results, family = with_stand_ins(results)
         every = [row for part in results for row in part.rows]
-    statistic = _statistic(question.statistic)
-    if question.radar not in metrics.RADARS:
-        hint = choices_hint(question.radar, "Radars", metrics.RADARS)
-        raise UserError(f"--radar {question.radar}: there is no such radar", hint)
+    _check_known("statistic", question.statistic, "statistic", STATISTICS)
+    statistic = cast("Name", question.statistic)
+    _check_known("radar", question.radar, "radar", metrics.RADARS)
     by = tuple(dict.fromkeys(factors.resolve(name, every, "--by") for name in question.by))
     by = by or (factors.first_that_varies([row for row in every if row.pooled]),)
     across = _across(question.across, every, by)
@@ -188,28 +194,10 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
         },
         differences=_differences(wanted, baseline, groups) if baseline is not None else (),
         published=tuple(p for part in results if part.sweep is not None and (p := part.sweep.published) is not None),
-        curves={
-            key: curve([row.folder for row in group.rows], group.boards, group.strata, statistic)
-            for key, group in (groups.items() if question.curves else ())
-        },
+        curves={key: curve(group, statistic) for key, group in groups.items()} if question.curves else {},
         radar=question.radar,
         family=family,
     )
-
-
-def _of_changes(question: Question) -> Question:
-    """Return a question about what was changed in branches, with its defaults filled in.
-
-    Raises:
-        UserError: it is about something else, too.
-    """
-    others = [name for name in question.by if name != CHANGE]
-    if others:
-        raise UserError(
-            f"--by {CHANGE}: branches are paired over the same beginning, not compared by {', '.join(others)} as well",
-            f"Give the other factor as --across {others[0]}.",
-        )
-    return replace(question, by=(CHANGE,))
 
 
 def _control(name: str | None, levels: Sequence[str], found: Pool) -> str:
@@ -219,18 +207,22 @@ def _control(name: str | None, levels: Sequence[str], found: Pool) -> str:
         UserError: there is none, or nothing that is paired with it.
     """
     baseline = NO_CHANGE if name is None or name == FIRST else name
-    if baseline in levels or baseline == NO_CHANGE:
-        refuse_unpaired(found.rows, baseline)
-        return baseline
-    raise UserError(f"--baseline {name}: there is no such level", choices_hint(baseline, "Levels", levels))
+    if baseline != NO_CHANGE:
+        _check_known("baseline", baseline, "level", levels)
+    refuse_unpaired(found.rows, baseline)
+    return baseline
 
 
-def _statistic(name: str) -> Name:
-    for known in STATISTICS:
-        if known == name:
-            return known
-    hint = choices_hint(name, "Statistics", STATISTICS)
-    raise UserError(f"--statistic {name}: there is no such statistic", hint)
+def _check_known(option: str, name: str, what: str, known: Iterable[str]) -> None:
+    """Make sure that there is what an option names.
+
+    Raises:
+        UserError: there is none of this name.
+    """
+    names = list(known)
+    if name not in names:
+        hint = choices_hint(name, f"{what.capitalize()}s", names)
+        raise UserError(f"--{option} {name}: there is no such {what}", hint)
 
 
 def _across(name: str | None, rows: Sequence[Row], by: Sequence[str]) -> str | None:
@@ -262,8 +254,7 @@ def _baseline(name: str | None, levels: Sequence[str]) -> str | None:
         return None
     if name == FIRST:
         return levels[0]
-    if name not in levels:
-        raise UserError(f"--baseline {name}: there is no such level", choices_hint(name, "Levels", levels))
+    _check_known("baseline", name, "level", levels)
     if len(levels) == 1:
         raise UserError(f"--baseline {name}: there is no other level to compare it with")
     return name
@@ -272,16 +263,17 @@ def _baseline(name: str | None, levels: Sequence[str]) -> str | None:
 def _groups(
     found: Pool, levels: Sequence[str], points: Sequence[Scalar], design: Design, across: str | None
 ) -> dict[tuple[str, Scalar], Group]:
-    members: dict[tuple[str, Scalar], list[Row]] = {(level, point): [] for level in levels for point in points}
-    left_out: dict[tuple[str, Scalar], list[Row]] = {}
+    members: defaultdict[tuple[str, Scalar], list[Row]] = defaultdict(list)
+    left_out: defaultdict[tuple[str, Scalar], list[Row]] = defaultdict(list)
     for row, level in zip(found.rows, found.levels, strict=True):
         members[level, _point(row, across)].append(row)
     for row, level in zip(found.left_out, found.left_out_levels, strict=True):
-        left_out.setdefault((level, _point(row, across)), []).append(row)
+        left_out[level, _point(row, across)].append(row)
     return {
-        (level, point): Group(level, point, tuple(rows), tuple(left_out.get((level, point), ())), design)
-        for (level, point), rows in members.items()
-        if rows
+        (level, point): Group(level, point, tuple(members[level, point]), tuple(left_out[level, point]), design)
+        for level in levels
+        for point in points
+        if (level, point) in members
     }
 
 

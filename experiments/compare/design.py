@@ -42,7 +42,7 @@ class Design:
         boards_differ: whether the levels meet other boards under one seed, since the world or n is compared.
         unit: what an interval is over.
         family: whether branches are compared by what was changed in them.
-        alike: whether all draws of a change from one instant come to the same: then they are one.
+        alike: whether all draws of a change from one branch point come to the same: then they are one.
     """
 
     crossed: Mapping[str, tuple[str, ...]]
@@ -106,14 +106,13 @@ def find_design(
             continue
         others.append(values)
     boards_differ = any(factor == "n" or factor.startswith("env.") for factor in by)
-    if not family:
-        return Design(crossed, pooled, confounded, boards_differ)
-    unit, alike = _unit(rows, points), _alike(rows, levels)
-    return Design(crossed, pooled, confounded, boards_differ, unit, family=True, alike=alike)
+    unit: Unit = _unit(rows, points) if family else "boards"
+    alike = family and _alike(rows, levels)
+    return Design(crossed, pooled, confounded, boards_differ, unit, family=family, alike=alike)
 
 
 def _alike(rows: Sequence[Row], levels: Sequence[str]) -> bool:
-    """Whether some change was drawn several times from one instant, and no draw differs from another in any metric."""
+    """Whether some change has several draws from one branch point, and no draw differs from another in any metric."""
     drawn: dict[Hashable, list[Mapping[str, float | None]]] = {}
     for row, level in zip(rows, levels, strict=True):
         drawn.setdefault((level, *beginning(row)), []).append(reproducible(row.metrics))

@@ -100,9 +100,9 @@ def refuse_unpaired(rows: Iterable[Row], baseline: str) -> None:
     if found[True] & found[False]:
         return
     if baseline != NO_CHANGE:
-        raise UserError(f"--baseline {baseline}: no other change was made at an instant at which this one was")
+        raise UserError(f"--baseline {baseline}: no other change was made at a branch point at which this one was")
     raise UserError(
-        f"--by {CHANGE}: no branch has a counterpart without a change from the same instant of the same run",
+        f"--by {CHANGE}: no branch has a counterpart without a change from the same branch point of the same run",
         "Give the folder of the runs that they come off, too, or make branches without a change:"
         " `quorum branch RUN --at STEP`.",
     )

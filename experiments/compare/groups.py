@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
 
 import numpy as np
@@ -155,37 +154,27 @@ class Curve:
     left_out: tuple[str, ...] = ()
 
 
-def curve(folders: Sequence[Path], boards: NDArray[np.int64], strata: NDArray[np.int64], statistic: Name) -> Curve:
-    """Read the curve of some runs.
+def curve(group: Group, statistic: Name) -> Curve:
+    """Read the curve of the runs of a group from their traces.
 
     Args:
-        folders: of the runs.
-        boards: number of the board of each run, shape (runs,).
-        strata: number of the stratum of each run, shape (runs,).
+        group: of runs.
         statistic: over the boards.
     """
     read: list[Floats] = []
     kept: list[int] = []
     left_out: list[str] = []
-    for place, folder in enumerate(folders):
+    for place, row in enumerate(group.rows):
         try:
-            read.append(_read(folder))
+            read.append(np.array(scores(RunFolder(row.folder).whole_trace())))  # before the first step, after each
             kept.append(place)
         except DamagedFile as error:
-            left_out.append(f"{folder.name}: {error.brief}")
+            left_out.append(f"{row.folder.name}: {error.brief}")
     if not read:
         return Curve((), (), tuple(left_out))
     longest = max(map(len, read)) - 1
     steps = np.unique(np.linspace(0, longest, POINTS).round().astype(np.int64))
     after = np.array([own[np.minimum(steps, len(own) - 1)] for own in read])
-    estimates = tuple(estimate(column, statistic, boards=boards[kept], strata=strata[kept]) for column in after.T)
+    boards, strata = group.boards[kept], group.strata[kept]
+    estimates = tuple(estimate(column, statistic, boards=boards, strata=strata) for column in after.T)
     return Curve(tuple(steps.tolist()), estimates, tuple(left_out))
-
-
-def _read(folder: Path) -> Floats:
-    """Return the score before the first step and after each, shape (steps + 1,).
-
-    Raises:
-        DamagedFile: the trace is not whole.
-    """
-    return np.array(scores(RunFolder(folder).whole_trace()))

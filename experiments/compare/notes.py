@@ -48,21 +48,22 @@ def _runs(comparison: Comparison) -> Iterator[str]:
         yield f"{pool.unfinished} folders hold unfinished runs."
     if pool.repeated:
         yield f"{pool.repeated} runs are of a cell that is there already: each counts once."
-    shown = list(pool.damaged.items())
-    for name, reason in shown[:_FEW]:
-        yield f"{name} is damaged and left out: {reason}"
-    if len(shown) > _FEW:
-        yield f"... and {len(shown) - _FEW} more damaged folders."
+    damaged = [f"{name} is damaged and left out: {reason}" for name, reason in pool.damaged.items()]
+    yield from _first_few(damaged, "damaged folders")
     if len(pool.versions) > 1:
         yield f"The runs were made by different versions of the code: {', '.join(pool.versions)}."
 
 
 def _curves(comparison: Comparison) -> Iterator[str]:
     left_out = [reason for curve in comparison.curves.values() for reason in curve.left_out]
-    for reason in left_out[:_FEW]:
-        yield f"Left out of the curves, since its trace is not whole: {reason}"
-    if len(left_out) > _FEW:
-        yield f"... and {len(left_out) - _FEW} more runs are left out of the curves."
+    texts = [f"Left out of the curves, since its trace is not whole: {reason}" for reason in left_out]
+    yield from _first_few(texts, "runs are left out of the curves")
+
+
+def _first_few(texts: Sequence[str], what: str) -> Iterator[str]:
+    yield from texts[:_FEW]
+    if len(texts) > _FEW:
+        yield f"... and {len(texts) - _FEW} more {what}."
 
 
 def _parse_failures(comparison: Comparison) -> Iterator[str]:
@@ -81,7 +82,7 @@ def _parse_failures(comparison: Comparison) -> Iterator[str]:
 def _fallbacks(comparison: Comparison) -> Iterator[str]:
     rows = [row for row in comparison.pool.rows if row.metrics.get("model.fallbacks")]
     if rows:
-        calls, fallen = (sum(row.metrics.get(f"model.{name}") or 0 for row in rows) for name in ("calls", "fallbacks"))
+        calls, fallen = _sum(rows, "model.calls"), _sum(rows, "model.fallbacks")
         names = ", ".join(dict.fromkeys(name for row in rows for name in row.fallbacks))
         yield (
             f"In {len(rows)} runs another model answered in the place of one that could not be reached: {names},"
@@ -91,14 +92,14 @@ def _fallbacks(comparison: Comparison) -> Iterator[str]:
 
 def _cached(comparison: Comparison) -> Iterator[str]:
     rows = comparison.pool.rows
-    cached, answers = (
-        sum(row.metrics.get(f"model.{name}") or 0 for row in rows) for name in ("cached_answers", "answers")
-    )
+    cached, answers = _sum(rows, "model.cached_answers"), _sum(rows, "model.answers")
     if cached:
-        yield (
-            f"{cached:g} of {answers:g} answers came from the cache: their money was paid earlier, and latencies are"
-            " those of the others."
-        )
+        what = "their money was paid earlier, and latencies are those of the others"
+        yield f"{cached:g} of {answers:g} answers came from the cache: {what}."
+
+
+def _sum(rows: Sequence[Row], metric: str) -> float:
+    return sum(row.metrics.get(metric) or 0 for row in rows)
 
 
 def _boards(comparison: Comparison) -> Iterator[str]:
@@ -107,16 +108,12 @@ def _boards(comparison: Comparison) -> Iterator[str]:
     groups = list(comparison.groups.values())
     runs, boards = sum(len(group.rows) for group in groups), sum(len(set(group.boards)) for group in groups)
     if boards < runs:
-        yield (
-            f"Runs of one seed are one board, which counts once with the mean of its runs: {runs} runs,"
-            f" {boards} boards in {len(groups)} groups."
-        )
+        sizes = f"{runs} runs, {boards} boards in {len(groups)} groups"
+        yield f"Runs of one seed are one board, which counts once with the mean of its runs: {sizes}."
     partial = sum(group.partial_boards for group in groups)
     if partial:
-        yield (
-            f"{partial} boards lack runs that others of their group have: they count with the mean of those that they"
-            " have."
-        )
+        how = "they count with the mean of those that they have"
+        yield f"{partial} boards lack runs that others of their group have: {how}."
 
 
 def _family(comparison: Comparison) -> Iterator[str]:
@@ -124,28 +121,27 @@ def _family(comparison: Comparison) -> Iterator[str]:
     family, baseline = comparison.family, comparison.baseline
     if family is None:
         return
-    rows = comparison.pool.rows
-    runs = {row.branch.run for row in rows if row.branch is not None}
+    runs = {row.branch.run for row in comparison.pool.rows if row.branch is not None}
     found = _beginnings(comparison)
-    yield f"Branches come off {_count(len(set().union(*found.values())), 'instant')} of {_count(len(runs), 'run')}."
+    yield f"Branches come off {_points(len(set().union(*found.values())))} of {_count(len(runs), 'run')}."
     if comparison.unit == "draws":
         board = "one run" if len(runs) == 1 else "runs of one seed"
         place = f"At each {comparison.across} they" if comparison.across is not None else "They"
-        yield f"{place} come off {board}: intervals are over draws at these instants, and tell nothing of other runs."
+        over = "intervals are over draws at these branch points, and tell nothing of other runs"
+        yield f"{place} come off {board}: {over}."
     if family.stand_ins:
-        yield (
-            f"At {_count(family.stand_ins, 'instant')} the run itself is the branch without a change: it equals draw 0."
-        )
+        yield f"At {_points(family.stand_ins)} the run itself is the branch without a change: it equals draw 0."
     control = found.get(str(baseline), {}).keys()
     for level, own in found.items():
         alone = len(own.keys() - control)
         if alone:
             counterpart = baseline_label(comparison)
             hint = " A run stands in for its own: give their folder, too." if baseline == NO_CHANGE else ""
-            yield f"{level}: {alone} of its {_count(len(own), 'instant')} lack {counterpart}, and are left out.{hint}"
+            yield f"{level}: {alone} of its {_points(len(own))} lack {counterpart}, and are left out.{hint}"
     paired = {frozenset(own.keys() & control) for level, own in found.items() if level != baseline}
     if len(paired) > 1:
-        yield "Not all changes were made at the same instants of the same runs: their gains are of other situations."
+        situations = "their gains are of other situations"
+        yield f"Not all changes were made at the same branch points of the same runs: {situations}."
     if family.aside:
         yield f"Left aside, as no branch and in the place of none: {_count(family.aside, 'run')}."
     for text in family.versions[:_FEW]:
@@ -159,27 +155,26 @@ def _draws(comparison: Comparison) -> Iterator[str]:
     found = _beginnings(comparison)
     counts = {len(rows) for own in found.values() for rows in own.values()}
     if counts == {1}:
-        yield "Each change has one draw at each instant."
+        yield "Each change has one draw at each branch point."
         return
     control = found.get(str(comparison.baseline), {})
     unequal = {
         place
-        for level, own in found.items()
+        for own in found.values()
         for place, rows in own.items()
         if place in control and len(rows) != len(control[place])
     }
     if unequal:
-        how = (
-            "only draws that both have are paired"
-            if comparison.unit == "draws"
-            else "each counts with the mean of its draws"
-        )
-        yield (
-            f"At {_count(len(unequal), 'instant')} changes were not drawn equally often ({min(counts)} to {max(counts)}"
-            f" draws): {how}."
-        )
+        paired, averaged = "only draws that both have are paired", "each counts with the mean of its draws"
+        times = f"{min(counts)} to {max(counts)} draws"
+        how = paired if comparison.unit == "draws" else averaged
+        yield f"At {_points(len(unequal))} changes were not drawn equally often ({times}): {how}."
     if comparison.design.alike:
         yield "All draws of a change agree in every metric: what follows is not up to chance, and draws count as one."
+
+
+def _points(number: int) -> str:
+    return _count(number, "branch point")
 
 
 def _beginnings(comparison: Comparison) -> dict[str, dict[Beginning, list[Row]]]:
@@ -224,10 +219,8 @@ def _unused(comparison: Comparison) -> Iterator[str]:
 def _design(comparison: Comparison) -> Iterator[str]:
     design = comparison.design
     if design.confounded:
-        yield (
-            f"Confounded with {heading(comparison)}: {_values(design.confounded)}."
-            " Each of these varies with the levels."
-        )
+        values = _values(design.confounded)
+        yield f"Confounded with {heading(comparison)}: {values}. Each of these varies with the levels."
     if design.crossed:
         yield f"Pooled over, alike in every level: {_values(design.crossed)}."
     if design.pooled_over:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
@@ -18,7 +16,7 @@ from maeil.metrics import METRICS
 from quorum.experiments.common.outputs import Output
 from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.common.version import __version__
-from quorum.experiments.compare.comparison import Comparison, Question
+from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.factors import in_order, written
 from quorum.experiments.compare.figures import FIGURES, Drawing, drawings_of
 from quorum.experiments.compare.figures.style import GRID, INK, PAGE_IN_BROWSER, rendered, styled, swatch
@@ -31,72 +29,31 @@ from quorum.experiments.results.results_folder import factor_columns
 from quorum.experiments.results.run_folder import TRACES, RunFolder
 from quorum.experiments.results.show import COLUMNS
 from quorum.experiments.results.summary import shown
-from quorum.experiments.results.whole import trace_damage
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """A figure on the page.
-
-    Attributes:
-        description: what it shows, for those who cannot see it.
-        svg: drawn by this project; the one part of the page that is not escaped.
-    """
-
-    description: str
-    svg: Markup
-
-
-@dataclass(frozen=True, slots=True)
-class RunLine:
-    """A run on the page.
-
-    Attributes:
-        name: of its folder.
-        episode: address of the page of the episode from this one; None where there is none.
-        trace: address of its trace from the page; None where there is none.
-        values: what is shown of it.
-    """
-
-    name: str
-    episode: str | None
-    trace: str | None
-    values: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What else the page is made with.
-
-    Attributes:
-        plugins: modules that metrics and figures come from, for the command that writes the page again.
-        episodes: the page of each run that has one, by the name of the run.
-        out: the file as the user has named it; empty for the usual one.
-        first_is_baseline: whether the baseline is the first level because nobody has named one.
-    """
-
-    plugins: Sequence[str] = ()
-    episodes: Mapping[str, Path] = field(default_factory=dict)
-    out: str = ""
-    first_is_baseline: bool = False
-
-
-def write_report(results: Results, comparison: Comparison, output: Output, options: Options = Options()) -> None:
+def write_report(
+    results: Results,
+    comparison: Comparison,
+    output: Output,
+    command: str = "",
+    episodes: Mapping[str, Path] | None = None,
+) -> None:
     """Write the page of a sweep.
 
     Args:
         results: all its runs.
         comparison: what the tables and figures are about.
         output: the file; the links to the traces hold as long as it stays next to the runs.
-        options: what else it is made with.
+        command: that writes the page again; empty for none.
+        episodes: the page of each run that has one, by the name of the run.
 
     Raises:
         UserError: it cannot be written there; nothing is left on disk.
     """
-    output.write(page(results, comparison, output.target, options).encode())
+    output.write(page(results, comparison, output.target, command, episodes or {}).encode())
 
 
-def page(results: Results, comparison: Comparison, target: Path, options: Options) -> str:
+def page(results: Results, comparison: Comparison, target: Path, command: str, episodes: Mapping[str, Path]) -> str:
     """Return the page as text, the same for the same results; `target` is where it will stand."""
     environment = Environment(
         loader=PackageLoader("quorum.experiments.compare", "."),
@@ -122,17 +79,14 @@ def page(results: Results, comparison: Comparison, target: Path, options: Option
         legend=list(_legend(comparison)),
         figures=list(_figures(comparison)),
         run_columns=["run", "arm", "outcome", *(METRICS[name].title for name in COLUMNS), "remark"],
-        runs=[_run(row, target, options.episodes.get(row.name)) for row in results.rows],
+        runs=[_run(row, target, episodes.get(row.name)) for row in results.rows],
         common=[(key, value) for key, value in single if key in everywhere],
         varying=[(key, ", ".join(found)) for key, found in values.items() if len(found) > 1],
         some=[(key, value) for key, value in single if key not in everywhere],
-        episodes=bool(options.episodes),
+        episodes=bool(episodes),
         versions=sorted({row.version for row in results.rows}),
         packages=list(_packages(results.rows)),
-        commands=[
-            *([sweep.command] if sweep is not None and sweep.command else []),
-            _command(results, comparison, options),
-        ],
+        commands=[text for text in (sweep.command if sweep is not None else "", command) if text],
         quorum=__version__,
     )
 
@@ -151,24 +105,23 @@ def _legend(comparison: Comparison) -> Iterator[tuple[str, Markup]]:
                 yield level_label(comparison, level), drawn
 
 
-def _figures(comparison: Comparison) -> Iterator[Drawn]:
-    """Yield every figure once, and none of what is the same in all runs: the findings tell that."""
+def _figures(comparison: Comparison) -> Iterator[tuple[str, Markup]]:
+    """Yield what each figure shows, for those who cannot see it, and the figure: the one part that is not escaped.
+
+    Every figure is there once, and none of what is the same in all runs: the findings tell that.
+    """
     with styled(PAGE_IN_BROWSER):
         for drawing in _drawings(comparison):
-            yield Drawn(drawing.description, _svg(drawing.figure, drawing.name))
+            yield drawing.description, _svg(drawing.figure, drawing.name)
 
 
 def _drawings(comparison: Comparison) -> Iterator[Drawing]:
     for name, draw in FIGURES.items():
         if name == "metrics":
             shown = dict.fromkeys((*comparison.metrics, *OVERVIEW))
-            yield from singles(comparison, [metric for metric in shown if _differs(comparison, metric)])
+            yield from singles(comparison, [metric for metric in shown if constant(comparison, metric) is None])
         elif name != "overview":  # the same as panels of one figure
             yield from drawings_of(name, draw, comparison)
-
-
-def _differs(comparison: Comparison, metric: str) -> bool:
-    return constant(comparison, metric) is None
 
 
 def _svg(figure: Figure, name: str) -> Markup:
@@ -186,42 +139,22 @@ def _inline(svg: str, name: str) -> Markup:
     return Markup(own.replace(INK, "currentColor").replace(GRID, "var(--line)"))
 
 
-def _run(row: Row, target: Path, episode: Path | None) -> RunLine:
+def _run(row: Row, target: Path, episode: Path | None) -> Mapping[str, object]:
+    """Return a run as the template shows it, with the addresses of the page of its episode and of its trace."""
     run = RunFolder(row.folder)
-    remarks = ("simulated" if row.simulated else "", row.error or row.reason, trace_damage(run))
+    remarks = ("simulated" if row.simulated else "", row.error or row.reason, run.trace_damage())
     remark = "; ".join(part for part in remarks if part)
-    values = [row.arm or "-", row.outcome, *(shown(row.metrics.get(name)) for name in COLUMNS), remark]
     trace = next((row.folder / name for name in TRACES if run.files.holds(name)), None)
-    return RunLine(
-        name=row.name,
-        episode=None if episode is None else _address(episode, target),
-        trace=None if trace is None else _address(trace, target),
-        values=tuple(values),
-    )
+    return {
+        "name": row.name,
+        "episode": episode and _address(episode, target),
+        "trace": trace and _address(trace, target),
+        "cells": [row.arm or "-", row.outcome, *(shown(row.metrics.get(name)) for name in COLUMNS), remark],
+    }
 
 
 def _address(file: Path, page: Path) -> str:
     return quote(Path(os.path.relpath(file.resolve(), page.parent.resolve())).as_posix())
-
-
-def _command(results: Results, comparison: Comparison, options: Options) -> str:
-    """Return the command that writes this page again."""
-    parts = ["quorum", "report", str(results.folder)]
-    for option, values in {
-        "--by": comparison.by,
-        "--across": (comparison.across or "none",),
-        "--metric": comparison.metrics,
-        "--baseline": (comparison.baseline,) if comparison.baseline and not options.first_is_baseline else (),
-        "--statistic": (comparison.statistic,) if comparison.statistic != "mean" else (),
-        "--radar": (comparison.radar,) if comparison.radar != Question().radar else (),
-        "--out": (options.out,) if options.out else (),
-        "--plugin": options.plugins,
-    }.items():
-        parts += [part for value in values for part in (option, value)]
-    parts += ["--curves"] if comparison.curves else []
-    parts += ["--episodes"] if options.episodes else []
-    parts += ["--accept-versions"] if len(comparison.pool.versions) > 1 and "version" not in comparison.by else []
-    return shlex.join(parts)
 
 
 def _packages(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:

@@ -27,13 +27,8 @@ STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mea
 def tables(comparison: Comparison) -> list[Table]:
     """Return every table: the runs, the metrics, the differences from the baseline, and what others have published."""
     shown = _across(comparison) if comparison.across is not None else [_levels(comparison)]
-    found = [
-        runs_table(comparison),
-        *shown,
-        *_bounds(comparison),
-        *_differences(comparison),
-        *published_tables(comparison),
-    ]
+    published = (_published(table, comparison.pool.rows) for table in comparison.published)
+    found = [runs_table(comparison), *shown, *_bounds(comparison), *_differences(comparison), *published]
     if not comparison.simulated:
         return found
     return [replace(table, caption=f"{table.caption} {SIMULATED}".lstrip()) for table in found]
@@ -51,8 +46,8 @@ def runs_table(comparison: Comparison) -> Table:
     outcomes = sorted({outcome for tally in tallies for outcome in tally.left_out})
     budget = any(tally.budget for tally in tallies)
     header = [_by(comparison), "pooled", *(["of them: budget"] if budget else [])]
-    header += [*(f"left out: {outcome}" for outcome in outcomes), "calls", "parse failures", "empty answers"]
-    header += ["language model"]
+    header += (f"left out: {outcome}" for outcome in outcomes)
+    header += ["calls", "parse failures", "empty answers", "language model"]
     rows = []
     for tally in tallies:
         row = [tally.level, str(tally.pooled), *([str(tally.budget)] if budget else [])]
@@ -75,58 +70,46 @@ def _across(comparison: Comparison) -> Iterator[Table]:
     """Yield a table for each metric. Levels and values of `across`: the more numerous are its rows: it is narrow."""
     assert comparison.across is not None
     across = short(comparison.across)
-    points = {point: written(point) for point in comparison.points}
-    levels = {level: level_label(comparison, level) for level in comparison.levels}
+    points = [written(point) for point in comparison.points]
+    levels = [level_label(comparison, level) for level in comparison.levels]
     upright = len(points) >= len(levels)
-    clustered = comparison.clustered
-    sizes = (comparison.things, comparison.unit) if clustered else (comparison.things,)
+    columns = (across, *levels) if upright else (_by(comparison), *(f"{across} = {text}" for text in points))
     for metric in comparison.metrics:
-        places = decimals(found for (name, _, _), found in comparison.estimates.items() if name == metric)
-        cells = {
-            (level, point): comparison.estimates.get((metric, level, point)) for level in levels for point in points
-        }
-        if upright:
-            header = (across, *sizes, *levels.values())
-            rows = [
-                _estimates(text, [cells[level, point] for level in levels], places, clustered=clustered)
-                for point, text in points.items()
-            ]
-        else:
-            header = (_by(comparison), *sizes, *(f"{across} = {text}" for text in points.values()))
-            rows = [
-                _estimates(text, [cells[level, point] for point in points], places, clustered=clustered)
-                for level, text in levels.items()
-            ]
-        yield Table(_title(comparison, metric), header, tuple(rows), _caption(comparison), name=metric)
-
-
-def _estimates(label: str, found: Sequence[Estimate | None], places: int, *, clustered: bool) -> tuple[str, ...]:
-    there = [estimate for estimate in found if estimate is not None]
-    return label, *_sizes(there, clustered=clustered), *(interval(estimate, places) for estimate in found)
-
-
-def _sizes(found: Sequence[Estimate], *, clustered: bool) -> tuple[str, ...]:
-    runs, boards = _range([estimate.runs for estimate in found]), _range([estimate.boards for estimate in found])
-    return (runs, boards) if clustered else (runs,)
+        by_point = [
+            [comparison.estimates.get((metric, level, point)) for level in comparison.levels]
+            for point in comparison.points
+        ]
+        lines = by_point if upright else list(zip(*by_point, strict=True))
+        places = [decimals(found for line in lines for found in line if found is not None)] * (len(columns) - 1)
+        header = (columns[0], *_sizes(comparison), *columns[1:])
+        rows = tuple(_row(comparison, *line, places) for line in zip(points if upright else levels, lines, strict=True))
+        yield Table(_title(comparison, metric), header, rows, _caption(comparison), name=metric)
 
 
 def _levels(comparison: Comparison) -> Table:
     """Return one table: a row for each level, a column for each metric."""
-    columns = [
-        [comparison.estimates[metric, level, None] for level in comparison.levels] for metric in comparison.metrics
+    found = [
+        [comparison.estimates[metric, level, None] for metric in comparison.metrics] for level in comparison.levels
     ]
-    clustered = comparison.clustered
-    rows = []
-    for level, *found in zip(comparison.levels, *columns, strict=True):
-        texts = (interval(estimate, decimals(column)) for estimate, column in zip(found, columns, strict=True))
-        rows.append((level_label(comparison, level), *_sizes(found, clustered=clustered), *texts))
-    header = (
-        _by(comparison),
-        *((comparison.things, comparison.unit) if clustered else (comparison.things,)),
-        *(_with_arrow(metric) for metric in comparison.metrics),
-    )
+    places = [decimals(column) for column in zip(*found, strict=True)]
+    labels = [level_label(comparison, level) for level in comparison.levels]
+    rows = tuple(_row(comparison, *line, places) for line in zip(labels, found, strict=True))
+    header = (_by(comparison), *_sizes(comparison), *map(_with_arrow, comparison.metrics))
     name = STATISTIC_NAMES[comparison.statistic]
-    return Table(f"{name} by {heading(comparison)}", header, tuple(rows), _caption(comparison), name="metrics")
+    return Table(f"{name} by {heading(comparison)}", header, rows, _caption(comparison), name="metrics")
+
+
+def _sizes(comparison: Comparison) -> tuple[str, ...]:
+    """Return the heads of the columns that say over how much statistics are."""
+    return (comparison.things, comparison.unit) if comparison.clustered else (comparison.things,)
+
+
+def _row(
+    comparison: Comparison, label: str, found: Sequence[Estimate | None], places: Sequence[int]
+) -> tuple[str, ...]:
+    there = [estimate for estimate in found if estimate is not None]
+    sizes = [_range([estimate.runs for estimate in there]), _range([estimate.boards for estimate in there])]
+    return label, *sizes[: len(_sizes(comparison))], *map(interval, found, places)
 
 
 def _bounds(comparison: Comparison) -> Iterator[Table]:
@@ -140,15 +123,9 @@ def _bounds(comparison: Comparison) -> Iterator[Table]:
             if bounds is None:
                 continue
             shown = comparison.estimates[metric, group.level, group.point]
-            rows.append(
-                (
-                    level_label(comparison, group.level),
-                    *([written(group.point)] if across else []),
-                    str(shown.runs),
-                    str(len(group.left_out)),
-                    *(interval(estimate, 3) for estimate in (shown, *bounds)),
-                )
-            )
+            place = (level_label(comparison, group.level), *([written(group.point)] if across else []))
+            sizes = (str(shown.runs), str(len(group.left_out)))
+            rows.append((*place, *sizes, *(interval(estimate, 3) for estimate in (shown, *bounds))))
         if rows:
             title = f"{_with_arrow(metric)}: runs that are left out counted as failures and as successes"
             caption = (
@@ -167,7 +144,7 @@ def _differences(comparison: Comparison) -> Iterator[Table]:
         found = [item for item in comparison.differences if item.metric == metric]
         better = "P(better)" if METRICS[metric].better else "P(greater)"
         bounded = any(not math.isnan(item.lowest) for item in found)
-        sizes = (comparison.unit, *(["instants"] if family else []))
+        sizes = (comparison.unit, *(["branch points"] if family else []))
         header = (_by(comparison), *across, *sizes, what, "p", "p (Holm)", better)
         header += ("left out at worst, best",) if bounded else ()
         places = decimals(item.mean for item in found)
@@ -201,35 +178,30 @@ def baseline_label(comparison: Comparison) -> str:
 def _mean_of_differences(comparison: Comparison) -> str:
     if comparison.family is None:
         return "Mean difference over the same boards"
-    within = "At each instant of a run the mean over draws with the change minus that without; its mean"
+    within = "At each branch point of a run the mean over draws with the change minus that without; its mean"
     if comparison.unit == "draws":
-        return "Mean over draws of the difference between equal draws from the same instants of the same run"
-    return f"{within} over the instants of a {comparison.unit[:-1]}, and then over {comparison.unit},"
+        return "Mean over draws of the difference between equal draws from the same branch points of the same run"
+    return f"{within} over the branch points of a {comparison.unit[:-1]}, and then over {comparison.unit},"
 
 
 def _difference(item: Difference, comparison: Comparison, places: int, *, bounded: bool) -> tuple[str, ...]:
     point = [written(item.point)] if comparison.across is not None else []
     boards = f"{item.mean.boards} ({item.unpaired} unpaired)" if item.unpaired else str(item.mean.boards)
-    instants = [str(item.strata)] if comparison.family is not None else []
+    branch_points = [str(item.strata)] if comparison.family is not None else []
     alike = item.mean.boards > 0 and item.differing == 0
+    ends = [_unsigned_zero(end, places) for end in (item.lowest, item.highest) if not math.isnan(end)]
+    bounds = [f"{end:+.{places}f}" for end in ends]
     return (
         level_label(comparison, item.level),
         *point,
         boards,
-        *instants,
+        *branch_points,
         f"no {comparison.unit[:-1]} differs" if alike else interval(item.mean, places, signed=True),
         p_value(item.p),
         p_value(item.p_holm),
         interval(item.improvement, 2),
-        *([_bounds_of_difference(item, places)] if bounded else []),
+        *([", ".join(bounds) or NONE] if bounded else []),
     )
-
-
-def _bounds_of_difference(item: Difference, places: int) -> str:
-    if math.isnan(item.lowest):
-        return NONE
-    ends = (item.lowest, item.highest)
-    return ", ".join(f"{_unsigned_zero(end, places):+.{places}f}" for end in ends)
 
 
 def level_label(comparison: Comparison, level: str) -> str:
@@ -256,18 +228,14 @@ def interval(estimate: Estimate | None, places: int, *, signed: bool = False) ->
 def decimals(estimates: Iterable[Estimate]) -> int:
     """Return the decimals of a column: the largest value, or half of the widest interval, has about three digits."""
     sizes = [size for e in estimates for size in (abs(e.value), (e.high - e.low) / 2) if not math.isnan(size)]
-    return _decimals(max(sizes, default=0.0))
+    size = max(sizes, default=0.0)
+    if size == 0:
+        return 2
+    return min(6, max(0, 2 - math.floor(math.log10(size)))) if size < 1000 else 0
 
 
 def _unsigned_zero(number: float, places: int) -> float:
     return round(number, places) + 0.0
-
-
-def _decimals(size: float) -> int:
-    """Return the decimals with which numbers up to this size have about three digits."""
-    if size == 0:
-        return 2
-    return min(6, max(0, 2 - math.floor(math.log10(size)))) if size < 1000 else 0
 
 
 def p_value(p: float) -> str:
@@ -300,13 +268,8 @@ def _range(runs: list[int]) -> str:
     return str(runs[0]) if len(set(runs)) == 1 else f"{min(runs)}-{max(runs)}"
 
 
-def published_tables(comparison: Comparison) -> Iterator[Table]:
-    """Yield each published table of the sweeps: each published value, and the same of the runs that count."""
-    for published in comparison.published:
-        yield _table(published, comparison.pool.rows)
-
-
-def _table(published: Published, runs: Sequence[Row]) -> Table:
+def _published(published: Published, runs: Sequence[Row]) -> Table:
+    """Return a published table of the sweeps: each published value, and the same of the runs that count."""
     named = len(published.factors)
     header = [*map(short, published.factors), "runs"]
     titles = [METRICS[metric].title if metric in METRICS else metric for metric in published.metrics]
@@ -320,14 +283,8 @@ def _table(published: Published, runs: Sequence[Row]) -> Table:
             texts += [_figure(value), _spread([v for run in found if (v := run.metrics.get(metric)) is not None])]
         rows.append(tuple(texts))
     caption = f"Published: {published.source}. Mean (standard deviation); here over the runs that define the metric."
-    return Table(
-        "published and here",
-        tuple(header),
-        tuple(rows),
-        caption,
-        labels=named,
-        words="Published figures, and the same of the runs here",
-    )
+    words = "Published figures, and the same of the runs here"
+    return Table("published and here", tuple(header), tuple(rows), caption, labels=named, words=words)
 
 
 def _figure(value: Value) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from maeil.user_errors import UserError
@@ -17,62 +16,52 @@ FASTEST = 50
 """Steps a second; viewers of films slow down what is faster."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayRequest:
-    """The words of a command, as they were typed.
+def run_replay(
+    runs: Sequence[Path],
+    output: Output | None,
+    console: Console,
+    *,
+    fps: float,
+    first: int,
+    last: int | None,
+    width: int | None,
+    quiet: bool,
+) -> list[str]:
+    """Show a replay, or write it, and return what is to be said of it.
 
-    Attributes:
+    Args:
         runs: folders, one or two.
-        out: the file of a film; None: the terminal.
+        output: the file of a film; None: the terminal.
+        console: where it is shown.
         fps: steps a second.
         first: the first step that is shown.
         last: the last one; None: the end.
         width: of a film, in pixels; None: what suits the board.
-    """
-
-    runs: Sequence[Path]
-    out: Output | None
-    fps: float
-    first: int
-    last: int | None
-    width: int | None
-
-
-def run_replay(request: ReplayRequest, console: Console, *, quiet: bool) -> list[str]:
-    """Show a replay, or write it, and return what is to be said of it.
-
-    Args:
-        request: the words of the command.
-        console: where it is shown.
         quiet: whether a film is made in silence.
 
     Raises:
         UserError: whatever the user can put right; nothing is half-written.
     """
-    if not 0 < request.fps <= FASTEST or math.isnan(request.fps):
-        raise UserError(f"--fps {request.fps:g}: steps a second are more than 0 and at most {FASTEST}")
-    if request.out is None:
-        _check_terminal(request, quiet=quiet)
+    if not 0 < fps <= FASTEST or math.isnan(fps):
+        raise UserError(f"--fps {fps:g}: steps a second are more than 0 and at most {FASTEST}")
+    if output is None:
+        if width is not None:
+            raise UserError("--width: it is the width of a film; give --out FILE.gif")
+        if quiet:
+            raise UserError("--quiet: it hides what the terminal would show; give --out FILE.gif")
         from quorum.experiments.replay.terminal import play, print_frames  # noqa: PLC0415
 
-        shown = prepare_replay([open_episode(folder) for folder in request.runs], request.first, request.last)
+        shown = prepare_replay(list(map(open_episode, runs)), first, last)
         if console.is_terminal:
-            play(shown, console, request.fps)
+            play(shown, console, fps)
         else:
             print_frames(shown, console)
         return [run.remark for run in shown.runs if run.remark]
 
     from quorum.experiments.replay.film import check_target, make_film  # noqa: PLC0415 - Pillow and Matplotlib
 
-    encode = check_target(request.out, request.width)
-    shown = prepare_replay([open_episode(folder) for folder in request.runs], request.first, request.last)
+    encode = check_target(output, width)
+    shown = prepare_replay(list(map(open_episode, runs)), first, last)
     progress = None if quiet else Console(stderr=True)
-    film = make_film(shown, request.out, encode, fps=request.fps, width=request.width, console=progress)
+    film = make_film(shown, output, encode, fps=fps, width=width, console=progress)
     return [*(run.remark for run in shown.runs if run.remark), *([] if quiet else [film.text()])]
-
-
-def _check_terminal(request: ReplayRequest, *, quiet: bool) -> None:
-    if request.width is not None:
-        raise UserError("--width: it is the width of a film; give --out FILE.gif")
-    if quiet:
-        raise UserError("--quiet: it hides what the terminal would show; give --out FILE.gif")

@@ -19,8 +19,7 @@ from quorum.experiments.common.consoles import Console
 from quorum.experiments.common.outputs import Output
 from quorum.experiments.common.packages import load
 from quorum.experiments.replay.frame_painter import PALETTE_SIZE, FramePainter, palette
-from quorum.experiments.replay.frames import drawable
-from quorum.experiments.replay.replay import Replay
+from quorum.experiments.replay.replay import Replay, drawable
 
 UNCHANGED = PALETTE_SIZE
 """The index of what stays as it was."""

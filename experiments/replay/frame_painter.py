@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from PIL import Image
 
@@ -14,8 +12,8 @@ from maeil.painting.colours import EDGE, INK, MUTED, PAPER_WHITE, RULE, Colour, 
 from maeil.painting.text import clipped, font, strip, two_lines
 from maeil.trace.events import MessageSent
 from maeil.user_errors import UserError
-from quorum.experiments.replay.frames import Frame
-from quorum.experiments.replay.replay import Replay
+from quorum.experiments.replay.replay import SIMULATED, Frame, Replay, caption
+from quorum.experiments.results.recorded_episode import RecordedEpisode
 
 WARNING: Colour = (176, 66, 0)
 """For what must not be overlooked; text in it is legible on white."""
@@ -37,46 +35,6 @@ def palette(kinds: Sequence[MarkKind]) -> list[Colour]:
     return list(dict.fromkeys([*fixed, *own, *rims, *greys, *ways]))[:PALETTE_SIZE]
 
 
-SIMULATED = "simulated model"
-"""Stands next to the label of a run in which no real model answered."""
-
-ACTING = "all carry out their plans"
-
-
-@dataclass(frozen=True, slots=True)
-class Caption:
-    """The lines of a frame.
-
-    Attributes:
-        count: where the episode stands.
-        detail: what the world says of the instant, who thinks, how it ended.
-        said: the last message.
-    """
-
-    count: str
-    detail: str
-    said: str
-
-
-def caption(frame: Frame[Any], steps: int, remark: str) -> Caption:
-    """Write the lines of a frame.
-
-    Args:
-        frame: the instant.
-        steps: of the whole episode.
-        remark: what the world says of the instant.
-    """
-    progress = frame.progress
-    count = f"step {frame.t} of {steps} · {progress.reached} of {progress.goals} goals, score {progress.score:g}"
-    thinking = f"{_number(frame.thoughts, 'thought')}, {_number(frame.messages, 'message')}"
-    detail = " · ".join(part for part in (remark, frame.end or (thinking if frame.thoughts else ACTING)) if part)
-    return Caption(count, detail, frame.said)
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
 _BOARD = 480
 """Pixels along the longer edge of a board whose size is not given."""
 _LEGIBLE = 12
@@ -86,15 +44,6 @@ _GAP = 12
 """Pixels around everything."""
 _TEXT, _LINE = 13, 19
 """Pixels of a letter, and of a line."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """What of a run stays as it is for the whole film."""
-
-    label: str
-    steps: int
-    simulated: bool
 
 
 class FramePainter:
@@ -110,10 +59,7 @@ class FramePainter:
     """
 
     def __init__(self, replay: Replay, canvas: Canvas, width: int | None) -> None:
-        self._shown = [
-            _Shown(label, run.steps, run.answering_models.simulated)
-            for run, label in zip(replay.runs, replay.labels, strict=True)
-        ]
+        self._replay = replay
         panels = len(replay.runs)
         cell = _cell(canvas) if width is None else _cell_within(canvas, (width - _GAP) // panels - _GAP)
         if cell < 1:
@@ -133,24 +79,27 @@ class FramePainter:
     def paint(self, frames: Sequence[Frame[Drawing]]) -> Image.Image:
         """Paint an instant of all runs, RGB."""
         image = Image.new("RGB", self.size, PAPER_WHITE)
-        for number, (frame, shown) in enumerate(zip(frames, self._shown, strict=True)):
-            self._paint_run(image, _GAP + number * (self._panel + _GAP), frame, shown)
+        for number, (frame, run, label) in enumerate(zip(frames, self._replay.runs, self._replay.labels, strict=True)):
+            self._paint_run(image, _GAP + number * (self._panel + _GAP), frame, run, label)
         return image
 
-    def _paint_run(self, image: Image.Image, left: int, frame: Frame[Drawing], shown: _Shown) -> None:
+    def _paint_run(
+        self, image: Image.Image, left: int, frame: Frame[Drawing], run: RecordedEpisode, label: str
+    ) -> None:
         top = _GAP
-        badge = round(font(_TEXT, bold=True).getlength(SIMULATED)) + _GAP if shown.simulated else 0
-        self._write(image, left, top, shown.label, INK, bold=True, room=self._panel - badge)
-        if shown.simulated:
+        simulated = run.answering_models.simulated
+        badge = round(font(_TEXT, bold=True).getlength(SIMULATED)) + _GAP if simulated else 0
+        self._write(image, left, top, label, INK, bold=True, room=self._panel - badge)
+        if simulated:
             self._write(image, left + self._panel - badge + _GAP, top, SIMULATED, WARNING, bold=True)
         top += _LINE
         image.paste(self._boards.paint(frame.picture), (left + (self._panel - self._boards.size[0]) // 2, top))
         top += self._boards.size[1] + _GAP // 2
-        words = caption(frame, shown.steps, frame.picture.caption)
-        self._write(image, left, top, words.count, INK, bold=True)
-        self._write(image, left, top + _LINE, words.detail, INK if frame.end else MUTED, bold=bool(frame.end))
+        count, detail = caption(frame, run.steps, frame.picture.caption)
+        self._write(image, left, top, count, INK, bold=True)
+        self._write(image, left, top + _LINE, detail, INK if frame.end else MUTED, bold=bool(frame.end))
         if self._talk:
-            for number, line in enumerate(two_lines(words.said, self._panel, font(_TEXT))):
+            for number, line in enumerate(two_lines(frame.said, self._panel, font(_TEXT))):
                 self._write(image, left, top + (2 + number) * _LINE, line, INK)
 
     def _write(

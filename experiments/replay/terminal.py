@@ -15,9 +15,7 @@ from maeil import World
 from maeil.drawing import Drawable
 from quorum.experiments.common.characters import as_characters
 from quorum.experiments.common.consoles import Console, Text
-from quorum.experiments.replay.frame_painter import SIMULATED, caption
-from quorum.experiments.replay.frames import Frame
-from quorum.experiments.replay.replay import Replay
+from quorum.experiments.replay.replay import SIMULATED, Frame, Replay, caption
 
 _CHROME = 7
 """Rows around a board: its label, and its caption with a message of some lines."""
@@ -63,9 +61,9 @@ def print_frames(replay: Replay, console: Console) -> None:
     """
     for frames in replay.frames(_as_text):
         for label, run, frame in zip(replay.labels, replay.runs, frames, strict=True):
-            words = caption(frame, run.steps, frame.picture.remark)
             who = f"{SIMULATED} · {label}" if run.answering_models.simulated else label
-            head = "\n".join(line for line in (who, words.count, words.detail, words.said) if line)
+            lines = (who, *caption(frame, run.steps, frame.picture.remark), frame.said)
+            head = "\n".join(line for line in lines if line)
             console.print(Text(head), soft_wrap=True)
             console.print(Text(frame.picture.text.plain.rstrip("\n") + "\n"), soft_wrap=True)
 
@@ -87,13 +85,13 @@ def _side_by_side(replay: Replay, frames: tuple[Frame[_Picture], ...], width: in
     table = Table.grid(padding=(0, _GAP, 0, 0))
     panels = []
     for label, run, frame in zip(replay.labels, replay.runs, frames, strict=True):
-        words = caption(frame, run.steps, frame.picture.remark)
+        count, detail = caption(frame, run.steps, frame.picture.remark)
         simulated = [(f"{SIMULATED} · ", "bold red")] if run.answering_models.simulated else []
         head = Text.assemble(
-            *simulated, (label, "bold"), "\n", (words.count, "bold"), "\n", (words.detail, "bold" if frame.end else ""),
+            *simulated, (label, "bold"), "\n", (count, "bold"), "\n", (detail, "bold" if frame.end else ""),
             no_wrap=True, overflow="ellipsis",
         )  # fmt: skip
         table.add_column(width=width)
-        panels.append(Group(head, frame.picture.text, Text(words.said)))
+        panels.append(Group(head, frame.picture.text, Text(frame.said)))
     table.add_row(*panels)
     return table

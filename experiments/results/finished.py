@@ -16,7 +16,6 @@ from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.common.run_files import META, DamagedFile, RunFiles
 from quorum.experiments.episode.call_books import CALLS, RECORDED
 from quorum.experiments.results.run_folder import METRICS, RunFolder
-from quorum.experiments.results.whole import check_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ def finished_cell(folder: Path) -> FinishedCell:
         DamagedFile: it is missing, unfinished or damaged; why.
     """
     run = RunFolder(folder)
-    meta = check_whole(run)
+    meta = run.check_whole()
     try:
         seconds = (datetime.fromisoformat(meta.end or "") - datetime.fromisoformat(meta.start)).total_seconds()
         spent = sum(_spent(run), Spent())

@@ -1,33 +1,21 @@
-"""The prompt of a turn of a recorded run: from its calls as they were asked, else from its world, brought back."""
+"""The prompt of a turn of a recorded run, from its calls as they were asked."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from maeil import Seeds, TeamContext, TopologyContext, World
-from maeil.messages import Message, MessageKind
-from maeil.mind import Act, PlanView, Turn, View
-from maeil.plans import PlanStatus, Task
-from maeil.settings import LoopSettings
-from maeil.trace.events import MessageRead, MessageSent, Stamped, StepTaken, ThoughtStart
-from maeil.trace.story import PlanLife
 from maeil.user_errors import UserError, choices_hint
 from quorum.agents.llm.pictures import Picture
-from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole
 from quorum.agents.llm.recording import Unfolding
-from quorum.experiments.common.memory_file import MEMORY_BEFORE, read_memory
 from quorum.experiments.common.run_files import LARGEST_PICTURE, DamagedFile, RunFiles, picture_file
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.checked_values import component_values
-from quorum.experiments.configuration.registry import minds, topologies
+from quorum.experiments.episode.call_books import CALLS
 from quorum.experiments.episode.prompt import Prompt, Wanted, choices
 from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
 
-CALLS = "calls.jsonl"
 _MOST_NAMED = 12
 """Steps that a message names."""
 
@@ -35,23 +23,26 @@ _MOST_NAMED = 12
 def recorded_prompt(wanted: Wanted) -> Prompt:
     """Return what a participant was asked in a step of a recorded run, word by word.
 
-    Where it asked no model, or where `rest` names another mind or other prompts, it is what that mind would ask in this
-    state if it had to plan.
-
     Args:
         wanted: `at` names the run and the step.
 
     Raises:
-        UserError: there is no such run, step, participant, role or turn.
+        UserError: there is no such run, step, participant, role or turn, the run asked no language model, or `rest`
+            would change what was asked.
     """
     folder, step = _place(wanted)
+    if wanted.rest:
+        raise UserError(
+            f"at={wanted.at}: it shows what was asked, which {' '.join(wanted.rest)} cannot change",
+            "Leave out at= to see a prompt of another configuration.",
+        )
     episode = open_episode(folder)
     if step > episode.steps:
         raise UserError(f"at={wanted.at}: the run ends after step {episode.steps}")
     participant = _participant(wanted, episode)
     calls = [call for call in _calls(folder) if call.get("agent") == participant]
-    if wanted.rest or not calls:
-        return _rebuilt(wanted, episode, participant, step)
+    if not calls:
+        raise UserError(f"at={wanted.at}: {participant} asked no language model in this run")
     in_step = [call for call in calls if call.get("t") == step]
     if not in_step:
         steps = {int(call["t"]) for call in calls}
@@ -72,23 +63,6 @@ def recorded_prompt(wanted: Wanted) -> Prompt:
         wanted, sorted({call["role"] for call in in_step if "role" in call}), [c.get("turn", ()) for c in in_step]
     )
     raise UserError(f"{wanted.words}: {participant} was not asked so in step {step}", hint)
-
-
-def _rebuilt(wanted: Wanted, episode: RecordedEpisode, participant: str, step: int) -> Prompt:
-    agents = episode.trace.start.agents
-    if participant not in agents or wanted.role or wanted.turn not in ("", "plan", "interrupted"):
-        raise UserError(
-            f"at={wanted.at}: of a turn that was not taken, only that of an agent that has to plan can be shown",
-            "Leave out role= and turn=, and name an agent; or give a run whose minds asked a language model.",
-        )
-    request = rebuilt_request(episode, list(agents).index(participant), step, wanted.rest)
-    if request is None or request.origin is None:
-        raise UserError(f"at={wanted.at}: this mind asks no language model to plan", "Choose agents=naive.")
-    remark = (
-        "nobody was asked this: the world, plans and messages are brought back from the trace,"
-        " without what running actions note for themselves"
-    )
-    return Prompt(participant, step, request.origin.role, request.origin.turn, request.messages, request.answer, remark)
 
 
 def _place(wanted: Wanted) -> tuple[Path, int]:
@@ -148,128 +122,3 @@ def _prompt(folder: Path, call: Mapping[str, Any], participant: str, step: int, 
     answer = AnswerFormat(request["answer"]["name"], request["answer"]["schema"]) if request["answer"] else None
     remark = f"the first of {others} such questions in step {step}; role= and turn= choose others" if others > 1 else ""
     return Prompt(participant, step, call.get("role", ""), tuple(call.get("turn", ())), messages, answer, remark)
-
-
-class _Asked(Exception):
-    """The mind has asked its model."""
-
-    def __init__(self, request: Request) -> None:
-        super().__init__()
-        self.request = request
-
-
-class _Catcher:
-    """Stands in the place of a model."""
-
-    async def complete(self, request: Request) -> Reply:
-        raise _Asked(request)
-
-
-def rebuilt_request(episode: RecordedEpisode, agent: int, step: int, words: Sequence[str]) -> Request | None:
-    """Return what a mind would ask its model in the state of a step, if it had to plan then.
-
-    Args:
-        episode: the recorded run.
-        agent: index of an agent.
-        step: environment step.
-        words: values of the mind and its prompts, as for a run; `agents=naive` where they name none.
-
-    Returns:
-        None when the mind asks nothing.
-
-    Raises:
-        UserError: a word is wrong, the memory that the team brought along is damaged, or the world does something else
-            than the trace says.
-    """
-    named = any(word.startswith("agents=") for word in words)
-    cell = Cell.compose([*words, *([] if named else ["agents=naive"])])
-    world = _at(episode, step)
-    topology = component_values(topologies, episode.configuration, recorded=True)
-    built = topologies.get(topology.name).build(topology, TopologyContext(len(world.agents)))
-    memory = read_memory(episode.folder, MEMORY_BEFORE)
-    memories = memory.memories if memory is not None else {}
-    context = TeamContext(world, built, Seeds(0), lambda _: _Catcher(), memories)
-    config = cell.configuration.agents
-    mind = minds.get(config.name).build(config, context)[agent]
-    try:
-        asyncio.run(mind.think(_view(episode, world, agent, step)))
-    except _Asked as asked:
-        return asked.request
-    return None
-
-
-def _at(episode: RecordedEpisode, step: int) -> World:
-    world = episode.world()
-    for t in episode.replay(world):
-        if t == step:
-            break
-    return world
-
-
-def _last_before(episode: RecordedEpisode, step: int) -> Stamped:
-    """Return the last event before the team begins to think in a step."""
-    last = episode.trace.events[0]
-    for stamped in episode.trace.events:
-        if stamped.t >= step and isinstance(stamped.event, ThoughtStart | StepTaken):
-            break
-        last = stamped
-    return last
-
-
-def _view(episode: RecordedEpisode, world: World, agent: int, step: int) -> View:
-    names = (*episode.trace.start.agents, *episode.trace.start.coordinators)
-    story, now = episode.story, _last_before(episode, step)
-    heard: list[tuple[int, Message]] = []
-    unread: list[Message] = []
-    for life in story.messages:
-        if life.sent.seq > now.seq or agent not in (life.message.sender, *life.message.recipients):
-            continue
-        message = _message(life.sent, life.message)
-        read = (s.seq for s in life.readings if cast(MessageRead, s.event).agent == agent and s.seq <= now.seq)
-        seq = life.sent.seq if message.sender == agent else next(read, None)
-        if seq is None:
-            unread.append(message)
-        else:
-            heard.append((seq, message))
-    memory = [message for _, message in sorted(heard, key=lambda one: one[0])]
-    plans = [
-        _plan_view(plan, world, now.seq)
-        for plan in story.plans
-        if plan.agent == agent and plan.committed.seq <= now.seq
-    ]
-    live = [plan for plan in plans if not plan.status.final]
-    ended = [plan for plan in plans if plan.status.final]
-    settings = LoopSettings()
-    return View(
-        agent=agent,
-        name=names[agent],
-        names=names,
-        turn=Turn(agent, frozenset({Act.PLAN})),
-        t=step,
-        t_hat=now.t_hat,
-        observation=world.observe(agent),
-        unread=tuple(unread),
-        memory=tuple(memory[-settings.memory_messages :]),
-        plan=live[-1] if live else None,
-        outcomes=tuple(ended[-settings.memory_plans :]),
-    )
-
-
-def _plan_view(plan: PlanLife, world: World, now: int) -> PlanView:
-    """Return a plan as it was after the event with this number."""
-    over = plan.end is not None and plan.end.seq <= now
-    running = plan.started is not None and plan.started.seq <= now
-    status = plan.status if over else PlanStatus.RUNNING if running else PlanStatus.COMMITTED
-    assert status is not None
-    actions = tuple(str(world.vocabulary.parse(action)) for action in plan.content.actions or ())
-    task = Task(**plan.content.task) if plan.content.task is not None else None
-    done = sum(one.status == "success" and one.end is not None and one.end.seq <= now for one in plan.actions)
-    return PlanView(plan.id, task, actions, done, status, plan.reason if over else "")
-
-
-def _message(stamped: Stamped, sent: MessageSent) -> Message:
-    recipients = tuple(sent.recipients)
-    kind = MessageKind(sent.what)
-    return Message(
-        sent.message, sent.sender, recipients, sent.content, kind, stamped.t, stamped.t_hat, sent.delivered_at
-    )

@@ -16,7 +16,7 @@ from quorum.experiments.common.files import write_whole
 from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.rows import OWN, POOLED, Damaged, Results, Row
-from quorum.experiments.results.run_folder import RunFolder, is_run, no_such_folder, runs_inside
+from quorum.experiments.results.run_folder import RunFolder, is_run, require_folder, runs_inside
 from quorum.experiments.results.sweep_file import Sweep, SweepCell, read_sweep
 
 _log = logging.getLogger(__name__)
@@ -34,7 +34,8 @@ def read_results(folder: Path) -> Results:
     Raises:
         UserError: there is no such folder, or it holds no runs.
     """
-    folders = _run_folders(folder)
+    require_folder(folder)
+    folders = list(runs_inside(folder))
     sweep = read_sweep(folder)
     read = [_row(path) for path in folders if PARTIAL not in path.name]
     found = _last_of_each(item for item in read if isinstance(item, Row))
@@ -60,17 +61,6 @@ def _row(path: Path) -> Row | Damaged:
     if path.is_symlink():
         return Damaged(path.name, "it is a link, which is not followed")
     return RunFolder(path).row()
-
-
-def _run_folders(folder: Path) -> list[Path]:
-    if not folder.exists():
-        raise no_such_folder(folder)
-    try:
-        return list(runs_inside(folder))
-    except NotADirectoryError as error:
-        raise UserError(f"{folder}: it is a file; give the folder of a sweep") from error
-    except OSError as error:
-        raise UserError(f"{folder}: cannot be read: {error.strerror or error}") from error
 
 
 def _hint(folder: Path) -> str:

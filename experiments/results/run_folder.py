@@ -17,12 +17,14 @@ import orjson
 from pydantic import ValidationError
 
 from maeil.errors import NewerTrace, TraceError
-from maeil.trace import Trace, parse_trace
+from maeil.trace import Trace, parse_trace, read_event
+from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, nearest
 from quorum.agents.llm.prices import provider_name
 from quorum.experiments.common.plain_yaml import NotPlain, parse_yaml
 from quorum.experiments.common.run_files import LARGEST_META, META, MIB, DamagedFile, RunFiles
 from quorum.experiments.configuration.team_label import label_of_factors
+from quorum.experiments.episode.call_books import CALLS
 from quorum.experiments.results.rows import Damaged, Row, branch_factors, flatten
 from quorum.experiments.results.run_meta import RunMeta
 
@@ -190,6 +192,72 @@ class RunFolder:
             branch=branch,
         )
 
+    def check_whole(self) -> RunMeta:
+        """Read all files of a run that has ended, every byte of them, and return its `meta.json`.
+
+        Raises:
+            DamagedFile: what is wrong, first of all; see `damages`.
+        """
+        if self.path.is_symlink():
+            raise self.files.damaged(META, "not read: its folder is a link, which is not followed")
+        for damage in self.damages():
+            raise damage
+        return self.meta()
+
+    def damages(self) -> Iterator[DamagedFile]:
+        """Read all files, and say of each what is wrong with it.
+
+        Each is held against its digest. Versions before 0.10 left none: of their files the form is looked at, and that
+        they end as they must. So one that is empty or cut off is found, and one that was changed inside is not.
+
+        Raises:
+            DamagedFile: `meta.json` cannot be read.
+        """
+        meta = self.meta()
+        if meta.outcome is None or meta.end is None:
+            yield self.files.damaged(META, "the run has not ended")
+            return
+        needed = () if meta.outcome == "error" else (CONFIG, TRACES[0], METRICS)
+        undigested = [CALLS] if meta.models or self.files.names(CALLS) else []
+        for name in dict.fromkeys((*needed, *(meta.files or undigested))):
+            try:
+                self._check_file(meta, name)
+            except DamagedFile as damage:
+                yield damage
+
+    def trace_damage(self) -> str:
+        """Say what is wrong with the trace of a run that has one; empty for nothing."""
+        try:
+            if self.trace_name() is not None:
+                self._check_file(self.meta(), TRACES[0])
+        except DamagedFile as damage:
+            return damage.brief
+        return ""
+
+    def _check_file(self, meta: RunMeta, name: str) -> None:
+        if meta.files is not None and name not in meta.files:
+            raise self.files.damaged(META, f"damaged: it holds no digest of {name}")
+        present = self.trace_name() if name == TRACES[0] else name  # a trace may have been compressed since
+        end = self.files.verify(present or name)
+        if meta.files is None and not end.endswith(b"\n"):
+            raise self.files.damaged(name, "damaged: it is empty" if not end else "damaged: it is cut off")
+        if name == TRACES[0] and meta.outcome != "error":
+            self._check_end(meta, end)
+        if name == METRICS and meta.files is None:
+            self.metrics()
+
+    def _check_end(self, meta: RunMeta, end: bytes) -> None:
+        """Make sure that the last line of a trace is the end of the episode, as `meta.json` has it."""
+        try:
+            event = read_event(end.rstrip(b"\n").rpartition(b"\n")[2]).event
+        except (ValueError, RecursionError):
+            event = None
+        if not isinstance(event, EpisodeEnd):
+            raise self.files.damaged(TRACES[0], "damaged: it breaks off before the end of the episode")
+        if event.outcome != meta.outcome:
+            ends = f"damaged: it ends as {event.outcome!r}, and {META} says {meta.outcome!r}"
+            raise self.files.damaged(TRACES[0], ends)
+
 
 @lru_cache(maxsize=256)
 def _shared(texts: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
@@ -206,11 +274,27 @@ def runs_inside(folder: Path) -> Iterator[Path]:
     """Find the folders of runs in a folder, by name; a link to one is one, too, though it is not followed.
 
     Raises:
-        OSError: it cannot be looked into.
+        UserError: it cannot be looked into.
     """
-    for path in sorted(folder.iterdir()):
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError as error:
+        raise UserError(f"{folder}: cannot be read: {error.strerror or error}") from error
+    for path in paths:
         if path.is_dir() and is_run(path):
             yield path
+
+
+def require_folder(folder: Path) -> None:
+    """Make sure that there is a folder.
+
+    Raises:
+        UserError: there is none of this name, or it is a file.
+    """
+    if not folder.exists():
+        raise no_such_folder(folder)
+    if not folder.is_dir():
+        raise UserError(f"{folder}: it is a file", f"Give the folder of a run or of a sweep: {folder.parent}.")
 
 
 def no_such_folder(folder: Path) -> UserError:

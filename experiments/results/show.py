@@ -13,7 +13,7 @@ from quorum.agents.llm.batches.journal import orphans
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.results.results_folder import csv_text
 from quorum.experiments.results.rows import OWN, Results, Row
-from quorum.experiments.results.summary import shown
+from quorum.experiments.results.summary import print_aligned, shown
 
 if TYPE_CHECKING:
     from quorum.experiments.results.sql import Answer
@@ -23,16 +23,13 @@ COLUMNS = ("outcome.completion", "outcome.steps", "communication.messages")
 
 
 def print_results(results: Results, console: Console) -> None:
-    """Print a line a run, and what is missing. Lines are as long as they need to be: names can be copied."""
+    """Print a line a run, and what is missing."""
     arms = any(row.arm is not None for row in results.rows)
     lines = [("run", *(["arm"] if arms else []), "outcome", *(METRICS[name].title for name in COLUMNS), "")]
     for row in results.rows:
         values = [shown(row.metrics.get(name)) for name in COLUMNS]
         lines.append((row.name, *([row.arm or "-"] if arms else []), row.outcome, *values, _remark(row)))
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        padded = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        console.print(Text(padded.rstrip()), soft_wrap=True)
+    print_aligned(lines, [False] * len(lines[0]), console)
     counts = Counter(row.outcome for row in results.rows)
     counts.update({"not run yet": len(results.missing), "unfinished": results.unfinished})
     counts.update({"damaged": len(results.damaged)})
@@ -40,13 +37,8 @@ def print_results(results: Results, console: Console) -> None:
     console.print(Text(f"{len(results.rows)} runs: {', '.join(parts)}"))
     left = orphans(results.folder)
     if left.answers or left.asked:
-        console.print(
-            Text(
-                f"{left.answers:,} answers of batches are in no cell, and {left.asked:,} requests of batches are open: "
-                "the sweep goes on with them by engine.batch=true"
-            ),
-            soft_wrap=True,
-        )
+        numbers = f"{left.answers:,} answers of batches are in no cell, and {left.asked:,} requests of batches are open"
+        console.print(Text(f"{numbers}: the sweep goes on with them by engine.batch=true"), soft_wrap=True)
     for item in results.damaged:
         console.print(Text(f"damaged: {item.name}: {item.reason}"), soft_wrap=True)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +16,7 @@ import orjson
 from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
 from quorum.experiments.common.run_files import DamagedFile
-from quorum.experiments.results.breakdown import TABLES, break_down, columns
+from quorum.experiments.results.derived import TABLES, break_down, columns
 from quorum.experiments.results.results_folder import factor_columns, metric_columns
 from quorum.experiments.results.rows import OWN, Results, Row, Scalar
 from quorum.experiments.results.run_folder import TRACES, RunFolder
@@ -57,6 +59,7 @@ def ask(results: Sequence[Results], question: str) -> Answer:
         UserError: DuckDB is not installed, or refuses the question.
     """
     duckdb = load("duckdb", "analysis", "--sql")
+    atexit.unregister(gc.freeze)  # DuckDB reports as leaks what Python does not free when it ends
     rows = [row for part in results for row in part.rows]
     remarks: tuple[str, ...] = ()
     with duckdb.connect(":memory:", config={"autoinstall_known_extensions": False}) as connection:
@@ -105,7 +108,7 @@ def _load_breakdown(connection: DuckDBPyConnection, rows: Iterable[Row], per: st
     wrong: list[str] = []
     for row in {row.folder: row for row in rows}.values():
         try:
-            records += ({"run": row.name, **record} for record in break_down(row.folder, per).rows)
+            records += ({"run": row.name, **record} for record in break_down(row.folder, per))
         except UserError as error:
             wrong.append(f"{row.name}: not in per_{per}: {error.message}")
     _create(connection, f"per_{per}", {"run": "VARCHAR", **columns(per)}, records)

@@ -15,52 +15,28 @@ from quorum.experiments.common.consoles import Console, Text
 if TYPE_CHECKING:
     from quorum.experiments.configuration.schema import Budget
     from quorum.experiments.episode.runner import Result
-    from quorum.experiments.results.recompute import Recomputed
+    from quorum.experiments.results.derived import Recomputed
 
-_MAIN = (
-    "decision.overhead",
-    "decision.latency_mean",
-    "communication.messages",
-    "communication.messages_per_step",
-    "communication.messages_std",
-    "plans.number",
-    "plans.success_rate",
-    "plans.interruptions",
-    "plans.coherence",
-    "plans.stability",
-    "constraints.attempt_success_rate",
-    "constraints.violation_spatial",
-    "constraints.violation_temporal",
-    "model.calls",
-    "model.answers",
-    "model.completion_tokens",
-    "model.usd",
-)
-"""The metrics that a researcher wants first."""
+_MAIN = {
+    "decision": ("overhead", "latency_mean"),
+    "communication": ("messages", "messages_per_step", "messages_std"),
+    "plans": ("number", "success_rate", "interruptions", "coherence", "stability"),
+    "constraints": ("attempt_success_rate", "violation_spatial", "violation_temporal"),
+    "model": ("calls", "answers", "completion_tokens", "usd"),
+}
+"""The metrics that a researcher wants first, by group."""
 
 _ONLY_WITH = {"communication": "communication.messages", "constraints": "constraints.attempts", "model": "model.calls"}
 """Groups that say nothing about an episode in which this one is 0."""
 
-_WARNINGS = (
-    "decision.forced_ready",
-    "plans.invalid",
-    "plans.timed_out",
-    "model.unanswered",
-    "model.fallbacks",
-    "model.empty_answers",
-    "model.reasoning_tokens",
-    "model.cached_answers",
-    "model.estimated_calls",
-)
-"""Metrics that are shown when they are not 0."""
+_WARNINGS = {
+    "decision": ("forced_ready",),
+    "plans": ("invalid", "timed_out"),
+    "model": ("unanswered", "fallbacks", "empty_answers", "reasoning_tokens", "cached_answers", "estimated_calls"),
+}
+"""Metrics that are shown when they are not 0, by group."""
 
-_COLUMNS = (
-    "outcome.steps",
-    "communication.messages",
-    "decision.overhead",
-    "plans.coherence",
-    "plans.stability",
-)
+_COLUMNS = ("outcome.steps", "communication.messages", "decision.overhead", "plans.coherence", "plans.stability")
 """What is shown of each of many runs, behind the goals that it reached."""
 
 _FEW = 4
@@ -94,12 +70,16 @@ def main_rows(outcome: str, metrics: Mapping[str, Value]) -> Iterator[tuple[str,
     silent = {group for group, witness in _ONLY_WITH.items() if not metrics.get(witness)}
     if "communication" in silent:
         silent.add("plans.interruptions")
-    for name in _MAIN:
+    for name in _names(_MAIN):
         if name in metrics and silent.isdisjoint((name, name.partition(".")[0])):
             yield _label(name), _value(name, metrics)
-    for name in _WARNINGS:
+    for name in _names(_WARNINGS):
         if metrics.get(name):
             yield _label(name), _value(name, metrics)
+
+
+def _names(by_group: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    return (f"{group}.{name}" for group, names in by_group.items() for name in names)
 
 
 def budget_used(budget: Budget, metrics: Mapping[str, Value]) -> str:
@@ -154,17 +134,28 @@ def _print_columns(runs: Sequence[Recomputed], console: Console) -> None:
 
 
 def _print_rows(runs: Sequence[Recomputed], console: Console) -> None:
-    """Lines are as long as they need to be: a name that is cut or folded cannot be copied."""
     models = ["language model"] if any(run.answering_models.models for run in runs) else []
     rows = [("run", "outcome", "goals", *(METRICS[name].title for name in _COLUMNS), *models)]
     for run in runs:
         goals = f"{shown(run.metrics.get('outcome.reached'))}/{shown(run.metrics.get('outcome.goals'))}"
         cells = [shown(run.metrics.get(name)) for name in _COLUMNS]
         rows.append((run.name, _outcome(run), goals, *cells, *([run.answering_models.text] if models else [])))
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    for name, *columns in rows:
-        line = "  ".join(cell.rjust(width) for cell, width in zip(columns, widths[1:], strict=True))
-        console.print(Text(f"{name.ljust(widths[0])}  {line}"), soft_wrap=True)
+    print_aligned(rows, [False, *[True] * (len(rows[0]) - 1)], console)
+
+
+def print_aligned(lines: Sequence[Sequence[str]], right: Sequence[bool], console: Console) -> None:
+    """Print lines of cells in columns. A line is as long as it needs to be: a name that is cut cannot be copied.
+
+    Args:
+        lines: of equal length.
+        right: which columns are flush right.
+        console: where they are printed.
+    """
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = zip(line, widths, right, strict=True)
+        padded = (cell.rjust(width) if flush else cell.ljust(width) for cell, width, flush in cells)
+        console.print(Text("  ".join(padded).rstrip()), soft_wrap=True)
 
 
 def _value(name: str, metrics: Mapping[str, Value]) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -17,23 +17,38 @@ import orjson
 from maeil.errors import MetricError
 from maeil.metrics import METRICS as KNOWN
 from maeil.metrics import compute_metrics
-from maeil.trace import Trace
 from maeil.user_errors import UserError
 from quorum.experiments.common.memory_file import MEMORY, MEMORY_BEFORE, read_memory
 from quorum.experiments.common.packages import DISTRIBUTION
 from quorum.experiments.common.run_files import META, DamagedFile
 from quorum.experiments.common.version import __version__
-from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.cell import Cell, line_of
 from quorum.experiments.configuration.inputs import recorded
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode.episode_folder import PARTIAL
-from quorum.experiments.results.run_folder import CONFIG, METRICS, RunFolder, is_run, no_such_folder, runs_inside
-from quorum.experiments.results.run_meta import LinePlace, RunMeta, misfits, place_of
+from quorum.experiments.results.run_folder import CONFIG, METRICS, RunFolder, is_run, require_folder, runs_inside
+from quorum.experiments.results.run_meta import RunMeta
 from quorum.experiments.results.sweep_file import Sweep, read_sweep
-from quorum.experiments.results.whole import damages
 
 _MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LinePlace:
+    """Where a run stands in its line.
+
+    Attributes:
+        line: equal for the runs of one line.
+        episode: number in it.
+        before: digest of the memory that it began with; None for none.
+        after: digest of that which it left; None where it failed.
+    """
+
+    line: str
+    episode: int
+    before: str | None
+    after: str | None
 
 
 @dataclass(slots=True)
@@ -77,7 +92,7 @@ def verify_run(folder: Path) -> Verified:
     if PARTIAL in folder.name or meta.outcome is None:
         found.unfinished = True
         return found
-    found.problems += [damage.brief for damage in damages(run, meta)]
+    found.problems += [damage.brief for damage in run.damages()]
     if meta.files is None:
         found.unverified.append(
             f"{META} of versions before 0.10 holds no digests: what was changed inside a file is not found"
@@ -114,10 +129,12 @@ def _check_configuration(run: RunFolder, meta: RunMeta, found: Verified) -> None
 
 
 def _check_metrics(run: RunFolder, meta: RunMeta, found: Verified) -> None:
-    trace = _trace(run, found)
-    if trace is None or not run.files.names(METRICS):
+    if run.trace_name() is None:
         return
     try:
+        trace = run.trace()
+        if not run.files.names(METRICS):
+            return
         stored, computed = run.metrics(), compute_metrics(trace)
     except DamagedFile as damage:
         found.problems.append(damage.brief)
@@ -142,7 +159,7 @@ def _check_metrics(run: RunFolder, meta: RunMeta, found: Verified) -> None:
 
 def _check_memory(run: RunFolder, meta: RunMeta, found: Verified) -> None:
     """Hold the memories that the team brought and took along against what `meta.json` says of them."""
-    found.place = place_of(meta)
+    found.place = _place_of(meta)
     said = (meta.memory.before, meta.memory.after) if meta.memory is not None else (None, None)
     for name, digest in zip((MEMORY_BEFORE, MEMORY), said, strict=True):
         try:
@@ -154,14 +171,34 @@ def _check_memory(run: RunFolder, meta: RunMeta, found: Verified) -> None:
             found.problems.append(f"{name}: it is not the memory of which {META} has the digest")
 
 
-def _trace(run: RunFolder, found: Verified) -> Trace | None:
-    if run.trace_name() is None:
+def _place_of(meta: RunMeta) -> LinePlace | None:
+    """Return where a run stands in its line; None where its team takes nothing along, or it does not say.
+
+    A branch is in no line: it begins with what its run began with, whatever other branches have left.
+    """
+    configuration = meta.configuration or {}
+    episode = configuration.get("episode")
+    if meta.branch is not None or meta.memory is None or not isinstance(episode, int):
         return None
-    try:
-        return run.trace()
-    except DamagedFile as damage:
-        found.problems.append(damage.brief)
-        return None
+    with suppress(TypeError):  # nested more deeply than any that was composed
+        return LinePlace(line_of(configuration, meta.inputs), episode, meta.memory.before, meta.memory.after)
+    return None
+
+
+def _misfits(places: Mapping[str, LinePlace | None]) -> dict[str, str]:
+    """Return the runs that do not fit to the one before them, each with the reason.
+
+    Args:
+        places: of runs, by name. Those whose line has no run before them here are not judged.
+    """
+    names = {(place.line, place.episode): name for name, place in places.items() if place is not None}
+    found = {}
+    for name, place in places.items():
+        before = names.get((place.line, place.episode - 1)) if place is not None else None
+        left = places[before] if before is not None else None
+        if place is not None and left is not None and place.before != left.after:
+            found[name] = f"{MEMORY_BEFORE}: it began with another memory than the {MEMORY} of {before}"
+    return found
 
 
 def _differs(meta: RunMeta, found: Verified, problem: str) -> None:
@@ -211,13 +248,9 @@ class FolderCheck:
         for run in self.damaged:
             for problem in run.problems:
                 yield f"damaged: {run.name}: {problem}"
-        unfinished = sum(run.unfinished for run in self.runs)
-        counts = {
-            "whole": len(self.runs) - len(self.damaged) - unfinished,
-            "damaged": len(self.damaged),
-            "unfinished": unfinished,
-            "not run yet": len(self.missing),
-        }
+        unfinished, damaged = sum(run.unfinished for run in self.runs), len(self.damaged)
+        counts = {"whole": len(self.runs) - damaged - unfinished, "damaged": damaged, "unfinished": unfinished}
+        counts["not run yet"] = len(self.missing)
         parts = ", ".join(f"{number} {what}" for what, number in counts.items() if number or what == "whole")
         yield f"{self.folder}: {len(self.runs)} run{'' if len(self.runs) == 1 else 's'}: {parts}"
         for reason, number in Counter(reason for run in self.runs for reason in run.unverified).items():
@@ -235,27 +268,23 @@ def check_folder(folder: Path, plugins: Sequence[str] = ()) -> FolderCheck:
     Raises:
         UserError: there is no such folder, or it holds no runs.
     """
-    if not folder.exists():
-        raise no_such_folder(folder)
-    if not folder.is_dir():
-        raise UserError(f"{folder}: it is a file", f"Give the folder of a run: {folder.parent}.")
+    require_folder(folder)
     if is_run(folder):
-        run = folder.resolve()
-        found = verify_run(run)
-        return FolderCheck(folder, (found,), (), tuple(_advice(folder.parent, [found], _sweep_of(run))))
-    try:
-        paths = list(runs_inside(folder))
-    except OSError as error:
-        raise UserError(f"{folder}: cannot be read: {error.strerror or error}") from error
+        one = verify_run(folder.resolve())
+        return FolderCheck(folder, (one,), (), tuple(_advice(folder.parent, [one], _sweep_of(folder.resolve()))))
+    paths = list(runs_inside(folder))
     sweep = read_sweep(folder)
     if not paths and sweep is None:
         raise UserError(f"{folder}: it holds no runs", "Give the folder of a run or of a sweep.")
-    runs = list(_verified(paths, plugins))
+    runs = {run.name: run for run in _verified(paths, plugins)}
     planned = {cell.name: cell.hash for cell in sweep.cells} if sweep is not None else {}
-    runs = [_as_planned(run, planned.get(run.name, run.hash)) for run in runs]
-    runs = _in_lines(runs)
-    missing = tuple(name for name in planned if name not in {run.name for run in runs})
-    return FolderCheck(folder, tuple(runs), missing, tuple(_advice(folder, runs, sweep)))
+    for name, found in runs.items():
+        if found.hash not in ("", planned.get(name, found.hash)):
+            found.problems.append(f"it is the run of another cell, of hash {found.hash[:8]}")
+    for name, problem in _misfits({name: run.place for name, run in runs.items()}).items():
+        runs[name].problems.append(problem)
+    missing = tuple(name for name in planned if name not in runs)
+    return FolderCheck(folder, tuple(runs.values()), missing, tuple(_advice(folder, runs.values(), sweep)))
 
 
 def _sweep_of(run: Path) -> Sweep | None:
@@ -277,19 +306,7 @@ def _verified(paths: Sequence[Path], plugins: Sequence[str]) -> Iterable[Verifie
         return list(processes.map(verify_run, paths, chunksize=16))
 
 
-def _as_planned(run: Verified, digest: str) -> Verified:
-    if run.hash in ("", digest):
-        return run
-    return replace(run, problems=[*run.problems, f"it is the run of another cell, of hash {run.hash[:8]}"])
-
-
-def _in_lines(runs: Sequence[Verified]) -> list[Verified]:
-    """Hold each run of a line against the one before it."""
-    wrong = misfits({run.name: run.place for run in runs})
-    return [replace(run, problems=[*run.problems, wrong[run.name]]) if run.name in wrong else run for run in runs]
-
-
-def _advice(folder: Path, runs: Sequence[Verified], sweep: Sweep | None) -> Iterator[str]:
+def _advice(folder: Path, runs: Iterable[Verified], sweep: Sweep | None) -> Iterator[str]:
     damaged = [run for run in runs if run.problems]
     for run in damaged:
         if run.metrics_alone:

@@ -77,10 +77,10 @@ def compare(
     """
     from quorum.experiments.compare import Question
     from quorum.experiments.compare import compare as answer
+    from quorum.experiments.compare.files import as_json as json_of
     from quorum.experiments.compare.files import default_folder, write_files
     from quorum.experiments.compare.formats import print_tables
     from quorum.experiments.compare.notes import notes
-    from quorum.experiments.compare.records import as_json as json_of
     from quorum.experiments.compare.tables import tables
     from quorum.experiments.results import read_results
 

@@ -61,13 +61,12 @@ def replay(
     """
     from quorum.experiments.common.consoles import Console
     from quorum.experiments.common.outputs import Output
-    from quorum.experiments.replay.command import ReplayRequest, run_replay
+    from quorum.experiments.replay.command import run_replay
 
     runs = [run] if other is None else [run, other]
     output = Output(out, "--out", force) if out is not None else None
-    request = ReplayRequest(runs=runs, out=output, fps=fps, first=first, last=last, width=width)
     try:
-        messages = run_replay(request, Console(), quiet=quiet)
+        messages = run_replay(runs, output, Console(), fps=fps, first=first, last=last, width=width, quiet=quiet)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     for line in messages:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -64,7 +66,7 @@ def report(
     from quorum.experiments.common.outputs import Output
     from quorum.experiments.compare import FIRST, Question
     from quorum.experiments.compare import compare as answer
-    from quorum.experiments.compare.report import Options, write_report
+    from quorum.experiments.compare.report import write_report
     from quorum.experiments.results import read_results
 
     found = read_results(sweep)
@@ -74,12 +76,7 @@ def report(
     output.check()
     comparison = answer([found], question)
     pages = _episode_pages(found, output.target.parent / "episodes") if episodes else {}
-    write_report(
-        found,
-        comparison,
-        output,
-        Options(tuple(plugin or ()), pages, str(out or ""), first_is_baseline=baseline is None),
-    )
+    write_report(found, comparison, output, shlex.join(["quorum", *sys.argv[1:]]), pages)
     if not quiet:
         echo(f"report: {output.target}")
 

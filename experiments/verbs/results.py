@@ -15,7 +15,7 @@ from quorum.experiments.verbs.options import Csv, Json, Plugins
 
 if TYPE_CHECKING:
     from quorum.experiments.blame.credit import Credits, Kind
-    from quorum.experiments.results.recompute import Recomputed
+    from quorum.experiments.results.derived import Recomputed
 
 
 def results(
@@ -165,7 +165,7 @@ def _show_rows(folders: list[Path], sql: str | None, *, as_csv: bool, as_json: b
     from quorum.experiments.common.consoles import Console
     from quorum.experiments.results import as_csv as table_of
     from quorum.experiments.results import read_results, show, write_csv
-    from quorum.experiments.results.recompute import of_all
+    from quorum.experiments.results.derived import of_all
 
     found = [read_results(folder) for folder in folders]
     if sql is not None:
@@ -197,7 +197,7 @@ def _show_rows(folders: list[Path], sql: str | None, *, as_csv: bool, as_json: b
 
 
 def _recompute(runs: list[Path], kinds: Collection[Kind], idle_from: int, *, write: bool, as_json: bool) -> None:
-    from quorum.experiments.results.recompute import of_all, recompute, write_metrics
+    from quorum.experiments.results.derived import of_all, recompute, write_metrics
 
     def computed(run: Path) -> Recomputed:
         done = recompute(run)
@@ -230,17 +230,16 @@ def _credits(run: Path, kinds: Collection[Kind], idle_from: int) -> Credits:
 
 def _show_breakdowns(runs: list[Path], per: str, kinds: Collection[Kind], idle_from: int, *, as_json: bool) -> None:
     from quorum.experiments.common.consoles import Console
-    from quorum.experiments.results.breakdown import Breakdown, break_down, find_table, print_breakdowns
-    from quorum.experiments.results.recompute import of_all
+    from quorum.experiments.results.derived import Records, break_down, find_table, of_all, print_breakdowns
 
-    def table(run: Path) -> Breakdown:
-        found = break_down(run, per)
-        return replace(found, rows=_credits(run, kinds, idle_from).joined(per, found.rows)) if kinds else found
+    def table(run: Path) -> tuple[Path, Records]:
+        rows = break_down(run, per)
+        return run, _credits(run, kinds, idle_from).joined(per, rows) if kinds else rows
 
     find_table(per)
     found, wrong = of_all(runs, table)
     if as_json:
-        echo_json([one.plain() for one in found])
+        echo_json([{"run": str(run), "rows": list(rows)} for run, rows in found])
     else:
         print_breakdowns(found, per, Console())
     if wrong:

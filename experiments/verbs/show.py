@@ -69,7 +69,7 @@ def show_prompt(
 
     The prompt is that of the first turn of a participant (agent=0), of a role (role=), or of a kind (turn=plan, talk,
     acknowledge, interrupted, refused). No real model is asked: the simulated model answers until that turn.
-    at=RUN:STEP shows what was asked in a recorded run, or would be with other agents= and prompts=.
+    at=RUN:STEP shows what was asked in a recorded run.
 
     \b
     Examples:
@@ -116,8 +116,7 @@ def show_failures(
       quorum show failures runs/* --json
     """
     from quorum.experiments.common.consoles import Console
-    from quorum.experiments.results.breakdown import failures_of, print_failures
-    from quorum.experiments.results.recompute import of_all
+    from quorum.experiments.results.derived import failures_of, of_all, print_failures
 
     found, wrong = of_all(runs, failures_of)
     if as_json:

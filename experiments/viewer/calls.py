@@ -7,6 +7,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import orjson
@@ -83,6 +84,13 @@ class Calls:
     def __len__(self) -> int:
         return len(self.places)
 
+    def by_thinker(self) -> dict[tuple[str, int], deque[int]]:
+        """Return the numbers of the calls of each agent in each step, in their order."""
+        found: defaultdict[tuple[str, int], deque[int]] = defaultdict(deque)
+        for number, where in enumerate(self.places):
+            found[where.agent, where.t].append(number)
+        return found
+
     def call(self, number: int) -> Json:
         """Return what is shown of a call.
 
@@ -152,20 +160,6 @@ def _parsed(line: bytes) -> tuple[str, int]:
     return str(record["agent"]), int(record["t"])
 
 
-class CallQueue:
-    """Hands out the calls of each thought: those of its agent and step, in their order."""
-
-    def __init__(self, calls: Calls) -> None:
-        self._waiting: dict[tuple[str, int], deque[int]] = defaultdict(deque)
-        for number, where in enumerate(calls.places):
-            self._waiting[where.agent, where.t].append(number)
-
-    def take(self, agent: str, t: int, count: int) -> list[int]:
-        """Take the next calls of an agent in a step; fewer where the file has fewer."""
-        waiting = self._waiting[agent, t]
-        return [waiting.popleft() for _ in range(min(count, len(waiting)))]
-
-
 def _shown(record: Mapping[str, Any]) -> Json:
     """Return a record without what only machines read, each part in its form whatever the file holds."""
     reply, failure, request = (_map(record.get(key)) for key in ("reply", "failure", "request"))
@@ -189,10 +183,7 @@ def _shown(record: Mapping[str, Any]) -> Json:
 
 
 def _shown_message(message: Mapping[str, Any]) -> Json:
-    shown: Json = {
-        "role": str(message.get("role", "")),
-        "content": _text(message.get("content")),
-    }
+    shown: Json = {"role": str(message.get("role", "")), "content": _text(message.get("content"))}
     if pictures := [str(picture.get("hash", "")) for picture in _maps(message.get("pictures"))]:
         shown["pictures"] = pictures
     return shown
@@ -210,52 +201,25 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
-@dataclass(slots=True)
-class Spent:
-    """Sums over calls, as far as they tell.
+Spent = tuple[float, ...]
+"""Sums over calls, as far as they tell: tokens of prompts, of completions (with those of reasoning) and of reasoning;
+US dollars; answered calls that do not tell their tokens or their price; answered calls of a simulated model."""
+NOTHING_SPENT: Spent = (0, 0, 0, 0, 0, 0)
 
-    Attributes:
-        prompt: tokens.
-        completion: tokens, those of reasoning included.
-        reasoning: tokens.
-        usd: US dollars.
-        untold: answered calls that do not tell their tokens or their price.
-        simulated: answered calls of a simulated model.
-    """
 
-    prompt: float = 0
-    completion: float = 0
-    reasoning: float = 0
-    usd: float = 0
-    untold: int = 0
-    simulated: int = 0
-
-    def add(self, other: Spent) -> None:
-        """Add what else was spent."""
-        self.prompt += other.prompt
-        self.completion += other.completion
-        self.reasoning += other.reasoning
-        self.usd += other.usd
-        self.untold += other.untold
-        self.simulated += other.simulated
-
-    def row(self) -> tuple[Any, ...]:
-        """Return the sums in their order."""
-        return (self.prompt, self.completion, self.reasoning, self.usd, self.untold, self.simulated)
+def add(one: Spent, other: Spent) -> Spent:
+    """Return the sums over both."""
+    return tuple(map(sum, zip(one, other, strict=True)))
 
 
 def spent_by(calls: Iterable[Mapping[str, Any]]) -> Spent | None:
     """Return what the calls of a thought took; None where no call was answered."""
-    answered = [call for call in calls if answers_of(call)]
-    if not answered:
-        return None
-    spent = Spent()
-    for call in answered:
-        counts = [call_number(call, key) for key in ("prompt_tokens", "completion_tokens", "usd")]
-        spent.prompt += counts[0] or 0
-        spent.completion += counts[1] or 0
-        spent.usd += counts[2] or 0
-        spent.reasoning += call_number(call, "reasoning_tokens") or 0
-        spent.untold += None in counts
-        spent.simulated += call.get("simulated") is True
-    return spent
+    answered = [_spent(call) for call in calls if answers_of(call)]
+    return reduce(add, answered) if answered else None
+
+
+def _spent(call: Mapping[str, Any]) -> Spent:
+    prompt, completion, usd = told = [call_number(call, key) for key in ("prompt_tokens", "completion_tokens", "usd")]
+    reasoning = call_number(call, "reasoning_tokens")
+    simulated = call.get("simulated") is True
+    return prompt or 0, completion or 0, reasoning or 0, usd or 0, int(None in told), int(simulated)

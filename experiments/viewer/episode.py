@@ -16,62 +16,30 @@ from quorum.experiments.episode.episode_folder import is_under_way
 from quorum.experiments.results.rows import Damaged
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import pages
-from quorum.experiments.viewer.calls import CallQueue, Calls
-from quorum.experiments.viewer.film import Film
+from quorum.experiments.viewer.calls import Calls
+from quorum.experiments.viewer.film import film_pages
 from quorum.experiments.viewer.lanes import LaneBuilder
 from quorum.experiments.viewer.lenient_reader import LenientReading
-from quorum.experiments.viewer.pages import WHOLE, Json, Pages
+from quorum.experiments.viewer.pages import WHOLE, Json, MadePages, Pages
 from quorum.experiments.viewer.replayed import Script
 from quorum.experiments.viewer.runs import branched
-from quorum.experiments.viewer.ways import WayPages
+from quorum.experiments.viewer.ways import way_pages
 
 
-class FailureSearch:
-    """Takes the events of an episode in, and finds its failures; of a very long one it keeps nothing."""
-
-    def __init__(self) -> None:
-        self.problem = ""
-        """Why there are no failures to show, where the length of the trace is not the reason."""
-        self._events: list[Stamped] = []
-        self._size = 0
-
-    def take(self, stamped: Stamped, size: int) -> None:
-        """Take the next event; the first is the start.
-
-        Args:
-            stamped: the event.
-            size: bytes of its line.
-        """
-        self._size += size
-        if self._size <= WHOLE:
-            self._events.append(stamped)
-        else:
-            self._events.clear()
-
-    def found(self) -> list[Json] | None:
-        """Return the failures in the order in which they show; None where the trace is too long, or wrong."""
-        if self._size > WHOLE:
-            return None
-        if not self._events:
-            return []
-        try:
-            failures = find_failures(Trace(tuple(self._events)))
-        except Exception as error:  # an untrusted trace may hold anything
-            self.problem = f"Its failures cannot be found: its events contradict each other ({type(error).__name__})."
-            return None
-        finally:
-            self._events.clear()
-        return [
-            {
-                "kind": str(found.kind),
-                "mast": found.kind.mast,
-                "agent": found.agent,
-                "t": found.t,
-                "task": found.task,
-                "proofs": [{"t": proof.t, "words": proof.words} for proof in found.proofs],
-            }
-            for found in failures
-        ]
+def _failures(events: Sequence[Stamped]) -> list[Json]:
+    """Return the failures of an episode in the order in which they show."""
+    found = find_failures(Trace(tuple(events))) if events else ()
+    return [
+        {
+            "kind": str(failure.kind),
+            "mast": failure.kind.mast,
+            "agent": failure.agent,
+            "t": failure.t,
+            "task": failure.task,
+            "proofs": [{"t": proof.t, "words": proof.words} for proof in failure.proofs],
+        }
+        for failure in found
+    ]
 
 
 BLAME = "blame.json"
@@ -160,8 +128,8 @@ class Episode:
     folder: RunFolder
     overview: Json
     pages: Pages
-    film: Film
-    ways: WayPages
+    film: MadePages
+    ways: MadePages
     calls: Calls
 
 
@@ -179,8 +147,8 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
     reading, calls, script = LenientReading(folder), Calls(folder), Script()
     name = folder.trace_name()
     size = folder.files.size(name) if name is not None else 0
-    builder = LaneBuilder(CallQueue(calls), pages.PAGE if size > pages.WHOLE else pages.WHOLE)
-    search = FailureSearch()
+    builder = LaneBuilder(calls, pages.PAGE if size > pages.WHOLE else pages.WHOLE)
+    events: list[Stamped] = []
     read = reported = 0
     for stamped, line in reading.events():
         read += len(line)
@@ -188,8 +156,11 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
             reported = read
             tell(min(1.0, read / size))
         builder.take(stamped, len(line))
-        script.take(stamped, line)
-        search.take(stamped, len(line))
+        if reading.missing is None:
+            script.take(stamped, line)
+        events.append(stamped)
+        if read > WHOLE:
+            events.clear()  # failures of a very long episode are not looked for
     builder.finish()
     script.finish()
     problems = [*reading.problems(under_way=under_way), *calls.problems]
@@ -199,9 +170,12 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
         )
     if reading.start is not None and not builder.ended and not under_way:
         problems.append("The trace has no end: the run was stopped, or is still under way.")
-    failures = search.found()
-    if search.problem:
-        problems.append(search.problem)
+    failures: list[Json] | None = None
+    try:
+        failures = _failures(events) if read <= WHOLE else None
+    except Exception as error:  # an untrusted trace may hold anything
+        problems.append(f"Its failures cannot be found: its events contradict each other ({type(error).__name__}).")
+    events.clear()
     verdict: Json | None = None
     try:
         start = reading.start
@@ -222,9 +196,10 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
         "size": size,
         "under_way": under_way,
     }
-    film = Film(folder, script, builder.pages.firsts, builder.used)
-    ways = WayPages(folder, script, builder.pages.firsts)
-    return Episode(folder, overview, builder.pages, film, ways, calls)
+    world = reading.start.world if reading.start is not None else None
+    film = film_pages(folder, world, script, builder.pages.firsts, builder.used)
+    ways = way_pages(folder, world, script, builder.pages.firsts)
+    return Episode(folder, overview, builder.pages, MadePages(film), MadePages(ways), calls)
 
 
 def _head(folder: RunFolder, reading: LenientReading, problems: list[str], *, simulated: bool) -> Json:
@@ -233,13 +208,8 @@ def _head(folder: RunFolder, reading: LenientReading, problems: list[str], *, si
         "name": folder.path.name,
         "off": branched(folder.path),
         "problems": problems,
-        "agents": list(start.agents) if start else [],
-        "coordinators": list(start.coordinators) if start else [],
-        "minds": {},
-        "facts": {},
-        "simulated": simulated,
-        "metrics": {},
-        "configuration": {},
+        "agents": start.agents if start else (),
+        "coordinators": start.coordinators if start else (),
     }
     facts: dict[str, Any] = {}
     if start is not None:
@@ -247,14 +217,15 @@ def _head(folder: RunFolder, reading: LenientReading, problems: list[str], *, si
     row = folder.row()
     if isinstance(row, Damaged):
         problems.append(f"What is known of the run as a whole cannot be read: {row.reason}")
-        return {**head, "facts": facts}
+        unknown: Json = {"minds": {}, "simulated": simulated, "metrics": {}, "configuration": {}}
+        return {**head, "facts": facts, **unknown}
     facts.update(outcome=row.outcome, reason=row.reason, error=row.error, version=row.version, start=row.start)
     facts.update(team=row.factors.get("members", ""), models=", ".join(row.models))
     return {
         **head,
+        "facts": {key: value for key, value in facts.items() if value not in ("", None)},
         "minds": folder.meta().minds,
         "simulated": simulated or row.simulated,
-        "facts": {key: value for key, value in facts.items() if value not in ("", None)},
         "metrics": row.metrics,
         "configuration": row.factors,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import groupby, islice, zip_longest
+from itertools import groupby, zip_longest
 from operator import attrgetter
 from typing import Any
 
@@ -16,79 +16,64 @@ from maeil.world import World
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.results.recorded_episode import rebuild_world
 from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.viewer.pages import Json, MadePages, rounded
+from quorum.experiments.viewer.pages import Json, rounded
 from quorum.experiments.viewer.replayed import Replayed, Script
 
 
-class Film(MadePages[Json]):
-    """The pictures of an episode, by the pages of its lanes.
+def film_pages(
+    folder: RunFolder, name: str | None, script: Script, firsts: Sequence[int], used: Sequence[Collection[int]]
+) -> Iterator[Json]:
+    """Yield the pictures of an episode, by the pages of its lanes.
 
     Args:
         folder: of the run; its configuration builds the world.
+        name: of the world; None for a trace without a start.
         script: what is replayed.
         firsts: the step that each page begins with.
         used: the primitives of each page.
     """
+    world, why = built_world(folder, name)
+    if world is None:
+        yield from (_page(None, {}, {}, [why] if why else []) for _ in firsts)
+        return
+    phrases = _phrases(world)
+    if not isinstance(world, Drawable):
+        why = f"The world {name!r} has no pictures (maeil.drawing.Drawable)."
+        yield from (_page(None, {}, phrases, [why]) for _ in firsts)
+        return
+    drawn: Drawable = world
+    canvas: Canvas | None = None
 
-    def __init__(
-        self, folder: RunFolder, script: Script, firsts: Sequence[int], used: Sequence[Collection[int]]
-    ) -> None:
-        super().__init__()
-        self._folder = folder
-        self._script = script
-        self._firsts = firsts
-        self._used = used
+    def see() -> Drawing:
+        nonlocal canvas
+        canvas = canvas or drawn.canvas()
+        return check_type(drawn.draw(), Drawing, drawn.draw, "a maeil.drawing.Drawing")
 
-    def _made(self) -> Iterator[Json]:
-        if self._script.world is None:
-            yield from (_nothing() for _ in self._firsts)
-            return
-        try:
-            world = rebuild_world(self._folder.configuration())
-        except UserError as error:
-            reason = error.brief if isinstance(error, DamagedFile) else error.message
-            nothing = _nothing(f"The world cannot be built again, so it is not drawn: {reason}")
-            yield from (nothing for _ in self._firsts)
-            return
-        if not isinstance(world, Drawable):
-            reason = f"The world {self._script.world!r} has no pictures (maeil.drawing.Drawable)."
-            nothing = _nothing(reason, phrases=_phrases(world))
-            yield from (nothing for _ in self._firsts)
-            return
-        yield from self._drawn(world)
-
-    def _drawn(self, world: World) -> Iterator[Json]:
-        assert isinstance(world, Drawable)
-        canvas: Canvas | None = None
-
-        def see() -> Drawing:
-            nonlocal canvas
-            canvas = canvas or world.canvas()
-            return check_type(world.draw(), Drawing, world.draw, "a maeil.drawing.Drawing")
-
-        drawings = Replayed(self._script.events(), world, see, "the world is shown")
-        phrases = _phrases(world)
-        for number, first in enumerate(self._firsts):
-            last = number + 1 == len(self._firsts)
-            writer = _DifferenceWriter()
-            for drawing in islice(drawings, None if last else self._firsts[number + 1] - first):
-                writer.add(drawing)
-            if canvas is None:
-                yield _nothing(*drawings.problems, phrases=phrases)
-                continue
-            ways = isinstance(world, ShowsWays)
-            pictures = writer.pictures(canvas, first, ways=ways) if writer.frames else None
-            primitives = dict(_named(world, self._used[number]))
-            yield {
-                "pictures": pictures,
-                "primitives": primitives,
-                "phrases": phrases,
-                "problems": drawings.problems,
-            }
+    ways = isinstance(world, ShowsWays)
+    drawings = Replayed(script.events(), world, see, "the world is shown")
+    for (first, instants), primitives in zip(drawings.pages(firsts), used, strict=True):
+        writer = _DifferenceWriter()
+        for drawing in instants:
+            writer.add(drawing)
+        named = dict(_named(drawn, primitives)) if canvas is not None else {}
+        yield _page(writer.pictures(canvas, first, ways=ways), named, phrases, drawings.problems)
 
 
-def _nothing(*problems: str, phrases: Mapping[str, str] | None = None) -> Json:
-    return {"pictures": None, "primitives": {}, "phrases": phrases or {}, "problems": list(problems)}
+def built_world(folder: RunFolder, name: str | None) -> tuple[World | None, str]:
+    """Return the world of a run, freshly built, or None and the reason, which is empty for a trace without a start."""
+    if name is None:
+        return None, ""
+    try:
+        return rebuild_world(folder.configuration()), ""
+    except UserError as error:
+        reason = error.brief if isinstance(error, DamagedFile) else error.message
+        return None, f"The world cannot be built again, so it is not drawn: {reason}"
+
+
+def _page(
+    pictures: Json | None, primitives: Mapping[str, str], phrases: Mapping[str, str], problems: list[str]
+) -> Json:
+    return {"pictures": pictures, "primitives": primitives, "phrases": phrases, "problems": problems}
 
 
 def _phrases(world: World) -> dict[str, str]:
@@ -121,33 +106,32 @@ class _DifferenceWriter:
         if not self.frames:
             self._first = self._ground = drawing.ground
         marks = drawing.marks
-        frame: Json = {}
-        if cells := self._cells(drawing.ground):
-            frame["g"] = cells
         moved, changed = self._moves(marks)
-        if moved:
-            frame["p"] = moved
-        if changed:
-            frame["m"] = changed
-        if gone := [self._names[name] for name in self._marks if name not in marks]:
-            frame["d"] = gone
         held = enumerate(zip_longest(self._holdings, drawing.holdings, fillvalue=""))
-        if holdings := [part for agent, (was, has) in held if was != has for part in (agent, has)]:
-            frame["h"] = holdings
+        differences: Json = {
+            "g": self._cells(drawing.ground),
+            "p": moved,
+            "m": changed,
+            "d": [self._names[name] for name in self._marks if name not in marks],
+            "h": [part for agent, (was, has) in held if was != has for part in (agent, has)],
+        }
+        frame = {key: value for key, value in differences.items() if value}
         if drawing.caption != self._caption:
             frame["c"] = drawing.caption
         self.frames.append(frame)
         self._ground, self._marks = drawing.ground, marks
         self._caption, self._holdings = drawing.caption, drawing.holdings
 
-    def pictures(self, canvas: Canvas, first: int, *, ways: bool) -> Json:
-        """Return what was written.
+    def pictures(self, canvas: Canvas | None, first: int, *, ways: bool) -> Json | None:
+        """Return what was written; None where there was no drawing.
 
         Args:
-            canvas: of all drawings.
+            canvas: of all drawings; None before the first one.
             first: the step of the first one.
             ways: whether the world shows where actions lead.
         """
+        if not self.frames:
+            return None
         runs = [part for kind, cells in groupby(self._first) for part in (kind, len(list(cells)))]
         return {
             "first": first,

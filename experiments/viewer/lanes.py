@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from maeil.dig.patterns import PatternFinder
 from maeil.extensions.repair import events as repair
 from maeil.plans import PlanStatus
 from maeil.stages import Stage
 from maeil.trace import Stamped
 from maeil.trace import events as e
-from maeil.trace.events import EpisodeEnd, ForcedReady, PlanChange, StageChange, StepOutcome, ThoughtEnd
-from quorum.experiments.viewer.calls import CallQueue, Spent, records_of, spent_by
-from quorum.experiments.viewer.messages import InteractionLane, Traffic
+from quorum.experiments.viewer.calls import NOTHING_SPENT, Calls, Spent, add, records_of, spent_by
+from quorum.experiments.viewer.messages import Traffic
 from quorum.experiments.viewer.pages import FULL, Json, Open, Pages
 
 _FINAL = frozenset(status.value for status in PlanStatus if status.final)
@@ -34,11 +34,11 @@ class LaneBuilder:
     """Takes the events of an episode in, and packs a page whenever one is whole.
 
     Args:
-        queue: of its calls.
+        calls: of the run, for the thoughts that made them.
         page_size: bytes of lines after which the next step begins a page.
     """
 
-    def __init__(self, queue: CallQueue, page_size: int) -> None:
+    def __init__(self, calls: Calls, page_size: int) -> None:
         self.pages = Pages()
         self.scores: list[tuple[Any, ...]] = []
         self.traffic = Traffic()
@@ -54,16 +54,17 @@ class LaneBuilder:
         """Whether the episode came to its end."""
         self.left_out = 0
         """Events that had no room in the page of their step."""
-        self._queue = queue
+        self._calls = calls.by_thinker()
         self._page_size = page_size
         self._names: list[str] = []
-        self._spent = Spent()
+        self._spent = NOTHING_SPENT
         self._page = _empty(0, 0, self._spent)
         self._size = 0
         self._t = 0
         self._before: float | None = None
         """Cognitive time at the end of the page before."""
-        self._interaction = InteractionLane()
+        self._patterns: PatternFinder | None = None
+        """Follows the graph of the episode from its start on."""
         self._thinking: dict[int, _Item] = {}
         self._messages: dict[int, _Item] = {}
         self._unread: dict[int, tuple[int, int]] = {}
@@ -93,12 +94,14 @@ class LaneBuilder:
         self._t = stamped.t
         self._span(stamped)
         self._sort(stamped)
-        self._interaction.take(stamped, self._page["findings"])
-        for message, agent in self._interaction.settled:
+        assert self._patterns is not None
+        self._page["findings"] += self._patterns.take(stamped)
+        for message, agent in self._patterns.settled:
             self._note_reader(message.id, "reactions", (agent, message.reactions[agent].value))
-        for what, agent, reason in interruptions(stamped.event):
-            self._page["interruptions"].append((stamped.t, stamped.t_hat, what, agent, reason))
-            self.breaks.add(stamped.t)
+        if type(stamped.event) in _TELLING:
+            for what, agent, reason in interruptions(stamped.event):
+                self._page["interruptions"].append((stamped.t, stamped.t_hat, what, agent, reason))
+                self.breaks.add(stamped.t)
 
     def finish(self) -> None:
         """Pack the last page."""
@@ -165,10 +168,12 @@ class LaneBuilder:
             case e.EpisodeStart():
                 self._names = [*event.agents, *event.coordinators]
                 page["stages"] = [[] for _ in self._names]
+                self._patterns = PatternFinder(event)
             case e.StageChange():
                 page["stages"][event.agent] += (t, t_hat, event.to_stage, event.reason)
             case e.MessageRead():
-                self._read_message(stamped, event)
+                self.traffic.read(event)
+                self._note_reader(event.message, "read", (event.agent, t, t_hat))
             case e.ThoughtStart():
                 self._begin_thought(stamped, event)
             case e.ThoughtEnd():
@@ -203,32 +208,23 @@ class LaneBuilder:
                 page["end"] = {"t": t, **asdict(event)}
 
     def _begin_thought(self, stamped: Stamped, event: e.ThoughtStart) -> None:
-        thought: Json = {
-            "agent": event.agent,
-            "t": stamped.t,
-            "begins": stamped.t_hat,
-            "acts": event.acts,
-            "problems": event.problems,
-        }
+        thought: Json = {"t": stamped.t, "begins": stamped.t_hat, **asdict(event)}
         self._thinking[event.agent] = self._add("thoughts", thought)
 
     def _end_thought(self, stamped: Stamped, event: e.ThoughtEnd) -> None:
         self.simulated = self.simulated or any(call.get("simulated") is True for call in event.calls)
         if spent := spent_by(event.calls):
-            self._page["usage"].append((stamped.t, stamped.t_hat, event.agent, *spent.row()))
-            self._spent.add(spent)
+            self._page["usage"].append((stamped.t, stamped.t_hat, event.agent, *spent))
+            self._spent = add(self._spent, spent)
         item = self._thinking.pop(event.agent, None)
         if item is None:
             return
         name = self._names[event.agent]
-        numbers = [self._queue.take(name, stamped.t, records_of(call)) for call in event.calls]
+        waiting = self._calls.get((name, stamped.t), deque())
+        numbers = [[waiting.popleft() for _ in range(min(records_of(call), len(waiting)))] for call in event.calls]
         end = {"ends": stamped.t_hat, "refused": event.refused, "calls": event.calls, "numbers": numbers}
         item.value.update(end)
         self._amend("thoughts", item.places, end)
-
-    def _read_message(self, stamped: Stamped, event: e.MessageRead) -> None:
-        self.traffic.read(event)
-        self._note_reader(event.message, "read", (event.agent, stamped.t, stamped.t_hat))
 
     def _note_reader(
         self, message: int, key: Literal["read", "passed_over", "reactions"], addition: tuple[float | str, ...]
@@ -274,55 +270,39 @@ class LaneBuilder:
         task["changes"].append(change)
 
 
+_LISTS = (
+    "usage", "spans", "thoughts", "messages", "plans", "actions", "joint", "outcomes", "tasks", "capabilities",
+    "forced", "repairs", "findings", "interruptions",
+)  # fmt: skip
+
+
 def _empty(first: int, participants: int, spent: Spent) -> Json:
-    return {
-        "first": first,
-        "spent": spent.row(),
-        "usage": [],
-        "spans": [],
-        "stages": [[] for _ in range(participants)],
-        "thoughts": [],
-        "messages": [],
-        "plans": [],
-        "actions": [],
-        "joint": [],
-        "outcomes": [],
-        "tasks": [],
-        "capabilities": [],
-        "forced": [],
-        "repairs": [],
-        "findings": [],
-        "interruptions": [],
-        "end": None,
-    }
+    lists: Json = {name: [] for name in _LISTS}
+    return {"first": first, "spent": spent, "stages": [[] for _ in range(participants)], **lists, "end": None}
 
 
-_TELLING = {PlanChange, StageChange, ThoughtEnd, ForcedReady, StepOutcome, EpisodeEnd}
+_TELLING = {e.PlanChange, e.StageChange, e.ThoughtEnd, e.ForcedReady, e.StepOutcome, e.EpisodeEnd}
 _BROKEN = (PlanStatus.FAILED, PlanStatus.TIMED_OUT)
 
 
-def interruptions(event: Any) -> Iterable[tuple[str, int, str]]:
+def interruptions(event: Any) -> Iterator[tuple[str, int, str]]:
     """Return the failures and interruptions in an event: what it is, the agent or -1, and the reason."""
-    return _found(event) if type(event) in _TELLING else ()
-
-
-def _found(event: Any) -> Iterator[tuple[str, int, str]]:
     match event:
-        case PlanChange(status=status) if status in _BROKEN:
+        case e.PlanChange(status=status) if status in _BROKEN:
             yield f"plan {status}", event.agent, f"{event.plan}: {event.reason}"
-        case PlanChange(status=PlanStatus.COMMITTED, flag=flag) if flag:
+        case e.PlanChange(status=PlanStatus.COMMITTED, flag=flag) if flag:
             yield flag.replace("_", " "), event.agent, f"{event.plan} was committed in the mind's stead"
-        case StageChange(to_stage=Stage.INTERRUPTED):
+        case e.StageChange(to_stage=Stage.INTERRUPTED):
             yield "interruption", event.agent, event.reason
-        case ThoughtEnd(refused=refused) if refused:
+        case e.ThoughtEnd(refused=refused) if refused:
             yield "refused thought", event.agent, "; ".join(refused)
-        case ForcedReady():
+        case e.ForcedReady():
             yield "forced ready", event.agent, "it used up its thoughts of this step"
-        case StepOutcome():
+        case e.StepOutcome():
             for attempt in event.attempts:
                 if not attempt.get("succeeded", True):
                     yield "failed attempt", _first(attempt.get("agents")), _attempt(attempt)
-        case EpisodeEnd(outcome="error" | "limit" | "budget"):
+        case e.EpisodeEnd(outcome="error" | "limit" | "budget"):
             yield f"the episode ends: {event.outcome}", -1, event.reason
 
 
@@ -346,15 +326,8 @@ def note_repair(repairs: list[Json], stamped: Stamped) -> None:
     """
     match stamped.event:
         case repair.RepairChecked(predictor=predictor, violations=violations, verdict=verdict) if verdict != "passed":
-            repairs.append(
-                {
-                    "t": stamped.t,
-                    "begins": stamped.t_hat,
-                    "predictor": predictor,
-                    "verdict": verdict,
-                    "violations": list(violations),
-                }
-            )
+            judgement: Json = {"predictor": predictor, "verdict": verdict, "violations": list(violations)}
+            repairs.append({"t": stamped.t, "begins": stamped.t_hat, **judgement})
         case repair.RepairStarted(mode=mode, agents=agents, advice=advice) if repairs:
             repairs[-1] |= {"mode": mode, "agents": list(agents), "advice": advice}
         case repair.RepairEnded(replaced=replaced) if repairs:

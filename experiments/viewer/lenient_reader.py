@@ -17,8 +17,6 @@ _MOST_KINDS = 100
 """Kinds of unknown events that are counted separately."""
 _MOST_UNREAD = 1000
 """Lines that cannot be read, after which a file is taken for something else."""
-_MOST_UNKNOWN = 100_000
-"""Events of unknown kinds, after which the same holds."""
 
 
 _AGENT_FIELDS = {kind: [name for name in ("agent", "sender") if name in kind.__slots__] for kind in EVENTS.values()}
@@ -35,6 +33,8 @@ class LenientReading:
     def __init__(self, folder: RunFolder) -> None:
         self.start: EpisodeStart | None = None
         """The first event; None where even that cannot be read."""
+        self.missing: int | None = None
+        """The first step that is missing: lost lines in the middle leave a gap."""
         self._folder = folder
         self._lines = 0
         self._damage: list[str] = []
@@ -43,7 +43,6 @@ class LenientReading:
         self._unknown: Counter[str] = Counter()
         self._torn = False
         self._steps = 0
-        self._missing: int | None = None
 
     def events(self) -> Iterator[tuple[Stamped, bytes]]:
         """Return the events that can be understood, in order, each with its line; none without a start."""
@@ -85,16 +84,12 @@ class LenientReading:
             if self._unread <= _MOST_NAMED:
                 self._wrong.append(f"line {self._lines}: {error}")
         else:
-            self._count(stamped)
+            if isinstance(stamped.event, StepTaken):
+                if self.missing is None and stamped.t != self._steps:
+                    self.missing = self._steps
+                self._steps += 1
             return stamped
         return None
-
-    def _count(self, stamped: Stamped) -> None:
-        """Count the steps, and find the first that is missing: lost lines in the middle leave a gap."""
-        if isinstance(stamped.event, StepTaken):
-            if self._missing is None and stamped.t != self._steps:
-                self._missing = self._steps
-            self._steps += 1
 
     def problems(self, *, under_way: bool) -> list[str]:
         """Say what is wrong with what was read, a sentence each.
@@ -120,8 +115,8 @@ class LenientReading:
             problems.append("trace.jsonl: it is empty.")
         elif start is None and self._lines:
             problems.append("The start of the episode cannot be read, so nothing of it can be shown.")
-        if self._missing is not None:
-            problems.append(f"Step {self._missing} is missing in the trace.")
+        if self.missing is not None:
+            problems.append(f"Step {self.missing} is missing in the trace.")
         return problems
 
 

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-import gc
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 from maeil.user_errors import UserError
 from quorum.experiments.episode.episode_folder import PARTIAL, is_under_way
+from quorum.experiments.results.recorded_episode import Beginning, check_same_board, differences, read_beginning
 from quorum.experiments.results.run_folder import RunFolder, is_run, runs_inside
-from quorum.experiments.results.same_board import Beginning, check_same_board, differences, read_beginning
 from quorum.experiments.viewer.episode import Episode, read_episode
 from quorum.experiments.viewer.pages import Json
 from quorum.experiments.viewer.runs import family, parting, relatives
 
 _KEPT = 3
 """Episodes that stay in memory."""
-
-
-@contextmanager
-def without_collector() -> Iterator[None]:
-    """Pause the search for cycles: a large trace makes objects, no cycles, and it would take half the time."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 @dataclass(slots=True)
@@ -44,12 +30,12 @@ class Library:
         root: the folder of the runs, resolved.
         named: the runs that the user named by their folders; none where the folder of a sweep was given. With a single
             one, those next to it that share a beginning with it can be opened, too.
-        differences: what parts two runs that were named, in their configurations.
+        pair: the two runs that stand side by side, where the user named two, and what parts them.
     """
 
     root: Path
     named: Mapping[str, Path] = field(default_factory=dict)
-    differences: Sequence[tuple[Any, ...]] = ()
+    pair: Json | None = None
     _episodes: OrderedDict[tuple[str, int, bool], Episode] = field(default_factory=OrderedDict)
     _under_way: dict[str, int] = field(default_factory=dict)
     _relatives: Mapping[str, Path] = field(default_factory=dict)
@@ -81,25 +67,17 @@ class Library:
             UserError: one of them is no run, or they are not of the same board.
         """
         beginnings = [_beginning(folder) for folder in (one, other)]
-        check_same_board(*beginnings)
         folders = [_resolved(folder) for folder in (one, other)]
         names = [folder.name for folder in folders]
         if names[0] == names[1]:
             names = [f"{name} ({letter})" for name, letter in zip(names, "AB", strict=True)]
-        return cls(folders[0].parent, dict(zip(names, folders, strict=True)), tuple(differences(*beginnings)))
+        named = dict(zip(names, folders, strict=True))
+        return cls(folders[0].parent, named, _pair(named, beginnings))
 
     @property
     def single(self) -> str | None:
         """The name of the run, where the user named one."""
         return next(iter(self.named)) if len(self.named) == 1 else None
-
-    @property
-    def pair(self) -> Json | None:
-        """The two runs that stand side by side, where the user named two."""
-        if len(self.named) < 2:
-            return None
-        one, other = self.named.values()
-        return {"runs": list(self.named), "differences": self.differences, "parting": parting(one, other)}
 
     def side_of(self, one: str, other: str) -> Json | None:
         """Return two of the runs side by side; None where there is none of these names.
@@ -111,9 +89,7 @@ class Library:
         if len(folders) < 2:
             return None
         beginnings = [replace(read_beginning(folder), folder=Path(folder.name)) for folder in folders]
-        check_same_board(*beginnings)
-        differing = tuple(differences(*beginnings))
-        return {"runs": [one, other], "differences": differing, "parting": parting(*folders)}
+        return _pair({one: folders[0], other: folders[1]}, beginnings)
 
     def family(self, name: str) -> Json | None:
         """Return the runs that have a beginning in common with one; None where there is none of this name."""
@@ -169,8 +145,7 @@ class Library:
         key = (name, times, is_under_way(folder))
         with self._reading:
             if key not in self._episodes:
-                with without_collector():
-                    self._episodes[key] = read_episode(folder, partial(self._shares.__setitem__, name))
+                self._episodes[key] = read_episode(folder, partial(self._shares.__setitem__, name))
                 self._shares.pop(name, None)
                 while len(self._episodes) > _KEPT:
                     self._episodes.popitem(last=False)
@@ -196,8 +171,17 @@ class Library:
         for name in self.named:
             episode = self.episode(name)
             if episode is not None:
-                with without_collector():
-                    episode.film.data(0)
+                episode.film.data(0)
+
+
+def _pair(named: Mapping[str, Path], beginnings: Sequence[Beginning]) -> Json:
+    """Return two runs side by side: their names, how their configurations differ, and where they part.
+
+    Raises:
+        UserError: they are not of one board.
+    """
+    check_same_board(*beginnings)
+    return {"runs": list(named), "differences": tuple(differences(*beginnings)), "parting": parting(*named.values())}
 
 
 def _for_command(folder: Path) -> str:

@@ -1,16 +1,12 @@
-"""What became of messages: what was read or passed over, and where cooperation fails in their graph."""
+"""What became of messages: what was read or passed over, by sender, recipient and kind."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from maeil.dig.graph import SentMessage
-from maeil.dig.patterns import Finding, PatternFinder
-from maeil.trace.events import EpisodeStart, MessageRead, MessageSent, Stamped
-from quorum.experiments.viewer.pages import Json
+from maeil.trace.events import MessageRead, MessageSent
 
 
 @dataclass(slots=True)
@@ -23,15 +19,6 @@ class _Counts:
     read_late: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Unread:
-    """A message in a mailbox."""
-
-    sender: int
-    what: str
-    delivered_at: float
-
-
 @dataclass(slots=True)
 class Traffic:
     """Counts messages by sender, recipient and kind.
@@ -41,16 +28,15 @@ class Traffic:
     """
 
     _counts: defaultdict[tuple[int, int, str], _Counts] = field(default_factory=lambda: defaultdict(_Counts))
-    _mailboxes: defaultdict[int, dict[int, _Unread]] = field(default_factory=lambda: defaultdict(dict))
+    _mailboxes: defaultdict[int, dict[int, MessageSent]] = field(default_factory=lambda: defaultdict(dict))
     _passed_over: set[tuple[int, int]] = field(default_factory=set)
     """Message and recipient, of those in mailboxes."""
 
     def sent(self, event: MessageSent) -> None:
         """Take in a message."""
-        unread = _Unread(event.sender, event.what, event.delivered_at)
         for recipient in event.recipients:
             self._counts[event.sender, recipient, event.what].sent += 1
-            self._mailboxes[recipient][event.message] = unread
+            self._mailboxes[recipient][event.message] = event
 
     def read(self, event: MessageRead) -> None:
         """Take in that a message is read."""
@@ -79,42 +65,3 @@ class Traffic:
             (*pair, counts.sent, counts.read, counts.passed_over, counts.read_late)
             for pair, counts in sorted(self._counts.items())
         ]
-
-
-class InteractionLane:
-    """Follows the graph of an episode, event by event.
-
-    Attributes:
-        settled: messages and recipients whose reaction has become known with the last event.
-    """
-
-    def __init__(self) -> None:
-        self.settled: Sequence[tuple[SentMessage, int]] = ()
-        self._finder: PatternFinder | None = None
-
-    def take(self, stamped: Stamped, findings: list[Json]) -> None:
-        """Take the next event; what has come about with it stands in the findings of the page.
-
-        Args:
-            stamped: the event; all before the start of the episode are passed over.
-            findings: of the page, in order.
-        """
-        if isinstance(stamped.event, EpisodeStart):
-            self._finder = PatternFinder(stamped.event)
-        if self._finder is None:
-            return
-        findings += [_written(found) for found in self._finder.take(stamped)]
-        self.settled = self._finder.settled
-
-
-def _written(found: Finding) -> Json:
-    return {
-        "t": found.t,
-        "t_hat": found.t_hat,
-        "pattern": found.pattern.value,
-        "agents": list(found.agents),
-        "messages": list(found.messages),
-        "subject": found.subject,
-        "count": found.count,
-        "needed": found.needed,
-    }

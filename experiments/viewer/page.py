@@ -6,13 +6,13 @@ import base64
 import gzip
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 from typing import Literal
 
 import msgspec
-from markupsafe import Markup, escape
+from jinja2 import Environment, PackageLoader, Template
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.run_files import MIB
@@ -21,69 +21,12 @@ from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer.episode import Episode
 from quorum.experiments.viewer.pages import Json
 
-_MODULES = (
-    "text.js",
-    "dom.js",
-    "theme.js",
-    "sources.js",
-    "order.js",
-    "axis.js",
-    "film.js",
-    "kinds.js",
-    "looks.js",
-    "way_film.js",
-    "ways.js",
-    "board.js",
-    "usage.js",
-    "plan_words.js",
-    "plan_lines.js",
-    "why.js",
-    "repairs.js",
-    "findings.js",
-    "failures.js",
-    "verdict.js",
-    "model.js",
-    "pages.js",
-    "picks.js",
-    "graph.js",
-    "tree.js",
-    "command.js",
-    "strokes.js",
-    "lane_rows.js",
-    "lanes.js",
-    "traffic.js",
-    "overview.js",
-    "reader.js",
-    "search.js",
-    "player.js",
-    "keys.js",
-    "legend.js",
-    "world.js",
-    "matrix.js",
-    "transcript.js",
-    "talk.js",
-    "header.js",
-    "step_events.js",
-    "follower.js",
-    "episode.js",
-    "seeds.js",
-    "sweep.js",
-    "differs.js",
-    "first_difference.js",
-    "differences.js",
-    "side.js",
-    "pair.js",
-    "main.js",
-)
-"""The scripts; each imports from earlier ones only."""
+_FOLDER = files("quorum.experiments.viewer").joinpath("static")
 _STYLES = ("style.css", "layout.css", "messages.css", "pair.css", "tree.css")
+_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _BOUND = "quorum.js"
 """All scripts as one: a browser that loads each by itself needs more than twice the time."""
-STATIC = {
-    **dict.fromkeys(_STYLES, "text/css"),
-    "icon.svg": "image/svg+xml",
-    **dict.fromkeys((_BOUND, *_MODULES), "text/javascript"),
-}
+STATIC = {name: _TYPES[name.rpartition(".")[2]] for name in (_BOUND, *(file.name for file in _FOLDER.iterdir()))}
 """The files of the page and their types."""
 Kind = Literal["sweep", "episode", "pair"]
 """The kinds of pages."""
@@ -93,15 +36,12 @@ MOST_CALLS = 256 * MIB
 """Bytes of `calls.jsonl` that are exported: a browser unpacks them as a whole."""
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
-_EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.MULTILINE)
 
 
 @cache
 def static_file(name: str) -> bytes:
     """Return a file of the page."""
-    if name == _BOUND:
-        return bound().encode()
-    return files("quorum.experiments.viewer").joinpath("static", name).read_bytes()
+    return bound().encode() if name == _BOUND else _FOLDER.joinpath(name).read_bytes()
 
 
 def served_page(kind: Kind, name: str, title: str = "", up: str = "") -> str:
@@ -113,10 +53,7 @@ def served_page(kind: Kind, name: str, title: str = "", up: str = "") -> str:
         title: where that is not the name.
         up: the way from its address to that of the front page.
     """
-    head = "".join(f'<link rel="stylesheet" href="{up}static/{name}">\n' for name in _STYLES)
-    head += f'<link rel="icon" href="{up}static/icon.svg">\n'
-    head += f'<script type="module" src="{up}static/{_BOUND}"></script>'
-    return _page(kind, Markup(head), Markup(), title or name, {"run": name, "up": up})
+    return _template().render(kind=kind, run=name, up=up, title=title or name, styles=_STYLES, script=_BOUND)
 
 
 def exported_page(*episodes: Episode, pair: Json | None = None) -> str:
@@ -134,26 +71,35 @@ def exported_page(*episodes: Episode, pair: Json | None = None) -> str:
     style, script = "".join(static_file(name).decode() for name in _STYLES), bound()
     policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'"
     policy += "; form-action 'none'"
-    head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{style}</style>'
-    tail = [_packed("pair", msgspec.json.encode(pair))] if pair is not None else []
+    data = {} if pair is None else {"pair": _packed(msgspec.json.encode(pair))}
     for place, episode in enumerate(episodes):
-        tail.extend(_parts(episode, place))
+        data |= _parts(episode, place)
     title = " | ".join(episode.overview["name"] for episode in episodes)
     kind: Kind = "episode" if pair is None else "pair"
-    return _page(
-        kind, Markup(head), Markup("\n".join([*tail, f"<script>{script}</script>"])), title, {"run": title, "up": ""}
-    )
+    own = {"style": style, "script": script, "policy": policy, "data": data.items()}
+    return _template().render(kind=kind, run=title, up="", title=title, **own)
 
 
-def _parts(episode: Episode, place: int) -> Iterator[str]:
-    """Pack the data of a run, with its place among those of the page."""
+@cache
+def _template() -> Template:
+    """Return the template of all pages, which escapes everything but our own styles, scripts and packed data."""
+    loader = PackageLoader("quorum.experiments.viewer", ".")
+    environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return environment.get_template("page.html.jinja")
+
+
+def _parts(episode: Episode, place: int) -> Iterator[tuple[str, str]]:
+    """Pack the data of a run, with its place among those of the page; the scripts unpack what they are asked for."""
     calls = _shared(_call(episode, number) for number in range(len(episode.calls)))
-    data: Json = {"episode": _at_its_time(episode.overview), "calls": calls}
-    yield _packed(f"data-{place}", msgspec.json.encode(data))
+    yield f"data-{place}", _packed(msgspec.json.encode({"episode": _at_its_time(episode.overview), "calls": calls}))
     for number in range(len(episode.pages)):
-        yield _packed(f"page-{place}-{number}", episode.pages.data(number))
-        yield _packed(f"film-{place}-{number}", episode.film.data(number))
-        yield _packed(f"ways-{place}-{number}", episode.ways.data(number))
+        yield f"page-{place}-{number}", _packed(episode.pages.data(number))
+        yield f"film-{place}-{number}", _packed(episode.film.data(number))
+        yield f"ways-{place}-{number}", _packed(episode.ways.data(number))
+
+
+def _packed(data: bytes) -> str:
+    return base64.b64encode(gzip.compress(data, mtime=0)).decode()
 
 
 def _at_its_time(overview: Json) -> Json:
@@ -178,12 +124,6 @@ def _check_size(folder: RunFolder) -> None:
             )
 
 
-def _packed(name: str, data: bytes) -> str:
-    """Pack data into an element; the scripts unpack it when it is asked for."""
-    text = base64.b64encode(gzip.compress(data, mtime=0)).decode()
-    return f'<script type="application/octet-stream" id="{name}">{text}</script>'
-
-
 def _call(episode: Episode, number: int) -> Json:
     """Return a call, or, where its record cannot be read, one that says so."""
     try:
@@ -199,13 +139,7 @@ def _shared(calls: Iterable[Json]) -> Json:
     texts: dict[str, int] = {}
 
     def shared(message: Json) -> Json:
-        kept: Json = {
-            "role": message["role"],
-            "content": texts.setdefault(message["content"], len(texts)),
-        }
-        if "pictures" in message:
-            kept["pictures"] = message["pictures"]
-        return kept
+        return {**message, "content": texts.setdefault(message["content"], len(texts))}
 
     found = [{**call, "messages": list(map(shared, call["messages"]))} for call in calls]
     return {"texts": list(texts), "calls": found}
@@ -214,37 +148,20 @@ def _shared(calls: Iterable[Json]) -> Json:
 @cache
 def bound() -> str:
     """Return all scripts as one: each module a function, its imports taken from what earlier ones gave back."""
-    return '"use strict";\n{\n' + "".join(_functions()) + "}\n"
+    return '"use strict";\n{\n' + "".join(_functions("main", set())) + "}\n"
 
 
-def _functions() -> Iterator[str]:
-    for file in _MODULES:
-        name = file.removesuffix(".js")
-        source = static_file(file).decode()
-        body = _IMPORT.sub(lambda found: f"const {{{found[1]}}} = {found[2]};\n", source)
-        exported = ", ".join(_EXPORTED.findall(source))
-        yield f"const {name} = (() => {{\n{_EXPORT.sub('', body)}\nreturn {{ {exported} }};\n}})();\n"
+def _functions(name: str, written: set[str]) -> Iterator[str]:
+    """Yield a script as a function, behind those of the scripts that it imports and that are not written yet."""
+    written.add(name)
+    source = static_file(f"{name}.js").decode()
+    for _, imported in _IMPORT.findall(source):
+        if imported not in written:
+            yield from _functions(imported, written)
+    body = _IMPORT.sub(lambda found: f"const {{{found[1]}}} = {found[2]};\n", source)
+    exported = ", ".join(_EXPORT.findall(source))
+    yield f"const {name} = (() => {{\n{_EXPORT.sub('', body)}\nreturn {{ {exported} }};\n}})();\n"
 
 
 def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _page(kind: Kind, head: Markup, tail: Markup, title: str, attributes: Mapping[str, str]) -> str:
-    data = Markup("").join(Markup(' data-{}="{}"').format(key, value) for key, value in attributes.items())
-    return f"""<!doctype html>
-<html lang="en" data-page="{kind}"{data}>
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{escape(title)}</title>
-{head}
-</head>
-<body>
-<noscript>This page needs JavaScript.</noscript>
-<main id="main"></main>
-{tail}
-</body>
-</html>
-"""

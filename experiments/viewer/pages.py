@@ -7,15 +7,13 @@ page was packed is kept apart from the page, and put in when it is asked for.
 from __future__ import annotations
 
 import zlib
-from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from threading import Lock
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal
 
 import msgspec
-import orjson
 
 from quorum.experiments.common.run_files import MIB
 
@@ -81,11 +79,6 @@ class Pages:
             _put(page[lane], lane, index, addition)
         return msgspec.json.encode(page)
 
-    def page(self, number: int) -> Json:
-        """Return a page as it is read from its JSON."""
-        page: Json = orjson.loads(self.data(number))
-        return page
-
 
 def packed(data: Any) -> bytes:
     """Pack data as JSON, for memory."""
@@ -105,15 +98,16 @@ def _put(items: list[Any], lane: Open, index: int, addition: Any) -> None:
             items[index][-len(addition) :] = addition
 
 
-Page = TypeVar("Page")
+class MadePages:
+    """Pages of an episode that take a replay to make. A page is made once, when it or a later one is asked for.
 
+    Args:
+        pages: makes them, one after the other.
+    """
 
-class MadePages(ABC, Generic[Page]):
-    """Pages of an episode that take a replay to make. A page is made once."""
-
-    def __init__(self) -> None:
+    def __init__(self, pages: Iterator[Json]) -> None:
         self._packed: list[bytes] = []
-        self._coming = self._made()
+        self._coming = pages
         self._making = Lock()
 
     def data(self, number: int) -> bytes:
@@ -130,15 +124,6 @@ class MadePages(ABC, Generic[Page]):
                         raise IndexError(number)
                     self._packed.append(packed(made))
         return zlib.decompress(self._packed[number])
-
-    def page(self, number: int) -> Page:
-        """Return a page as it is read from its JSON."""
-        page: Page = orjson.loads(self.data(number))
-        return page
-
-    @abstractmethod
-    def _made(self) -> Iterator[Page]:
-        """Make the pages, one after the other."""
 
 
 _DIGITS = 3

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, zip_longest
 from typing import Generic, TypeVar
 
 from maeil.errors import ReplayMismatch
@@ -21,26 +22,14 @@ class Script:
     """The lines of a trace that are played, up to the first step that is missing."""
 
     def __init__(self) -> None:
-        self.world: str | None = None
-        """Name of the world; None without a start."""
         self._packer = zlib.compressobj(_FASTEST)
         self._packed: list[bytes] = []
-        self._steps = 0
-        self._broken = False
         self._last: bytes | None = None
         """The last line, where it is none that is played: a replay asks whether the trace breaks off at a step."""
 
     def take(self, stamped: Stamped, line: bytes) -> None:
         """Take the next event and its line."""
-        event = stamped.event
-        if isinstance(event, EpisodeStart):
-            self.world = event.world
-        elif isinstance(event, StepTaken):
-            self._broken = self._broken or stamped.t != self._steps
-            self._steps += 1
-        if self._broken:
-            return
-        played = isinstance(event, _PLAYED)
+        played = isinstance(stamped.event, _PLAYED)
         self._last = None if played else line
         if played and (part := self._packer.compress(line)):
             self._packed.append(part)
@@ -82,6 +71,11 @@ class Replayed(Generic[Seen]):
     def __iter__(self) -> Replayed[Seen]:
         """Go on with the replay."""
         return self
+
+    def pages(self, firsts: Sequence[int]) -> Iterator[tuple[int, Iterator[Seen]]]:
+        """Yield the first step of each page with what is seen in it, which must be taken before the next page."""
+        for first, following in zip_longest(firsts, firsts[1:]):
+            yield first, islice(self, None if following is None else following - first)
 
     def __next__(self) -> Seen:
         """Return what is seen at the next instant; none where the episode ends or cannot be replayed further."""

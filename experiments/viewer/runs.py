@@ -12,7 +12,7 @@ from quorum.experiments.common.run_files import LARGEST_META, META, DamagedFile,
 from quorum.experiments.episode.episode_folder import PARTIAL, is_under_way
 from quorum.experiments.results import Row, read_results
 from quorum.experiments.results.results_folder import factor_columns, metric_columns
-from quorum.experiments.results.rows import Damaged
+from quorum.experiments.results.rows import Damaged, Scalar
 from quorum.experiments.results.run_folder import RunFolder, runs_inside
 from quorum.experiments.viewer.pages import Json
 
@@ -81,21 +81,31 @@ def family(root: Path, name: str, path: str) -> Json:
 
 
 def _line(folder: Path) -> Json:
-    row, off = RunFolder(folder).row(), branched(folder)
-    line: Json
+    row = RunFolder(folder).row()
     if isinstance(row, Damaged):
-        outcome = "under way" if is_under_way(folder) else "unfinished"
-        line = {"run": folder.name, "outcome": outcome, "simulated": False, "remark": row.reason, "factors": [],
-                "metrics": {}}  # fmt: skip
-    else:
-        line = {
-            "run": folder.name,
-            "outcome": row.outcome,
-            "simulated": row.simulated,
-            "remark": row.error or row.reason,
-            "factors": [],
-            "metrics": {key: row.metrics[key] for key in _FIGURES if key in row.metrics},
-        }
+        return _unread(folder, "under way" if is_under_way(folder) else "unfinished", row.reason)
+    return _read(row, (), {key: row.metrics[key] for key in _FIGURES if key in row.metrics})
+
+
+def _read(row: Row, factors: Sequence[Scalar], metrics: Mapping[str, float | None]) -> Json:
+    """Return the line of a run with results."""
+    line: Json = {
+        "run": row.name,
+        "outcome": row.outcome,
+        "simulated": row.simulated,
+        "remark": row.error or row.reason,
+        "factors": factors,
+        "metrics": metrics,
+    }
+    off = branched(row.folder) if row.branch is not None else None
+    return line if off is None else {**line, "off": off}
+
+
+def _unread(folder: Path, outcome: str, remark: str = "") -> Json:
+    """Return the line of a run without results."""
+    line: Json = {"run": folder.name, "outcome": outcome, "simulated": False, "remark": remark, "factors": (),
+                  "metrics": {}}  # fmt: skip
+    off = branched(folder)
     return line if off is None else {**line, "off": off}
 
 
@@ -195,30 +205,12 @@ def _implied(rows: Sequence[Row], varying: Sequence[str]) -> list[str]:
 
 def _lines(rows: Sequence[Row], varying: Sequence[str], arms: Sequence[str]) -> Iterator[Json]:
     for row in rows:
-        line: Json = {
-            "run": row.name,
-            "outcome": row.outcome,
-            "simulated": row.simulated,
-            "remark": row.error or row.reason,
-            "factors": [*([row.arm or ""] if arms else []), *(row.factors.get(key) for key in varying)],
-            "metrics": row.metrics,
-        }
-        off = branched(row.folder) if "branch" in row.factors else None
-        yield line if off is None else {**line, "off": off}
+        values = (row.factors.get(key) for key in varying)
+        yield _read(row, [*([row.arm or ""] if arms else []), *values], row.metrics)
 
 
 def _others(folder: Path, known: set[str]) -> Iterator[Json]:
     """Return the runs that have no results: under way, killed, damaged, or repeated."""
     for path in runs_inside(folder):
         if path.name not in known and not path.is_symlink():
-            outcome = "unfinished" if PARTIAL in path.name else "not counted"
-            line: Json = {
-                "run": path.name,
-                "outcome": outcome,
-                "simulated": False,
-                "remark": "",
-                "factors": [],
-                "metrics": {},
-            }
-            off = branched(path)
-            yield line if off is None else {**line, "off": off}
+            yield _unread(path, "unfinished" if PARTIAL in path.name else "not counted")

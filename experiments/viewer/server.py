@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import secrets
 import socket
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from threading import Thread
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -25,8 +25,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from maeil.user_errors import UserError
 from quorum.experiments.common.http import HOST, Connections, listen, server_config
 from quorum.experiments.viewer.episode import Episode
-from quorum.experiments.viewer.library import Library, without_collector
+from quorum.experiments.viewer.library import Library
 from quorum.experiments.viewer.page import STATIC, served_page, static_file
+from quorum.experiments.viewer.pages import MadePages, Pages
 from quorum.experiments.viewer.runs import sweep_table
 
 POLICY = (
@@ -95,6 +96,9 @@ _LONGEST_SEARCH = 200
 """Characters of a search, at most."""
 
 
+T = TypeVar("T")
+
+
 @dataclass(frozen=True, slots=True)
 class Served:
     """The routes over a library."""
@@ -104,26 +108,25 @@ class Served:
     def app(self) -> Starlette:
         """Return the application, without its access control."""
         run = "/api/run/{name}"
-        return Starlette(
-            routes=[
-                Route("/", self._front, methods=["GET"]),
-                Route("/run/{name}", self._episode_page, methods=["GET"]),
-                Route("/pair/{one}/{other}", self._pair_page, methods=["GET"]),
-                Route("/static/{name}", self._static, methods=["GET"]),
-                Route("/api/pair", self._pair, methods=["GET"]),
-                Route("/api/pair/{one}/{other}", self._pair_of, methods=["GET"]),
-                Route("/api/sweep", self._sweep, methods=["GET"]),
-                Route(f"{run}/episode", self._episode, methods=["GET"]),
-                Route(f"{run}/family", self._family, methods=["GET"]),
-                Route(f"{run}/progress", self._progress, methods=["GET"]),
-                Route(f"{run}/page/{{t:int}}", self._page, methods=["GET"]),
-                Route(f"{run}/film/{{t:int}}", self._film, methods=["GET"]),
-                Route(f"{run}/ways/{{t:int}}", self._ways, methods=["GET"]),
-                Route(f"{run}/call/{{number:int}}", self._call, methods=["GET"]),
-                Route(f"{run}/picture/{{digest}}", self._picture, methods=["GET"]),
-                Route(f"{run}/search", self._search, methods=["GET"]),
-            ]
-        )
+        answers: dict[str, Callable[[Request], Awaitable[Response]]] = {
+            "/": self._front,
+            "/run/{name}": self._episode_page,
+            "/pair/{one}/{other}": self._pair_page,
+            "/static/{name}": self._static,
+            "/api/pair": self._pair,
+            "/api/pair/{one}/{other}": self._pair_of,
+            "/api/sweep": self._sweep,
+            f"{run}/episode": self._episode,
+            f"{run}/family": self._family,
+            f"{run}/progress": self._progress,
+            f"{run}/page/{{t:int}}": partial(self._page, lambda episode: episode.pages),
+            f"{run}/film/{{t:int}}": partial(self._page, lambda episode: episode.film),
+            f"{run}/ways/{{t:int}}": partial(self._page, lambda episode: episode.ways),
+            f"{run}/call/{{number:int}}": self._call,
+            f"{run}/picture/{{digest}}": self._picture,
+            f"{run}/search": self._search,
+        }
+        return Starlette(routes=[Route(path, answer, methods=["GET"]) for path, answer in answers.items()])
 
     async def _front(self, _: Request) -> Response:
         single, pair = self.library.single, self.library.pair
@@ -133,39 +136,30 @@ class Served:
 
     async def _episode_page(self, request: Request) -> Response:
         name = request.path_params["name"]
-        if self.library.folder(name) is None:
-            raise HTTPException(404, "There is no such run.")
+        _present(self.library.folder(name))
         return HTMLResponse(served_page("episode", name, up="../"))
 
     async def _pair_page(self, request: Request) -> Response:
         names = [request.path_params[side] for side in ("one", "other")]
-        if None in map(self.library.folder, names):
-            raise HTTPException(404, "There is no such run.")
-        return HTMLResponse(
-            served_page("pair", "/".join(quote(name, safe="") for name in names), " | ".join(names), up="../../")
-        )
+        for name in names:
+            _present(self.library.folder(name))
+        way = "/".join(quote(name, safe="") for name in names)
+        return HTMLResponse(served_page("pair", way, " | ".join(names), up="../../"))
 
     async def _static(self, request: Request) -> Response:
         name = request.path_params["name"]
-        if name not in STATIC:
-            raise HTTPException(404, "There is no such file.")
-        return Response(static_file(name), media_type=STATIC[name])
+        media_type = _present(STATIC.get(name), "There is no such file.")
+        return Response(static_file(name), media_type=media_type)
 
     async def _pair(self, _: Request) -> Response:
-        pair = self.library.pair
-        if pair is None:
-            raise HTTPException(404, "Other than two runs were opened.")
-        return _json(pair)
+        return _json(_present(self.library.pair, "Other than two runs were opened."))
 
     async def _pair_of(self, request: Request) -> Response:
         names = [request.path_params[side] for side in ("one", "other")]
         try:
-            pair = await run_in_threadpool(self.library.side_of, *names)
+            return _json(_present(await run_in_threadpool(self.library.side_of, *names)))
         except UserError as error:
             raise HTTPException(409, error.message) from error
-        if pair is None:
-            raise HTTPException(404, "There is no such run.")
-        return _json(pair)
 
     async def _sweep(self, _: Request) -> Response:
         if self.library.named:
@@ -173,34 +167,20 @@ class Served:
         return _json(await run_in_threadpool(sweep_table, self.library.root))
 
     async def _episode(self, request: Request) -> Response:
-        def work() -> bytes:
-            episode = self.library.episode(request.path_params["name"])
-            if episode is None:
-                raise HTTPException(404, "There is no such run.")
-            return msgspec.json.encode(episode.overview)
+        def work() -> Response:
+            return _json(_present(self.library.episode(request.path_params["name"])).overview)
 
-        return Response(await run_in_threadpool(work), media_type="application/json")
+        return await run_in_threadpool(work)
 
     async def _family(self, request: Request) -> Response:
-        family = await run_in_threadpool(self.library.family, request.path_params["name"])
-        if family is None:
-            raise HTTPException(404, "There is no such run.")
-        return _json(family)
+        return _json(_present(await run_in_threadpool(self.library.family, request.path_params["name"])))
 
     async def _progress(self, request: Request) -> Response:
         return _json(await run_in_threadpool(self.library.progress, request.path_params["name"]))
 
-    async def _page(self, request: Request) -> Response:
+    async def _page(self, kind: Callable[[Episode], Pages | MadePages], request: Request) -> Response:
         t: int = request.path_params["t"]
-        return await self._of(request, lambda episode: episode.pages.data(episode.pages.holding(t)))
-
-    async def _film(self, request: Request) -> Response:
-        t: int = request.path_params["t"]
-        return await self._of(request, lambda episode: episode.film.data(episode.pages.holding(t)))
-
-    async def _ways(self, request: Request) -> Response:
-        t: int = request.path_params["t"]
-        return await self._of(request, lambda episode: episode.ways.data(episode.pages.holding(t)))
+        return await self._of(request, lambda episode: kind(episode).data(episode.pages.holding(t)))
 
     async def _call(self, request: Request) -> Response:
         number: int = request.path_params["number"]
@@ -228,13 +208,20 @@ class Served:
         """Answer with a part of the run as it was last read: the page has seen that reading, and goes on in it."""
 
         def work() -> bytes:
-            episode = self.library.last_read(request.path_params["name"])
-            if episode is None:
-                raise HTTPException(404, "There is no such run.")
-            with without_collector():
-                return part(episode)
+            return part(_present(self.library.last_read(request.path_params["name"])))
 
         return Response(await run_in_threadpool(work), media_type=media_type)
+
+
+def _present(found: T | None, otherwise: str = "There is no such run.") -> T:
+    """Return what was found.
+
+    Raises:
+        HTTPException: nothing was.
+    """
+    if found is None:
+        raise HTTPException(404, otherwise)
+    return found
 
 
 def _json(data: Any) -> Response:

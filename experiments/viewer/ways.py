@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 from maeil.contracts import check_type
@@ -12,11 +11,10 @@ from maeil.errors import InvalidThought
 from maeil.plans import PlanStatus
 from maeil.trace import Stamped
 from maeil.trace import events as e
-from maeil.user_errors import UserError
 from maeil.world import Controller, World
-from quorum.experiments.results.recorded_episode import rebuild_world
 from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.viewer.pages import Json, MadePages, rounded
+from quorum.experiments.viewer.film import built_world
+from quorum.experiments.viewer.pages import Json, rounded
 from quorum.experiments.viewer.replayed import Replayed, Script
 
 _FINAL = frozenset(status.value for status in PlanStatus if status.final)
@@ -111,43 +109,28 @@ def turns(points: Sequence[Point]) -> Iterator[Point]:
     yield from points[1:][-1:]
 
 
-class WayPages(MadePages[Json]):
-    """The ways of an episode, by the pages of its lanes. Why a world cannot be built is reported by its film.
+def way_pages(folder: RunFolder, name: str | None, script: Script, firsts: Sequence[int]) -> Iterator[Json]:
+    """Yield the ways of an episode, by the pages of its lanes. Why a world cannot be built is reported by its film.
 
     Args:
         folder: of the run; its configuration builds the world.
+        name: of the world; None for a trace without a start.
         script: what is replayed.
         firsts: the step that each page begins with.
     """
-
-    def __init__(self, folder: RunFolder, script: Script, firsts: Sequence[int]) -> None:
-        super().__init__()
-        self._folder = folder
-        self._script = script
-        self._firsts = firsts
-
-    def _made(self) -> Iterator[Json]:
-        world = self._world()
-        if world is None or not isinstance(world, ShowsWays):
-            for first in self._firsts:
-                yield {"first": first, "frames": [], "problems": []}
-            return
-        going = Ways(world)
-        seen = Replayed(going.watched(self._script.events()), world, going.now, "paths are shown")
-        for number, first in enumerate(self._firsts):
-            last = number + 1 == len(self._firsts)
-            frames = []
-            before: Mapping[int, Way] = {}
-            for ways in islice(seen, None if last else self._firsts[number + 1] - first):
-                frames.append(_difference(before, ways))
-                before = ways
-            yield {"first": first, "frames": frames, "problems": seen.problems}
-
-    def _world(self) -> World | None:
-        try:
-            return rebuild_world(self._folder.configuration()) if self._script.world is not None else None
-        except UserError:
-            return None
+    world, _ = built_world(folder, name)
+    if world is None or not isinstance(world, ShowsWays):
+        yield from ({"first": first, "frames": [], "problems": []} for first in firsts)
+        return
+    going = Ways(world)
+    seen = Replayed(going.watched(script.events()), world, going.now, "paths are shown")
+    for first, instants in seen.pages(firsts):
+        frames = []
+        before: Mapping[int, Way] = {}
+        for ways in instants:
+            frames.append(_difference(before, ways))
+            before = ways
+        yield {"first": first, "frames": frames, "problems": seen.problems}
 
 
 def _difference(before: Mapping[int, Way], ways: Mapping[int, Way]) -> Json:
@@ -163,12 +146,7 @@ def _difference(before: Mapping[int, Way], ways: Mapping[int, Way]) -> Json:
         else:
             points = [rounded(length) for point in turns(now.points) for length in point]
             changed.append((agent, points, [rounded(length) for length in now.target or ()]))
-    frame: Json = {}
-    if gone_on:
-        frame["s"] = gone_on
-    if changed:
-        frame["w"] = changed
-    return frame
+    return {key: value for key, value in {"s": gone_on, "w": changed}.items() if value}
 
 
 _NO_WAY = Way()

@@ -15,7 +15,7 @@ import pytest
 
 from quorum.experiments.common.outputs import Output
 from quorum.experiments.compare import Question, compare
-from quorum.experiments.compare.report import Options, write_report
+from quorum.experiments.compare.report import write_report
 from quorum.experiments.results import read_results
 from quorum.experiments.viewer.command import export
 from quorum.experiments.viewer.episode import read_episode
@@ -56,7 +56,7 @@ def arms(folder: Path, names: Sequence[str] = ("alone", "talk")) -> Path:
 
 def reported(folder: Path, file: Path, question: Question, episodes: Mapping[str, Path] | None = None) -> str:
     found = read_results(folder)
-    write_report(found, compare([found], question), Output(file, "--out"), Options(episodes=episodes or {}))
+    write_report(found, compare([found], question), Output(file, "--out"), episodes=episodes)
     return file.as_uri()
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from textwrap import wrap
 
 import matplotlib as mpl
@@ -19,7 +20,9 @@ from matplotlib.ticker import MaxNLocator
 
 from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.compare.comparison import Comparison
+from quorum.experiments.compare.factors import short, written
 from quorum.experiments.compare.tables import level_label
+from quorum.experiments.results.rows import Scalar
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#7F7F7F")
 """Okabe and Ito's palette without black and yellow, which a page in the dark or a white one swallows, and two more."""
@@ -38,29 +41,7 @@ _XLABEL, _YLABEL = 0.28, 0.38
 """Distance of the labels of the axes from the panel, in inches."""
 _LEGEND_LETTERS, _REMARK_LETTERS = 16.5, 20
 """Letters an inch of them."""
-_SETTINGS = {
-    "font.size": 8,
-    "axes.titlesize": 8.5,
-    "axes.labelsize": 8,
-    "xtick.labelsize": 7.5,
-    "ytick.labelsize": 7.5,
-    "legend.fontsize": 7.5,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "axes.linewidth": 0.7,
-    "grid.color": GRID,
-    "grid.linewidth": 0.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "text.parse_math": False,
-    "svg.hashsalt": "quorum",
-    "pdf.fonttype": 42,
-}
-"""`text.parse_math` is off since labels are untrusted text; the fixed salt makes equal figures equal files. Fonts of
-type 42 (TrueType) are what publishers take; Matplotlib's own of type 3 they refuse."""
+_SETTINGS = mpl.rc_params_from_file(Path(__file__).with_name("quorum.mplstyle"), use_default_template=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +72,7 @@ def styled(medium: Medium = PAPER) -> Iterator[None]:
     try:
         with mpl.rc_context():
             mpl.rcdefaults()
-            mpl.rcParams.update(_SETTINGS)  # type: ignore[arg-type] # the names of settings are literals to its stubs
+            mpl.rcParams.update(_SETTINGS)
             mpl.rcParams["svg.fonttype"] = "none" if medium.text else "path"
             yield
     finally:
@@ -152,6 +133,14 @@ def sheet(number: int, *, height: float, columns: int = 3, margins: Margins | No
         axes.xaxis.set_major_locator(MaxNLocator(_TICKS))
         axes.yaxis.set_major_locator(MaxNLocator(_TICKS))
     return Sheet(figure, made, columns, height, margins or Margins())
+
+
+def panels(drawn: Sheet, comparison: Comparison) -> Iterator[tuple[int, Axes, Scalar]]:
+    """Yield each panel with its place and its value of `across`, which becomes its title."""
+    for place, (axes, point) in enumerate(zip(drawn.panels, comparison.points, strict=True)):
+        if comparison.across is not None:
+            title(axes, f"{short(comparison.across)} = {clipped(written(point), 20)}")
+        yield place, axes, point
 
 
 def colour(comparison: Comparison, level: str) -> str:

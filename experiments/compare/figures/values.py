@@ -1,14 +1,16 @@
-"""Figures of the compared metrics: their values, their differences from the baseline, and the score along the steps."""
+"""Figures of the compared metrics: values, differences from the baseline, score along the steps, published values."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FormatStrFormatter, NullFormatter, NullLocator
 
 from maeil.metrics import METRICS
 from quorum.experiments.compare.comparison import Comparison
@@ -21,6 +23,7 @@ from quorum.experiments.compare.metrics import arrow
 from quorum.experiments.compare.statistics import Estimate
 from quorum.experiments.compare.tables import STATISTIC_NAMES, baseline_label, level_label
 from quorum.experiments.results.rows import Scalar
+from quorum.experiments.results.sweep_file import Published, Value
 
 OVERVIEW = ("outcome.completion", "outcome.steps", "communication.messages", "decision.overhead", "plans.coherence")
 """The metrics of the small multiples, as well as those that are asked for."""
@@ -80,8 +83,7 @@ def _description(comparison: Comparison) -> str:
 def _finish(drawn: style.Sheet, comparison: Comparison, shown: Sequence[str]) -> Figure:
     remark = f"{STATISTIC_NAMES[comparison.statistic].capitalize()} with 95 % interval; "
     remark += f"{len(comparison.pool.rows)} {comparison.things}"
-    remark += f", the mean of each {comparison.unit[:-1]}" if comparison.clustered else ""
-    remark += f". {ARROWS}"
+    remark += f", the mean of each {comparison.unit[:-1]}. {ARROWS}" if comparison.clustered else f". {ARROWS}"
     hollow = any(
         _is_hollow(metric, found)
         for metric in shown
@@ -109,7 +111,7 @@ def _panel(axes: Axes, comparison: Comparison, metric: str) -> None:
         if METRICS[metric].share:
             axes.set_xlim(0, 1.05)
     else:
-        draw_lines(axes, comparison, metric)
+        _lines(axes, comparison, metric)
         if METRICS[metric].share:
             axes.set_ylim(0, 1.05)
 
@@ -126,9 +128,9 @@ def _dots(axes: Axes, comparison: Comparison, metric: str) -> None:
     style.grid(axes, "x")
 
 
-def draw_lines(axes: Axes, comparison: Comparison, metric: str) -> None:
+def _lines(axes: Axes, comparison: Comparison, metric: str) -> None:
     """Draw the estimates of a metric against `across`, a line a level where its values are numbers."""
-    places, numeric = places_of(comparison)
+    places, numeric = _places(comparison)
     gap = _DODGE * float(min(np.diff(places), default=1.0))
     middle = (len(comparison.levels) - 1) / 2
     for number, level in enumerate(comparison.levels):
@@ -151,7 +153,7 @@ def draw_lines(axes: Axes, comparison: Comparison, metric: str) -> None:
     style.grid(axes, "y")
 
 
-def places_of(comparison: Comparison) -> tuple[list[float], bool]:
+def _places(comparison: Comparison) -> tuple[list[float], bool]:
     """Return where the values of `across` stand, by logarithm where they span much, and whether they are numbers."""
     points = [point for point in comparison.points if isinstance(point, int | float) and not isinstance(point, bool)]
     if len(points) < len(comparison.points):
@@ -263,7 +265,7 @@ def curves(comparison: Comparison) -> Iterator[Drawing]:
         return
     drawn = style.sheet(len(comparison.points), height=2.0)
     shade = min(0.2, 0.5 / len(comparison.levels))
-    for place, (axes, point) in enumerate(zip(drawn.panels, comparison.points, strict=True)):
+    for place, axes, point in style.panels(drawn, comparison):
         for level in comparison.levels:
             found = comparison.curves.get((level, point))
             if found is None or not found.steps:
@@ -275,10 +277,82 @@ def curves(comparison: Comparison) -> Iterator[Drawing]:
                 found.steps, [e.value for e in found.estimates], color=colour, linewidth=1.2,
                 marker=style.marker(comparison, level), markersize=3, markevery=0.25,
             )  # fmt: skip
-        if comparison.across is not None:
-            style.title(axes, f"{short(comparison.across)} = {style.clipped(written(point), 20)}")
         axes.set_xlabel("environment step" if drawn.bottom_row(place) else "")
         axes.set_ylabel("score" if drawn.first_column(place) else "")
         style.grid(axes, "y")
     remark = f"Score after each step: {STATISTIC_NAMES[comparison.statistic]} over runs with 95 % interval."
     yield Drawing(f"Score along the steps, by {', '.join(comparison.by)}", style.finish(drawn, comparison, remark))
+
+
+Points = list[tuple[float, float]]
+
+
+@figure("published")
+def published(comparison: Comparison) -> Iterator[Drawing]:
+    """Draw each published table against `across`, where that is one of its factors: a panel a metric.
+
+    Time in seconds is drawn by its logarithm: a team without a model and one with differ by orders of magnitude.
+    """
+    for place, table in enumerate(comparison.published):
+        across = comparison.across
+        if across is None or across not in table.factors:
+            continue
+        places = dict(zip(comparison.points, _places(comparison)[0], strict=True))
+        series = {metric: _series(table, metric, across, places) for metric in table.metrics if metric in METRICS}
+        shown = [metric for metric, found in series.items() if found]
+        if not shown:
+            continue
+        labels = dict.fromkeys(label for found in series.values() for label in found)
+        lines = {label: _line(number) for number, label in enumerate(labels)}
+        drawn = style.sheet(len(shown), height=2.3)
+        for panel, (axes, metric) in enumerate(zip(drawn.panels, shown, strict=True)):
+            style.title(axes, METRICS[metric].title + arrow(metric))
+            _lines(axes, comparison, metric)
+            for label, line in lines.items():
+                if points := series[metric].get(label):
+                    x, y = zip(*points, strict=True)
+                    axes.plot(x, y, **line)
+            if METRICS[metric].unit == "s":
+                axes.set_yscale("log")
+                axes.yaxis.set_major_formatter(FormatStrFormatter("%g"))
+                axes.yaxis.set_minor_formatter(NullFormatter())
+            axes.set_xlabel(short(across) if drawn.bottom_row(panel) else "")
+        remark = f"{STATISTIC_NAMES[comparison.statistic].capitalize()} with 95 % interval. Published: {table.source}."
+        others = [Line2D([], [], label=style.clipped(f"published: {label}"), **line) for label, line in lines.items()]
+        yield Drawing(
+            f"Published and here: {', '.join(shown)} against {across}",
+            style.finish(drawn, comparison, remark, more=others),
+            "published" if place == 0 else f"published_{place + 1}",
+        )
+
+
+def _series(table: Published, metric: str, across: str, places: Mapping[Scalar, float]) -> Mapping[str, Points]:
+    """Return the published values of a metric by the place of `across`, a series for each set of the other factors."""
+    column = len(table.factors) + list(table.metrics).index(metric)
+    found: dict[str, Points] = {}
+    for row in table.rows:
+        factors = dict(zip(table.factors, row, strict=False))
+        place, value = places.get(cast("Scalar", factors.pop(across))), _mean(row[column])
+        if place is not None and value is not None:
+            label = " / ".join(str(factor) for factor in factors.values() if factor is not None)
+            found.setdefault(label, []).append((place, value))
+    return found
+
+
+def _mean(value: Value) -> float | None:
+    match value:
+        case [mean, _]:
+            return mean
+        case int() | float():
+            return value
+        case _:
+            return None
+
+
+def _line(number: int) -> dict[str, Any]:
+    """Return how a published series is drawn: dashed and hollow, so that none is taken for runs."""
+    marker = style.MARKERS[number % len(style.MARKERS)]
+    return {
+        "color": style.INK, "linestyle": "--", "linewidth": 0.8, "marker": marker, "markersize": 3.5,
+        "markerfacecolor": "none",
+    }  # fmt: skip

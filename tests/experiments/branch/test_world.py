@@ -163,7 +163,7 @@ def test_a_changed_world_is_brought_back_frame_by_frame(name: str, runs: Path, t
     assert before not in shown[:1]
     found = verify_run(branch)
     assert (found.problems, found.unverified) == ([], [])
-    page = read_episode(branch).film.page(0)
+    page = orjson.loads(read_episode(branch).film.data(0))
     assert page["problems"] == []
     assert compute_metrics(trace)["outcome.steps_over_lower_bound"] is None
 

@@ -41,7 +41,8 @@ def browser() -> Iterator[Browser]:
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = hostile_sweep(tmp_path_factory.mktemp("browser") / "sweep")
     found = read_results(folder)
-    write_report(found, compare([found], Question(baseline="plain")), Output(folder / "report.html", "--out"))
+    compared, output = compare([found], Question(baseline="plain")), Output(folder / "report.html", "--out")
+    write_report(found, compared, output, "quorum report sweep --baseline plain")
     return folder / "report.html"
 
 

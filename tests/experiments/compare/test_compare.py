@@ -13,8 +13,8 @@ from scipy import stats
 
 from maeil.user_errors import UserError
 from quorum.experiments.compare import Comparison, Question, compare
+from quorum.experiments.compare.files import as_json
 from quorum.experiments.compare.notes import notes
-from quorum.experiments.compare.records import as_json
 from quorum.experiments.compare.statistics import Estimate
 from quorum.experiments.compare.tables import SIMULATED, decimals, interval, p_value, tables
 from quorum.experiments.results import read_results

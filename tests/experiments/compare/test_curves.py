@@ -11,8 +11,8 @@ import pytest
 
 from quorum.experiments.compare import Question, compare
 from quorum.experiments.compare.figures import draw_figures
+from quorum.experiments.compare.files import curves, records_as_csv
 from quorum.experiments.compare.notes import notes
-from quorum.experiments.compare.records import as_csv, curves
 from quorum.experiments.results import read_results
 from tests.experiments.folders import real_sweep
 
@@ -53,7 +53,7 @@ def test_they_are_drawn_and_written_only_when_asked_for(sweep: Path) -> None:
     assert "curves" in [drawing.name for drawing in draw_figures(asked)]
     assert "curves" not in [drawing.name for drawing in draw_figures(plain)]
     assert plain.curves == {}
-    lines = as_csv(curves(asked)).splitlines()
+    lines = records_as_csv(curves(asked)).splitlines()
     assert lines[0].endswith("simulated,runs,boards,step,score,score_low,score_high")
     assert len(lines) == 1 + 10 + 7
 
@@ -90,4 +90,4 @@ def test_a_group_without_a_whole_trace_has_no_curve(sweep: Path, tmp_path: Path)
     found = compare([read_results(other)], Question(by=["agents"], across="n", curves=True))
     assert found.curves["heuristic", 5].steps == ()
     assert "curves" in [drawing.name for drawing in draw_figures(found)]
-    assert len(as_csv(curves(found)).splitlines()) == 1 + 10
+    assert len(records_as_csv(curves(found)).splitlines()) == 1 + 10

@@ -17,12 +17,11 @@ from maeil.user_errors import UserError
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.compare import Comparison, Question, compare
-from quorum.experiments.compare.files import write_files
+from quorum.experiments.compare.files import as_json, write_files
 from quorum.experiments.compare.findings import findings
 from quorum.experiments.compare.formats import tables_as_latex
 from quorum.experiments.compare.notes import notes
-from quorum.experiments.compare.records import as_json
-from quorum.experiments.compare.report import Options, page
+from quorum.experiments.compare.report import page
 from quorum.experiments.compare.statistics import sign_flip_interval
 from quorum.experiments.compare.tables import tables
 from quorum.experiments.configuration.cell import Cell
@@ -88,13 +87,14 @@ def test_a_gain_is_taken_over_the_draws_of_one_instant_and_then_over_runs(tmp_pa
     assert (gain.mean.low, gain.mean.high) == pytest.approx(sign_flip_interval(by_run))
     assert (gain.mean.boards, gain.mean.runs, gain.strata) == (8, 40, 8)
     assert found.estimates["outcome.steps", POOR, None].value == pytest.approx(edited.mean())
-    assert "Branches come off 8 instants of 8 runs." in sentences(found)
-    assert "At 8 instants changes were not drawn equally often (2 to 3 draws): each counts with the mean" in sentences(
-        found
+    assert "Branches come off 8 branch points of 8 runs." in sentences(found)
+    assert (
+        "At 8 branch points changes were not drawn equally often (2 to 3 draws): each counts with the mean"
+        in sentences(found)
     )
 
 
-def test_instants_of_one_run_count_once_together(tmp_path: Path) -> None:
+def test_branch_points_of_one_run_count_once_together(tmp_path: Path) -> None:
     for t, steps in ((5, 10), (9, 30)):
         branch(tmp_path, 0, POOR, steps, t=t)
         branch(tmp_path, 0, "", 0, t=t)
@@ -115,7 +115,9 @@ def test_only_branches_of_the_same_prefix_and_instant_are_paired(tmp_path: Path)
     branch(tmp_path, 2, "", 1_000, t=8)
     found = answer(tmp_path)
     assert [(item.mean.value, item.mean.boards) for item in found.differences] == [(6, 1)]
-    assert f"{POOR}: 2 of its 3 instants lack branches without a change, and are left out. A run" in sentences(found)
+    assert f"{POOR}: 2 of its 3 branch points lack branches without a change, and are left out. A run" in sentences(
+        found
+    )
 
 
 def test_a_run_stands_in_for_the_branch_without_a_change_that_it_equals(tmp_path: Path) -> None:
@@ -128,7 +130,7 @@ def test_a_run_stands_in_for_the_branch_without_a_change_that_it_equals(tmp_path
     parent(runs, 7, 1_000)
     found = answer(branches, runs)
     assert [(item.mean.value, item.strata) for item in found.differences] == [((6.5 + 7) / 2, 4)]
-    assert "At 3 instants the run itself is the branch without a change" in sentences(found)
+    assert "At 3 branch points the run itself is the branch without a change" in sentences(found)
     assert "Left aside, as no branch and in the place of none: 1 run." in sentences(found)
 
 
@@ -138,7 +140,7 @@ def test_where_nothing_pairs_it_is_refused_with_the_way_out(tmp_path: Path) -> N
     with pytest.raises(UserError, match=r"no branch has a counterpart without a change.*\nGive the folder of the runs"):
         answer(tmp_path)
     branch(tmp_path, 2, TERSE, 10)
-    with pytest.raises(UserError, match=r"--baseline prompts=terse: no other change was made at an instant"):
+    with pytest.raises(UserError, match=r"--baseline prompts=terse: no other change was made at a branch point"):
         answer(tmp_path, baseline=TERSE)
     with pytest.raises(UserError, match=r"--baseline terse: there is no such level"):
         answer(tmp_path, baseline="terse")
@@ -169,7 +171,7 @@ def test_branches_of_one_run_have_an_interval_over_draws_that_says_nothing_of_ot
     assert "They come off one run: intervals are over draws" in sentences(found)
     assert "tell nothing of other runs" in sentences(found)
     header, (row,) = tables(found)[-1].header, tables(found)[-1].rows
-    assert header[:4] == ("change", "draws", "instants", "gain")
+    assert header[:4] == ("change", "draws", "branch points", "gain")
     assert row[:3] == (POOR, "7", "1")
 
 
@@ -191,7 +193,7 @@ def test_continuations_without_chance_are_reported(tmp_path: Path) -> None:
         "they prove nothing"
     )
     single = answer(family(tmp_path / "single", [[9]], [[4]]))
-    assert "Each change has one draw at each instant." in sentences(single)
+    assert "Each change has one draw at each branch point." in sentences(single)
     assert "Differences are over at most 1 draw, where no p-value can be below 1" in sentences(single)
     assert np.isnan(single.differences[0].mean.low)
 
@@ -218,13 +220,13 @@ def test_changes_are_one_family_of_holms_correction(tmp_path: Path) -> None:
     assert [item.p_holm for item in found] == [4 / 2**7] * 2
 
 
-def test_changes_at_other_instants_are_reported(tmp_path: Path) -> None:
+def test_changes_at_other_branch_points_are_reported(tmp_path: Path) -> None:
     for seed in range(2):
         for t in (5, 9):
             branch(tmp_path, seed, "", 1, t=t)
         branch(tmp_path, seed, POOR, 2)
         branch(tmp_path, seed, TERSE, 2, t=9)
-    assert "Not all changes were made at the same instants" in sentences(answer(tmp_path))
+    assert "Not all changes were made at the same branch points" in sentences(answer(tmp_path))
 
 
 def test_a_parent_of_another_version_is_reported_and_is_no_control_unasked(tmp_path: Path) -> None:
@@ -267,7 +269,7 @@ def test_every_form_of_the_answer_has_the_gain(tmp_path: Path) -> None:
     assert shown[-1].title == "outcome.steps ↓: gain over branches without a change"
     data = json.loads(json.dumps(as_json(found, remarks)))
     (gain,) = data["differences"]
-    assert (gain["change"], gain["baseline"], gain["over"], gain["boards"], gain["instants"]) == (
+    assert (gain["change"], gain["baseline"], gain["over"], gain["boards"], gain["branch_points"]) == (
         POOR, "none", "runs", 7, 7,
     )  # fmt: skip
     assert gain["difference_low"] < gain["difference"] < gain["difference_high"]
@@ -276,9 +278,8 @@ def test_every_form_of_the_answer_has_the_gain(tmp_path: Path) -> None:
     files = {file.name for file in write_files(found, shown, remarks, tmp_path / "out", force=False)}
     assert {"differences.csv", "tables.tex", "difference.outcome.steps.png"} <= files
     assert "Steps differs from branches without a change: llm.poor=1 is worse" in " ".join(findings(found))
-    html = page(read_results(folder), found, tmp_path / "report.html", Options(first_is_baseline=True))
+    html = page(read_results(folder), found, tmp_path / "report.html", "", {})
     assert "gain over branches without a change" in html
-    assert "--by change" in html
 
 
 def test_an_untrusted_change_is_harmless(tmp_path: Path) -> None:
@@ -286,7 +287,7 @@ def test_an_untrusted_change_is_harmless(tmp_path: Path) -> None:
         branch(tmp_path, seed, HOSTILE, 10 + seed)
         branch(tmp_path, seed, "", 3)
     found = answer(tmp_path)
-    html = page(read_results(tmp_path), found, tmp_path / "report.html", Options())
+    html = page(read_results(tmp_path), found, tmp_path / "report.html", "", {})
     assert "<script>alert" not in html
     assert write_files(found, tables(found), notes(found), tmp_path / "out", force=False)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from quorum.experiments.compare import Question, compare
-from quorum.experiments.compare.figures import published
+from quorum.experiments.compare.figures import values
 from quorum.experiments.compare.tables import tables
 from quorum.experiments.results import read_results
 from quorum.experiments.sweep.plan import plan
@@ -49,17 +49,17 @@ def test_published_values_are_drawn_against_the_factor_that_both_have(tmp_path: 
     table = {"source": "A page", "factors": factors, "metrics": metrics, "rows": rows}
     write_plan(tmp_path, cells, published=table)
     results = [read_results(tmp_path)]
-    (drawing,) = published.published(compare(results, Question(by=["arm"], across="n")))
+    (drawing,) = values.published(compare(results, Question(by=["arm"], across="n")))
     steps, seconds = drawing.figure.axes
     dashed = {tuple(line.get_ydata()) for line in steps.lines if line.get_linestyle() == "--"}
     assert dashed == {(9.9,), (4,)}
     reported = {text.get_text() for text in drawing.figure.legends[0].get_texts()}
     assert reported == {"leader", "published: leader", "published: leader / gpt-4o"}
     assert (steps.get_yscale(), seconds.get_yscale()) == ("linear", "log")
-    assert list(published.published(compare(results, Question(by=["n"])))) == []
+    assert list(values.published(compare(results, Question(by=["n"])))) == []
     table = {"source": "A page", "factors": factors, "metrics": metrics, "rows": rows[2:]}
     write_plan(tmp_path, cells, published=table)
-    assert list(published.published(compare([read_results(tmp_path)], Question(by=["arm"], across="n")))) == []
+    assert list(values.published(compare([read_results(tmp_path)], Question(by=["arm"], across="n")))) == []
 
 
 def test_a_sweep_without_one_shows_none(tmp_path: Path) -> None:

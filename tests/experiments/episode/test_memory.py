@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from maeil import TeamContext
 from maeil.errors import ContractError
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import PlanChange
@@ -24,8 +21,6 @@ from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode import team_memory
 from quorum.experiments.episode.runner import Result, run_cell
-from quorum.experiments.results import recorded_prompt
-from quorum.experiments.results.recorded_episode import open_episode
 from tests.conftest import PLUGINS
 
 
@@ -222,20 +217,6 @@ def test_a_damaged_store_is_refused_and_left_as_it_is(played: Played, change: st
     assert str(played.store / MEMORY) in str(caught.value)
     assert digest(played.store / MEMORY) == before
     assert [entry.name for entry in played.out.iterdir()] == [first.name]
-
-
-def test_a_rebuilt_prompt_knows_what_the_team_brought_along(played: Played, monkeypatch: pytest.MonkeyPatch) -> None:
-    played.stored()
-    second = open_episode(played.stored().folder)
-    built: list[TeamContext] = []
-
-    def build(_config: object, context: TeamContext) -> list[Any]:
-        built.append(context)
-        return [SimpleNamespace(think=lambda _: asyncio.sleep(0))] * 2
-
-    monkeypatch.setattr(recorded_prompt, "minds", SimpleNamespace(get=lambda _: SimpleNamespace(build=build)))
-    recorded_prompt.rebuilt_request(second, 0, 0, [])
-    assert built[0].memories["counters"]["episodes"] == 1
 
 
 def test_the_memory_of_other_minds_is_refused(played: Played) -> None:

@@ -10,11 +10,10 @@ from PIL import Image
 from maeil.painting.text import clipped, font, two_lines
 from maeil.user_errors import UserError
 from quorum.experiments.common.outputs import Output
-from quorum.experiments.replay.command import ReplayRequest, run_replay
+from quorum.experiments.replay.command import run_replay
 from quorum.experiments.replay.film import FilmFile, check_target, make_film
 from quorum.experiments.replay.frame_painter import FramePainter
-from quorum.experiments.replay.frames import drawable
-from quorum.experiments.replay.replay import prepare_replay
+from quorum.experiments.replay.replay import drawable, prepare_replay
 from quorum.experiments.results.recorded_episode import open_episode
 from tests.experiments.replay.conftest import CELLS, edit_trace
 
@@ -163,8 +162,7 @@ def test_a_film_tells_a_trace_that_breaks_off(copied, tmp_path) -> None:
     trace = folder / "trace.jsonl"
     trace.write_bytes(trace.read_bytes()[: trace.stat().st_size // 2])
     output = Output(tmp_path / "f.gif", "--out")
-    asked = ReplayRequest(runs=[folder], out=output, fps=8, first=0, last=None, width=None)
-    reported = run_replay(asked, None, quiet=True)
+    reported = run_replay([folder], output, None, fps=8, first=0, last=None, width=None, quiet=True)
     assert len(reported) == 1
     assert "breaks off" in reported[0]
     assert Image.open(BytesIO((tmp_path / "f.gif").read_bytes())).n_frames == open_episode(folder).steps + 1

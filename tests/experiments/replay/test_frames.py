@@ -7,8 +7,7 @@ import pytest
 from maeil.trace import read_trace
 from maeil.trace.events import MessageSent, ScoreChange
 from maeil.user_errors import UserError
-from quorum.experiments.replay.frames import drawable, frames
-from quorum.experiments.replay.replay import prepare_replay
+from quorum.experiments.replay.replay import drawable, frames, prepare_replay
 from quorum.experiments.results.recorded_episode import open_episode
 from tests.experiments.replay.conftest import CELLS, edit_trace
 

@@ -6,8 +6,7 @@ import pytest
 import yaml
 
 from maeil.user_errors import UserError
-from quorum.experiments.replay.frames import drawable
-from quorum.experiments.replay.replay import prepare_replay
+from quorum.experiments.replay.replay import drawable, prepare_replay
 from quorum.experiments.results.recorded_episode import open_episode
 from tests.experiments.replay.conftest import edit_configuration, edit_trace
 

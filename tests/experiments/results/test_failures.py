@@ -9,7 +9,7 @@ import pytest
 
 from maeil import Plan, Thought
 from maeil.user_errors import UserError
-from quorum.experiments.results.breakdown import failures_of
+from quorum.experiments.results.derived import failures_of
 from tests.conftest import Quorum
 from tests.maeil.corridor import Corridor, Rest, Walk
 from tests.maeil.scripted import Scripted, play

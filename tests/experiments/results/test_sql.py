@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from maeil.user_errors import UserError
 from quorum.experiments.results import read_results
 from quorum.experiments.results.sql import ask
-from tests.conftest import Quorum
+from tests.conftest import Quorum, command, environment
 from tests.experiments.folders import outcome, write_run
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import Scripted, play, walk
@@ -87,3 +88,8 @@ def test_the_command_gives_tables_csv_and_json(sweep: Path, quorum: Quorum) -> N
     assert quorum("results", str(sweep), "--sql", question, "--csv").stdout == "n,runs\n2,2\n3,1\n"
     printed = json.loads(quorum("results", str(sweep), "--sql", question, "--json").stdout)
     assert printed == [{"n": 2, "runs": 2}, {"n": 3, "runs": 1}]
+
+
+def test_duckdb_reports_no_leaks_when_the_command_ends(sweep: Path) -> None:
+    words = command("results", str(sweep), "--sql", "select name from results")
+    assert subprocess.run(words, env=environment(), capture_output=True, text=True, check=True).stderr == ""

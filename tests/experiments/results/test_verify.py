@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from maeil.user_errors import UserError
-from quorum.experiments.results.recompute import recompute, write_metrics
+from quorum.experiments.results.derived import recompute, write_metrics
 from quorum.experiments.results.verify import check_folder, verify_run
 from tests.conftest import Quorum
 from tests.experiments.folders import real_sweep, unsealed, write_plan

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import orjson
 import pytest
 
 from maeil.dig.graph import Reaction
@@ -27,7 +28,7 @@ def run() -> Path:
 
 @pytest.fixture(scope="module")
 def page(run: Path) -> Json:
-    return read_episode(run).pages.page(0)
+    return orjson.loads(read_episode(run).pages.data(0))
 
 
 @pytest.fixture(scope="module")

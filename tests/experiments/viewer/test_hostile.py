@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from maeil.trace import SCHEMA
@@ -195,7 +196,7 @@ def write_export(folder: Path, tmp_path: Path) -> str:
 
 def test_pictures_end_where_the_trace_no_longer_fits(episodes: dict[str, Path], tmp_path: Path) -> None:
     made, _, _ = CASES["a lost step"]
-    film = read_episode(damaged(episodes["cube"], tmp_path / "run", made(episodes["cube"]))).film.page(0)
+    film = orjson.loads(read_episode(damaged(episodes["cube"], tmp_path / "run", made(episodes["cube"]))).film.data(0))
     assert film["pictures"] is not None
     assert len(film["pictures"]["frames"]) == 10, "the starts of steps 0 to 9"
 
@@ -203,12 +204,15 @@ def test_pictures_end_where_the_trace_no_longer_fits(episodes: dict[str, Path], 
 def test_compressed_traces_are_read_and_cut_ones_as_far_as_they_go(episodes: dict[str, Path], tmp_path: Path) -> None:
     whole = b"".join(lines(episodes["cube"]))
     packed = gzip.compress(whole)
-    plain = read_episode(episodes["cube"]).pages.page(0)
-    assert read_episode(damaged(episodes["cube"], tmp_path / "a", packed, "trace.jsonl.gz")).pages.page(0) == plain
+    plain = orjson.loads(read_episode(episodes["cube"]).pages.data(0))
+    assert (
+        orjson.loads(read_episode(damaged(episodes["cube"], tmp_path / "a", packed, "trace.jsonl.gz")).pages.data(0))
+        == plain
+    )
     for name, data in (("b", packed[: len(packed) // 2]), ("c", packed[:2000] + b"\x00" * 2000), ("d", b"no gzip")):
         found = read_episode(damaged(episodes["cube"], tmp_path / name, data, "trace.jsonl.gz"))
         assert any("trace.jsonl.gz" in problem for problem in found.overview["problems"])
-        messages = found.pages.page(0)["messages"]
+        messages = orjson.loads(found.pages.data(0))["messages"]
         assert name == "d" or messages == plain["messages"][: len(messages)]
 
 
@@ -240,6 +244,6 @@ def test_a_configuration_that_is_nested_without_end_is_said_to_be_damaged(
     folder = damaged(episodes["cube"], tmp_path / "run", b"".join(lines(episodes["cube"])))
     (folder / "meta.json").unlink()
     (folder / "config.yaml").write_bytes(b"[" * 1_000_000)
-    film = read_episode(folder).film.page(0)
+    film = orjson.loads(read_episode(folder).film.data(0))
     assert film["pictures"] is None
     assert "config.yaml: damaged" in film["problems"][0]

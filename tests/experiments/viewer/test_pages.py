@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+import orjson
 import pytest
 
 from maeil.trace import read_trace
@@ -41,7 +42,7 @@ def began(item: Any, lane: str) -> int:
 
 def read(folder: Path) -> tuple[Episode, list[Any]]:
     episode = read_episode(folder)
-    return episode, [episode.pages.page(number) for number in range(len(episode.pages))]
+    return episode, [orjson.loads(episode.pages.data(number)) for number in range(len(episode.pages))]
 
 
 @pytest.fixture(params=EPISODES)
@@ -55,7 +56,7 @@ def both(request: pytest.FixtureRequest, episodes: dict[str, Path]) -> tuple[Any
     assert len(parts) >= 3
     assert {**paged.overview, "pages": [0]} == whole.overview
     assert paged.overview["pages"] == [part["first"] for part in parts]
-    return whole.pages.page(0), parts
+    return orjson.loads(whole.pages.data(0)), parts
 
 
 def test_pages_together_are_the_whole(both: tuple[Any, list[Any]]) -> None:

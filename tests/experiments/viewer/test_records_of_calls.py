@@ -17,7 +17,9 @@ def test_every_answer_is_found_from_the_thought_that_asked_for_it(tmp_path: Path
     folder = run_cell(Cell.compose(words), tmp_path).folder
     records = [orjson.loads(line) for line in (folder / "calls.jsonl").read_bytes().splitlines()]
     names = read_episode(folder).overview["agents"]
-    thoughts = [thought for thought in read_episode(folder).pages.page(0)["thoughts"] if "numbers" in thought]
+    thoughts = [
+        thought for thought in orjson.loads(read_episode(folder).pages.data(0))["thoughts"] if "numbers" in thought
+    ]
     found = []
     for thought in thoughts:
         for call, numbers in zip(thought["calls"], thought["numbers"], strict=True):

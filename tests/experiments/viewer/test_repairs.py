@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import orjson
 import pytest
 
 from maeil.extensions.repair.events import RepairChecked, RepairEnded, RepairStarted
@@ -27,7 +28,7 @@ def repaired() -> Path:
 
 @pytest.fixture(scope="module")
 def repairs(repaired: Path) -> list[Json]:
-    return read_episode(repaired).pages.page(0)["repairs"]
+    return orjson.loads(read_episode(repaired).pages.data(0))["repairs"]
 
 
 def test_the_page_has_every_check_that_found_something_with_what_was_done(repaired: Path, repairs: list[Json]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import orjson
 import pytest
 
 from cube_env.symbolic.actions import Direction, Move
@@ -38,7 +39,7 @@ def shown(page: Json) -> Iterator[Shown]:
 
 
 def ways_of(folder: Path) -> list[Shown]:
-    page = read_episode(folder).ways.page(0)
+    page = orjson.loads(read_episode(folder).ways.data(0))
     assert page["problems"] == []
     return list(shown(page))
 
@@ -94,7 +95,7 @@ def test_an_action_has_a_way_as_long_as_it_runs_and_no_longer(episodes: Mapping[
 def test_an_agent_of_cube_goes_where_its_way_said(episodes: Mapping[str, Path]) -> None:
     """Where it did not wait: each first point is where the agent is, and most next ones where it is a step later."""
     folder = episodes["cube"]
-    pictures: Any = read_episode(folder).film.page(0)["pictures"]
+    pictures: Any = orjson.loads(read_episode(folder).film.data(0))["pictures"]
     ways = ways_of(folder)
     marks: dict[str, tuple[float, float]] = {}
     places = []
@@ -119,14 +120,14 @@ def test_an_agent_of_cube_goes_where_its_way_said(episodes: Mapping[str, Path]) 
 
 
 def test_a_world_that_tells_no_ways_has_none(episodes: Mapping[str, Path]) -> None:
-    pictures = read_episode(episodes["squeeze"]).film.page(0)["pictures"]
+    pictures = orjson.loads(read_episode(episodes["squeeze"]).film.data(0))["pictures"]
     assert pictures is not None
     assert not pictures["ways"]
-    assert read_episode(episodes["squeeze"]).ways.page(0) == {"first": 0, "frames": [], "problems": []}
+    assert orjson.loads(read_episode(episodes["squeeze"]).ways.data(0)) == {"first": 0, "frames": [], "problems": []}
 
 
 def test_a_way_that_is_walked_on_is_not_written_again(episodes: Mapping[str, Path]) -> None:
-    frames = read_episode(episodes["cube"]).ways.page(0)["frames"]
+    frames = orjson.loads(read_episode(episodes["cube"]).ways.data(0))["frames"]
     assert sum(len(frame.get("s", [])) // 3 for frame in frames) > 20
 
 

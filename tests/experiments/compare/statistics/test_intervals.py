@@ -18,8 +18,7 @@ from quorum.experiments.compare.statistics import (
     share_greater,
     sign_flip_interval,
 )
-from quorum.experiments.compare.statistics.bootstrap import _leave_one_out
-from quorum.experiments.compare.statistics.intervals import t_cdf, t_quantile
+from quorum.experiments.compare.statistics.intervals import _leave_one_out, t_cdf, t_quantile
 
 FLOATS = st.floats(-1e3, 1e3).map(lambda value: round(value, 3))
 SAMPLES = st.lists(FLOATS, min_size=1, max_size=25).map(np.array)

@@ -1,0 +1,263 @@
+"""What is derived from recorded traces: metrics, computed again; tables for each agent or message; failures."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from types import UnionType
+from typing import Any, Final, TypeVar, get_type_hints
+
+from maeil.errors import MetricError
+from maeil.failures import Failure, find_failures
+from maeil.metrics import METRICS as KNOWN
+from maeil.metrics import Value, compute_metrics
+from maeil.metrics.costs import AgentCost, MessageCost, costs_per_agent, costs_per_message
+from maeil.trace import Trace
+from maeil.user_errors import UserError, choices_hint
+from quorum.experiments.common.consoles import Console, Text
+from quorum.experiments.common.extension_errors import as_extension_error
+from quorum.experiments.common.files import write_all
+from quorum.experiments.common.run_files import LARGEST_META, META, DamagedFile, RunFiles
+from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
+from quorum.experiments.results.run_folder import METRICS, RunFolder, contradicts_itself, read_whole_trace
+from quorum.experiments.results.summary import print_aligned, shown
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Recomputed:
+    """The metrics of one trace.
+
+    Attributes:
+        run: the folder of the episode or the file of its trace, as it was given.
+        outcome: how the episode ended; None when the trace breaks off before the end.
+        answerers: the language models that answered in it.
+        metrics: by name.
+    """
+
+    run: Path
+    outcome: str | None
+    answering_models: AnsweringModels
+    metrics: Mapping[str, Value]
+
+    @property
+    def name(self) -> str:
+        """Name of the episode's folder, or of the file where that is no trace's usual name."""
+        run = self.run.resolve()
+        return run.name if run.is_dir() or not run.name.startswith("trace.jsonl") else run.parent.name
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON-ready data."""
+        return {
+            "run": str(self.run),
+            "outcome": self.outcome,
+            **self.answering_models.plain(),
+            "metrics": dict(self.metrics),
+        }
+
+
+def recompute(run: Path) -> Recomputed:
+    """Compute the metrics of a trace, whole or as a killed run left it.
+
+    Args:
+        run: the folder of an episode, or the file of its trace.
+
+    Raises:
+        UserError: there is no trace, or it is damaged, or newer than this version.
+    """
+    trace = read_whole_trace(run)
+    try:
+        metrics = compute_metrics(trace)
+    except MetricError as error:
+        if (mistake := as_extension_error(error)) is not None:
+            raise mistake from error
+        raise contradicts_itself(run, str(error)) from error
+    outcome = trace.end.outcome if trace.end is not None else None
+    return Recomputed(run, outcome, answering_models(trace), metrics)
+
+
+def of_all(runs: Iterable[Path], evaluate: Callable[[Path], T]) -> tuple[list[T], list[UserError]]:
+    """Evaluate many traces; return what can be had, and what is wrong with the others."""
+    done: list[T] = []
+    wrong: list[UserError] = []
+    for run in runs:
+        try:
+            done.append(evaluate(run))
+        except UserError as error:
+            wrong.append(error)
+    return done, wrong
+
+
+def write_metrics(done: Recomputed) -> Path:
+    """Replace `metrics.json` next to a trace and its digest in `meta.json`: both or none.
+
+    What was once found out on demand stays there.
+
+    Raises:
+        UserError: they cannot be written there.
+    """
+    folder = done.run if done.run.is_dir() else done.run.parent
+    target = folder / METRICS
+    metrics = {**done.metrics, **{name: value for name, value in _found(folder) if name not in done.metrics}}
+    data = (json.dumps(metrics, indent=2, ensure_ascii=False) + "\n").encode()
+    meta = _with_digest(RunFiles(folder), hashlib.sha256(data).hexdigest())
+    write_all({target: data} if meta is None else {target: data, folder / META: meta})
+    return target
+
+
+def _found(folder: Path) -> Iterator[tuple[str, Value]]:
+    """Return the metrics in the folder that are computed on demand alone; none where its file is missing or damaged."""
+    run = RunFolder(folder)
+    with suppress(DamagedFile):
+        for name, value in (run.metrics() if run.files.names(METRICS) else {}).items():
+            if name in KNOWN and KNOWN[name].on_demand:
+                yield name, value
+
+
+def _with_digest(files: RunFiles, digest: str) -> bytes | None:
+    """Return `meta.json` with the digest that new metrics have; None where it holds none.
+
+    Raises:
+        DamagedFile: it cannot be read.
+    """
+    if METRICS not in files.digests:
+        return None
+    meta = json.loads(files.read(META, LARGEST_META) or b"{}")
+    meta["files"][METRICS] = digest
+    return (json.dumps(meta, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+TABLES: Final[Mapping[str, tuple[type, Callable[[Trace], Sequence[Any]]]]] = {
+    "agent": (AgentCost, costs_per_agent),
+    "message": (MessageCost, costs_per_message),
+}
+"""The tables by what a row is for: the type of a row, and what makes them."""
+
+_SQL = {int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
+
+
+Records = Sequence[Mapping[str, Any]]
+"""A table: a record for each agent or message."""
+
+
+def find_table(per: str) -> tuple[type, Callable[[Trace], Sequence[Any]]]:
+    """Return the type of the rows of a table, and what makes them.
+
+    Raises:
+        UserError: there is no such table.
+    """
+    if per not in TABLES:
+        raise UserError(f"--per {per}: there is no such table", choices_hint(per, "They are", list(TABLES)))
+    return TABLES[per]
+
+
+def break_down(run: Path, per: str) -> Records:
+    """Compute a table of a trace, whole or as a killed run left it.
+
+    Args:
+        run: the folder of an episode, or the file of its trace.
+        per: `agent` or `message`.
+
+    Raises:
+        UserError: there is no such table, or no trace, or it is damaged, or newer than this version.
+    """
+    _, make = find_table(per)
+    _, rows = _derived(run, f"per {per}", make)
+    return [asdict(row) for row in rows]
+
+
+def _derived(run: Path, what: str, derive: Callable[[Trace], T]) -> tuple[Trace, T]:
+    trace = read_whole_trace(run)
+    try:
+        return trace, derive(trace)
+    except Exception as error:
+        raise contradicts_itself(run, f"{what}: {type(error).__name__}: {error}") from error
+
+
+def columns(per: str) -> dict[str, str]:
+    """Return the columns of a table with their types in SQL."""
+    row, _ = find_table(per)
+    hints = get_type_hints(row)
+    return {one.name: _SQL[_base(hints[one.name])] for one in fields(row)}
+
+
+def _base(hint: Any) -> type:
+    """Return the type of a value that may be None."""
+    found: type = next(kind for kind in hint.__args__ if kind in _SQL) if isinstance(hint, UnionType) else hint
+    return found
+
+
+def print_breakdowns(found: Iterable[tuple[Path, Records]], per: str, console: Console) -> None:
+    """Print a table for each trace, under its name. Lines are as long as they need to be.
+
+    Rows may have more columns than their table, all numbers and behind its own.
+    """
+    own = columns(per)
+    for run, rows in found:
+        console.print(Text(str(run), style="bold"), soft_wrap=True)
+        names = tuple(dict.fromkeys(name for row in (own, *rows) for name in row))
+        kinds = [own.get(name) for name in names]
+        lines = [names, *(tuple(map(shown, row.values())) for row in rows)]
+        print_aligned(lines, [kind != "VARCHAR" for kind in kinds], console)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFailures:
+    """The failures of a run.
+
+    Attributes:
+        run: the folder of the episode or the file of its trace, as it was given.
+        names: of the participants.
+        failures: in the order in which they show.
+    """
+
+    run: Path
+    names: Sequence[str]
+    failures: Sequence[Failure]
+
+    def plain(self) -> Mapping[str, Any]:
+        """Return them as JSON-ready data."""
+        return {"run": str(self.run), "failures": [plain_failure(found, self.names) for found in self.failures]}
+
+
+def plain_failure(found: Failure, names: Sequence[str]) -> dict[str, Any]:
+    """Return a failure as JSON-ready data; `event` is the number of the line in the trace, from 0."""
+    return {
+        "kind": str(found.kind),
+        "mast": found.kind.mast,
+        "agent": names[found.agent],
+        "t": found.t,
+        "task": found.task,
+        "proofs": [{"event": proof.seq, "t": proof.t, "words": proof.words} for proof in found.proofs],
+    }
+
+
+def failures_of(run: Path) -> FoundFailures:
+    """Find the failures of a trace, whole or as a killed run left it.
+
+    Raises:
+        UserError: there is no trace, or it is damaged, or newer than this version.
+    """
+    trace, found = _derived(run, "failures", find_failures)
+    return FoundFailures(run, (*trace.start.agents, *trace.start.coordinators), found)
+
+
+def print_failures(runs: Sequence[FoundFailures], console: Console) -> None:
+    """Print each failure with its proofs, under the name of its run, and how many there are of each kind."""
+    for run in runs:
+        console.print(Text(str(run.run), style="bold"), soft_wrap=True)
+        for found in run.failures:
+            about = f" about {found.task}" if found.task else ""
+            line = f"  t = {found.t}: {found.kind} ({found.kind.mast}) of {run.names[found.agent]}{about}"
+            console.print(Text(line), soft_wrap=True)
+            for proof in found.proofs:
+                console.print(Text(f"      t = {proof.t}, event {proof.seq}: {proof.words}"), soft_wrap=True)
+        kinds = Counter(str(found.kind) for found in run.failures)
+        summary = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
+        console.print(Text(f"  {summary or 'no failure that the trace proves'}"), soft_wrap=True)
