@@ -14,7 +14,7 @@ board, as ever; where all of them come off one, it is the draw.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -87,7 +87,8 @@ def find_design(
     varying: list[list[Scalar]] = []
     aligned: list[list[Scalar]] = []
     inputs = {key for row in rows for key in row.inputs}
-    for factor in _names_first(key for row in rows for key in (*row.factors, *row.inputs)):
+    factors = dict.fromkeys(key for row in rows for key in (*row.factors, *row.inputs))
+    for factor in sorted(factors, key=lambda factor: not factor.endswith(".name")):  # options before their knobs
         values = [value_of(row, factor) for row in rows]
         distinct = set(values) - {None} if factor in inputs else set(values)  # other minds have other templates
         if factor in own or len(distinct) == 1:
@@ -130,11 +131,6 @@ def _unit(rows: Sequence[Row], points: Sequence[Scalar]) -> Unit:
     if all(len(found) == 1 for found in boards.values()):
         return "draws"
     return "runs" if all(len(boards[point]) == len(runs[point]) for point in runs) else "boards"
-
-
-def _names_first(factors: Iterable[str]) -> list[str]:
-    """Return each factor once, those that name the option of a group before its knobs."""
-    return sorted(dict.fromkeys(factors), key=lambda factor: not factor.endswith(".name"))
 
 
 def _determined(values: Sequence[Scalar], keys: Sequence[Hashable]) -> bool:

@@ -120,17 +120,13 @@ def _place(comparison: Comparison, level: str, point: Scalar) -> Record:
 
 def _bounds(comparison: Comparison, metric: str, group: Group) -> Record:
     """Return the statistic that is shown with the runs that are left out as failures and as successes."""
-    none = Estimate(math.nan, math.nan, math.nan, 0, 0)
-    ends = comparison.bounds.get((metric, group.level, group.point), (none, none))
-    return {
-        key: number
-        for name, found in zip(("if_failures", "if_successes"), ends, strict=True)
-        for key, number in _ends(name, found).items()
-    }
+    failures, successes = comparison.bounds.get((metric, group.level, group.point), (None, None))
+    return {**_ends("if_failures", failures), **_ends("if_successes", successes)}
 
 
-def _ends(name: str, found: Estimate) -> Record:
-    return {name: _number(found.value), f"{name}_low": _number(found.low), f"{name}_high": _number(found.high)}
+def _ends(name: str, found: Estimate | None) -> Record:
+    value, low, high = (found.value, found.low, found.high) if found is not None else (math.nan,) * 3
+    return {name: _number(value), f"{name}_low": _number(low), f"{name}_high": _number(high)}
 
 
 def _number(number: float) -> float | None:

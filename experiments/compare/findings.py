@@ -65,7 +65,7 @@ def _significant(comparison: Comparison, title: str, found: Sequence[Difference]
     largest = sorted(found, key=lambda item: -abs(item.mean.value))
     places = decimals(item.mean for item in found)
     parts = [
-        f"{_place(comparison, item)}{_direction(item)}: {interval(item.mean, places, signed=True)}"
+        f"{_at(comparison, item.level, item.point)}{_direction(item)}: {interval(item.mean, places, signed=True)}"
         f"{_unit(item.metric)} (p {_p(item.p_holm)}, {item.mean.boards} {comparison.unit})"
         for item in largest[:_FEW]
     ]
@@ -79,7 +79,8 @@ def _nothing(comparison: Comparison, title: str, found: Sequence[Difference]) ->
     if not largest.differing:
         return f"{start} No {comparison.unit[:-1]} differs."
     size = interval(largest.mean, decimals([largest.mean]), signed=True)
-    seen = f"The largest is {size}{_unit(largest.metric)}, {_place(comparison, largest)} ({_chances(largest)})."
+    place = _at(comparison, largest.level, largest.point)
+    seen = f"The largest is {size}{_unit(largest.metric)}, {place} ({_chances(largest)})."
     needed, there = boards_needed(largest) or _FEWEST, largest.mean.boards
     if needed <= there:
         found_in = "one of this size is found in four of five cases at most"
@@ -103,10 +104,6 @@ def _means(comparison: Comparison, metric: str, title: str) -> Iterator[str]:
     words = ("highest", "lowest") if len(parts) > 1 else ("",)
     ends_in_words = "; ".join(f"{word} for {part}".strip() for word, part in zip(words, parts, strict=True))
     yield f"{title} ({STATISTIC_NAMES[comparison.statistic]}): {ends_in_words}."
-
-
-def _place(comparison: Comparison, item: Difference) -> str:
-    return _at(comparison, item.level, item.point)
 
 
 def _at(comparison: Comparison, level: str, point: Scalar) -> str:

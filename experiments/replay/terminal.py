@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import rich.text
 from rich.console import Group, RenderableType
@@ -21,6 +20,10 @@ _CHROME = 7
 """Rows around a board: its label, and its caption with a message of some lines."""
 _GAP = 3
 """Columns between two boards."""
+
+
+_Picture = tuple[rich.text.Text, str]
+"""A world in characters, and what it says of the instant."""
 
 
 def play(replay: Replay, console: Console, fps: float, sleep: Callable[[float], None] = time.sleep) -> None:
@@ -42,7 +45,7 @@ def play(replay: Replay, console: Console, fps: float, sleep: Callable[[float], 
         if not isinstance(world, Drawable):
             return _as_text(world)
         drawing = world.draw()
-        return _Picture(as_characters(world.canvas(), drawing, width, rows), drawing.caption)
+        return as_characters(world.canvas(), drawing, width, rows), drawing.caption
 
     screen: RenderableType = ""
     with Live(console=console, screen=True, auto_refresh=False) as live:
@@ -62,36 +65,30 @@ def print_frames(replay: Replay, console: Console) -> None:
     for frames in replay.frames(_as_text):
         for label, run, frame in zip(replay.labels, replay.runs, frames, strict=True):
             who = f"{SIMULATED} · {label}" if run.answering_models.simulated else label
-            lines = (who, *caption(frame, run.steps, frame.picture.remark), frame.said)
+            board, remark = frame.picture
+            lines = (who, *caption(frame, run.steps, remark), frame.said)
             head = "\n".join(line for line in lines if line)
             console.print(Text(head), soft_wrap=True)
-            console.print(Text(frame.picture.text.plain.rstrip("\n") + "\n"), soft_wrap=True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Picture:
-    """A world in characters, and what it says of the instant."""
-
-    text: rich.text.Text
-    remark: str
+            console.print(Text(board.plain.rstrip("\n") + "\n"), soft_wrap=True)
 
 
 def _as_text(world: World) -> _Picture:
     remark = world.draw().caption if isinstance(world, Drawable) else ""
-    return _Picture(Text.from_ansi(world.ansi()), remark)
+    return Text.from_ansi(world.ansi()), remark
 
 
 def _side_by_side(replay: Replay, frames: tuple[Frame[_Picture], ...], width: int) -> RenderableType:
     table = Table.grid(padding=(0, _GAP, 0, 0))
     panels = []
     for label, run, frame in zip(replay.labels, replay.runs, frames, strict=True):
-        count, detail = caption(frame, run.steps, frame.picture.remark)
+        board, remark = frame.picture
+        count, detail = caption(frame, run.steps, remark)
         simulated = [(f"{SIMULATED} · ", "bold red")] if run.answering_models.simulated else []
         head = Text.assemble(
             *simulated, (label, "bold"), "\n", (count, "bold"), "\n", (detail, "bold" if frame.end else ""),
             no_wrap=True, overflow="ellipsis",
         )  # fmt: skip
         table.add_column(width=width)
-        panels.append(Group(head, frame.picture.text, Text(frame.said)))
+        panels.append(Group(head, board, Text(frame.said)))
     table.add_row(*panels)
     return table

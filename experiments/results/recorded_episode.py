@@ -25,7 +25,6 @@ from quorum.experiments.configuration.registry import worlds
 from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
 from quorum.experiments.results.rows import flatten
 from quorum.experiments.results.run_folder import (
-    TRACES,
     RunFolder,
     contradicts_itself,
     is_run,
@@ -205,9 +204,7 @@ def read_beginning(folder: Path) -> Beginning:
         DamagedFile: the first event or the configuration cannot be read.
     """
     run = RunFolder(folder)
-    name = run.trace_name()
-    if name is None:
-        raise run.files.damaged(TRACES[0], "there is no such file")
+    name = run.require_trace()
     with closing(run.files.lines(name)) as lines:  # type: ignore[type-var] # it is a generator
         first = next(lines, b"")
     try:

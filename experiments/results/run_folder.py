@@ -31,7 +31,7 @@ from quorum.experiments.results.run_meta import RunMeta
 METRICS, CONFIG = "metrics.json", "config.yaml"
 TRACES = ("trace.jsonl", "trace.jsonl.gz")
 _FILES = (META, CONFIG, *TRACES)
-_LARGEST = {METRICS: 4 * MIB, CONFIG: MIB}
+_LARGEST = {META: LARGEST_META, METRICS: 4 * MIB, CONFIG: MIB}
 """Bytes of the files that are read as a whole."""
 _NUMBERS = {bool, int, float, type(None)}
 
@@ -61,9 +61,7 @@ class RunFolder:
         return self._meta
 
     def _read_meta(self) -> RunMeta:
-        data = self.files.read(META, LARGEST_META)
-        if data is None:
-            raise self.files.damaged(META, "there is no such file")
+        data = self._read(META)
         try:
             meta = RunMeta.model_validate_json(data)
             orjson.dumps(meta.configuration)  # no number beyond 64 bits, and no bottomless nesting
@@ -130,15 +128,24 @@ class RunFolder:
         """Return the name of the file of its trace; None where there is none."""
         return next((name for name in TRACES if self.files.names(name)), None)
 
+    def require_trace(self) -> str:
+        """Return the name of the file of its trace.
+
+        Raises:
+            DamagedFile: there is none.
+        """
+        name = self.trace_name()
+        if name is None:
+            raise self.files.damaged(TRACES[0], "there is no such file")
+        return name
+
     def trace(self) -> Trace:
         """Read a trace of which no event is missing but at its end.
 
         Raises:
             DamagedFile: there is none, or it is damaged, or newer than this version.
         """
-        name = self.trace_name()
-        if name is None:
-            raise self.files.damaged(TRACES[0], "there is no such file")
+        name = self.require_trace()
         return _parsed(self.files, name, self.files.lines(name))
 
     def whole_trace(self) -> Trace:

@@ -19,7 +19,7 @@ from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.results.derived import TABLES, break_down, columns
 from quorum.experiments.results.results_folder import factor_columns, metric_columns
 from quorum.experiments.results.rows import OWN, Results, Row, Scalar
-from quorum.experiments.results.run_folder import TRACES, RunFolder
+from quorum.experiments.results.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -149,10 +149,9 @@ def _copy_trace(run: RunFolder, target: Path) -> None:
     Raises:
         DamagedFile: the trace is not whole; what there is of it is copied.
     """
-    name, end = run.trace_name(), False
+    target.write_bytes(b"")
+    name, end = run.require_trace(), False
     with target.open("wb") as file:
-        if name is None:
-            raise run.files.damaged(TRACES[0], "there is no such file")
         for number, line in enumerate(run.files.lines(name), start=1):
             if not line.startswith(b"{"):
                 raise run.files.damaged(name, f"damaged: line {number} is no event")

@@ -185,18 +185,17 @@ def _place_of(meta: RunMeta) -> LinePlace | None:
     return None
 
 
-def _misfits(places: Mapping[str, LinePlace | None]) -> dict[str, str]:
+def _misfits(places: Mapping[str, LinePlace]) -> dict[str, str]:
     """Return the runs that do not fit to the one before them, each with the reason.
 
     Args:
         places: of runs, by name. Those whose line has no run before them here are not judged.
     """
-    names = {(place.line, place.episode): name for name, place in places.items() if place is not None}
+    names = {(place.line, place.episode): name for name, place in places.items()}
     found = {}
     for name, place in places.items():
-        before = names.get((place.line, place.episode - 1)) if place is not None else None
-        left = places[before] if before is not None else None
-        if place is not None and left is not None and place.before != left.after:
+        before = names.get((place.line, place.episode - 1))
+        if before is not None and place.before != places[before].after:
             found[name] = f"{MEMORY_BEFORE}: it began with another memory than the {MEMORY} of {before}"
     return found
 
@@ -281,7 +280,8 @@ def check_folder(folder: Path, plugins: Sequence[str] = ()) -> FolderCheck:
     for name, found in runs.items():
         if found.hash not in ("", planned.get(name, found.hash)):
             found.problems.append(f"it is the run of another cell, of hash {found.hash[:8]}")
-    for name, problem in _misfits({name: run.place for name, run in runs.items()}).items():
+    places = {name: found.place for name, found in runs.items() if found.place is not None}
+    for name, problem in _misfits(places).items():
         runs[name].problems.append(problem)
     missing = tuple(name for name in planned if name not in runs)
     return FolderCheck(folder, tuple(runs.values()), missing, tuple(_advice(folder, runs.values(), sweep)))

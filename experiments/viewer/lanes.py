@@ -175,7 +175,8 @@ class LaneBuilder:
                 self.traffic.read(event)
                 self._note_reader(event.message, "read", (event.agent, t, t_hat))
             case e.ThoughtStart():
-                self._begin_thought(stamped, event)
+                thought = {"t": t, "begins": t_hat, **asdict(event)}
+                self._thinking[event.agent] = self._add("thoughts", thought)
             case e.ThoughtEnd():
                 self._end_thought(stamped, event)
             case e.MessageSent():
@@ -206,10 +207,6 @@ class LaneBuilder:
             case e.EpisodeEnd():
                 self.ended = True
                 page["end"] = {"t": t, **asdict(event)}
-
-    def _begin_thought(self, stamped: Stamped, event: e.ThoughtStart) -> None:
-        thought: Json = {"t": stamped.t, "begins": stamped.t_hat, **asdict(event)}
-        self._thinking[event.agent] = self._add("thoughts", thought)
 
     def _end_thought(self, stamped: Stamped, event: e.ThoughtEnd) -> None:
         self.simulated = self.simulated or any(call.get("simulated") is True for call in event.calls)
@@ -246,9 +243,9 @@ class LaneBuilder:
             self._latest[event.agent] = event.plan
             for message in self.traffic.plan_committed(event.agent, stamped.t_hat):
                 self._note_reader(message, "passed_over", (event.agent,))
-        status: tuple[Any, ...] = (stamped.t, stamped.t_hat, event.status, event.reason)
-        item.value["statuses"].append(status)
-        self._amend("plans", item.places, [status])
+        status = [(stamped.t, stamped.t_hat, event.status, event.reason)]
+        item.value["statuses"] += status
+        self._amend("plans", item.places, {"statuses": status})
 
     def _change_action(self, stamped: Stamped, event: e.ActionChange) -> None:
         key = (event.plan, event.index)

@@ -57,7 +57,7 @@ class Pages:
             number: of the page.
             lane: of the item.
             index: of the item in it.
-            addition: to lists of a message, by name, or to `statuses` of a plan; the end of an action or of a thought.
+            addition: to lists of a message or a plan, by name; the end of an action or of a thought.
         """
         self._late[number].append((lane, index, addition))
 
@@ -89,11 +89,9 @@ def _put(items: list[Any], lane: Open, index: int, addition: Any) -> None:
     match lane:
         case "thoughts":
             items[index].update(addition)
-        case "messages":
-            for key, readers in addition.items():
-                items[index][key] += readers
-        case "plans":
-            items[index]["statuses"] += addition
+        case "messages" | "plans":
+            for key, further in addition.items():
+                items[index][key] += further
         case "actions":
             items[index][-len(addition) :] = addition
 

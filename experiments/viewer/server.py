@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-import socket
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from functools import partial
@@ -248,26 +247,8 @@ def serve(library: Library, port: int, ready: Callable[[str], None]) -> None:
     with contextlib.closing(listen(port)) as listener:
         taken = listener.getsockname()[1]
         app = application(library, token, taken)
-        announce = partial(ready, f"http://{HOST}:{taken}/{token}/")
         with contextlib.suppress(KeyboardInterrupt):
-            listener.listen(128)
+            listener.listen(128)  # who asks before the server answers waits for it
             Thread(target=library.prepare, daemon=True).start()  # by the time the browser asks, it may be there
-            _Server(server_config(app, Connections()), announce).run(sockets=[listener])
-
-
-class _Server(uvicorn.Server):
-    """A server that says when it answers.
-
-    Args:
-        config: of the server.
-        ready: called then.
-    """
-
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._ready = ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to answer, and say so."""
-        await super().startup(sockets)
-        self._ready()
+            ready(f"http://{HOST}:{taken}/{token}/")
+            uvicorn.Server(server_config(app, Connections())).run(sockets=[listener])

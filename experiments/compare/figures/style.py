@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -256,19 +257,21 @@ def grid(axes: Axes, axis: str = "both") -> None:
     axes.grid(axis=axis, linewidth=0.5)  # type: ignore[arg-type] # 'x', 'y' or 'both'
 
 
+_SAVED: Mapping[str, Mapping[str, Any]] = {
+    "pdf": {"metadata": {"CreationDate": None, "Creator": None, "Producer": None}},
+    "png": {"metadata": {"Software": None}, "dpi": 200, "pil_kwargs": {"compress_level": 1}},
+    "svg": {"metadata": {"Date": None}},
+}
+"""How each form is saved: without a date, so that equal figures are equal bytes."""
+
+
 def rendered(figure: Figure, form: str) -> bytes:
-    """Return a figure as a file's content, without a date: equal figures are equal bytes.
+    """Return a figure as a file's content.
 
     Args:
         figure: drawn within `styled`.
         form: `png`, `svg`, or `pdf`, whose fonts are embedded.
     """
     file = io.BytesIO()
-    if form == "pdf":
-        figure.savefig(file, format=form, metadata={"CreationDate": None, "Creator": None, "Producer": None})
-        return file.getvalue()
-    if form == "png":
-        figure.savefig(file, format=form, dpi=200, metadata={"Software": None}, pil_kwargs={"compress_level": 1})
-        return file.getvalue()
-    figure.savefig(file, format=form, metadata={"Date": None})
-    return sanitize_lines(file.getvalue().decode()).encode()
+    figure.savefig(file, format=form, **_SAVED[form])
+    return sanitize_lines(file.getvalue().decode()).encode() if form == "svg" else file.getvalue()
