@@ -109,18 +109,16 @@ class Negotiation(Topology):
                     return [_write(Act.SPEAK, agent, room)]
             commitments = [taken for taken in conversation.taken if Act.ACKNOWLEDGE in taken.turn.acts]
             votes = _last_round(commitments, room)
-            if not votes or (len(commitments) < self.rounds * len(room) and not self._agreed(votes, conversation)):
+            if not votes or (
+                len(commitments) < self.rounds * len(room)
+                and not is_consensus(votes, self._lacking(votes, conversation))
+            ):
                 return [_write(Act.ACKNOWLEDGE, agent, room) for agent in room]
-        allotted = self._allot(votes, conversation)
+        allotted = allot(votes, self._lacking(votes, conversation)) if any(votes.values()) else {}
         return [_plan(agent, allotted) for agent in conversation.undecided]
 
-    def _agreed(self, votes: Votes, conversation: ConversationState) -> bool:
-        return is_consensus(votes, lacking(conversation.open_tasks(), frozenset(votes)))
-
-    def _allot(self, votes: Votes, conversation: ConversationState) -> dict[int, Task]:
-        if not any(votes.values()):
-            return {}
-        return allot(votes, lacking(conversation.open_tasks(), frozenset(votes)))
+    def _lacking(self, votes: Votes, conversation: ConversationState) -> Lacking:
+        return lacking(conversation.open_tasks(), frozenset(votes))
 
 
 def _write(act: Act, agent: int, room: Sequence[int]) -> Turn:

@@ -106,13 +106,11 @@ class Proposal:
         plans: by agent.
         thoughts: in words.
         rejections: what is wrong with it.
-        readable: whether there is a joint plan at all.
     """
 
     plans: dict[int, Plan]
     thoughts: str = ""
     rejections: tuple[Rejection, ...] = ()
-    readable: bool = True
 
 
 class NoJointPlan(EpisodeStop):

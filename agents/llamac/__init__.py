@@ -12,7 +12,7 @@ from maeil.component import Compatibility, Component, TeamContext
 from maeil.mind import COORDINATOR, Mind
 from quorum.agents.coordination.asking import RoleSpeaker
 from quorum.agents.coordination.follower import needs_leader
-from quorum.agents.llamac.actor import Actor, seen
+from quorum.agents.llamac.actor import Actor
 from quorum.agents.llamac.critic import Scrutiny, TripletCritic
 from quorum.agents.llamac.settings import CRITICS, Answers, LlamacConfig, LlamacRole
 from quorum.agents.prompting.answers import answers_of
@@ -38,7 +38,7 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
     if config.rollout and not skills.rolls_out:
         raise ValueError(f"rollout: joint plans cannot be rolled out in the world '{world.name}': set agents.rollout=0")
     gates = role_of(world.name, "gates", "agents=llamac")(world.vocabulary, config.rollout)
-    evidence = role_of(world.name, "evidence", "agents=llamac", default=seen)
+    evidence = role_of(world.name, "evidence", "agents=llamac", default=lambda _world, view: view.observation)
     prompts = prompts_of_roles(config, world, "llamac", roles_of(config), checks=checks(config, gates))
     answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions, world.agents, skills.tasks)
     actors: list[Mind] = [

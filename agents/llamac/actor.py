@@ -36,7 +36,7 @@ class Actor:
         speaker: asks the agent's own model, for feedback alone.
         answers: the form of its answer.
         gates: the rules of plan confirmation.
-        evidence: returns what they judge by: `seen`, or what the role `evidence` of the world returns.
+        evidence: returns what they judge by: what the agent sees, or what the role `evidence` of the world returns.
         world: whose actions it can take.
         settings: switches and bounds.
     """
@@ -113,8 +113,3 @@ class Actor:
         if self.settings.on_exhaust == "noop" or not legal:
             return None
         return Plan(plan.actions, plan.task, f"not confirmed ({rejection.code})")
-
-
-def seen(_world: World, view: View) -> Observation:
-    """Return what an agent sees: what its part is judged by, unless its world has the role `evidence`."""
-    return view.observation

@@ -356,7 +356,7 @@ class TripletCritic:
         Raises:
             ScrutinyFailed: no proposal can be repaired, or the settings are strict.
         """
-        usable = [found for found in tried if found.readable and self.scrutiny.is_grammatical(found.rejections)]
+        usable = [found for found in tried if self.scrutiny.is_grammatical(found.rejections)]
         if not usable or (self.settings.strict and tried[-1].rejections):
             raise ScrutinyFailed(self.settings.internal_retries, tried[-1].rejections, decision.calls)
         passed = [proposal for proposal in usable if not proposal.rejections]
@@ -387,5 +387,5 @@ def _proposal(
     try:
         thoughts, plans = reply.read(lambda value: reader(value, asked))
     except Misread as error:
-        return Proposal({}, "", error.rejections, readable=False)
+        return Proposal({}, "", error.rejections)
     return Proposal(plans, thoughts, judge(plans))

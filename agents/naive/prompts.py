@@ -26,7 +26,6 @@ from quorum.agents.prompting.answers import task_value
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, write_blocks
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
-from quorum.agents.prompting.pictures import Pictures
 from quorum.agents.prompting.schemas import ground, ids_of
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.skills import prompts_of, skills_of
@@ -60,7 +59,6 @@ class PromptWriter:
         self._answers = answers
         self._example = skills_of(world.name).example(world)
         self._in_words = prompts.form == "words"
-        self._pictures = Pictures(world)
 
     def write(self, view: View, expected: Sequence[Prediction] = ()) -> tuple[ChatMessage, ...]:
         """Write the messages of a turn: the same for equal arguments.
@@ -82,14 +80,9 @@ class PromptWriter:
             "answer": self._answers.keys(view),
             "example": write_example(self._answers.example(view, self._example)),
         }
-        seen = self._pictures.see(view.agent if view.agent < len(self._live.agents) else None)
-        blocks = self._pictures.described(self._blocks(view, expected), "observation", seen)
-        ends = {
-            "predict": bool(self._answers.mates(view)),
-            "expected": bool(expected),
-        }
-        messages = self._frame.write(view, turn, blocks, last=[self._endings[part] for part in ENDINGS if ends[part]])
-        return self._pictures.attached(messages, seen)
+        ends = {"predict": bool(self._answers.mates(view)), "expected": bool(expected)}
+        last = [self._endings[part] for part in ENDINGS if ends[part]]
+        return self._frame.write(view, turn, self._blocks(view, expected), last=last)
 
     def wanted(self, view: View) -> AnswerFormat:
         """Return the form of the answer to a turn."""

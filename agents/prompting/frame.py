@@ -18,6 +18,7 @@ from maeil.world import TellsFacts, World
 from quorum.agents.llm.protocol import ChatMessage, ChatRole
 from quorum.agents.prompting.blocks import write_block
 from quorum.agents.prompting.marks import marks
+from quorum.agents.prompting.pictures import Pictures
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.prompting.templates import Templates, place_of, reason_of
 from quorum.agents.prompting.vocabulary import describe, tell
@@ -52,6 +53,7 @@ class Frame:
             templates.find(part)
         self._system, self._turn = templates.find("system"), templates.find(turn)
         self._agents = len(world.agents)
+        self._pictures = Pictures(world)
         entries = describe(world.vocabulary)
         self._common: dict[str, Any] = {
             "world": world.name,
@@ -91,6 +93,9 @@ class Frame:
             UserError: a template asks for what there is not; the message names its place.
             ValueError: the template of a note cannot be read.
         """
+        embodied = view.agent < self._agents
+        seen = self._pictures.see(view.agent if embodied else None)
+        blocks = self._pictures.described(blocks, "observation", seen)
         notes = {note.block: write_block(note.block, note.shown) for note in view.notes if note.shown}
         blocks = {**blocks, **notes}
         who = {
@@ -99,7 +104,7 @@ class Frame:
             "role": role,
             "name": view.name,
             "names": view.names,
-            "embodied": view.agent < self._agents,
+            "embodied": embodied,
         }
         of_turn = {
             "asks": sorted(view.turn.asks),
@@ -113,10 +118,8 @@ class Frame:
             parts = (self._turn, *map(self._template_of, view.notes), *last)
             values = {**who, **of_turn, **turn, "blocks": blocks}
             asked = "\n\n".join(part.render(values).strip() for part in parts)
-            return (
-                ChatMessage(ChatRole.SYSTEM, self._systems[view.name, role]),
-                ChatMessage(ChatRole.USER, asked, marks(asked)),
-            )
+            system = ChatMessage(ChatRole.SYSTEM, self._systems[view.name, role])
+            return self._pictures.attached((system, ChatMessage(ChatRole.USER, asked, marks(asked))), seen)
         except TemplateError as error:
             names = (*who, *turn, *self._common["facts"], *blocks)
             reason = reason_of(error, names)

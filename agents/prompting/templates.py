@@ -101,6 +101,7 @@ class Templates:
             self._places += (_Place(f"extension {last.name}", last),)
         if own is not None and not Path(own).is_dir():
             raise ValueError(f"{OWN}: {own}: there is no such folder")
+        self._loader = FileSystemLoader([place.folder for place in self._places])
         self._sources = self._read_all()
         if own is not None and not any(name.startswith(OWN) for name in self.sources):
             wanted = ", ".join(sorted(name.removeprefix("prompts/") for name in self.sources))
@@ -164,23 +165,16 @@ class Templates:
         """Read a template and what it includes; one that is missing is reported when a prompt is filled in."""
         if name in found:
             return
-        for place in self._places:
-            loader = FileSystemLoader(place.folder)
-            try:
-                text, _, _ = loader.get_source(_PARSER, name)
-            except TemplateNotFound:
-                continue
-            except (OSError, UnicodeError) as error:
-                raise ValueError(f"prompts: the template {name!r} in {place.folder} cannot be read: {error}") from error
-            found[name] = _Source(place, text)
-            for included in _included(text):
-                for other in [included] if included is not None else self._every_name():
-                    self._read(other, found)
+        try:
+            text, file, _ = self._loader.get_source(_PARSER, name)
+        except TemplateNotFound:
             return
-
-    def _every_name(self) -> list[str]:
-        """Return all that an include could name."""
-        return sorted({name for place in self._places for name in FileSystemLoader(place.folder).list_templates()})
+        except (OSError, UnicodeError) as error:
+            raise ValueError(f"prompts: the template {name!r} cannot be read: {error}") from error
+        found[name] = _Source(next(place for place in self._places if place.folder / name == Path(file)), text)
+        for included in _included(text):
+            for other in [included] if included is not None else self._loader.list_templates():
+                self._read(other, found)
 
 
 def template_of(file: Path, world: str, world_folder: Path, own: str | None) -> Templates:

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
+
+import yaml
 
 from maeil.actions import Vocabulary
 from maeil.contracts import check_type
 from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind, Observation, Thought, View
 from maeil.plans import Plan
+from maeil.tasks import Constraint
 from maeil.world import World
-from quorum.agents.coordination.joint import Joint, Rejection, Rule, Sight
+from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight
 from quorum.agents.prompting.examples import Example, plain_example
 from quorum.agents.skills.speaker import Speaker
 
@@ -66,6 +70,16 @@ class Gates(Protocol):
             observation: what it sees, or what the world's role `evidence` returns in its place.
             joint: the joint plan, as far as the agent has received it.
         """
+
+
+@cache
+def read_rules(world: str) -> Mapping[str, Rule]:
+    """Read the rules of the gates of a world of this project, by code, from the file `rules.yaml` in its folder."""
+    text = (Path(__file__).with_name(world) / "rules.yaml").read_text(encoding="utf-8")
+    return {
+        code: Rule(Fault(fault), Constraint(constraint), meaning)
+        for code, (fault, constraint, meaning) in yaml.safe_load(text).items()
+    }
 
 
 class Briefing:

@@ -21,7 +21,6 @@ from quorum.agents.naive.prompts import write_messages
 from quorum.agents.prompting.answers import task_value
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, write_blocks
-from quorum.agents.prompting.pictures import Pictures
 from quorum.agents.prompting.requests import Asker
 from quorum.agents.prompting.sets import PromptSet
 from quorum.agents.prompting.templates import Templates
@@ -64,7 +63,6 @@ class TomPrompts:
         self._frames = {role: Frame(templates, prompts, world, max_actions, turn=role.value) for role in TomRole}
         self._world = world.name
         self._task = skills_of(world.name).example(world).plan.task
-        self._pictures = Pictures(world)
         self.in_words = prompts.form == "words"
         """Whether the words of the prompt give a model the form, where the provider cannot."""
 
@@ -88,12 +86,9 @@ class TomPrompts:
             "others": others,
             "problems": view.problems,
         }
-        seen = self._pictures.see(view.agent)
-        blocks = self._pictures.described(write_blocks(values, always=frozenset({"observation"})), "observation", seen)
+        blocks = write_blocks(values, always=frozenset({"observation"}))
         shown = {"example": write_example(example_of(role, next(iter(others)), self._task))}
-        return self._pictures.attached(
-            self._frames[role].write(replace(view, notes=()), shown, blocks, role=role), seen
-        )
+        return self._frames[role].write(replace(view, notes=()), shown, blocks, role=role)
 
 
 @dataclass(eq=False)

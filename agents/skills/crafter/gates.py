@@ -34,8 +34,8 @@ from crafter_env import (
 from maeil.actions import SymbolicAction
 from maeil.mind import Observation
 from maeil.plans import Plan
-from maeil.tasks import Constraint
-from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight, called
+from quorum.agents.coordination.joint import Joint, Rejection, Sight, called
+from quorum.agents.skills.contract import read_rules
 from quorum.agents.skills.crafter.gathering import places
 from quorum.agents.skills.crafter.needs import stations_of
 from quorum.agents.skills.crafter.scene import RESOURCE, WALKABLE, Scene, distance, is_sheltered, scenes_of
@@ -272,7 +272,6 @@ def _spend(page: _Page, steps: int) -> None:
         page.time += steps
 
 
-_CONFLICT = Fault.CONFLICT
 FULL = 9
 """A need that lacks nothing."""
 _NEED_OF: Mapping[Resource, str] = {Resource.drink: "drink", Resource.food: "food"}
@@ -282,21 +281,7 @@ _CREATURES = (Target.agent, Target.cow, Target.plant, Target.zombie, Target.skel
 class CrafterGates:
     """Fulfils `quorum.agents.skills.Gates` for the open world."""
 
-    rules: Mapping[str, Rule] = {
-        "V-ORDER": Rule(_CONFLICT, Constraint.DEPENDENCY, "tools and stations come before what takes them"),
-        "V-STOCK": Rule(_CONFLICT, Constraint.DEPENDENCY, "no bag goes below zero, shares counted"),
-        "V-ONCE": Rule(_CONFLICT, Constraint.PARTICIPATION, "one group for each target, one station of a kind"),
-        "V-QUORUM": Rule(_CONFLICT, Constraint.PARTICIPATION, "as many agents with the tool as a target takes"),
-        "V-RANGE": Rule(_CONFLICT, Constraint.SPATIAL, "each member of a group has a free cell in reach of the target"),
-        "V-MEET": Rule(_CONFLICT, Constraint.TEMPORAL, "the tries of a group's members overlap"),
-        "C-AVAIL": Rule(
-            Fault.UNAVAILABLE,
-            Constraint.SPATIAL,
-            "the agent lives, and nothing that it has seen shuts its first goal off",
-        ),
-        "C-STOCK": Rule(Fault.UNAVAILABLE, Constraint.DEPENDENCY, "it holds inputs and tools when it uses them"),
-        "C-PROG": Rule(Fault.FRUITLESS, Constraint.DEPENDENCY, "a way, a missing thing, unseen land or a need falls"),
-    }
+    rules = read_rules("crafter")
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Carry the joint plan out on paper; judge what got stuck, and who collects where."""

@@ -24,8 +24,8 @@ from cube_env import (
     roll_out,
 )
 from maeil.mind import Observation
-from maeil.tasks import Constraint
-from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight, called
+from quorum.agents.coordination.joint import Joint, Rejection, Sight, called
+from quorum.agents.skills.contract import read_rules
 from quorum.agents.skills.cube.plans import STEP
 from quorum.agents.skills.cube.pushes import Board, Key, PushTask, Sweep, aim_of, groups, jobs, moves, overlap, place_of
 
@@ -96,9 +96,6 @@ def idle_in_need(board: Board, agent: int, joint: Joint) -> Rejection | None:
     return None
 
 
-_CONFLICT, _SPATIAL = Fault.CONFLICT, Constraint.SPATIAL
-
-
 class CubeGates:
     """Fulfils `quorum.agents.skills.Gates` for CUBE, in both of its vocabularies.
 
@@ -109,27 +106,7 @@ class CubeGates:
         rollout: steps that a joint plan which breaks no other rule is rolled out for; 0: it is not.
     """
 
-    rules: Mapping[str, Rule] = {
-        "V-TASK": Rule(Fault.GRAMMAR, Constraint.PARTICIPATION, "a plan pushes one block, from one face"),
-        "V-SLOT": Rule(_CONFLICT, _SPATIAL, "a group has distinct cells at the face, or in lines behind it"),
-        "V-REACH": Rule(_CONFLICT, _SPATIAL, "blocks and walls leave each member a way to the face"),
-        "V-QUORUM": Rule(_CONFLICT, Constraint.PARTICIPATION, "a group is as large as its chain of blocks is heavy"),
-        "V-SYNC": Rule(_CONFLICT, Constraint.TEMPORAL, "members wait for the last of them, and for no more than come"),
-        "V-OPP": Rule(_CONFLICT, _SPATIAL, "a block is pushed from one face at a time"),
-        "V-DEST": Rule(_CONFLICT, Constraint.DEPENDENCY, "blocks and walls ahead leave room for the whole push"),
-        "V-WAY": Rule(_CONFLICT, _SPATIAL, "no agent that stays where it is stands ahead of a push, or in its line"),
-        "V-TRAP": Rule(
-            _CONFLICT, Constraint.DEPENDENCY, "no block ends in column 0, where its left face is out of reach"
-        ),
-        "V-SIM": Rule(_CONFLICT, Constraint.JOINT, "rolled out on a copy of the board, no action of a plan fails"),
-        "C-AVAIL": Rule(Fault.UNAVAILABLE, _SPATIAL, "the first action is legal where the agent stands"),
-        "C-PATH": Rule(Fault.UNAVAILABLE, _SPATIAL, "a way leads to the face past those who stand still"),
-        "C-WAIT": Rule(Fault.FRUITLESS, Constraint.TEMPORAL, "an agent waits only for partners who come in time"),
-        "C-PROG": Rule(
-            Fault.FRUITLESS, Constraint.DEPENDENCY, "a push brings a block nearer to the goal or opens a way"
-        ),
-        "C-IDLE": Rule(Fault.FRUITLESS, Constraint.PARTICIPATION, "an agent is idle only when no team needs it"),
-    }
+    rules = read_rules("cube")
 
     def __init__(self, rollout: int = 0) -> None:
         self._rollout = rollout

@@ -14,9 +14,8 @@ from llamac_env import HIGHEST, Pick, SqueezeObservation, read_rounds
 from maeil.actions import Vocabulary
 from maeil.mind import Observation, Thought, View
 from maeil.plans import Plan, Task
-from maeil.tasks import Constraint
-from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight, called
-from quorum.agents.skills.contract import CommandedMind
+from quorum.agents.coordination.joint import Joint, Rejection, Sight, called
+from quorum.agents.skills.contract import CommandedMind, read_rules
 from quorum.agents.skills.speaker import JointPlanRequest, Speaker, take_turn
 
 GOLDEN = 0.381966
@@ -99,9 +98,7 @@ class SqueezeGates:
     against a pick.
     """
 
-    rules: Mapping[str, Rule] = {
-        "V-TEAM": Rule(Fault.GRAMMAR, Constraint.PARTICIPATION, "every agent has a pick"),
-    }
+    rules = read_rules("squeeze")
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Find the agents without a pick."""

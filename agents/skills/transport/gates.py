@@ -6,16 +6,14 @@ are those to which the world attributes failed attempts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from llamac_env import FailureCode, Move, Unreadable, Wait, box_move, write_place
 from maeil.actions import SymbolicAction
 from maeil.mind import Observation
-from maeil.tasks import Constraint
-from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight, called
+from quorum.agents.coordination.joint import Joint, Rejection, Sight, called
+from quorum.agents.skills.contract import read_rules
 from quorum.agents.skills.transport.moves import Tick, carry_out, distance_left, gain, moves_of, observed
-
-_CONFLICT, _DEPENDENCY, _SPATIAL = Fault.CONFLICT, Constraint.DEPENDENCY, Constraint.SPATIAL
 
 
 class TransportGates:
@@ -34,12 +32,7 @@ class TransportGates:
     is nothing, and the board will be another when its move comes.
     """
 
-    rules: Mapping[str, Rule] = {
-        "V-BOX": Rule(_CONFLICT, _DEPENDENCY, "two agents do not act on one box in a step"),
-        "V-CORNER": Rule(_CONFLICT, _DEPENDENCY, "no two boxes are on one corner at the end of a step"),
-        "C-AVAIL": Rule(Fault.UNAVAILABLE, _SPATIAL, "the agent can make its move on the board as it is"),
-        "C-PROG": Rule(Fault.FRUITLESS, _DEPENDENCY, "a move places a box, or brings it nearer to a target"),
-    }
+    rules = read_rules("transport")
 
     def scrutinize(self, sight: Sight, joint: Joint) -> list[Rejection]:
         """Judge the joint plan up to the first step in which it breaks a rule."""

@@ -14,7 +14,7 @@ from maeil.trace import Stamped
 from quorum.agents.coordination.asking import RoleSpeaker
 from quorum.agents.coordination.joint import Fault, Joint, Rejection, Rule, Sight
 from quorum.agents.coordination.prompts import RolePrompts, role_templates
-from quorum.agents.llamac.actor import Actor, seen
+from quorum.agents.llamac.actor import Actor
 from quorum.agents.llamac.critic import Scrutiny, TripletCritic
 from quorum.agents.llamac.settings import Answers, LlamacRole
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
@@ -139,7 +139,9 @@ def run(
     answers = Answers(world.vocabulary, 8, world.agents)
     model = Structuring(cast, repairs)
     actors = [
-        Actor(RoleSpeaker(model, prompts, gates.rules), answers, gates, seen, world, settings)
+        Actor(
+            RoleSpeaker(model, prompts, gates.rules), answers, gates, lambda _, view: view.observation, world, settings
+        )
         for _ in range(len(world.agents))
     ]
     speaker = RoleSpeaker(model, prompts, gates.rules)
