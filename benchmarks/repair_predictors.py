@@ -20,7 +20,6 @@ import numpy as np
 
 import crafter_env
 import cube_env
-import llamac_env
 from maeil import Act, LoopSettings, Plan, Resume, Task, Thought, View, World, run_episode
 from maeil.extensions.repair.gate import Predictor, Repair, RepairConfig
 from maeil.extensions.repair.metrics import judged_groups
@@ -82,27 +81,6 @@ def cube_plan(world: World, agent: int, rng: np.random.Generator) -> Plan:  # no
     return Plan(tuple(actions), Task("deliver", f"block_{block.id}"))
 
 
-def transport_plan(world: World, agent: int, rng: np.random.Generator) -> Plan:
-    """Draw a few moves: mostly of boxes in reach, else any box to a place that is near the agent."""
-    seen = world.global_observation()
-    assert isinstance(seen, llamac_env.TransportObservation)
-    board = seen.to_board()
-    colours = sorted({box.colour for box in board.boxes})
-    here = list(board.available(agent))
-    actions: list[llamac_env.Move | llamac_env.Wait] = []
-    for _ in range(int(rng.integers(1, 4))):
-        if rng.random() < 0.2:
-            actions.append(llamac_env.Wait(steps=int(rng.integers(1, 3))))
-        if here and rng.random() < 0.7:
-            move = here[rng.integers(len(here))]
-        else:
-            places = [place for place in board.grid.slots[agent] if place is not None]
-            move = llamac_env.BoxMove(colours[rng.integers(len(colours))], places[rng.integers(len(places))])
-        box = llamac_env.BoxName(f"box_{move.colour}")
-        actions.append(llamac_env.Move(box=box, to=llamac_env.write_destination(board.grid, agent, move)))
-    return Plan(tuple(actions), Task("place", "a box"))
-
-
 def crafter_plan(world: World, agent: int, rng: np.random.Generator) -> Plan:
     """Draw a collection of a cell that a teammate or the agent itself sees, with few or many tries."""
     seen = [world.observe(other) for other in (agent, 0)]
@@ -124,7 +102,6 @@ def crafter_plan(world: World, agent: int, rng: np.random.Generator) -> Plan:
 
 WORLDS: dict[str, tuple[tuple[str, ...], Draw]] = {
     "cube": (("env=cube", "n=4", "env.side=12", "env.blocks={1:2,2:2}"), cube_plan),
-    "transport_hard": (("env=transport_hard", "n=4"), transport_plan),
     "crafter": (
         ("env=crafter_coop", "n=3", "env.profile=coop2", "env.level=coop2", "env.thresholds={wood:2,stone:2}"),
         crafter_plan,

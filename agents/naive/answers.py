@@ -16,6 +16,7 @@ or `all`. A turn that lets it write to nobody, such as that of the only agent of
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
@@ -227,7 +228,8 @@ def write(thought: Thought, view: View, *, predicts: bool = False) -> dict[str, 
             for draft in thought.messages
         ]
     if DESCRIBE in view.turn.asks and DESCRIBE in thought.answers:
-        answer |= write_descriptor(thought.answers[DESCRIBE])
+        said = thought.answers[DESCRIBE]
+        answer |= {"offers": asdict(said.offers), "needs": asdict(said.needs)}
     if Act.PLAN in view.turn.acts and thought.decision is not None:
         if isinstance(thought.decision, Plan):
             plan = plan_value(thought.decision)
@@ -343,15 +345,6 @@ def read_descriptor(offers: OfferAnswer, needs: NeedAnswer) -> Descriptor:
         Offer(offers.text, tuple(offers.tasks), offers.free),
         Need(needs.text, tuple(needs.tasks)),
     )
-
-
-def write_descriptor(descriptor: Descriptor) -> dict[str, Any]:
-    """Write a descriptor as the two keys of an answer: the inverse of `read_descriptor`."""
-    offers = descriptor.offers
-    return {
-        "offers": {"text": offers.text, "tasks": list(offers.tasks), "free": offers.free},
-        "needs": {"text": descriptor.needs.text, "tasks": list(descriptor.needs.tasks)},
-    }
 
 
 def example_descriptor(example: Example) -> Descriptor:

@@ -170,7 +170,8 @@ class Templates:
         except TemplateNotFound:
             return
         except (OSError, UnicodeError) as error:
-            raise ValueError(f"prompts: the template {name!r} cannot be read: {error}") from error
+            where = ", ".join(str(place.folder) for place in self._places if (place.folder / name).is_file())
+            raise ValueError(f"prompts: the template {name!r} in {where} cannot be read: {error}") from error
         found[name] = _Source(next(place for place in self._places if place.folder / name == Path(file)), text)
         for included in _included(text):
             for other in [included] if included is not None else self._loader.list_templates():

@@ -171,16 +171,14 @@ def read_notes(blocks: Mapping[str, str], index: Mapping[str, int], vocabulary: 
         notice = _notice(orjson.loads(blocks["repair"]), index, vocabulary)
         found.append(_note("repair", notice, notice.channel, replan=notice.replan))
     if "needs" in blocks:
-        found.append(_note("describe", _needs(orjson.loads(blocks["needs"]), index)))
+        needs = orjson.loads(blocks["needs"]).items()
+        content = tuple((index[name], Need(need["text"], tuple(need["tasks"]))) for name, need in needs)
+        found.append(_note("describe", content))
     return tuple(found)
 
 
 def _note(source: str, content: object, agents: tuple[int, ...] = (), *, replan: bool = False) -> Note:
     return Note(source, content, "", None, Path(), agents, replan=replan)
-
-
-def _needs(shown: Mapping[str, Any], index: Mapping[str, int]) -> tuple[tuple[int, Need], ...]:
-    return tuple((index[name], Need(need["text"], tuple(need["tasks"]))) for name, need in shown.items())
 
 
 def _notice(data: Mapping[str, Any], index: Mapping[str, int], vocabulary: Vocabulary) -> Notice:

@@ -157,7 +157,7 @@ def target_of(scene: Scene, action: Collect) -> Cell | None:
         return None
     if action.target is not None:
         return scene.cell_of(action.target)
-    return min(scene.known(material), key=lambda cell: (distance(cell, scene.cell), cell), default=None)
+    return scene.nearest(material)
 
 
 def way(scene: Scene, cell: Cell, reach: int) -> int | None:

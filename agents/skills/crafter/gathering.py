@@ -10,7 +10,7 @@ from maeil.mind import View
 from maeil.plans import Plan, PlanStatus, Task
 from quorum.agents.skills.crafter.hearsay import Assignment, Hearsay
 from quorum.agents.skills.crafter.needs import SOURCE, ambition, missing_inputs, rest, stations_of
-from quorum.agents.skills.crafter.scene import DIGGABLE, RESOURCE, WALKABLE, Scene, distance
+from quorum.agents.skills.crafter.scene import RESOURCE, WALKABLE, Scene, distance
 
 LIFETIME = 80
 """Steps after which a gathering that has come to nothing is given up."""
@@ -266,9 +266,8 @@ def _has_room(scene: Scene, cell: Cell, ground: Collection[Cell], needed: int) -
         for dy in range(-radius, radius + 1):
             place = cell[0] + dx, cell[1] + dy
             material = scene.material(place)
-            digs = material in DIGGABLE and scene.needed(material) == 1 and scene.can_collect(material)
             hopeful = material is Material.none or (is_hearsay and material in WALKABLE)
-            if 0 < distance(place, cell) <= radius and scene.on_map(place) and (digs or hopeful):
+            if 0 < distance(place, cell) <= radius and scene.on_map(place) and (scene.digs(material) or hopeful):
                 spots.add(place)
     return len(spots) >= needed
 

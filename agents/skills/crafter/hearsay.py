@@ -53,11 +53,11 @@ def write_report(cell: int, bag: Mapping[str, int], seen: Iterable[str]) -> str:
     return f"I am at cell {cell}. I hold {held}." + (f" I have seen {places}." if places else "")
 
 
-def write_assignment(assignment: Assignment, station: str = "table") -> str:
+def write_assignment(assignment: Assignment) -> str:
     """Say who does what."""
     agents = ", ".join(f"agent_{agent}" for agent in sorted(assignment.agents))
     what = f"{assignment.task.kind} {assignment.task.target}"
-    where = f" at {station}_{assignment.cell}" if assignment.task.kind == "craft" else ""
+    where = f" at table_{assignment.cell}" if assignment.task.kind == "craft" else ""
     return f"{agents}: {what}{where}, try {assignment.steps} times."
 
 
@@ -123,7 +123,6 @@ class Hearsay:
         assignments: who does what, as far as it still stands.
         refused: what agents have said that they cannot do.
         short: what others work on who are too few, by the feedback.
-        spoke: whether anything was heard at all.
     """
 
     cells: dict[int, Cell] = field(default_factory=dict)
@@ -132,7 +131,6 @@ class Hearsay:
     assignments: list[Assignment] = field(default_factory=list)
     refused: set[tuple[int, Task]] = field(default_factory=set)
     short: list[Assignment] = field(default_factory=list)
-    spoke: bool = False
 
     def of(self, agent: int) -> Assignment | None:
         """What an agent is to do; None when nothing."""
@@ -177,7 +175,6 @@ def _hear(known: Hearsay, message: Message, view: View, seen_at: dict[int, int])
     known.refused |= {(message.sender, task) for task in read_refusals(message.content)}
     if message.sender == view.agent:
         return
-    known.spoke = True
     cell, bag = read_cell(message.content), read_bag(message.content)
     if cell is not None and message.t >= seen_at.get(message.sender, 0):
         known.cells[message.sender] = divmod(cell - 1, rows)

@@ -25,7 +25,7 @@ from crafter_env import (
     Tool,
 )
 from maeil.plans import Plan, Task
-from quorum.agents.skills.crafter.scene import DAY, DIGGABLE, DUSK, RESOURCE, STEPS, WALKABLE, Scene, Trip, is_sheltered
+from quorum.agents.skills.crafter.scene import DAY, DUSK, RESOURCE, STEPS, WALKABLE, Scene, Trip, is_sheltered
 
 SOURCE = {Item[resource.value]: material for material, resource in RESOURCE.items()}
 PATIENCE = 12
@@ -228,8 +228,7 @@ def harvest(scene: Scene, avoid: frozenset[int] = frozenset()) -> Plan | None:
         found = []
         for neighbour in scene.neighbours(cell):
             material = scene.material(neighbour)
-            alone = material in DIGGABLE and scene.needed(material) == 1 and scene.can_collect(material)
-            if alone and scene.id_of(neighbour) not in avoid:
+            if scene.digs(material) and scene.id_of(neighbour) not in avoid:
                 found.append((points.get(material.name, 1.0), neighbour))
         return sorted(found, reverse=True)
 

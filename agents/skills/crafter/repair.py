@@ -101,10 +101,8 @@ def _scenes(world: World) -> dict[int, Scene]:
 
 def _nearest(world: World, agent: int, material: Material) -> int | None:
     scene = _scenes(world).get(agent)
-    known = scene.known(material) if scene is not None else []
-    if scene is None or not known:
-        return None
-    return scene.id_of(min(known, key=lambda cell: (distance(cell, scene.cell), cell)))
+    cell = scene.nearest(material) if scene is not None else None
+    return scene.id_of(cell) if scene is not None and cell is not None else None
 
 
 def _cell_of(task: Task) -> tuple[Material, int]:
@@ -122,7 +120,8 @@ def _collect(
     cell = scene.cell_of(identity)
     tries = [_try(scenes[agent], moment.plans[agent].rest, cell, reach) for agent in members]
     there = [one for one in tries if one is not None and one.away <= reach + SPATIAL_TOLERANCE]
-    together = max((sum(_overlap(one, other) for other in there) for one in there), default=0)
+    late = TEMPORAL_TOLERANCE
+    together = max((sum(a.begin - late <= one.begin <= a.end + late for a in there) for one in there), default=0)
     able = sum(scene.can_collect(material) for scene in scenes.values())
     return {
         Constraint.SPATIAL: (len(there), needed),
@@ -161,10 +160,6 @@ def _try(scene: Scene, actions: Sequence[SymbolicAction], goal: Cell, reach: int
             case _:
                 time += 1
     return None
-
-
-def _overlap(one: _Try, other: _Try) -> bool:
-    return other.begin - TEMPORAL_TOLERANCE <= one.begin <= other.end + TEMPORAL_TOLERANCE
 
 
 def _gather(material: Material, identity: int, task: Task, wait: int) -> Plan:

@@ -142,6 +142,10 @@ class Scene:
             if character in characters
         ] + self.heard(material)
 
+    def nearest(self, material: Material) -> Cell | None:
+        """The nearest known cell of a material."""
+        return min(self.known(material), key=lambda cell: (distance(cell, self.cell), cell), default=None)
+
     def heard(self, material: Material) -> list[Cell]:
         """The cells of a material that the agent has not seen, only heard of."""
         return [cell for cell, found in self._heard.items() if found is material]
@@ -178,7 +182,8 @@ class Scene:
                         return False
         return False
 
-    def _digs(self, material: Material) -> bool:
+    def digs(self, material: Material) -> bool:
+        """Whether this agent can collect a material alone."""
         return material in DIGGABLE and self.needed(material) == 1 and self.can_collect(material)
 
     def search(self, wanted: Callable[[Cell], float | None], limit: int = 80, *, hopeful: bool = False) -> Trip | None:
@@ -208,7 +213,7 @@ class Scene:
                 is_free = material in WALKABLE or (hopeful and material is Material.none and self.on_map(neighbour))
                 if is_free and neighbour not in self._taken:
                     price = spent + 1
-                elif self._digs(material):
+                elif self.digs(material):
                     price = spent + DIG
                 else:
                     continue

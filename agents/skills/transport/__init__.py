@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from maeil.actions import Vocabulary
-from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind, Observation, View
 from maeil.plans import Task
 from maeil.world import World
@@ -34,12 +33,6 @@ class TransportSkills(WorldSkills):
     def evidence(self, world: World, view: View) -> Observation:  # noqa: ARG002
         """Return the board: the rules judge by all of it whether a move brings a box nearer."""
         return world.global_observation()
-
-    def repair(self, world: World) -> RepairRules:  # noqa: ARG002 - they read the world that they are shown
-        """Return rules of thumb for boxes in reach, and for moves that get into each other's way."""
-        from quorum.agents.skills.transport.repair import TransportRepair
-
-        return TransportRepair()
 
     def briefing(self) -> Briefing:
         """Return the board, and how far its boxes have to go."""

@@ -95,7 +95,12 @@ def known_board(observation: TransportObservation, messages: Iterable[Message]) 
     for where, items in observation.sees.items():
         targets.setdefault(where, []).extend(item for item in items if item.startswith("target_"))
         boxes += [_item(item, where) for item in items if item.startswith("box_")]
-    targets_known = [_item(item, where) for where, items in targets.items() for item in items if _is_item(item)]
+    targets_known = [
+        _item(item, where)
+        for where, items in targets.items()
+        for item in items
+        if item.partition("_")[2] in map(str, Colour)
+    ]
     return Board(grid, tuple(boxes), tuple(item for item in targets_known if item.place in grid.agent_of))
 
 
@@ -145,10 +150,6 @@ def _is_mine(board: Board, agent: int, move: BoxMove) -> bool:
     return max(_sharers(board, agent, move), key=most) == agent
 
 
-def _is_item(name: str) -> bool:
-    return name.partition("_")[2] in map(str, Colour)
-
-
 def _item(name: str, where: str) -> Item:
     place = read_place(where)
     assert place is not None, "an observation and a report name places"
@@ -183,7 +184,7 @@ class TransportSpeaker(Speaker[TransportObservation]):
         observation = self.seen(view)
         if observation.board is not None:
             return super().describe(view, poor, rng)
-        board = known_board(observation, (*view.memory, *view.unread))
+        board = _known(view)
         known = {target.colour for target in board.targets}
         lost = {move.colour for move in board.available(view.agent)} - known
         offered, needed = (tuple(sorted(f"target_{colour}" for colour in colours)) for colours in (known, lost))
@@ -197,12 +198,12 @@ class TransportSpeaker(Speaker[TransportObservation]):
         observation = self.seen(view)
         if not observation.agent:
             return _tell_all(view, observation.to_board())
+        board = _known(view)
         if observation.board is None:
-            board = known_board(observation, (*view.memory, *view.unread))
             move, reason = choose(board, view.agent, rng)
         else:
-            board = observation.to_board()
-            move = _greedy(board, view.agent)
+            plan = greedy(board)
+            move = plan[0].get(view.agent) if plan else None
             reason = "it is next on its way" if move is not None else "no box is mine now"
         if rng.random() < poor:
             move, reason = _any(board, view.agent, rng), "it is as good as any"
@@ -354,11 +355,6 @@ def _nearest(board: Board, asked: Iterable[int], others: JointMove) -> JointMove
         ),
     )
     return fitting(board, wanted, others)
-
-
-def _greedy(board: Board, agent: int) -> BoxMove | None:
-    plan = greedy(board)
-    return plan[0].get(agent) if plan else None
 
 
 def _any(board: Board, agent: int, rng: np.random.Generator) -> BoxMove | None:

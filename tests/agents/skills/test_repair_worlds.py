@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.repair_predictors import measure
 from crafter_env import Collect, Craft, Item, Navigate, Noop, Resource, Target, Tool
-from llamac_env import BoxName, Move, Wait
 from maeil import Plan, Task, World
 from maeil.extensions.repair.rollout import NoCopy, roll_out
 from maeil.extensions.repair.rules import Moment
@@ -15,7 +13,6 @@ from maeil.tasks import Constraint
 from quorum.agents.skills import skills_of
 from tests.agents.naive_team import cube
 from tests.crafter_env.joined import world as crafter
-from tests.llamac_env.test_transport_world import world as transport
 from tests.maeil.corridor import Corridor, Walk
 
 SPATIAL, TEMPORAL, PARTICIPATION, DEPENDENCY = (
@@ -24,9 +21,6 @@ SPATIAL, TEMPORAL, PARTICIPATION, DEPENDENCY = (
     Constraint.PARTICIPATION,
     Constraint.DEPENDENCY,
 )
-SHARED = {"box_red": "1.0_1.0", "target_red": "0.5_0.5"}
-"""One red box, on the corner that all four agents share."""
-TOP = "position[0.0, 1.0]"
 
 
 def moment(world: World, *plans: Plan) -> Moment:
@@ -47,45 +41,6 @@ def found(violations) -> dict[str, set[Constraint]]:
 def both(world: World, *plans: Plan):
     now = moment(world, *plans)
     return found(skills_of(world.name).repair(world).predict(now)), found(roll_out(now, 40))
-
-
-def go(colour: str, to: str) -> Plan:
-    return Plan((Move(box=BoxName(f"box_{colour}"), to=to),))
-
-
-WAIT = Plan((Wait(steps=3),))
-
-
-def test_two_that_move_one_box_violate_the_dependency():
-    world = transport(SHARED, difficulty="hard")
-    assert both(world, go("red", "target_red"), WAIT, WAIT, WAIT) == ({}, {})
-    expected = {"box_red": {DEPENDENCY}}
-    assert both(world, go("red", "target_red"), go("red", TOP), WAIT, WAIT) == (expected, expected)
-
-
-def test_two_boxes_that_come_to_one_corner_violate_the_dependency():
-    world = transport(
-        {"box_red": "0.0_0.0", "box_blue": "0.0_2.0", "target_red": "1.5_1.5", "target_blue": "1.5_0.5"},
-        difficulty="hard",
-    )
-    expected = {"box_red": {DEPENDENCY}, "box_blue": {DEPENDENCY}}
-    assert both(world, go("red", TOP), go("blue", TOP), WAIT, WAIT) == (expected, expected)
-
-
-def test_the_greedy_plan_is_advised_to_those_who_fail():
-    world = transport(SHARED, difficulty="hard")
-    now = moment(world, go("red", "target_red"), go("red", TOP), WAIT, WAIT)
-    rules = skills_of("transport").repair(world)
-    advice = rules.advise(now, rules.predict(now))
-    assert advice is not None
-    assert advice.agents == (0, 1)
-    assert both(world, advice.plans[0], advice.plans[1], WAIT, WAIT) == ({}, {})
-
-
-def test_a_rehearsal_is_never_wrong_in_transport():
-    exact = measure("transport_hard", range(12))["exact"]
-    assert (exact["fp"], exact["fn"]) == (0, 0)
-    assert exact["tp"] > 5
 
 
 TREE = """

@@ -56,7 +56,7 @@ def test_a_world_without_rules_of_repair_is_refused_when_its_parts_are_built() -
     cell = Cell.compose(["env=squeeze", "n=4", "agents=naive", "extension=repair"])
     with pytest.raises(UserError, match="extension=repair needs the skill 'repair'") as error:
         build(cell, lambda _: None)
-    assert "worlds that have it: cube, crafter, transport" in error.value.message
+    assert "worlds that have it: cube, crafter" in error.value.message
 
 
 @pytest.mark.parametrize("mode", ["channel", "notice", "rules"])

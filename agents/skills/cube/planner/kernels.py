@@ -208,7 +208,7 @@ def _start(team: Team, j: int) -> None:
             or team.target[i, 0] < 0
         ):
             return
-    if may_advance(team, j, team.order[j]):
+    if _clear_columns(team, j, team.order[j]) > 0:
         team.phase[j] = PUSHING
 
 
@@ -249,12 +249,6 @@ def _time_to_start(team: Team, j: int) -> int:
             row, col = team.agents[i, 0], team.agents[i, 1]
             longest = max(longest, int(abs(row - team.target[i, 0]) + abs(col - team.target[i, 1])))
     return longest
-
-
-@compiled
-def may_advance(team: Team, j: int, block: int) -> bool:
-    """Whether a block of a task may move on without closing the left face of another that waits for its team."""
-    return _clear_columns(team, j, block) > 0
 
 
 @compiled
@@ -335,7 +329,7 @@ def _way_is_clear(team: Team, j: int, moving: Integers) -> bool:
     grid = team.grid
     for k in range(_chain(team, j, moving)):
         block = moving[k]
-        if not may_advance(team, j, block):
+        if _clear_columns(team, j, block) <= 0:
             return False
         top, col = team.blocks[block, ROW], team.blocks[block, COL] + team.blocks[block, WEIGHT]
         for row in range(top, top + team.blocks[block, WEIGHT]):
