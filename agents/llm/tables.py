@@ -1,4 +1,4 @@
-"""The tables of providers and their models, which `models.yaml` holds with their sources and dates."""
+"""The tables of providers and their models, which YAML files hold with their sources and dates."""
 
 from __future__ import annotations
 
@@ -13,11 +13,16 @@ T = TypeVar("T")
 
 
 @cache
-def _tables() -> dict[str, Any]:
-    content = Path(__file__).with_name("models.yaml").read_bytes()
+def _read(file: str) -> dict[str, Any]:
+    content = Path(__file__).with_name(file).read_bytes()
     return yaml.load(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # type: ignore[no-any-return]
 
 
 def model_table(name: str, kind: type[T]) -> T:
-    """Return a table, converted to a type."""
-    return msgspec.convert(_tables()[name], type=kind)
+    """Return a table of `models.yaml`, converted to a type."""
+    return msgspec.convert(_read("models.yaml")[name], type=kind)
+
+
+def wordings(name: str) -> Any:
+    """Return how servers word something, of `wordings.yaml`: a regular expression, or several in a list or by name."""
+    return _read("wordings.yaml")[name]

@@ -10,6 +10,7 @@ from typing import Any
 from quorum.agents.llm.errors import BadRequest, LanguageModelError, ServerFailed
 from quorum.agents.llm.protocol import MaxTokensKey, Sampling, Structured
 from quorum.agents.llm.providers.content import OFFERED, PromptCaching
+from quorum.agents.llm.tables import wordings
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +40,7 @@ def left_out(wanted: Sampling, sent: Sampling) -> tuple[str, ...]:
     return tuple(name for name in names if getattr(wanted, name) is not None and getattr(sent, name) is None)
 
 
-REFUSABLE = {
-    "temperature": re.compile("temperature"),
-    "seed": re.compile("seed"),
-    "top_p": re.compile("top_p"),
-    "stop": re.compile(r"\bstop(_sequences)?\b"),
-    "effort": re.compile(r"effort|thinking|reasoning|\bthink\b|chat_template_kwargs", re.IGNORECASE),
-    "thinking_tokens": re.compile(r"thinking|reasoning|budget|chat_template_kwargs", re.IGNORECASE),
-}
+REFUSABLE = {name: re.compile(pattern) for name, pattern in wordings("fields").items()}
 """Fields of a sampling that a request can do without, and how servers name each."""
 
 _OLD = frozenset({"temperature", "seed", "top_p", "stop"})
@@ -54,24 +48,11 @@ _OLD = frozenset({"temperature", "seed", "top_p", "stop"})
 FORCED = "forced tool choice"
 
 _FORMS = (Structured.SCHEMA, Structured.TOOLS, Structured.PROMPT)
-_NAMED = {
-    Structured.SCHEMA: re.compile(
-        r"schema|grammar|sampler|response.?format|output_config|output_format|structured|guided", re.IGNORECASE
-    ),
-    Structured.TOOLS: re.compile(r"tool|function|schema|grammar|sampler|template", re.IGNORECASE),
-}
-_PROMPT_CACHE = re.compile("prompt_?cache|cache_?control", re.IGNORECASE)
-_FORCED_TOOL = re.compile(r"tool_choice|forces? tool", re.IGNORECASE)
-_NOT_TAKEN = re.compile(
-    r"unsupported|not support|deprecated|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|extra"
-    r"|may only be set|only the default|cannot both",
-    re.IGNORECASE,
-)
-_OTHER_CAUSE = re.compile(
-    r"too long|too large|context|prompt|message|content|image|policy|safety|billing|credit|max\w*.?tokens|temperature"
-    r"|service.?tier|flex",
-    re.IGNORECASE,
-)
+_NAMED = {Structured(name): re.compile(pattern) for name, pattern in wordings("forms").items()}
+_PROMPT_CACHE = re.compile(wordings("prompt_cache"))
+_FORCED_TOOL = re.compile(wordings("forced_tool"))
+_NOT_TAKEN = re.compile(wordings("not_taken"))
+_OTHER_CAUSE = re.compile(wordings("other_cause"))
 _STATUSES_OF_REFUSALS = frozenset({400, 422})
 
 
