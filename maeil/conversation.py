@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 from maeil.clock import EventQueue
+from maeil.constraints import Feedback
 from maeil.contracts import check_items, name_of
 from maeil.errors import ContractError, IllegalTransition, StalledConversation
 from maeil.extension import Extension
-from maeil.feedback import Feedback
 from maeil.messages import Draft, Message
 from maeil.mind import Act, Resume, Thought, Turn, View
 from maeil.plans import Plan

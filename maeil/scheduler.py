@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from maeil.constraints import ConstraintTracker
+from maeil.constraints import ConstraintTracker, Feedback
 from maeil.contracts import MAPPING, check_json, check_type
 from maeil.conversation import Conversation
 from maeil.errors import EpisodeStop
 from maeil.extension import Extension
-from maeil.feedback import Feedback
 from maeil.mind import Mind
 from maeil.plan_execution import PlanExecution, check_transition
 from maeil.plans import PlanStatus

@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from maeil.calls import Call, Ledger, entered_in
+from maeil.constraints import Feedback
 from maeil.contracts import check_awaitable, described, name_of
 from maeil.errors import ContractError, EpisodeStop, LimitReached
-from maeil.feedback import Feedback
 from maeil.messages import Message
 from maeil.mind import Mind, Note, Observation, Thought, Turn, View
 from maeil.team import Participant, Team

@@ -13,7 +13,6 @@ Each rule is a function of `rules` that states exactly what it takes. A failure 
 found: the rules err on the side of the agents. docs/failures.md says what cannot be proven.
 """
 
-from maeil.failures.failure import Failure, FailureKind, Proof
-from maeil.failures.rules import find_failures
+from maeil.failures.rules import Failure, FailureKind, Proof, find_failures
 
 __all__ = ["Failure", "FailureKind", "Proof", "find_failures"]

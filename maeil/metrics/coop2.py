@@ -34,13 +34,7 @@ from maeil.trace.stage_times import timeline, wall
 from maeil.trace.story import PlanLife
 
 _coop2 = partial(metric, origin="COOP2")
-_INTERRUPTED = (
-    PlanStatus.FAILED,
-    PlanStatus.TIMED_OUT,
-    PlanStatus.INTERRUPTED,
-    PlanStatus.REPLACED,
-    PlanStatus.CANCELLED,
-)
+_INTERRUPTED = tuple(status for status in PlanStatus if status.final and status is not PlanStatus.SUCCEEDED)
 
 
 @_coop2("coop2.decision_time_total_seconds", "s")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from maeil.failures.failure import Failure, FailureKind
-from maeil.failures.rules import find_failures
+from maeil.failures.rules import Failure, FailureKind, find_failures
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.statistics import ratio
 from maeil.trace.reader import Trace, shared

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from maeil import Act, OpenTask, Plan, Task, TaskState, Thought, Topology
-from maeil.feedback import open_task
+from maeil.constraints import open_task
 from maeil.messages import Draft
 from quorum.topologies.centralized import Centralized, CentralizedConfig
 from tests.maeil.corridor import Corridor, Walk
