@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import orjson
@@ -59,6 +59,7 @@ class Addresses:
         return cls(f"http://{HOST}:{port}/v1", f"http://{HOST}:{port}")
 
 
+@dataclass
 class App:
     """The routes of the server.
 
@@ -74,20 +75,14 @@ class App:
         "/v1/messages": AnthropicFormat(),
     }
 
-    def __init__(
-        self,
-        brain: Model,
-        models: Sequence[str] = (NAME,),
-        latency: float = 0.0,
-        failing: Callable[[int], Failure | None] = lambda _: None,
-    ) -> None:
-        self.brain = brain
-        self.models = models
-        self.latency = latency
-        self._failing = failing
-        self._number = 0
-        self.most_bytes, self.body_seconds = MOST_BYTES, BODY_SECONDS
-        self.connections = Connections()
+    brain: Model
+    models: Sequence[str] = (NAME,)
+    latency: float = 0.0
+    failing: Callable[[int], Failure | None] = lambda _: None
+    most_bytes: int = field(default=MOST_BYTES, init=False)
+    body_seconds: float = field(default=BODY_SECONDS, init=False)
+    connections: Connections = field(default_factory=Connections, init=False)
+    _number: int = field(default=0, init=False)
 
     def starlette(self) -> Starlette:
         """Return it as an application of Starlette."""
@@ -97,18 +92,7 @@ class App:
 
     def routes(self) -> list[Route]:
         """Return the routes."""
-        answering = [Route(path, self._route(wire), methods=["POST"]) for path, wire in self.formats.items()]
-        return [*answering, Route("/v1/models", self._list, methods=["GET"])]
-
-    async def _list(self, http: HttpRequest) -> Response:
-        if "anthropic-version" in http.headers:
-            listed: list[dict[str, Any]] = [
-                {"type": "model", "id": name, "display_name": name, "created_at": "1970-01-01T00:00:00Z"}
-                for name in self.models
-            ]
-            return as_json({"data": listed, "has_more": False, "first_id": None, "last_id": None})
-        listed = [{"id": name, "object": "model", "created": 0, "owned_by": "quorum"} for name in self.models]
-        return as_json({"object": "list", "data": listed})
+        return [Route(path, self._route(wire), methods=["POST"]) for path, wire in self.formats.items()]
 
     def _route(self, wire: Format) -> Callable[[HttpRequest], Any]:
         async def endpoint(http: HttpRequest) -> Response:
@@ -147,7 +131,7 @@ class App:
     ) -> Response:
         """Answer a request that was read."""
         del http, body  # for servers that do more with them
-        if (failure := self._failing(number)) is not None:
+        if (failure := self.failing(number)) is not None:
             status, kind, text = failure
             return as_json(wire.error(kind, text), status)
         return as_json(wire.write(await self.brain.complete(asked.request), asked, number))

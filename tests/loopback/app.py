@@ -110,7 +110,7 @@ class App(app.App):
         response = wire.with_tier(wire.write(given, asked, number), tier)
         return as_json(response) if fault is None else self._spoiled(http, wire, response, fault)
 
-    async def _complete(self, wire: Format, asked: WireRequest, body: Mapping[str, Any]) -> Reply:
+    async def _complete(self, wire: Any, asked: WireRequest, body: Mapping[str, Any]) -> Reply:
         """Have the brain answer; the usage says what the prompt cache had of the prompt."""
         if wants_embeddings(asked.request):
             return await self.brain.complete(asked.request)

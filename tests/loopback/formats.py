@@ -21,6 +21,8 @@ MOST_TEXTS = 2048
 class OpenAIFormat(formats.OpenAIFormat):
     """OpenAI's chat completions, of models that think, with tiers of service."""
 
+    provider = "openai"
+
     def _sampling(self, body: Mapping[str, Any]) -> Sampling:
         effort, budget = _openai_thinking(body)
         return replace(super()._sampling(body), effort=effort, thinking_tokens=budget)
@@ -63,6 +65,8 @@ class OpenAIFormat(formats.OpenAIFormat):
 
 class AnthropicFormat(formats.AnthropicFormat):
     """Anthropic's messages, of models that think, with tiers of service."""
+
+    provider = "anthropic"
 
     def _sampling(self, body: Mapping[str, Any]) -> Sampling:
         switch = part(body, "thinking") if body.get("thinking") else {}

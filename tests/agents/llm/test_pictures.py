@@ -106,9 +106,7 @@ async def test_a_prompt_without_pictures_is_sent_as_a_text(wire: str) -> None:
     ("content", "expected"),
     [
         (png()[:-4], "damaged or cut off"),
-        (png()[:60] + b"?" + png()[61:], "cannot be read"),
         (b"GIF89a", "no PNG"),
-        (png(8001, 1), "8001 x 1 pixels: at most 8000"),
     ],
 )
 async def test_the_server_refuses_what_is_no_whole_png(content: bytes, expected: str) -> None:
