@@ -13,14 +13,14 @@ from maeil.contracts import check_items, name_of
 from maeil.errors import ContractError, IllegalTransition, StalledConversation
 from maeil.extension import Extension
 from maeil.messages import Draft, Message
-from maeil.mind import Act, Resume, Thought, Turn, View
+from maeil.mind import Act, Note, Resume, Thought, Turn, View
 from maeil.plans import Plan
 from maeil.review import review
 from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger, may_send
 from maeil.tasks import OpenTask
 from maeil.team import Participant, Team
-from maeil.thinking import Limits, Thinking, TurnAttempt, make_view
+from maeil.thinking import Limits, Thinking, TurnAttempt, observation_of
 from maeil.together import together
 from maeil.topology import Topology, TurnTaken
 from maeil.trace.events import ForcedReady, MessageRead, MessageSent, ThoughtEnd, ThoughtStart
@@ -58,16 +58,18 @@ class Conversation:
         self._world = world
         self._team = team
         self._usual = self._topology = topology
-        self._settings = settings
+        self.settings = settings
+        """The parameters of the loop, which may change on the way."""
         self._feedback = feedback
         self._extensions = {extension.name: extension for extension in extensions}
         self._limits = Limits(settings.thought_seconds, settings.episode_seconds)
         self._queue: EventQueue[_Returned | _Arrival] = EventQueue()
         self._in_flight: list[Thinking] = []
         self._awaited: set[int] = set()
-        self._taken: list[TurnTaken] = []
-        self._opened_by: list[int] = []
         self._messages = 0
+        self.agents, self.participants = len(team.agents), len(team.participants)
+        self.opened_by: list[int] = []
+        self.taken: list[TurnTaken] = []
 
     # The state of the conversation, as a topology reads it.
 
@@ -77,29 +79,9 @@ class Conversation:
         return self._team.now.t
 
     @property
-    def agents(self) -> int:
-        """Number of embodied agents."""
-        return len(self._team.agents)
-
-    @property
-    def participants(self) -> int:
-        """Number of agents and coordinators."""
-        return len(self._team.participants)
-
-    @property
-    def opened_by(self) -> Sequence[int]:
-        """Agents that needed a decision when the conversation began, ascending."""
-        return self._opened_by
-
-    @property
     def undecided(self) -> list[int]:
         """Agents in R or I that are not thinking just now, ascending."""
         return sorted(self._team.undecided - self._awaited)
-
-    @property
-    def taken(self) -> Sequence[TurnTaken]:
-        """Turns that have ended in this conversation, in order."""
-        return self._taken
 
     def found_by(self, extension: str) -> Any:
         """Return what an extension offers to topologies; None without the extension."""
@@ -115,7 +97,7 @@ class Conversation:
         found = self._team.participants[participant]
         if participant in self._awaited:
             return False
-        return may_send(found.stage) if found.embodied else found.thoughts < self._settings.max_thoughts_per_step
+        return may_send(found.stage) if found.embodied else found.thoughts < self.settings.max_thoughts_per_step
 
     def sent(self, participant: int) -> int:
         """Number of messages that a participant has sent in this environment step."""
@@ -130,10 +112,6 @@ class Conversation:
         return self._feedback.now()
 
     # What the scheduler calls.
-
-    def adopt(self, settings: LoopSettings) -> None:
-        """Go on with other parameters."""
-        self._settings = settings
 
     def begin_step(self) -> None:
         """Forget the counts of the last environment step; wake those whose mail was left unread."""
@@ -156,10 +134,10 @@ class Conversation:
         """
         self._limits.check_episode()
         self._topology = topology or self._usual
-        self._taken.clear()
+        self.taken.clear()
         for extension in self._extensions.values():
             extension.conversation_begins(self._topology)
-        self._opened_by = self.undecided
+        self.opened_by = self.undecided
         try:
             await self._converse()
         except BaseException:
@@ -199,7 +177,7 @@ class Conversation:
                     illegal = IllegalTransition(f"{participant.name} is in {participant.stage.value} and gets a turn")
                     illegal.blamed = give
                     raise illegal
-                if participant.thoughts < self._settings.max_thoughts_per_step:
+                if participant.thoughts < self.settings.max_thoughts_per_step:
                     self._think(TurnAttempt(turn))
                 else:
                     self._force_ready(turn, participant)
@@ -221,10 +199,31 @@ class Conversation:
             self._team.record(MessageRead(message.id, participant.index))
         noting = (extension.before_thought(participant, attempt.turn) for extension in self._extensions.values())
         notes = [note for found in noting for note in found]
-        kept = self._settings.memory_messages
-        view = make_view(attempt, participant, unread, self._world, self._team, self._feedback, kept, notes)
+        self._in_flight.append(Thinking(attempt, self._view(attempt, participant, unread, notes)))
         participant.memory.extend(unread)
-        self._in_flight.append(Thinking(attempt, view))
+
+    def _view(
+        self, attempt: TurnAttempt, participant: Participant, unread: tuple[Message, ...], notes: Sequence[Note]
+    ) -> View:
+        """Return what a participant sees who begins to think."""
+        memory, turn = tuple(participant.memory), attempt.turn
+        return View(
+            agent=participant.index,
+            name=participant.name,
+            names=self._team.names,
+            turn=turn,
+            t=self._team.now.t,
+            t_hat=self._team.now.t_hat,
+            observation=observation_of(participant, self._world),
+            unread=unread,
+            memory=memory[max(0, len(memory) - self.settings.memory_messages) :],
+            plan=participant.plan_view(),
+            outcomes=tuple(participant.outcomes),
+            constraints=self._feedback.now() if turn.feedback else (),
+            problems=attempt.problems,
+            team=() if participant.embodied else self._team.members(),
+            notes=tuple(notes),
+        )
 
     async def _collect(self) -> None:
         """Wait until every thought that has started has ended; only then is its end on the clock known."""
@@ -236,7 +235,7 @@ class Conversation:
             await together(partial(self._run, thinking) for thinking in in_flight)
         finally:
             for thinking in in_flight:
-                cost = self._settings.clock_unit.cost(thinking.calls, thinking.seconds, self._settings.clock_count)
+                cost = self.settings.clock_unit.cost(thinking.calls, thinking.seconds, self.settings.clock_count)
                 end = self._team.now.t_hat + cost
                 self._queue.push(end, thinking.view.agent, _Returned(thinking, cost))
 
@@ -275,11 +274,11 @@ class Conversation:
             self._queue.push(self._team.now.t_hat, author.index, returned)  # its calls are still to be recorded
             raise
         self._record_end(returned, reasons)
-        spent = author.thoughts >= self._settings.max_thoughts_per_step
-        if reasons and not failure and attempt.number < self._settings.max_repairs and not spent:
+        spent = author.thoughts >= self.settings.max_thoughts_per_step
+        if reasons and not failure and attempt.number < self.settings.max_repairs and not spent:
             return TurnAttempt(attempt.turn, attempt.number + 1, reasons)
         self._awaited.discard(author.index)
-        self._taken.append(TurnTaken.of(attempt.turn, () if reasons else thought.messages))
+        self.taken.append(TurnTaken.of(attempt.turn, () if reasons else thought.messages))
         for name, extension in self._extensions.items():
             extension.answered(returned.thinking.view, None if reasons else thought.answers.get(name))
         if not reasons:
@@ -326,7 +325,7 @@ class Conversation:
 
     def _force_ready(self, turn: Turn, participant: Participant) -> None:
         """End a turn whose holder has used up its thoughts. What it has not read waits for the next step."""
-        self._taken.append(TurnTaken(turn, 0))
+        self.taken.append(TurnTaken(turn, 0))
         self._team.record(ForcedReady(participant.index))
         if participant.embodied:
             mailbox, participant.mailbox = participant.mailbox, []
@@ -339,7 +338,7 @@ class Conversation:
         tasks, feedback = view.constraints, view.turn.feedback
         for draft in drafts:
             recipients = tuple(sorted(set(draft.recipients)))
-            arrival = now.t_hat + self._settings.delivery
+            arrival = now.t_hat + self.settings.delivery
             message = Message(
                 self._messages, sender.index, recipients, draft.content, draft.kind, now.t, now.t_hat, arrival, tasks,
                 draft.task,

@@ -105,7 +105,7 @@ class _Episode:
         await self._conversation.run(topology)
 
     def adopt(self, settings: LoopSettings) -> None:
-        self._conversation.adopt(settings)
+        self._conversation.settings = settings
 
     def world_changed(self) -> None:
         self._feedback.forget()

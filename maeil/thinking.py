@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from maeil.calls import Call, Ledger, entered_in
-from maeil.constraints import Feedback
 from maeil.contracts import check_awaitable, described, name_of
 from maeil.errors import ContractError, EpisodeStop, LimitReached
-from maeil.messages import Message
-from maeil.mind import Mind, Note, Observation, Thought, Turn, View
-from maeil.team import Participant, Team
+from maeil.mind import Mind, Observation, Thought, Turn, View
+from maeil.team import Participant
 from maeil.trace.events import CUT_SHORT
 from maeil.world import World
 
@@ -139,49 +137,12 @@ class Thinking:
         return "empty_answer" if self.calls and "empty_answer" in self.calls[-1].record else "parse_failure"
 
 
-def make_view(  # noqa: PLR0917 (all that a mind sees comes together here)
-    attempt: TurnAttempt,
-    participant: Participant,
-    unread: tuple[Message, ...],
-    world: World,
-    team: Team,
-    feedback: Feedback,
-    kept: int,
-    notes: Sequence[Note],
-) -> View:
-    """Return what a participant sees who begins to think.
+def observation_of(participant: Participant, world: World) -> Observation:
+    """Return what a participant observes: the whole world where it has no body.
 
-    Args:
-        attempt: the turn.
-        participant: whose it is.
-        unread: its new messages.
-        world: what it observes.
-        team: all participants.
-        feedback: the open tasks, for a turn with feedback.
-        kept: earlier messages that it sees, at most.
-        notes: what extensions show.
+    Raises:
+        ContractError: it is no observation.
     """
-    memory = tuple(participant.memory)
-    return View(
-        agent=participant.index,
-        name=participant.name,
-        names=team.names,
-        turn=attempt.turn,
-        t=team.now.t,
-        t_hat=team.now.t_hat,
-        observation=_observation(participant, world),
-        unread=unread,
-        memory=memory[max(0, len(memory) - kept) :],
-        plan=participant.plan_view(),
-        outcomes=tuple(participant.outcomes),
-        constraints=feedback.now() if attempt.turn.feedback else (),
-        problems=attempt.problems,
-        team=() if participant.embodied else team.members(),
-        notes=tuple(notes),
-    )
-
-
-def _observation(participant: Participant, world: World) -> Observation:
     observe = world.observe if participant.embodied else world.global_observation
     found = world.observe(participant.index) if participant.embodied else world.global_observation()
     if not hasattr(found, "text"):

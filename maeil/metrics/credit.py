@@ -119,15 +119,8 @@ def idle_better(found: Differences) -> Value:
     return ratio(sum(agent.returned < 0 for agent in found.agents), len(found.agents))
 
 
-@dataclass(frozen=True, slots=True)
-class LiveDifferences:
-    """What the team lost without each agent, while the minds of all others went on thinking.
-
-    Attributes:
-        agents: for each agent, the utility of the run minus that of the run in which it idles from the start.
-    """
-
-    agents: Sequence[Utility]
+class LiveDifferences(Differences):
+    """What the team lost without each agent, which idles from the start, while the minds of all others think on."""
 
 
 @metric(
