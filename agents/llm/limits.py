@@ -184,6 +184,7 @@ def estimate_tokens(*texts: str) -> int:
     return math.ceil(sum(map(len, texts)) / CHARACTERS_PER_TOKEN)
 
 
+@dataclass(frozen=True, slots=True)
 class Limited:
     """A model whose calls keep to shared limits.
 
@@ -192,9 +193,8 @@ class Limited:
         limits: the limits, shared by everything that asks this provider.
     """
 
-    def __init__(self, model: Model, limits: CallLimits) -> None:
-        self._model = model
-        self._limits = limits
+    model: Model
+    limits: CallLimits
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request when the limits allow it.
@@ -202,7 +202,7 @@ class Limited:
         Raises:
             quorum.agents.llm.errors.LanguageModelError: as the model does; a rate limit has its `rounds`.
         """
-        limits, complete = self._limits, self._model.complete
+        limits, complete = self.limits, self.model.complete
         ticket = await limits.concurrency.enter()
         try:
             if limits.requests is not None:
@@ -247,6 +247,7 @@ class RetryRules:
     longest_wait: float
 
 
+@dataclass(frozen=True, slots=True)
 class Retrying:
     """A model that is asked again when a failure may pass.
 
@@ -265,18 +266,10 @@ class Retrying:
         sleep: how to wait.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        rules: RetryRules,
-        rng: random.Random,
-        *,
-        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
-    ) -> None:
-        self._model = model
-        self._rules = rules
-        self._rng = rng
-        self._sleep = sleep
+    model: Model
+    rules: RetryRules
+    rng: random.Random
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request.
@@ -289,7 +282,7 @@ class Retrying:
         waited = 0.0
         while True:
             try:
-                reply = await self._model.complete(request)
+                reply = await self.model.complete(request)
             except Transient as error:
                 failure = error
             else:
@@ -300,20 +293,20 @@ class Retrying:
             else:
                 failed += 1
             wait = self._wait(failure, _doublings(failure, failed, rate_limited))
-            spent = failed >= self._rules.max_tries or rate_limited >= self._rules.max_rate_limited
-            if spent or waited + wait > self._rules.max_wait:
-                bound = f"{failed + rate_limited} tries" if spent else f"waiting {self._rules.max_wait:g} s at most"
+            spent = failed >= self.rules.max_tries or rate_limited >= self.rules.max_rate_limited
+            if spent or waited + wait > self.rules.max_wait:
+                bound = f"{failed + rate_limited} tries" if spent else f"waiting {self.rules.max_wait:g} s at most"
                 asked = "" if failure.retry_after is None else f"; it asks to wait {failure.retry_after:g} s"
                 raise InfrastructureFailed(
                     f"no answer within {bound}: {type(failure).__name__}: {failure}{asked}", failed + rate_limited
                 ) from None
             waited += wait
             _log.info("a call failed and is tried again in %.1f s: %s: %s", wait, type(failure).__name__, failure)
-            await self._sleep(wait)
+            await self.sleep(wait)
 
     def _wait(self, failure: Transient, doublings: int) -> float:
-        longest: float = min(self._rules.first_wait * 2**doublings, self._rules.longest_wait)
-        return max(longest * self._rng.uniform(0.5, 1.0), failure.retry_after or 0.0)
+        longest: float = min(self.rules.first_wait * 2**doublings, self.rules.longest_wait)
+        return max(longest * self.rng.uniform(0.5, 1.0), failure.retry_after or 0.0)
 
 
 def _doublings(failure: Transient, failed: int, rate_limited: int) -> int:

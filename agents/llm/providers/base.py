@@ -325,7 +325,8 @@ class Provider(ProvidedModel):
         if ours is not None:
             return ours
         if isinstance(error, sdk.APITimeoutError) and is_timeout(error):
-            return TimedOut(self._what_took_too_long(error))
+            waited = f"no connection within {self._bounds.connect:g} s (llm.connect_timeout)"
+            return TimedOut(waited if is_connect_timeout(error) else "the SDK's own time-out is over")
         if isinstance(error, sdk.APIConnectionError):
             return connection_failure(error)
         if isinstance(error, sdk.APIStatusError):
@@ -335,11 +336,6 @@ class Provider(ProvidedModel):
         if isinstance(error, ValueError | sdk.APIResponseValidationError):
             return BrokenResponse(f"a success without a readable answer ({type(error).__name__})")
         return connection_failure(error) if is_transport_failure(error) else None
-
-    def _what_took_too_long(self, error: Exception) -> str:
-        if is_connect_timeout(error):
-            return f"no connection within {self._bounds.connect:g} s (llm.connect_timeout)"
-        return "the SDK's own time-out is over"
 
     def _translate_status(
         self, status: int, body: Any, message: str, headers: Mapping[str, str] | None

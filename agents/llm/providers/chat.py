@@ -14,7 +14,7 @@ from quorum.agents.llm.embeddings import reply_with
 from quorum.agents.llm.errors import BrokenResponse
 from quorum.agents.llm.limits import estimate_prompt, estimate_tokens
 from quorum.agents.llm.prices import read_tier
-from quorum.agents.llm.protocol import AnswerFormat, ChatRole, Finish, Reply, Request, Structured, ThinkingFormat, Usage
+from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Structured, ThinkingFormat, Usage
 from quorum.agents.llm.providers.base import printable_unicode, schema_message
 from quorum.agents.llm.providers.content import (
     PromptCaching,
@@ -61,17 +61,6 @@ def split(text: str) -> tuple[str, str]:
     """
     found = _MARKED.fullmatch(text)
     return ("", text) if found is None else (found["thoughts"].strip(), (found["answer"] or "").strip())
-
-
-def embedding_body(request: Request, model: str) -> dict[str, Any]:
-    """Return the body of a request for embeddings.
-
-    Args:
-        request: its messages are the texts.
-        model: name of the model.
-    """
-    texts = [message.content for message in request.messages]
-    return {"model": model, "input": texts, "encoding_format": "float"}
 
 
 def read_embeddings(response: Any, request: Request, model: str) -> Reply:
@@ -123,7 +112,8 @@ def chat_arguments(request: Request, offer: Offer, dialect: ThinkingFormat = Thi
             "json_schema": {"name": answer.name, "schema": answer.schema, "strict": is_strict(answer.schema)},
         }
     elif answer is not None and offer.structured is Structured.TOOLS:
-        arguments["tools"] = [_tool(answer)]
+        function = {"name": answer.name, "description": "Give the answer.", "parameters": answer.schema}
+        arguments["tools"] = [{"type": "function", "function": function}]
         forced = {"type": "function", "function": {"name": answer.name}}
         arguments["tool_choice"] = forced if offer.forced else "auto"
     elif answer is not None and not answer.in_words:
@@ -149,13 +139,6 @@ def chat_arguments(request: Request, offer: Offer, dialect: ThinkingFormat = Thi
         for message, content in zip(messages, contents, strict=True)
     ]
     return arguments
-
-
-def _tool(answer: AnswerFormat) -> dict[str, Any]:
-    return {
-        "type": "function",
-        "function": {"name": answer.name, "description": "Give the answer.", "parameters": answer.schema},
-    }
 
 
 def is_strict(schema: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from quorum.agents.llm.batches.services import BatchService, OpenAIBatches
 from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.protocol import MaxTokensKey, Reply, Request, ThinkingFormat
 from quorum.agents.llm.providers.base import Provider
-from quorum.agents.llm.providers.chat import chat_arguments, embedding_body, read_chat, read_embeddings
+from quorum.agents.llm.providers.chat import chat_arguments, read_chat, read_embeddings
 from quorum.agents.llm.providers.content import PromptCaching, with_extra
 from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.providers.thinking import BUDGETS, family_table, format_at
@@ -73,7 +73,9 @@ class OpenAIModel(Provider):
 
     def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
         if wants_embeddings(request):
-            return with_extra(embedding_body(request, self.model), request.sampling.extra_body)
+            texts = [message.content for message in request.messages]
+            embedding = {"model": self.model, "input": texts, "encoding_format": "float"}
+            return with_extra(embedding, request.sampling.extra_body)
         body: dict[str, Any] = {"model": self.model, **chat_arguments(request, offer, self._thinking)}
         body[offer.max_tokens_key.value] = offer.longest
         if self._service_tier is not None:

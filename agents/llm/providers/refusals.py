@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from quorum.agents.llm.errors import BadRequest, LanguageModelError, ServerFailed
@@ -40,7 +40,7 @@ def left_out(wanted: Sampling, sent: Sampling) -> tuple[str, ...]:
     return tuple(name for name in names if getattr(wanted, name) is not None and getattr(sent, name) is None)
 
 
-REFUSABLE = {name: re.compile(pattern) for name, pattern in wordings("fields").items()}
+REFUSABLE: dict[str, re.Pattern[str]] = {name: re.compile(pattern) for name, pattern in wordings("fields").items()}
 """Fields of a sampling that a request can do without, and how servers name each."""
 
 _OLD = frozenset({"temperature", "seed", "top_p", "stop"})
@@ -56,6 +56,7 @@ _OTHER_CAUSE = re.compile(wordings("other_cause"))
 _STATUSES_OF_REFUSALS = frozenset({400, 422})
 
 
+@dataclass(slots=True)
 class Refusals:
     """What one server refuses, as its answers have shown.
 
@@ -66,19 +67,11 @@ class Refusals:
         prompt_cache: what is said of the prompt cache until the server refuses that.
     """
 
-    def __init__(
-        self,
-        structured: Structured,
-        max_tokens_key: MaxTokensKey,
-        *,
-        rename: bool,
-        prompt_cache: PromptCaching = PromptCaching.NONE,
-    ) -> None:
-        self._structured = structured
-        self._key = max_tokens_key
-        self._rename = rename
-        self._prompt_cache = prompt_cache
-        self._known: set[str] = set()
+    structured: Structured
+    max_tokens_key: MaxTokensKey
+    rename: bool = field(kw_only=True)
+    prompt_cache: PromptCaching = PromptCaching.NONE
+    _known: set[str] = field(default_factory=set, init=False)
 
     def add(self, *names: str) -> None:
         """Remember that the server does not take something."""
@@ -93,15 +86,15 @@ class Refusals:
             suspected: what is left out this once: fields, or ways to ask for the form.
         """
         refused = self._known | suspected
-        structured = self._structured if form else None
+        structured = self.structured if form else None
         if structured is Structured.AUTO:
             structured = next(way for way in _FORMS if way not in refused)
-        key = self._key
+        key = self.max_tokens_key
         if key in self._known:
-            key = next(name for name in MaxTokensKey if name not in (MaxTokensKey.AUTO, self._key))
+            key = next(name for name in MaxTokensKey if name not in (MaxTokensKey.AUTO, self.max_tokens_key))
         left_out: dict[str, Any] = dict.fromkeys(refused & REFUSABLE.keys())
         sent = replace(sampling, **left_out)
-        prompt_cache = PromptCaching.NONE if OFFERED in refused else self._prompt_cache
+        prompt_cache = PromptCaching.NONE if OFFERED in refused else self.prompt_cache
         forced = FORCED not in self._known
         return Offer(structured, sent, key, sampling.max_tokens, forced=forced, prompt_cache=prompt_cache)
 
@@ -139,7 +132,7 @@ class Refusals:
             sent = getattr(offer.sampling, name) is not None
             if sent and words.search(said) and (not_taken or (riddle and name not in _OLD)):
                 return name
-        renamed = self._rename and self._key not in self._known
+        renamed = self.rename and self.max_tokens_key not in self._known
         return offer.max_tokens_key if renamed and not_taken and offer.max_tokens_key in said else None
 
     def suspicions(self, failure: LanguageModelError, offer: Offer) -> Iterator[frozenset[str]]:
@@ -166,4 +159,4 @@ class Refusals:
             yield from (way | young for way in ways)
 
     def _form_that_may_go(self, offer: Offer) -> Structured | None:
-        return offer.structured if self._structured is Structured.AUTO and offer.structured in _NAMED else None
+        return offer.structured if self.structured is Structured.AUTO and offer.structured in _NAMED else None
