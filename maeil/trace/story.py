@@ -6,9 +6,8 @@ All sequences are in the order of the trace. A record without an end was still o
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from maeil.errors import TraceError
@@ -46,7 +45,7 @@ def target_of(task: Mapping[str, str] | None) -> str:
     return task["target"].partition("/")[0] if task is not None else ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class ThoughtLife:
     """A thought.
 
@@ -56,7 +55,7 @@ class ThoughtLife:
     """
 
     start: Stamped
-    end: Stamped | None
+    end: Stamped | None = None
 
     @property
     def agent(self) -> int:
@@ -89,7 +88,7 @@ class ThoughtLife:
         return self.end is not None and not self.without_effect
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class MessageLife:
     """A message.
 
@@ -101,7 +100,7 @@ class MessageLife:
 
     sent: Stamped
     thought: Stamped | None
-    readings: Sequence[Stamped]
+    readings: list[Stamped] = field(default_factory=list)
 
     @property
     def message(self) -> MessageSent:
@@ -109,7 +108,7 @@ class MessageLife:
         return cast(MessageSent, self.sent.event)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class ActionLife:
     """A symbolic action.
 
@@ -119,7 +118,7 @@ class ActionLife:
     """
 
     start: Stamped
-    end: Stamped | None
+    end: Stamped | None = None
 
     @property
     def index(self) -> int:
@@ -132,7 +131,7 @@ class ActionLife:
         return cast(ActionChange, self.end.event).status if self.end is not None else ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class PlanLife:
     """A plan from its commitment to its end.
 
@@ -147,10 +146,10 @@ class PlanLife:
 
     committed: Stamped
     thought: Stamped | None
-    started: Stamped | None
-    end: Stamped | None
-    actions: Sequence[ActionLife]
-    stopped_at: int
+    started: Stamped | None = None
+    end: Stamped | None = None
+    actions: list[ActionLife] = field(default_factory=list)
+    stopped_at: int = -1
 
     @property
     def content(self) -> PlanChange:
@@ -242,11 +241,11 @@ class Story:
         tasks: every report of the constraints of each task.
     """
 
-    thoughts: Sequence[ThoughtLife]
-    messages: Sequence[MessageLife]
-    plans: Sequence[PlanLife]
-    attempts: Sequence[Attempt]
-    tasks: Mapping[TaskName, Sequence[Stamped]]
+    thoughts: list[ThoughtLife]
+    messages: list[MessageLife]
+    plans: list[PlanLife]
+    attempts: list[Attempt]
+    tasks: dict[TaskName, list[Stamped]]
 
 
 TYPES = (
@@ -268,78 +267,75 @@ def tell_story(events: Iterable[Stamped]) -> Story:
     teller = _Teller()
     for stamped in events:
         teller.take(stamped)
-    return teller.story()
+    return teller.story
 
 
 class _Teller:
-    """Pairs the events of a trace."""
+    """Pairs the events of a trace: each either begins a life, or adds to one."""
 
     def __init__(self) -> None:
-        self._starts: list[Stamped] = []
-        self._thought_ends: dict[int, Stamped] = {}
-        self._latest: dict[int, Stamped] = {}
-        """The start of the latest thought of each participant."""
-        self._readings: dict[int, list[Stamped]] = {}
-        self._sent: list[tuple[Stamped, Stamped | None]] = []
-        self._committed: dict[str, tuple[Stamped, Stamped | None]] = {}
-        self._started: dict[str, Stamped] = {}
-        self._plan_ends: dict[str, Stamped] = {}
-        self._actions: defaultdict[str, dict[int, tuple[Stamped, Stamped | None]]] = defaultdict(dict)
-        self._stopped_at: dict[str, int] = {}
-        self._attempts: list[Attempt] = []
-        self._tasks: defaultdict[TaskName, list[Stamped]] = defaultdict(list)
+        self.story = Story([], [], [], [], {})
+        self._thoughts: dict[int, ThoughtLife] = {}
+        """The latest thought of each participant."""
+        self._messages: dict[int, MessageLife] = {}
+        self._plans: dict[str, PlanLife] = {}
+        self._actions: dict[tuple[str, int], ActionLife] = {}
 
     def take(self, stamped: Stamped) -> None:
         """Take the next event."""
         match stamped.event:
             case ThoughtStart(agent=agent):
-                self._starts.append(stamped)
-                self._latest[agent] = stamped
+                self._thoughts[agent] = thought = ThoughtLife(stamped)
+                self.story.thoughts.append(thought)
             case ThoughtEnd(agent=agent):
-                self._thought_ends[self._thought_of(agent).seq] = stamped
+                if agent not in self._thoughts:
+                    raise TraceError(f"a thought of participant {agent} ends and never started")
+                self._thoughts[agent].end = stamped
             case MessageSent(message=number, sender=sender):
-                self._sent.append((stamped, self._latest.get(sender)))
-                self._readings[number] = []
+                self._messages[number] = message = MessageLife(stamped, self._thinks(sender))
+                self.story.messages.append(message)
             case MessageRead(message=number):
-                if number not in self._readings:
+                if number not in self._messages:
                     raise TraceError(f"message {number} is read and was never sent")
-                self._readings[number].append(stamped)
+                self._messages[number].readings.append(stamped)
             case PlanChange() as change:
                 self._change_plan(stamped, change)
-            case ActionChange() as change:
-                self._change_action(stamped, change)
+            case ActionChange(plan=plan) as change if plan in self._plans:
+                self._change_action(stamped, change, self._plans[plan])
             case StepOutcome(attempts=attempts):
-                self._attempts += [self._attempt(stamped, attempt) for attempt in attempts]
+                self.story.attempts.extend(self._attempt(stamped, attempt) for attempt in attempts)
             case ConstraintChange(task=task):
-                self._tasks[name_of(task)].append(stamped)
+                self.story.tasks.setdefault(name_of(task), []).append(stamped)
 
-    def _thought_of(self, agent: int) -> Stamped:
-        if agent not in self._latest:
-            raise TraceError(f"a thought of participant {agent} ends and never started")
-        return self._latest[agent]
+    def _thinks(self, participant: int) -> Stamped | None:
+        """Return the start of the latest thought of a participant."""
+        thought = self._thoughts.get(participant)
+        return thought.start if thought is not None else None
 
     def _change_plan(self, stamped: Stamped, change: PlanChange) -> None:
         status = PlanStatus(change.status)
         if status is PlanStatus.COMMITTED:
-            self._committed[change.plan] = stamped, self._latest.get(change.agent)
-        elif change.plan not in self._committed:
+            self._plans[change.plan] = plan = PlanLife(stamped, self._thinks(change.agent))
+            self.story.plans.append(plan)
+        elif change.plan not in self._plans:
             raise TraceError(f"plan {change.plan} is {status} and was never committed")
         elif status is PlanStatus.RUNNING:
-            self._started[change.plan] = stamped
+            self._plans[change.plan].started = stamped
         else:
-            self._plan_ends[change.plan] = stamped
+            self._plans[change.plan].end = stamped
 
-    def _change_action(self, stamped: Stamped, change: ActionChange) -> None:
-        if change.status == _STARTED:
-            self._actions[change.plan][change.index] = stamped, None
-        else:
-            start, _ = self._actions[change.plan].get(change.index, (stamped, None))
-            self._actions[change.plan][change.index] = start, stamped
-            self._stopped_at[change.plan] = change.index
+    def _change_action(self, stamped: Stamped, change: ActionChange, plan: PlanLife) -> None:
+        key = change.plan, change.index
+        if key not in self._actions:
+            self._actions[key] = action = ActionLife(stamped)
+            plan.actions.append(action)
+        if change.status != _STARTED:
+            self._actions[key].end = stamped
+            plan.stopped_at = change.index
 
     def _attempt(self, stamped: Stamped, attempt: Mapping[str, Any]) -> Attempt:
         task = name_of(attempt["task"])
-        reports = self._tasks.get(task)
+        reports = self.story.tasks.get(task)
         state = cast(ConstraintChange, reports[-1].event) if reports else None
         return Attempt(
             event=stamped,
@@ -349,24 +345,3 @@ class _Teller:
             missing=frozenset(attempt.get("missing", ())),
             state=state if state is not None and state.threshold else None,
         )
-
-    def story(self) -> Story:
-        """Return the story of all that was taken."""
-        return Story(
-            thoughts=tuple(ThoughtLife(start, self._thought_ends.get(start.seq)) for start in self._starts),
-            messages=tuple(
-                MessageLife(sent, thought, tuple(self._readings[cast(MessageSent, sent.event).message]))
-                for sent, thought in self._sent
-            ),
-            plans=tuple(self._plans()),
-            attempts=tuple(self._attempts),
-            tasks={name: tuple(reports) for name, reports in self._tasks.items()},
-        )
-
-    def _plans(self) -> Iterable[PlanLife]:
-        for plan, (committed, thought) in self._committed.items():
-            actions = tuple(ActionLife(*both) for both in self._actions.get(plan, {}).values())
-            yield PlanLife(
-                committed, thought, self._started.get(plan), self._plan_ends.get(plan), actions,
-                self._stopped_at.get(plan, -1),
-            )  # fmt: skip
