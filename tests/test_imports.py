@@ -29,7 +29,6 @@ CONTRACTS = {
 EXPERIMENTS = {
     "common": (),
     "configuration": ("common",),
-    "completion": ("configuration", "common"),
     "serving": ("configuration", "common"),
     "episode": ("configuration", "common"),
     "results": ("episode", "configuration", "common"),

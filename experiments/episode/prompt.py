@@ -162,9 +162,8 @@ class _Search:
     questions: int = 0
 
     def look(self, request: Request, asked: str) -> None:
-        own = self.participant in (_NOBODY, asked)
         self.questions += 1
-        if own:
+        if self.participant in (_NOBODY, asked):
             origin = request.origin or Origin("", 0)
             if self.wanted.fits(origin):
                 self.found = self.found or request  # others who think at the same time come later
@@ -226,8 +225,8 @@ def find_prompt(wanted: Wanted, config_dir: Path | None = None) -> Prompt:
         search = _Search(wanted, hasty=erring == _UNCHECKED)
         participant = _play(cell, search)
         if search.found is not None:
-            found = grounded(search.found) if "llm.grounded_schema=true" in wanted.rest else search.found
-            return _prompt(found, erring)
+            is_grounded = "llm.grounded_schema=true" in wanted.rest
+            return _prompt(grounded(search.found) if is_grounded else search.found, erring)
         asked += search.asked
         if not (wanted.role or wanted.turn):
             raise UserError(f"agent={wanted.agent}: {participant} has no turn in this episode")

@@ -20,7 +20,6 @@ from quorum.experiments.verbs.compare import compare
 from quorum.experiments.verbs.completion import complete, completion
 from quorum.experiments.verbs.fit import fit
 from quorum.experiments.verbs.listing import list_
-from quorum.experiments.verbs.preparation import prepare_plugins, quieten
 from quorum.experiments.verbs.replay import replay
 from quorum.experiments.verbs.report import report
 from quorum.experiments.verbs.results import results
@@ -86,6 +85,15 @@ def _show_logs(*, verbose: bool, debug: bool) -> None:
         show_logs("debug" if debug else "info" if verbose else None)
 
 
+def _log_errors_only() -> None:
+    """Log errors only, unless the user asks for a log."""
+    import logging
+
+    log = logging.getLogger("quorum")
+    if log.level == logging.NOTSET:
+        log.setLevel(logging.ERROR)
+
+
 def _log_options(
     *,
     verbose: Annotated[bool, typer.Option("--verbose", help=_VERBOSE, hidden=True)] = False,
@@ -102,8 +110,11 @@ def _with_logs(function: Callable[..., None]) -> Callable[..., None]:
     def verb(*, verbose: bool, debug: bool, **arguments: Any) -> None:
         _show_logs(verbose=verbose, debug=debug)
         if arguments.get("quiet"):
-            quieten()
-        prepare_plugins(arguments.get("plugin"))
+            _log_errors_only()
+        if modules := arguments.get("plugin"):
+            from quorum.experiments.configuration.plugins import load_plugins
+
+            load_plugins(modules)
         function(**arguments)
 
     parameters = [*own.parameters.values(), *shared.parameters.values()]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from quorum.experiments.common.terminal import echo, echo_json
-from quorum.experiments.verbs.options import BudgetCalls, BudgetUsd, ConfigDir, Draws, Json, Plugins, Quiet
+from quorum.experiments.verbs import options
 
 
 def blame(
@@ -18,48 +18,48 @@ def blame(
     *,
     method: Annotated[
         str,
-        typer.Option(
+        options.value(
             "--method",
-            metavar="METHOD",
-            help="Judge by search (re-runs), rules, reader:all_at_once, reader:step_by_step or reader:bisection.",
+            "METHOD",
+            "Judge by search (re-runs), rules, reader:all_at_once, reader:step_by_step or reader:bisection.",
         ),
     ] = "search",
     reference: Annotated[
         list[str] | None,
-        typer.Option(
+        options.value(
             "--reference",
-            metavar="MIND|KEY=VALUE",
-            show_default="heuristic, or self in a team of only these; llm=simulated for readers",
-            help="Correct decisions by this mind or model, or by self, a fresh copy of each agent's own mind; for "
+            "MIND|KEY=VALUE",
+            "Correct decisions by this mind or model, or by self, a fresh copy of each agent's own mind; for "
             "readers, ask this model. May be repeated.",
+            unset="heuristic, or self in a team of only these; llm=simulated for readers",
         ),
     ] = None,
     success: Annotated[
         str,
-        typer.Option("--success", metavar="CONDITION", help="Define success: completed, 'steps<=60' or 'score>=3'."),
+        options.value("--success", "CONDITION", "Define success: completed, 'steps<=60' or 'score>=3'."),
     ] = "completed",
     shares: Annotated[
         bool, typer.Option("--shares/--no-shares", help="Share the failure out among the agents (search).")
     ] = True,
     since: Annotated[
         int,
-        typer.Option("--shares-from", metavar="STEP", min=0, help="Let the reference decide from this step on."),
+        options.value("--shares-from", "STEP", "Let the reference decide from this step on.", min=0),
     ] = 0,
     orders: Annotated[
         int,
-        typer.Option("--orders", metavar="ROUNDS", min=2, help="Sample this many pairs of orders for large teams."),
+        options.value("--orders", "ROUNDS", "Sample this many pairs of orders for large teams.", min=2),
     ] = 10,
-    draws: Draws = 1,
+    draws: options.Draws = 1,
     budget_reruns: Annotated[
         int,
-        typer.Option("--budget-reruns", metavar="CELLS", min=1, help="Play at most this many episodes of a run."),
+        options.value("--budget-reruns", "CELLS", "Play at most this many episodes of a run.", min=1),
     ] = 2000,
-    budget_calls: BudgetCalls = None,
-    budget_usd: BudgetUsd = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    plugin: Plugins = None,
-    config_dir: ConfigDir = None,
+    budget_calls: options.BudgetCalls = None,
+    budget_usd: options.BudgetUsd = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+    plugin: options.Plugins = None,
+    config_dir: options.ConfigDir = None,
 ) -> None:
     """Find which agent, at which step, by which kind of mistake, made a run fail.
 

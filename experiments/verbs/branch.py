@@ -9,20 +9,8 @@ import typer
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo
-from quorum.experiments.verbs.episode import ending, report
-from quorum.experiments.verbs.options import (
-    BudgetUsd,
-    ConfigDir,
-    Draws,
-    DryRun,
-    Json,
-    Name,
-    Out,
-    Plugins,
-    Quiet,
-    SkipInvalid,
-)
-from quorum.experiments.verbs.preparation import split_folders
+from quorum.experiments.verbs import options
+from quorum.experiments.verbs.run import ending, report
 from quorum.experiments.verbs.sweep import run_or_show
 
 if TYPE_CHECKING:
@@ -41,61 +29,61 @@ def branch(
     *,
     at: Annotated[
         list[str] | None,
-        typer.Option(
+        options.value(
             "--at",
-            metavar="STEP[:TIME]",
-            show_default="with --drop, the thought that sends the message; else required",
-            help="Continue live from the first thought that starts in this step, at this cognitive time, or later. May "
+            "STEP[:TIME]",
+            "Continue live from the first thought that starts in this step, at this cognitive time, or later. May "
             "be repeated.",
+            unset="with --drop, the thought that sends the message; else required",
         ),
     ] = None,
     mind: Annotated[
         list[str] | None,
-        typer.Option(
+        options.value(
             "--mind",
-            metavar="AGENT=MIND",
-            show_default="as in the run",
-            help="Give an agent another mind from the branch point on. May be repeated.",
+            "AGENT=MIND",
+            "Give an agent another mind from the branch point on. May be repeated.",
+            unset="as in the run",
         ),
     ] = None,
     say: Annotated[
         list[str] | None,
-        typer.Option(
+        options.value(
             "--say",
-            metavar="AGENT:TEXT",
-            show_default="its own words",
-            help="Have a participant send this message in its next turn to speak. May be repeated.",
+            "AGENT:TEXT",
+            "Have a participant send this message in its next turn to speak. May be repeated.",
+            unset="its own words",
         ),
     ] = None,
     plan: Annotated[
         list[str] | None,
-        typer.Option(
+        options.value(
             "--plan",
-            metavar="AGENT:ACTIONS",
-            show_default="its own plan",
-            help="Have an agent commit these actions, a JSON list, in its next turn to plan. May be repeated.",
+            "AGENT:ACTIONS",
+            "Have an agent commit these actions, a JSON list, in its next turn to plan. May be repeated.",
+            unset="its own plan",
         ),
     ] = None,
     drop: Annotated[
         list[int] | None,
-        typer.Option(
+        options.value(
             "--drop",
-            metavar="MESSAGE",
+            "MESSAGE",
+            "Do not deliver the message with this id in the run. May be repeated.",
+            unset="nothing",
             min=0,
-            show_default="nothing",
-            help="Do not deliver the message with this id in the run. May be repeated.",
         ),
     ] = None,
     world: Annotated[
         str | None,
-        typer.Option(
+        options.value(
             "--world",
-            metavar="CHANGES",
-            show_default="as in the run",
-            help="Change the world state at the start of the step: a JSON object in the world's own terms.",
+            "CHANGES",
+            "Change the world state at the start of the step: a JSON object in the world's own terms.",
+            unset="as in the run",
         ),
     ] = None,
-    draws: Draws = 1,
+    draws: options.Draws = 1,
     control: Annotated[
         bool | None,
         typer.Option(
@@ -104,15 +92,15 @@ def branch(
             help="Also continue each run from each branch point without a change.",
         ),
     ] = None,
-    dry_run: DryRun = False,
-    name: Name = None,
-    out: Out = Path("runs"),
-    budget_usd: BudgetUsd = None,
-    skip_invalid: SkipInvalid = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    plugin: Plugins = None,
-    config_dir: ConfigDir = None,
+    dry_run: options.DryRun = False,
+    name: options.Name = None,
+    out: options.Out = Path("runs"),
+    budget_usd: options.BudgetUsd = None,
+    skip_invalid: options.SkipInvalid = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+    plugin: options.Plugins = None,
+    config_dir: options.ConfigDir = None,
 ) -> None:
     """Continue a recorded run from a chosen step, with other minds, models or prompts.
 
@@ -137,7 +125,7 @@ def branch(
     """
     from quorum.experiments.branch.request import BranchRequest
 
-    folders, settings = split_folders(words)
+    folders, settings = options.split_folders(words)
     if not folders:
         raise UserError("branch: name the folder of a run or of a sweep", "For example: quorum branch runs/NAME --at 5")
     single = control is not True and draws == 1 and _is_single(folders, at or [], settings, mind or [])

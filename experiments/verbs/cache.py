@@ -9,7 +9,7 @@ import typer
 
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.terminal import confirm, echo, echo_json
-from quorum.experiments.verbs.options import Json
+from quorum.experiments.verbs import options
 
 
 def cache(
@@ -17,15 +17,12 @@ def cache(
     *,
     path: Annotated[
         Path | None,
-        typer.Option(
-            "--path",
-            metavar="FILE",
-            show_default="quorum/replies.sqlite in the user's cache folder",
-            help="Use the cache in this file.",
+        options.value(
+            "--path", "FILE", "Use the cache in this file.", unset="quorum/replies.sqlite in the user's cache folder"
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Clear the cache without asking.")] = False,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Show or clear the cache of language models' answers.
 

@@ -9,8 +9,7 @@ import typer
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
-from quorum.experiments.verbs.options import ConfigDir, Json, Out, Plugins
-from quorum.experiments.verbs.preparation import split_folders
+from quorum.experiments.verbs import options
 
 
 def check(
@@ -19,13 +18,13 @@ def check(
         typer.Argument(metavar="KEY=VALUE|RUN|SWEEP", help="Check this configuration, or verify these folders."),
     ] = None,
     *,
-    out: Out = Path("runs"),
+    out: options.Out = Path("runs"),
     compile_: Annotated[
         bool, typer.Option("--compile", help="Compile all kernels now instead of in the first run.")
     ] = False,
-    as_json: Json = False,
-    plugin: Plugins = None,
-    config_dir: ConfigDir = None,
+    as_json: options.Json = False,
+    plugin: options.Plugins = None,
+    config_dir: options.ConfigDir = None,
 ) -> None:
     """Check the installation and a configuration, or verify the folders of runs and sweeps.
 
@@ -49,7 +48,7 @@ def check(
 
     from quorum.experiments.episode.checks import check as findings_of
 
-    folders, settings = split_folders(words or [])
+    folders, settings = options.split_folders(words or [])
     if folders and settings:
         raise UserError(f"check: {folders[0]} is a folder and {settings[0]} a configuration: give one of the two")
     if folders:

@@ -5,60 +5,39 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from quorum.experiments.common.terminal import echo, echo_json
-from quorum.experiments.verbs.options import (
-    AcceptVersions,
-    Across,
-    Baseline,
-    By,
-    Curves,
-    Force,
-    Json,
-    Metrics,
-    Plugins,
-    Quiet,
-    Radar,
-    Statistic,
-    Sweeps,
-)
+from quorum.experiments.verbs import options
 
 
 def compare(
-    sweep: Sweeps,
+    sweep: options.Sweeps,
     *,
-    by: By = None,
-    across: Across = None,
-    metric: Metrics = None,
-    baseline: Baseline = None,
-    statistic: Statistic = "mean",
+    by: options.By = None,
+    across: options.Across = None,
+    metric: options.Metrics = None,
+    baseline: options.Baseline = None,
+    statistic: options.Statistic = "mean",
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            show_default="SWEEP/comparison/FACTORS",
-            help="Write tables and figures to this folder.",
-        ),
+        options.value("--out", "DIR", "Write tables and figures to this folder.", unset="SWEEP/comparison/FACTORS"),
     ] = None,
-    accept_versions: AcceptVersions = False,
-    curves: Curves = False,
-    radar: Radar = "attempts",
+    accept_versions: options.AcceptVersions = False,
+    curves: options.Curves = False,
+    radar: options.Radar = "attempts",
     columns: Annotated[
         int,
-        typer.Option(
+        options.value(
             "--columns",
-            metavar="COLUMNS",
+            "COLUMNS",
+            "Size LaTeX tables and PDF figures for a document with this many columns.",
             min=1,
             max=2,
-            help="Size LaTeX tables and PDF figures for a document with this many columns.",
         ),
     ] = 1,
-    as_json: Json = False,
-    force: Force = False,
-    quiet: Quiet = False,
-    plugin: Plugins = None,
+    as_json: options.Json = False,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+    plugin: options.Plugins = None,
 ) -> None:
     """Compare metrics by a factor, with intervals and paired differences.
 

@@ -1,22 +1,53 @@
-"""`quorum completion`, and the hidden verb that its scripts call."""
+"""`quorum completion`: verbs, options, keys and groups while you type. Its scripts ask the hidden verb `complete`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 import typer
 from typer.core import TyperGroup, TyperOption
 
+from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.terminal import echo
 
-if TYPE_CHECKING:
-    from quorum.experiments.completion import Verb
+_BASH = r"""# Completion of quorum in bash. In ~/.bashrc:  eval "$(quorum completion bash)"
+_quorum() {
+    local words current typed word
+    read -ra words <<< "${COMP_LINE:0:COMP_POINT}"
+    [[ ${COMP_LINE:0:COMP_POINT} == *[[:space:]] ]] && words+=("")
+    current=${words[${#words[@]}-1]}
+    # bash replaces only the part after the last of these signs
+    typed=${current%"${current##*[=:]}"}
+    COMPREPLY=()
+    while IFS=$'\t' read -r word _; do
+        COMPREPLY+=("${word#"$typed"}")
+        [[ $word == *= ]] && compopt -o nospace 2> /dev/null
+    done < <(quorum complete -- "${words[@]:1}" 2> /dev/null)
+}
+complete -o default -F _quorum quorum
+"""
+_ZSH = r"""#compdef quorum
+# Completion of quorum in zsh. In ~/.zshrc, behind compinit:  eval "$(quorum completion zsh)"
+_quorum() {
+    local -a found
+    found=("${(@f)$(quorum complete -- "${(@)words[2,CURRENT]}" 2> /dev/null)}")
+    found=("${(@)found%%$'\t'*}")
+    compadd -Q -S '' -a found || _files
+}
+compdef _quorum quorum
+"""
+_FISH = r"""# Completion of quorum in fish:  quorum completion fish > ~/.config/fish/completions/quorum.fish
+complete -c quorum -a '(quorum complete -- (commandline -opc)[2..] (commandline -ct) 2> /dev/null)'
+"""
+SHELLS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+"""The script of each shell. It asks `quorum complete -- WORDS...`: a word a line, a tab, and what it is."""
 
 
 def completion(
     shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", help="Print the script for this shell.")],
 ) -> None:
-    """Print the script that completes verbs, options, groups, keys and folders of runs in a shell.
+    """Print the script that completes verbs, options, keys and groups in a shell.
 
     \b
     Examples:
@@ -24,46 +55,50 @@ def completion(
       eval "$(quorum completion zsh)"
       quorum completion fish > ~/.config/fish/completions/quorum.fish
     """
-    from quorum.experiments.completion import script
-
-    echo(script(shell), nl=False)
+    if shell not in SHELLS:
+        raise UserError(f"completion {shell}: there is no script for this shell", choices_hint(shell, "Shells", SHELLS))
+    echo(SHELLS[shell], nl=False)
 
 
 def complete(context: typer.Context, words: Annotated[list[str] | None, typer.Argument()] = None) -> None:
     """Print the candidates for the last word, one on each line."""
-    from quorum.experiments.completion import candidates
-
     command = context.find_root().command
     assert isinstance(command, TyperGroup)
-    for found in candidates(words or [""], described(command)):
-        about = " ".join(found.about.split())
-        echo(f"{found.word}\t{about}" if about else found.word)
+    for word, about in candidates(words or [""], command):
+        echo(f"{word}\t{' '.join(about.split())}")
 
 
-def described(command: TyperGroup) -> dict[str, Verb]:
-    """Describe the registered verbs for completion."""
-    from quorum.experiments.completion import SHELLS, Verb
-    from quorum.experiments.configuration.catalogue import BUILTIN_GROUPS, SWEEP_GROUPS
+def candidates(words: Sequence[str], command: TyperGroup) -> Iterator[tuple[str, str]]:
+    """Return what the last word may become, with what it is. Shells complete the names of files by themselves.
 
-    choices = {
-        "list": (*BUILTIN_GROUPS, *SWEEP_GROUPS, "metrics"),
-        "cache": ("stats", "clear"),
-        "completion": tuple(SHELLS),
-        "show": ("prompt", "failures"),
-    }
-    found = {}
-    for name, verb in command.commands.items():
-        if verb.hidden:
-            continue
-        flags = [part for part in verb.params if isinstance(part, TyperOption) and not part.hidden]
-        arguments = {(part.metavar or "") for part in verb.params if not isinstance(part, TyperOption)}
-        found[name] = Verb(
-            about=(verb.help or "").partition("\n")[0],
-            flags={option: flag.help or "" for flag in flags for option in flag.opts if option.startswith("--")},
-            takes=frozenset(option for flag in flags if not flag.is_flag for option in flag.opts),
-            settings=any("KEY=VALUE" in metavar for metavar in arguments),
-            grid=name in ("sweep", "branch"),
-            folders=any("RUN" in metavar or "SWEEP" in metavar for metavar in arguments),
-            choices=choices.get(name, ()),
-        )
-    return found
+    Args:
+        words: after `quorum`, with the word at the cursor last; empty if it has no letter yet.
+        command: with all verbs.
+    """
+    *before, word = words
+    verbs = {name: verb for name, verb in command.commands.items() if not verb.hidden}
+    if not before:
+        found = [(name, (verb.help or "").partition("\n")[0]) for name, verb in verbs.items()]
+    elif before[0] not in verbs:
+        found = []
+    elif word.startswith("-"):
+        flags = [part for part in verbs[before[0]].params if isinstance(part, TyperOption) and not part.hidden]
+        found = [(name, flag.help or "") for flag in flags for name in flag.opts if name.startswith("--")]
+    else:
+        takes_keys = any("KEY=VALUE" in (part.metavar or "") for part in verbs[before[0]].params)
+        found = list(_settings(word, grid=before[0] in ("sweep", "branch"))) if takes_keys else []
+    yield from ((name, about) for name, about in found if name.startswith(word))
+
+
+def _settings(word: str, *, grid: bool) -> Iterator[tuple[str, str]]:
+    """Yield the keys of all experiments and the groups, or the options of the group that the word names."""
+    from quorum.experiments.configuration.catalogue import BUILTIN_GROUPS, SWEEP_GROUPS, knobs, options
+
+    groups = (*BUILTIN_GROUPS, *(SWEEP_GROUPS if grid else ()))
+    group, equals, typed = word.partition("=")
+    if not equals:
+        yield from ((f"{name}=", "a group of options") for name in groups)
+        yield from ((f"{knob.key}=", knob.description) for knob in knobs())
+    elif group in groups:
+        start = f"{group}={typed[: typed.rfind(',') + 1]}" if grid else f"{group}="
+        yield from ((start + option.name, option.description) for option in options() if option.group == group)

@@ -9,7 +9,7 @@ import typer
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
-from quorum.experiments.verbs.options import ConfigDir, Force, Json, Plugins, Quiet
+from quorum.experiments.verbs import options
 
 
 def fit(
@@ -19,34 +19,26 @@ def fit(
         typer.Argument(metavar="KEY=VALUE", help="Set these keys of the configuration, and engine=NAME."),
     ] = None,
     *,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Write the edges to this file.")] = Path(
-        "edges.yaml"
-    ),
-    runs: Annotated[Path, typer.Option("--runs", metavar="DIR", help="Keep the episodes in this folder.")] = Path(
-        "runs"
-    ),
-    objective: Annotated[
-        str, typer.Option("--objective", metavar="METRIC", help="Improve this metric.")
-    ] = "outcome.return",
+    out: Annotated[Path, options.value("--out", "FILE", "Write the edges to this file.")] = Path("edges.yaml"),
+    runs: Annotated[Path, options.value("--runs", "DIR", "Keep the episodes in this folder.")] = Path("runs"),
+    objective: Annotated[str, options.value("--objective", "METRIC", "Improve this metric.")] = "outcome.return",
     rounds: Annotated[
-        int, typer.Option("--rounds", metavar="ROUNDS", min=1, help="Play this many rounds; every fifth one prunes.")
+        int, options.value("--rounds", "ROUNDS", "Play this many rounds; every fifth one prunes.", min=1)
     ] = 10,
-    boards: Annotated[
-        int, typer.Option("--boards", metavar="BOARDS", min=1, help="Play each round on this many new boards.")
-    ] = 4,
+    boards: Annotated[int, options.value("--boards", "BOARDS", "Play each round on this many new boards.", min=1)] = 4,
     graphs: Annotated[
         int,
-        typer.Option("--graphs", metavar="GRAPHS", min=2, help="Draw this many graphs a round."),
+        options.value("--graphs", "GRAPHS", "Draw this many graphs a round.", min=2),
     ] = 4,
     prune: Annotated[
         float,
-        typer.Option("--prune", metavar="SHARE", min=0, max=1, help="Drop this share of the edges at a time."),
+        options.value("--prune", "SHARE", "Drop this share of the edges at a time.", min=0, max=1),
     ] = 0.25,
-    force: Force = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    plugin: Plugins = None,
-    config_dir: ConfigDir = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+    plugin: options.Plugins = None,
+    config_dir: options.ConfigDir = None,
 ) -> None:
     """Learn who should write to whom, by AgentPrune.
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from quorum.experiments.common.terminal import echo, echo_json
-from quorum.experiments.verbs.options import ConfigDir, Json, Plugins
+from quorum.experiments.verbs import options
 
 
 def list_(
@@ -20,9 +20,9 @@ def list_(
         ),
     ] = None,
     *,
-    as_json: Json = False,
-    plugin: Plugins = None,
-    config_dir: ConfigDir = None,
+    as_json: options.Json = False,
+    plugin: options.Plugins = None,
+    config_dir: options.ConfigDir = None,
 ) -> None:
     """List the groups, their options and the keys that all experiments share.
 

@@ -3,9 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+
+def value(name: str, metavar: str, help_: str, *, unset: str | bool = True, also: str = "", **bounds: Any) -> Any:
+    """Declare an option that takes a value.
+
+    Args:
+        name: of the option, `--name`.
+        metavar: what the value is, with its unit.
+        help_: what the option does, in a sentence.
+        unset: what holds without the option; True: the help shows the default.
+        also: another name of the option.
+        bounds: of a number, `min` and `max`.
+    """
+    names = [name, *([also] if also else [])]
+    return typer.Option(*names, metavar=metavar, help=help_, show_default=unset, **bounds)
+
+
+def split_folders(words: list[str]) -> tuple[list[Path], list[str]]:
+    """Separate folders from parts of a configuration: a word without `=` is a folder, unless it deletes a key (`~KEY`).
+
+    A folder whose own name has a `=` needs a slash before it.
+    """
+    folders = [word for word in words if "/" in word.partition("=")[0] or not ("=" in word or word.startswith("~"))]
+    return [Path(folder) for folder in folders], [word for word in words if word not in folders]
+
 
 Overrides = Annotated[
     list[str] | None,
@@ -15,20 +40,18 @@ Sweep = Annotated[Path, typer.Argument(metavar="SWEEP", help="Read this folder o
 Sweeps = Annotated[list[Path], typer.Argument(metavar="SWEEP...", help="Read these folders of sweeps, or of runs.")]
 Plugins = Annotated[
     list[str] | None,
-    typer.Option(
+    value(
         "--plugin",
-        metavar="MODULE",
-        show_default="no module",
-        help="Import this module, which registers components, metrics or figures. May be repeated.",
+        "MODULE",
+        "Import this module, which registers components, metrics or figures. May be repeated.",
+        unset="no module",
     ),
 ]
 ConfigDir = Annotated[
     Path | None,
-    typer.Option(
-        "--config-dir", metavar="DIR", show_default="no folder", help="Find more options of the groups in this folder."
-    ),
+    value("--config-dir", "DIR", "Find more options of the groups in this folder.", unset="no folder"),
 ]
-Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Keep results in this folder.")]
+Out = Annotated[Path, value("--out", "DIR", "Keep results in this folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output, and nothing else there.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV to standard output, and nothing else there.")]
 Strict = Annotated[
@@ -36,44 +59,27 @@ Strict = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
-Port = Annotated[
-    int, typer.Option("--port", metavar="PORT", help="Serve on this port of this machine; 0 takes any free one.")
-]
+Port = Annotated[int, value("--port", "PORT", "Serve on this port of this machine; 0 takes any free one.")]
 BudgetUsd = Annotated[
     float | None,
-    typer.Option(
-        "--budget-usd",
-        metavar="USD",
-        show_default="no limit",
-        help="Stop when language models have cost this many US dollars.",
-    ),
+    value("--budget-usd", "USD", "Stop when language models have cost this many US dollars.", unset="no limit"),
 ]
 BudgetTokens = Annotated[
     int | None,
-    typer.Option(
+    value(
         "--budget-tokens",
-        metavar="TOKENS",
-        show_default="no limit",
-        help="Stop when language models have read and written this many tokens.",
+        "TOKENS",
+        "Stop when language models have read and written this many tokens.",
+        unset="no limit",
     ),
 ]
 BudgetCalls = Annotated[
     int | None,
-    typer.Option(
-        "--budget-calls",
-        metavar="CALLS",
-        show_default="no limit",
-        help="Stop after this many calls of language models.",
-    ),
+    value("--budget-calls", "CALLS", "Stop after this many calls of language models.", unset="no limit"),
 ]
 Name = Annotated[
     str | None,
-    typer.Option(
-        "--name",
-        metavar="NAME",
-        show_default="from the experiment and the keys",
-        help="Give the sweep and its folder this name.",
-    ),
+    value("--name", "NAME", "Give the sweep and its folder this name.", unset="from the experiment and the keys"),
 ]
 DryRun = Annotated[
     bool,
@@ -86,57 +92,53 @@ AcceptVersions = Annotated[
     bool,
     typer.Option("--accept-versions", help="Mix results of different versions of the code, prompts or plug-ins."),
 ]
-Draws = Annotated[int, typer.Option("--draws", metavar="SAMPLES", min=1, help="Play each branch this many times.")]
+Draws = Annotated[int, value("--draws", "SAMPLES", "Play each branch this many times.", min=1)]
 By = Annotated[
     list[str] | None,
-    typer.Option(
+    value(
         "--by",
-        metavar="FACTOR",
-        show_default="change for branches, else the first of arm, topology, agents, model and env that varies",
-        help="Compare the levels of this factor. May be repeated.",
+        "FACTOR",
+        "Compare the levels of this factor. May be repeated.",
+        unset="change for branches, else the first of arm, topology, agents, model and env that varies",
     ),
 ]
 Across = Annotated[
     str | None,
-    typer.Option(
+    value(
         "--across",
-        metavar="FACTOR",
-        show_default="n if it varies, else episode if that does",
-        help="Compare at each value of this factor, the x axis of figures; `none` for no such axis.",
+        "FACTOR",
+        "Compare at each value of this factor, the x axis of figures; `none` for no such axis.",
+        unset="n if it varies, else episode if that does",
     ),
 ]
 Metrics = Annotated[
     list[str] | None,
-    typer.Option(
+    value(
         "--metric",
-        metavar="METRIC",
-        show_default="those of the experiment, else success, completion and steps",
-        help="Compare this metric. May be repeated.",
+        "METRIC",
+        "Compare this metric. May be repeated.",
+        unset="those of the experiment, else success, completion and steps",
     ),
 ]
 Baseline = Annotated[
     str | None,
-    typer.Option(
+    value(
         "--baseline",
-        metavar="LEVEL",
-        show_default="`none` for branches, the first level in a report, else no differences",
-        help="Take paired differences from this level.",
+        "LEVEL",
+        "Take paired differences from this level.",
+        unset="`none` for branches, the first level in a report, else no differences",
     ),
 ]
 Statistic = Annotated[
     str,
-    typer.Option(
-        "--statistic",
-        metavar="mean|median|iqm",
-        help="Show the mean, the median or the interquartile mean of the runs.",
-    ),
+    value("--statistic", "mean|median|iqm", "Show the mean, the median or the interquartile mean of the runs."),
 ]
 Radar = Annotated[
     str,
-    typer.Option(
+    value(
         "--radar",
-        metavar="attempts|improvements|emcoop",
-        help="Show on the radar the share of attempts that met a constraint, or the share of changed tasks that "
+        "attempts|improvements|emcoop",
+        "Show on the radar the share of attempts that met a constraint, or the share of changed tasks that "
         "improved, by our count or by EmCoop's.",
     ),
 ]

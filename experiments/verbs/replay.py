@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from quorum.experiments.common.terminal import echo
-from quorum.experiments.verbs.options import Force, Plugins, Quiet
+from quorum.experiments.verbs import options
 
 
 def replay(
@@ -20,32 +20,26 @@ def replay(
     *,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            show_default="play in the terminal",
-            help="Write a film to this file, which ends in .gif or .mp4.",
+        options.value(
+            "--out", "FILE", "Write a film to this file, which ends in .gif or .mp4.", unset="play in the terminal"
         ),
     ] = None,
     fps: Annotated[
-        float, typer.Option("--fps", "--speed", metavar="STEPS", help="Show this many steps a second, at most 50.")
+        float, options.value("--fps", "STEPS", "Show this many steps a second, at most 50.", also="--speed")
     ] = 8,
-    first: Annotated[int, typer.Option("--from", metavar="STEP", min=0, help="Start with this step.")] = 0,
+    first: Annotated[int, options.value("--from", "STEP", "Start with this step.", min=0)] = 0,
     last: Annotated[
-        int | None, typer.Option("--to", metavar="STEP", min=0, show_default="the last one", help="End with this step.")
+        int | None, options.value("--to", "STEP", "End with this step.", unset="the last one", min=0)
     ] = None,
     width: Annotated[
         int | None,
-        typer.Option(
-            "--width",
-            metavar="PIXELS",
-            show_default="fits the board",
-            help="Make the film this many pixels wide, from 160 to 4096.",
+        options.value(
+            "--width", "PIXELS", "Make the film this many pixels wide, from 160 to 4096.", unset="fits the board"
         ),
     ] = None,
-    force: Force = False,
-    quiet: Quiet = False,
-    plugin: Plugins = None,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+    plugin: options.Plugins = None,
 ) -> None:
     """Play an episode in the terminal, or write it as a film; alone, or next to another one of the same board.
 

@@ -11,46 +11,33 @@ import typer
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo
-from quorum.experiments.verbs.options import (
-    AcceptVersions,
-    Across,
-    Baseline,
-    By,
-    Curves,
-    Force,
-    Metrics,
-    Plugins,
-    Quiet,
-    Radar,
-    Statistic,
-    Sweep,
-)
+from quorum.experiments.verbs import options
 
 if TYPE_CHECKING:
     from quorum.experiments.results import Results
 
 
 def report(
-    sweep: Sweep,
+    sweep: options.Sweep,
     *,
-    by: By = None,
-    across: Across = None,
-    metric: Metrics = None,
-    baseline: Baseline = None,
-    statistic: Statistic = "mean",
+    by: options.By = None,
+    across: options.Across = None,
+    metric: options.Metrics = None,
+    baseline: options.Baseline = None,
+    statistic: options.Statistic = "mean",
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", show_default="SWEEP/report.html", help="Write the page to this file."),
+        options.value("--out", "FILE", "Write the page to this file.", unset="SWEEP/report.html"),
     ] = None,
-    accept_versions: AcceptVersions = False,
-    curves: Curves = False,
-    radar: Radar = "attempts",
+    accept_versions: options.AcceptVersions = False,
+    curves: options.Curves = False,
+    radar: options.Radar = "attempts",
     episodes: Annotated[
         bool, typer.Option("--episodes", help="Also write the page of each run, and link to it.")
     ] = False,
-    force: Force = False,
-    quiet: Quiet = False,
-    plugin: Plugins = None,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+    plugin: options.Plugins = None,
 ) -> None:
     """Write one self-contained HTML page of a sweep: findings, figures, tables, configuration, runs, commands.
 

@@ -11,7 +11,7 @@ import typer
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
-from quorum.experiments.verbs.options import Csv, Json, Plugins
+from quorum.experiments.verbs import options
 
 if TYPE_CHECKING:
     from quorum.experiments.blame.credit import Credits, Kind
@@ -28,11 +28,11 @@ def results(
     *,
     sql: Annotated[
         str | None,
-        typer.Option(
+        options.value(
             "--sql",
-            metavar="QUERY",
-            show_default="a row for each run",
-            help="Show the answer to this query of the tables of results and traces.",
+            "QUERY",
+            "Show the answer to this query of the tables of results and traces.",
+            unset="a row for each run",
         ),
     ] = None,
     recompute: Annotated[
@@ -43,29 +43,29 @@ def results(
     ] = False,
     per: Annotated[
         str | None,
-        typer.Option(
+        options.value(
             "--per",
-            metavar="agent|message",
-            show_default="a row for each run",
-            help="Show a table of each run, with a row for each agent or message.",
+            "agent|message",
+            "Show a table of each run, with a row for each agent or message.",
+            unset="a row for each run",
         ),
     ] = None,
     credit: Annotated[
         list[str] | None,
-        typer.Option(
+        options.value(
             "--credit",
-            metavar="agent|live|message",
-            show_default="no credit",
-            help="Also measure the worth of each agent or message, by playing the run without it. May be repeated.",
+            "agent|live|message",
+            "Also measure the worth of each agent or message, by playing the run without it. May be repeated.",
+            unset="no credit",
         ),
     ] = None,
     idle_from: Annotated[
         int,
-        typer.Option("--idle-from", metavar="STEP", min=0, help="With --credit agent, let it idle from this step on."),
+        options.value("--idle-from", "STEP", "With --credit agent, let it idle from this step on.", min=0),
     ] = 0,
-    as_csv: Csv = False,
-    as_json: Json = False,
-    plugin: Plugins = None,
+    as_csv: options.Csv = False,
+    as_json: options.Json = False,
+    plugin: options.Plugins = None,
 ) -> None:
     """Show the results of sweeps and runs, one row per run, and rebuild results.csv from the folders.
 

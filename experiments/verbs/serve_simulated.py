@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from quorum.experiments.common.terminal import echo
-from quorum.experiments.verbs.options import Overrides, Port
+from quorum.experiments.verbs import options
 
 
 def serve_simulated(
-    overrides: Overrides = None,
+    overrides: options.Overrides = None,
     *,
-    port: Port = 8008,
+    port: options.Port = 8008,
     faults: Annotated[
         list[str] | None,
-        typer.Option(
+        options.value(
             "--faults",
-            metavar="FAULT=RATE",
-            show_default="no faults",
-            help="Fail this share of requests, from 0 to 1: rate_limit, server_error, overloaded. May be repeated.",
+            "FAULT=RATE",
+            "Fail this share of requests, from 0 to 1: rate_limit, server_error, overloaded. May be repeated.",
+            unset="no faults",
         ),
     ] = None,
-    latency: Annotated[
-        float, typer.Option("--latency", metavar="SECONDS", help="Take this many seconds for each answer.")
-    ] = 0.0,
+    latency: Annotated[float, options.value("--latency", "SECONDS", "Take this many seconds for each answer.")] = 0.0,
 ) -> None:
     """Serve the simulated model over HTTP, in the formats of OpenAI and of Anthropic, until Ctrl-C.
 

@@ -9,15 +9,15 @@ import typer
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
-from quorum.experiments.verbs.options import ConfigDir, Json, Overrides, Plugins
+from quorum.experiments.verbs import options
 
 
 def show(
-    overrides: Overrides = None,
+    overrides: options.Overrides = None,
     *,
-    as_json: Json = False,
-    plugin: Plugins = None,
-    config_dir: ConfigDir = None,
+    as_json: options.Json = False,
+    plugin: options.Plugins = None,
+    config_dir: options.ConfigDir = None,
 ) -> None:
     """Show a resolved configuration and its hash; or a prompt, or the failures of runs.
 
@@ -54,16 +54,11 @@ def show_prompt(
     *,
     picture: Annotated[
         Path | None,
-        typer.Option(
-            "--picture",
-            metavar="FILE",
-            show_default="no file",
-            help="Write the picture of the prompt to this PNG file.",
-        ),
+        options.value("--picture", "FILE", "Write the picture of the prompt to this PNG file.", unset="no file"),
     ] = None,
-    as_json: Json = False,
-    plugin: Plugins = None,
-    config_dir: ConfigDir = None,
+    as_json: options.Json = False,
+    plugin: options.Plugins = None,
+    config_dir: options.ConfigDir = None,
 ) -> None:
     """Show a prompt of a language model, word for word.
 
@@ -103,8 +98,8 @@ def show_prompt(
 def show_failures(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Read these folders of runs, or trace files.")],
     *,
-    as_json: Json = False,
-    plugin: Plugins = None,
+    as_json: options.Json = False,
+    plugin: options.Plugins = None,
 ) -> None:
     """Show why the teams of recorded runs failed, by rule, with the events that prove it.
 

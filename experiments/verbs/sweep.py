@@ -9,20 +9,7 @@ import typer
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
-from quorum.experiments.verbs.options import (
-    AcceptVersions,
-    BudgetTokens,
-    BudgetUsd,
-    ConfigDir,
-    DryRun,
-    Json,
-    Name,
-    Out,
-    Plugins,
-    Quiet,
-    SkipInvalid,
-    Strict,
-)
+from quorum.experiments.verbs import options
 
 if TYPE_CHECKING:
     from quorum.experiments.sweep.command import Printable
@@ -35,32 +22,30 @@ def sweep(
         typer.Argument(metavar="KEY=VALUES", help="Span the grid by these keys, with values between commas."),
     ] = None,
     *,
-    out: Out = Path("runs"),
-    name: Name = None,
-    dry_run: DryRun = False,
+    out: options.Out = Path("runs"),
+    name: options.Name = None,
+    dry_run: options.DryRun = False,
     names: Annotated[bool, typer.Option("--names", help="With --dry-run, also list the name of every cell.")] = False,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run cells again that ended in an error.")
     ] = False,
     limit: Annotated[
         int | None,
-        typer.Option(
-            "--limit", metavar="CELLS", min=0, show_default="all", help="Run at most this many of the missing cells."
-        ),
+        options.value("--limit", "CELLS", "Run at most this many of the missing cells.", unset="all", min=0),
     ] = None,
-    budget_usd: BudgetUsd = None,
-    budget_tokens: BudgetTokens = None,
+    budget_usd: options.BudgetUsd = None,
+    budget_tokens: options.BudgetTokens = None,
     cancel_batches: Annotated[
         bool,
         typer.Option("--cancel-batches", help="Cancel its open batches at the provider. Run nothing."),
     ] = False,
-    accept_versions: AcceptVersions = False,
-    strict: Strict = False,
-    skip_invalid: SkipInvalid = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    plugin: Plugins = None,
-    config_dir: ConfigDir = None,
+    accept_versions: options.AcceptVersions = False,
+    strict: options.Strict = False,
+    skip_invalid: options.SkipInvalid = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+    plugin: options.Plugins = None,
+    config_dir: options.ConfigDir = None,
 ) -> None:
     """Run a grid of episodes, or the part of it that has no results yet.
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from quorum.experiments.common.terminal import echo
-from quorum.experiments.verbs.options import Force, Plugins, Port
+from quorum.experiments.verbs import options
 
 
 def view(
@@ -17,19 +17,14 @@ def view(
         typer.Argument(metavar="RUN|SWEEP", help="Show the run or the sweep in this folder, or two runs of one board."),
     ],
     *,
-    port: Port = 0,
+    port: options.Port = 0,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address without opening it.")] = False,
     export: Annotated[
         Path | None,
-        typer.Option(
-            "--export",
-            metavar="FILE",
-            show_default="serve it",
-            help="Write the page to this file, and serve nothing.",
-        ),
+        options.value("--export", "FILE", "Write the page to this file, and serve nothing.", unset="serve it"),
     ] = None,
-    force: Force = False,
-    plugin: Plugins = None,
+    force: options.Force = False,
+    plugin: options.Plugins = None,
 ) -> None:
     """Show an episode, two of one board, or a sweep in the browser: thoughts, messages, actions and the world.
 

@@ -7,24 +7,21 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from typer.main import get_group
 
 from maeil.user_errors import UserError
-from quorum.experiments.completion import candidates, script
 from quorum.experiments.verbs.app import app
-from quorum.experiments.verbs.completion import described
+from quorum.experiments.verbs.completion import candidates, completion
 from tests.conftest import ROOT
 
-Ask = Callable[[str], list[str]]
-VERBS = described(get_group(app))
+COMMAND = get_group(app)
 
 
 def offered(*words: str) -> list[str]:
-    return [found.word for found in candidates(words, VERBS)]
+    return [word for word, _ in candidates(words, COMMAND)]
 
 
 def test_the_first_word_is_a_verb_that_is_not_hidden() -> None:
@@ -52,42 +49,14 @@ def test_options_of_a_group_and_the_last_of_several() -> None:
     assert offered("run", "env=cube,crafter") == []
 
 
-def test_keys_are_those_of_the_chosen_option_a_part_at_a_time() -> None:
-    assert "env.picks=" in offered("run", "env=squeeze", "env.")
-    assert "env.picks=" not in offered("run", "env.")
-    assert "env.text." in offered("run", "env=squeeze", "env.")
-    assert offered("run", "memory") == ["memory."]
+def test_keys_of_all_experiments_are_offered() -> None:
     assert offered("run", "memory.") == ["memory.messages=", "memory.keep=", "memory.store="]
-
-
-def test_a_key_with_two_values_offers_both() -> None:
-    assert offered("run", "env=squeeze", "env.hint=") == ["env.hint=true", "env.hint=false"]
-    assert offered("run", "max_steps=") == ["max_steps=500"]
-
-
-def test_a_folder_of_configurations_on_the_line_is_read(tmp_path: Path) -> None:
-    (tmp_path / "env").mkdir()
-    (tmp_path / "env" / "maze.yaml").write_text("# A maze.\nname: maze\nwidth: 3  # cells\n")
-    assert offered("run", "--config-dir", str(tmp_path), "env=ma") == ["env=maze"]
-    assert "env.width=" in offered("run", "--config-dir", str(tmp_path), "env=maze", "env.")
-
-
-def test_folders_of_runs_and_sweeps_are_distinguished_from_others(tmp_path: Path) -> None:
-    for name, mark in (("a-run", "meta.json"), ("b-sweep", "sweep.json"), ("c-other", "notes.txt")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / mark).write_text("{}")
-    (tmp_path / ".hidden").mkdir()
-    (tmp_path / "file.txt").write_text("")
-    start = f"{tmp_path}/"
-    assert offered("view", start) == [f"{start}a-run", f"{start}b-sweep/", f"{start}c-other/"]
-    assert [found.about for found in candidates(["view", start], VERBS)] == ["a run", "a sweep", ""]
-    assert f"{start}file.txt" in offered("replay", "RUN", "--out", start)
-    assert offered("view", f"{tmp_path}/none/") == []
+    assert offered("view", "memory.") == []
 
 
 def test_an_unknown_shell_is_one_message_that_names_those_there_are() -> None:
     with pytest.raises(UserError, match="csh: there is no script for this shell"):
-        script("csh")
+        completion("csh")
 
 
 @pytest.fixture
@@ -129,7 +98,7 @@ def _bash(line: str, environment: dict[str, str]) -> list[str]:
 def test_bash_offers_what_stands_behind_the_sign_at_which_it_splits(environment: dict[str, str]) -> None:
     assert "sweep" in _bash("quorum sw", environment)
     assert _bash("quorum run env=squ", environment) == ["squeeze"]
-    assert _bash("quorum run env=squeeze env.pi", environment) == ["env.picks="]
+    assert _bash("quorum run memory.k", environment) == ["memory.keep="]
     assert "env=" in _bash("quorum run ", environment)
     assert _bash("quorum nonsense ", environment) == [""]
 
@@ -148,7 +117,7 @@ def _zsh(words: list[str], environment: dict[str, str]) -> list[str]:
 def test_zsh_offers_the_words(environment: dict[str, str]) -> None:
     assert _zsh(["quorum", "swe"], environment) == ["sweep"]
     assert _zsh(["quorum", "run", "env=squ"], environment) == ["env=squeeze"]
-    assert "env." in _zsh(["quorum", "run", ""], environment) + _zsh(["quorum", "run", "env"], environment)
+    assert "env=" in _zsh(["quorum", "run", ""], environment)
 
 
 def test_fish_offers_the_words_with_what_they_are(environment: dict[str, str]) -> None:
@@ -158,6 +127,3 @@ def test_fish_offers_the_words_with_what_they_are(environment: dict[str, str]) -
     ]
     (line,) = _run("fish", ask.format("quorum run env=squ"), environment)
     assert line.startswith("env=squeeze\tThe Gaussian squeeze")
-    assert any(
-        line.startswith("env.picks=") for line in _run("fish", ask.format("quorum run env=squeeze env.p"), environment)
-    )
