@@ -35,13 +35,14 @@ def since(begin: tuple[float, float]) -> tuple[float, float]:
 def measure(run: Path, at: str) -> dict[str, tuple[float, float]]:
     """Measure in this process, which has imported nothing yet."""
     begin = seconds()
-    from quorum.experiments.branch.request import BranchRequest, plan_branch  # noqa: PLC0415 (it is measured)
+    from quorum.experiments.branch.change import instant_of, read_change  # noqa: PLC0415 (it is measured)
+    from quorum.experiments.branch.parent import Parent  # noqa: PLC0415
     from quorum.experiments.episode.runner import run_cell  # noqa: PLC0415
 
     found = {"imports": since(begin)}
     for name in ("live", "again"):
         begin = seconds()
-        planned = plan_branch(BranchRequest(run, at))
+        planned = Parent.open(run).branch(instant_of(at), read_change())
 
         def live(name: str = name, begin: tuple[float, float] = begin) -> None:
             found[name] = since(begin)

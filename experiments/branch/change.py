@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from quorum.experiments.results.recorded_episode import RecordedEpisode
 _EXAMPLE = (
     """For example, in CUBE: --world '{"agents": {"agent_0": [3, 4]}}'; docs/branch.md lists the terms of each world."""
 )
+_AT = re.compile(r"(\d{1,9})(?::(\d{1,12}(?:\.\d{1,12})?))?")
 _LONGEST_REASON = 600
 _LONGEST_EDIT = 200
 
@@ -45,6 +47,79 @@ class Change:
     config_dir: Path | None = None
     world: Mapping[str, Any] | None = None
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What is not an edit, as the options of a command."""
+        world = [write_world_change(self.world)] if self.world is not None else []
+        return (*map(str, self.words), *(f"--drop {message}" for message in self.drops), *world)
+
+
+UNCHANGED = Change()
+"""The run itself."""
+
+
+def read_change(
+    edits: Sequence[str] = (),
+    *,
+    says: Sequence[str] = (),
+    plans: Sequence[str] = (),
+    drops: Sequence[int] = (),
+    world: str | None = None,
+    config_dir: Path | None = None,
+) -> Change:
+    """Read everything that a branch changes, as a command gives it.
+
+    Args:
+        edits: `KEY=VALUE` from the branch point on.
+        says: `AGENT:TEXT`: a message for a participant's next turn to speak.
+        plans: `AGENT:ACTIONS`: a plan, in JSON, for an agent's next turn to plan.
+        drops: ids of messages that are not delivered.
+        world: a change of the world state, in JSON.
+        config_dir: folder with more options of the groups.
+
+    Raises:
+        UserError: a part of it cannot be read.
+    """
+    words = (
+        *(ScriptedAnswer(who, text=text) for who, text in (_split("--say", said) for said in says)),
+        *(ScriptedAnswer(who, actions=text) for who, text in (_split("--plan", said) for said in plans)),
+    )
+    changed = read_world_change(world) if world is not None else None
+    return Change(tuple(edits), words, tuple(sorted(set(drops))), config_dir, changed)
+
+
+def edits_of_minds(minds: Sequence[str]) -> tuple[str, ...]:
+    """Return `AGENT=MIND` as `KEY=VALUE`.
+
+    Raises:
+        UserError: the agent or the mind is missing.
+    """
+    for text in minds:
+        if not re.match(r"[^=.\s]+=.", text):
+            raise UserError(f"--mind {text}: give AGENT=MIND", "For example: --mind agent_2=heuristic")
+    return tuple(f"agents.members.{text}" for text in minds)
+
+
+def _split(option: str, text: str) -> tuple[str, str]:
+    who, _, what = text.partition(":")
+    if not who or not what.strip():
+        meant = "TEXT" if option == "--say" else "ACTIONS"
+        raise UserError(f"{option} {text}: give AGENT:{meant}", f"For example: {option} agent_0:'...'")
+    return who, what
+
+
+def instant_of(at: str) -> Instant:
+    """Read a branch point, `STEP` or `STEP:TIME`.
+
+    Raises:
+        UserError: it is neither.
+    """
+    found = _AT.fullmatch(at)
+    if found is None:
+        raise UserError(f"--at {at}: give a step, or a step and a cognitive time", "For example: --at 12 or --at 12:57")
+    step, time = found.groups()
+    return Instant(int(step), None if time is None else float(time) if "." in time else int(time))
+
 
 def change_of(branch: Branch, run: Path) -> Change:
     """Read the change of a recorded branch.
@@ -56,26 +131,17 @@ def change_of(branch: Branch, run: Path) -> Change:
     Raises:
         UserError: this version does not know a part of it.
     """
-    words: list[ScriptedAnswer] = []
-    drops: list[int] = []
-    world = None
+    told: dict[str, list[str]] = {"--say": [], "--plan": [], "--drop": [], "--world": []}
     for text in branch.told:
         option, _, what = text.partition(" ")
-        who, _, content = what.partition(":")
-        if option == "--say":
-            words.append(ScriptedAnswer(who, text=content))
-        elif option == "--plan":
-            words.append(ScriptedAnswer(who, actions=content))
-        elif option == "--drop" and what.isdecimal():
-            drops.append(int(what))
-        elif option == "--world":
-            world = read_world_change(what)
-        else:
+        if option not in told or (option == "--drop" and not what.isdecimal()):
             raise UserError(
                 f"{run}: it is a branch with a change that this version does not know: {sanitize(text, _LONGEST_EDIT)}",
                 "Update quorum-harness.",
             )
-    return Change(branch.edits, words, drops, world=world)
+        told[option].append(what)
+    drops, world = [int(message) for message in told["--drop"]], next(iter(told["--world"]), None)
+    return read_change(branch.edits, says=told["--say"], plans=told["--plan"], drops=drops, world=world)
 
 
 def read_world_change(text: str) -> Mapping[str, Any]:

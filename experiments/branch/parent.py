@@ -13,13 +13,7 @@ from maeil.trace import Instant, Prefix
 from maeil.trace.events import ThoughtStart
 from maeil.user_errors import UserError
 from quorum.agents.llm.replay import Replay
-from quorum.experiments.branch.change import (
-    Change,
-    change_of,
-    find_messages,
-    try_world_change,
-    write_world_change,
-)
+from quorum.experiments.branch.change import Change, change_of, find_messages, try_world_change
 from quorum.experiments.common.memory_file import MEMORY_BEFORE, Memory, read_memory
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.configuration.cell import Branch, Cell
@@ -176,11 +170,9 @@ class Parent:
                 "--draws with llm=replay: a recording has one answer to each question",
                 "Give the branch a model that samples: llm=NAME.",
             )
-        changed = () if branching.world is None else (write_world_change(branching.world.changes),)
-        scripted = (*map(str, branching.words), *map(str, branching.drops), *changed)
         copied = tuple(sorted(branching.named)) if self.origin is not None else ()
         edits, digest = tuple(change.edits), branching.prefix.digest
-        branch = Branch(self.name, instant.t, instant.t_hat, digest, edits, scripted, draw, copied=copied)
+        branch = Branch(self.name, instant.t, instant.t_hat, digest, edits, change.told, draw, copied=copied)
         cell = Cell(after, after.plain(), inputs_of(after), branch)
         idle = bool(edits) and not copied and after.identity() == self.configuration.identity()
         return PlannedBranch(cell, branching, idle, self.episode, instant)

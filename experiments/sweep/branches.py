@@ -12,10 +12,9 @@ from pathlib import Path
 from maeil.errors import TraceError
 from maeil.trace import Instant, Prefix
 from maeil.user_errors import UserError
-from quorum.experiments.branch.change import Change
+from quorum.experiments.branch.change import UNCHANGED, Change, instant_of
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.branch.planned_cell import Parents, PlannedBranchCell
-from quorum.experiments.branch.request import BranchRequest, edits_of_minds, instant_of
 from quorum.experiments.configuration.catalogue import EXPERIMENT
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import Composer
@@ -36,34 +35,24 @@ class BranchGrid:
     Attributes:
         folders: runs, and sweeps, which stand for all of their runs that did not fail.
         at: branch points, `STEP` or `STEP:TIME` with a cognitive time; empty: where the first dropped message is sent.
-        minds: `AGENT=MINDS`: another mind for an agent; several span the grid.
-        says: `AGENT:TEXT`: a message for a participant's next turn to speak.
-        plans: `AGENT:ACTIONS`: a plan, in JSON, for an agent's next turn to plan.
-        drops: ids of messages of the run that are not delivered.
-        world: a change of the world state, in JSON; None: no change.
+        change: what else all of its branches change.
         draws: samples of each branch.
         control: whether each run also continues from each branch point without a change.
     """
 
     folders: tuple[Path, ...]
     at: tuple[str, ...] = ()
-    minds: tuple[str, ...] = ()
-    says: tuple[str, ...] = ()
-    plans: tuple[str, ...] = ()
-    drops: tuple[int, ...] = ()
-    world: str | None = None
+    change: Change = UNCHANGED
     draws: int = 1
     control: bool = True
 
     @property
     def options(self) -> tuple[str, ...]:
         """The options of `quorum branch` that ask for this."""
-        edits = (("--say", self.says), ("--plan", self.plans), ("--drop", map(str, self.drops)))
-        repeated = (("--at", self.at), ("--mind", self.minds), *edits)
-        found = [word for option, values in repeated for value in values for word in (option, value)]
-        world = ("--world", self.world) if self.world is not None else ()
+        repeated = [*(f"--at {at}" for at in self.at), *self.change.told]
+        found = [word for option in repeated for word in option.split(" ", 1)]
         draws = ("--draws", str(self.draws)) if self.draws > 1 else ()
-        return (*found, *world, *draws, *([] if self.control else ["--no-control"]))
+        return (*found, *draws, *([] if self.control else ["--no-control"]))
 
 
 def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: Path | None = None) -> SweepPlan:
@@ -79,18 +68,16 @@ def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: Path | No
     """
     if any(word.partition("=")[0] == EXPERIMENT for word in words):
         raise UserError(f"{EXPERIMENT}: branches continue recorded runs, whose experiment is settled")
-    if not asked.at and not asked.drops:
+    edit = asked.change
+    if not asked.at and not edit.drops:
         raise UserError(
             "--at is missing: give the step from which the branches are live", "For example: --at 5 --at 10"
         )
     instants: list[Instant | None] = [*dict.fromkeys(map(instant_of, asked.at))] or [None]
-    edit = BranchRequest(
-        Path(), says=asked.says, plans=asked.plans, drops=asked.drops, world=asked.world, config_dir=config_dir
-    ).change
-    grid = axes([*words, *edits_of_minds(asked.minds)], Composer(config_dir))
-    changes = [Change()] if asked.control else []
-    if grid or edit.words or edit.drops or edit.world is not None:
-        changes += [replace(edit, edits=_edits(point)) for point in points(grid)]
+    grid = axes(words, Composer(config_dir))
+    changes = [UNCHANGED] if asked.control else []
+    if grid or edit.told:
+        changes += [replace(edit, edits=_edits(point), config_dir=config_dir) for point in points(grid)]
     elif not asked.control:
         changes = [edit]
     runs = list(_runs(asked.folders))

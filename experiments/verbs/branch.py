@@ -14,7 +14,7 @@ from quorum.experiments.verbs.run import ending, report
 from quorum.experiments.verbs.sweep import run_or_show
 
 if TYPE_CHECKING:
-    from quorum.experiments.branch.request import BranchRequest
+    from quorum.experiments.branch.change import Change
 
 
 def branch(
@@ -123,42 +123,22 @@ def branch(
       quorum branch runs/NAME --at 12 llm.temperature=1 --draws 10 --dry-run
       quorum branch runs/talk --at 12 --at 20 topology=individual,debate
     """
-    from quorum.experiments.branch.request import BranchRequest
+    from quorum.experiments.branch.change import edits_of_minds, read_change
 
     folders, settings = options.split_folders(words)
     if not folders:
         raise UserError("branch: name the folder of a run or of a sweep", "For example: quorum branch runs/NAME --at 5")
-    single = control is not True and draws == 1 and _is_single(folders, at or [], settings, mind or [])
+    edits = [*settings, *edits_of_minds(mind or ())]
+    change = read_change(edits, says=say or (), plans=plan or (), drops=drop or (), world=world, config_dir=config_dir)
+    single = control is not True and draws == 1 and _is_single(folders, at or [], edits)
     if single and not (dry_run or name or budget_usd or skip_invalid or control is not None):
-        request = BranchRequest(
-            folders[0],
-            at[0] if at else None,
-            sets=settings,
-            minds=mind or (),
-            says=say or (),
-            plans=plan or (),
-            drops=drop or (),
-            config_dir=config_dir,
-            world=world,
-        )
-        _play(request, out, as_json=as_json, quiet=quiet)
+        _play(folders[0], at[0] if at else None, change, out, as_json=as_json, quiet=quiet)
         return
     from quorum.experiments.sweep.branches import BranchGrid
     from quorum.experiments.sweep.run import SweepRequest
 
-    grid = BranchGrid(
-        folders=tuple(folders),
-        at=tuple(at or ()),
-        minds=tuple(mind or ()),
-        says=tuple(say or ()),
-        plans=tuple(plan or ()),
-        drops=tuple(drop or ()),
-        world=world,
-        draws=draws,
-        control=not single if control is None else control,
-    )
     sweep = SweepRequest(
-        words=tuple(settings),
+        words=tuple(edits),
         out=out,
         name=name,
         retry_failed=True,
@@ -166,39 +146,39 @@ def branch(
         skip_invalid=skip_invalid,
         plugins=tuple(plugin or ()),
         config_dir=config_dir,
-        branches=grid,
+        branches=BranchGrid(tuple(folders), tuple(at or ()), change, draws, not single if control is None else control),
     )
     run_or_show(sweep, dry_run=dry_run, as_json=as_json, quiet=quiet)
 
 
-def _is_single(folders: list[Path], at: list[str], settings: list[str], minds: list[str]) -> bool:
+def _is_single(folders: list[Path], at: list[str], edits: list[str]) -> bool:
     """Whether a command asks for one branch: of one run, from one branch point, with one value for each key."""
-    from quorum.experiments.branch.request import edits_of_minds
     from quorum.experiments.configuration.overrides import parse
     from quorum.experiments.results.run_folder import is_run, no_such_folder
 
     for folder in folders:
         if not folder.exists():
             raise no_such_folder(folder)
-    keys = {word.partition("=")[0].partition(".")[0] for word in settings}
+    keys = {word.partition("=")[0].partition(".")[0] for word in edits}
     one_run = len(folders) == 1 and (is_run(folders[0]) or not folders[0].is_dir())
     if not one_run or len(at) > 1 or "engine" in keys:
         return False
-    return not any(edit.is_sweep_override() for edit in parse([*settings, *edits_of_minds(minds)]))
+    return not any(edit.is_sweep_override() for edit in parse(edits))
 
 
-def _play(request: BranchRequest, out: Path, *, as_json: bool, quiet: bool) -> None:
+def _play(run: Path, at: str | None, change: Change, out: Path, *, as_json: bool, quiet: bool) -> None:
     """Play a single branch, and print what came of it."""
-    from quorum.experiments.branch.request import plan_branch
+    from quorum.experiments.branch.change import instant_of
+    from quorum.experiments.branch.parent import Parent
     from quorum.experiments.episode.expected import expectation
     from quorum.experiments.episode.live import shown
     from quorum.experiments.episode.runner import run_cell
 
-    planned = plan_branch(request)
+    planned = Parent.open(run).branch(instant_of(at) if at is not None else None, change)
     cell, branching = planned.cell, planned.branching
     if not quiet:
         if planned.idle:
-            echo(f"notice: {', '.join(request.edits)}: this changes nothing that has an effect in this run", err=True)
+            echo(f"notice: {', '.join(change.edits)}: this changes nothing that has an effect in this run", err=True)
         if planned.notice:
             echo(f"notice: {planned.notice}", err=True)
         if line := expectation(cell, planned.thoughts_left):

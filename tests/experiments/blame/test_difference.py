@@ -19,12 +19,12 @@ from maeil.trace.events import StepTaken
 from maeil.user_errors import UserError
 from maeil.world import Transition
 from quorum.experiments.blame.credit import difference_rewards, utility_without
-from quorum.experiments.branch.request import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.building import no_models
 from quorum.experiments.episode.parts import build
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
+from tests.experiments.branching import plan_branch
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import Scripted, play, walk
 
@@ -203,7 +203,7 @@ def test_in_the_squeeze_it_is_what_the_curve_pays_for_the_sum_without_the_pick(t
 
 def test_a_world_that_was_changed_from_outside_is_changed_without_the_agent_too(tmp_path: Path) -> None:
     episode = recorded(tmp_path, "env=squeeze", "n=4", "max_steps=6", "seed=3", "agents=naive", "topology=debate")
-    planned = plan_branch(BranchRequest(episode.folder, "3", world='{"mu": 9.0, "sigma": 7.0}'))
+    planned = plan_branch(episode.folder, "3", world='{"mu": 9.0, "sigma": 7.0}')
     branch = open_episode(run_cell(planned.cell, tmp_path / "b", branching=planned.branching).folder)
     board, joints = branch.trace.start.board, joints_of(branch)
 
@@ -226,7 +226,7 @@ def test_a_change_that_the_world_refuses_without_an_agent_is_told(tmp_path: Path
     start = episode.trace.start.board["agents"][0]
     next(t for t in episode.replay(world) if t == 6)
     change = json.dumps({"agents": {"agent_1": start}})
-    planned = plan_branch(BranchRequest(episode.folder, "6", world=change))
+    planned = plan_branch(episode.folder, "6", world=change)
     branch = run_cell(planned.cell, tmp_path / "b", branching=planned.branching).folder
     with pytest.raises(UserError, match="its world was changed"):
         difference_rewards(open_episode(branch))

@@ -10,9 +10,9 @@ from maeil.user_errors import UserError
 from quorum.experiments.blame.attempts import Budget
 from quorum.experiments.blame.command import METHODS, OneRun, blame_folder
 from quorum.experiments.blame.search import Question
-from quorum.experiments.branch.request import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
+from tests.experiments.branching import plan_branch
 
 SCRIPT = 'agent_1:[{"action": "wait", "steps": 12}]'
 
@@ -24,7 +24,7 @@ def failed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     clean = run_cell(Cell.compose(["env=transport", "n=4", "seed=3", "max_steps=60"]), out)
     steps = int(clean.metrics["outcome.steps"] or 0)
     run = run_cell(Cell.compose(["env=transport", "n=4", "seed=3", f"max_steps={steps}"]), out).folder
-    planned = plan_branch(BranchRequest(run, "0", plans=[SCRIPT]))
+    planned = plan_branch(run, "0", plans=[SCRIPT])
     return run_cell(planned.cell, out, branching=planned.branching).folder
 
 

@@ -15,9 +15,9 @@ from quorum.experiments.blame.reference import Reference
 from quorum.experiments.blame.reruns import Correction, Reruns
 from quorum.experiments.blame.search import Question, blame
 from quorum.experiments.branch.parent import Parent
-from quorum.experiments.branch.request import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
+from tests.experiments.branching import plan_branch
 
 RUNS = {
     "cube": ("n=3 max_steps=40 seed=2 agents=heuristic agents.members.agent_2=always_right", ("heuristic",)),
@@ -49,7 +49,7 @@ def test_a_rerun_in_memory_is_the_branch_on_disk(case: str, tmp_path: Path) -> N
         edits = reference.edits(correction.minds)
         says = [f"{words.participant}:{words.text}" for words in correction.words if words.text is not None]
         plans = [f"{words.participant}:{words.actions}" for words in correction.words if words.text is None]
-        planned = plan_branch(BranchRequest(run, at, sets=edits, says=says, plans=plans))
+        planned = plan_branch(run, at, edits=edits, says=says, plans=plans)
         folder = run_cell(planned.cell, tmp_path / "branches", branching=planned.branching).folder
         trace = read_trace(folder)
         assert [content(stamped) for stamped in heard] == [content(stamped) for stamped in trace.events]
@@ -66,7 +66,7 @@ def test_a_rerun_in_memory_is_the_branch_on_disk(case: str, tmp_path: Path) -> N
 
 def test_a_branch_is_blamed_as_any_run(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(["n=4", "seed=2", "max_steps=60"]), tmp_path / "runs").folder
-    planned = plan_branch(BranchRequest(run, "0", minds=["agent_2=always_right"]))
+    planned = plan_branch(run, "0", minds=["agent_2=always_right"])
     branch = run_cell(planned.cell, tmp_path / "runs", branching=planned.branching).folder
     found = blame(branch, Question(by=("heuristic",), shares=False))
     assert (found.verdict.agent, found.verdict.t) == ("agent_2", 0)

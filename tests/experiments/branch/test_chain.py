@@ -12,33 +12,33 @@ import pytest
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtStart
 from maeil.user_errors import UserError
-from quorum.experiments.branch.request import BranchRequest, plan_branch, plan_draws
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.verify import verify_run
 from tests.experiments.branch.test_identity import Counting, branched, calls_of, instants
+from tests.experiments.branching import plan_branch, plan_draws
 from tests.serving import served
 
 SQUEEZE = "env=squeeze n=3 max_steps=6 agents=naive topology=debate llm.poor=0.4"
 BRANCHES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "nothing": (SQUEEZE, "2", {}),
     "minds": (SQUEEZE, "2", {"minds": ["agent_2=heuristic"]}),
-    "models": (SQUEEZE, "2", {"sets": ["llm.temperature=0.7", "llm.poor=1.0"]}),
-    "prompts and words": (SQUEEZE, "2", {"sets": ["prompts=terse"], "says": ["agent_1:leave it: to me"]}),
+    "models": (SQUEEZE, "2", {"edits": ["llm.temperature=0.7", "llm.poor=1.0"]}),
+    "prompts and words": (SQUEEZE, "2", {"edits": ["prompts=terse"], "says": ["agent_1:leave it: to me"]}),
     "a plan": (SQUEEZE, "2", {"plans": ['agent_0:[{"action": "pick", "units": 3}]']}),
     "a message": (SQUEEZE, None, {"drops": [7, 9]}),
-    "a topology": (SQUEEZE, "2", {"sets": ["topology=chain"]}),
-    "the limit": (SQUEEZE, "2", {"sets": ["max_steps=8"]}),
-    "a budget": (SQUEEZE, "2", {"sets": ["budget.calls=40"]}),
-    "memory": (SQUEEZE, "2", {"sets": ["memory.messages=3", "clock.delivery=20"]}),
+    "a topology": (SQUEEZE, "2", {"edits": ["topology=chain"]}),
+    "the limit": (SQUEEZE, "2", {"edits": ["max_steps=8"]}),
+    "a budget": (SQUEEZE, "2", {"edits": ["budget.calls=40"]}),
+    "memory": (SQUEEZE, "2", {"edits": ["memory.messages=3", "clock.delivery=20"]}),
     "a world": ("n=4 seed=1 max_steps=25", "3", {"world": '{"agents": {"agent_0": [0, 0]}}'}),
     "a mind without a model": (
         "env=transport n=3 agents=naive topology=dialogue max_steps=12",
         "1",
         {"minds": ["agent_1=heuristic"]},
     ),
-    "minds with a model": ("n=4 agents=heuristic max_steps=25", "1", {"sets": ["agents=naive"]}),
-    "minds that remember": ("n=3 max_steps=20 agents=drwell topology=negotiation", "1", {"sets": ["llm.poor=0.3"]}),
+    "minds with a model": ("n=4 agents=heuristic max_steps=25", "1", {"edits": ["agents=naive"]}),
+    "minds that remember": ("n=3 max_steps=20 agents=drwell topology=negotiation", "1", {"edits": ["llm.poor=0.3"]}),
 }
 
 
@@ -69,9 +69,9 @@ def test_a_branch_of_a_branch_without_a_change_is_that_branch(change: str, tmp_p
 
 def test_a_third_branch_is_played_by_all_before_it(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(SQUEEZE.split()), tmp_path).folder
-    one = branched(run, "1", tmp_path, sets=["topology=chain", "max_steps=9"]).folder
-    two = branched(one, "3", tmp_path, minds=["agent_2=heuristic"], sets=["topology=individual"]).folder
-    three = branched(two, "5", tmp_path, sets=["max_steps=7"])
+    one = branched(run, "1", tmp_path, edits=["topology=chain", "max_steps=9"]).folder
+    two = branched(one, "3", tmp_path, minds=["agent_2=heuristic"], edits=["topology=individual"]).folder
+    three = branched(two, "5", tmp_path, edits=["max_steps=7"])
     assert three.outcome == "completed"
     assert three.metrics["outcome.steps"] == 7
     assert comparable(branched(two, "5", tmp_path / "same").folder)[1:] == comparable(two)[1:]
@@ -79,11 +79,10 @@ def test_a_third_branch_is_played_by_all_before_it(tmp_path: Path) -> None:
 
 def test_draws_of_a_draw_differ_from_it_and_the_first_goes_on_as_it_did(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(SQUEEZE.split()), tmp_path).folder
-    planned = list(plan_draws(BranchRequest(run, "1"), 2))[1]
+    planned = list(plan_draws(run, "1", 2))[1]
     branch = run_cell(planned.cell, tmp_path, branching=planned.branching).folder
     draws = [
-        run_cell(one.cell, tmp_path / "draws", branching=one.branching).folder
-        for one in plan_draws(BranchRequest(branch, "3"), 3)
+        run_cell(one.cell, tmp_path / "draws", branching=one.branching).folder for one in plan_draws(branch, "3", 3)
     ]
     assert comparable(draws[0])[1:] == comparable(branch)[1:]
     assert len({tuple(comparable(draw)[1:]) for draw in draws}) == 3
@@ -95,7 +94,7 @@ def test_only_what_begins_at_the_instant_or_later_is_asked(tmp_path: Path) -> No
         model = ["llm=openai", "llm.model=simulated", f"llm.base_url={addresses.openai}", "llm.api_key_env=null"]
         words = ["env=squeeze", "n=3", "max_steps=5", "agents=naive", "topology=debate", "llm.cache=false"]
         run = run_cell(Cell.compose([*words, *model]), tmp_path).folder
-        branch = branched(run, "1", tmp_path, sets=["prompts=terse"]).folder
+        branch = branched(run, "1", tmp_path, edits=["prompts=terse"]).folder
         for at in instants(branch, 3, "chain")[1:]:
             if int(at.partition(":")[0]) < 1:
                 continue
@@ -116,10 +115,10 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def test_the_run_is_found_where_the_branch_says_and_beside_it(chain: tuple[Path, Path], tmp_path: Path) -> None:
     run, branch = chain
     assert json.loads((branch / "meta.json").read_text())["parent"] == f"../runs/{run.name}"
-    plan_branch(BranchRequest(branch, "3"))
+    plan_branch(branch, "3")
     moved = shutil.copytree(branch, tmp_path / branch.name)
     with pytest.raises(UserError, match=f"it is a branch of {run.name}, which is missing"):
-        plan_branch(BranchRequest(moved, "3"))
+        plan_branch(moved, "3")
     beside = shutil.copytree(run, tmp_path / run.name)
     assert branched(moved, "3", tmp_path / "out").outcome == "completed"
     assert beside.exists()
@@ -131,7 +130,7 @@ def test_another_run_under_the_name_is_refused(chain: tuple[Path, Path], tmp_pat
     moved = shutil.copytree(branch, tmp_path / branch.name)
     shutil.copytree(other, tmp_path / run.name)
     with pytest.raises(UserError, match=r"is not that run: it starts differently"):
-        plan_branch(BranchRequest(moved, "3"))
+        plan_branch(moved, "3")
 
 
 def test_a_branch_that_names_itself_is_refused(chain: tuple[Path, Path], tmp_path: Path) -> None:
@@ -141,11 +140,11 @@ def test_a_branch_that_names_itself_is_refused(chain: tuple[Path, Path], tmp_pat
     meta["parent"] = "itself"
     (moved / "meta.json").write_text(json.dumps(meta))
     with pytest.raises(UserError, match="which is missing"):
-        plan_branch(BranchRequest(moved, "3"))
+        plan_branch(moved, "3")
 
 
 def test_an_instant_before_the_branch_is_that_of_its_run(chain: tuple[Path, Path]) -> None:
     run, branch = chain
     with pytest.raises(UserError, match=r"--at 1: the run is itself a branch, live from 2 on") as refused:
-        plan_branch(BranchRequest(branch, "1"))
+        plan_branch(branch, "1")
     assert run.name in refused.value.hint

@@ -10,11 +10,11 @@ import pytest
 from maeil.trace import read_trace
 from maeil.trace.events import MessageSent, PlanChange, ThoughtEnd
 from maeil.user_errors import UserError
-from quorum.experiments.branch.request import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.verify import verify_run
 from tests.experiments.branch.test_identity import branched, calls_of
+from tests.experiments.branching import plan_branch
 
 TEXT = "leave it to me"
 
@@ -52,15 +52,15 @@ def test_a_plan_is_committed_once_at_the_cost_of_the_thought_that_it_replaces(ru
 
 
 def test_the_message_names_the_cell(run: Path) -> None:
-    reported = plan_branch(BranchRequest(run, "2", says=["agent_1:one"])).cell
-    assert reported.hash != plan_branch(BranchRequest(run, "2", says=["agent_1:two"])).cell.hash
+    reported = plan_branch(run, "2", says=["agent_1:one"]).cell
+    assert reported.hash != plan_branch(run, "2", says=["agent_1:two"]).cell.hash
     assert reported.branch is not None
     assert reported.branch.told == ("--say agent_1:one",)
 
 
 def test_what_nobody_has_a_turn_for_is_known(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(["env=squeeze", "n=2", "max_steps=3", "agents=naive"]), tmp_path / "runs").folder
-    planned = plan_branch(BranchRequest(run, "1", says=["agent_1:one"]))
+    planned = plan_branch(run, "1", says=["agent_1:one"])
     cell, branching = planned.cell, planned.branching
     assert run_cell(cell, tmp_path / "out", branching=branching).outcome == "completed"
     assert [str(words) for words in branching.undone] == ["--say agent_1:one"]

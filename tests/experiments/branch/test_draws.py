@@ -12,7 +12,6 @@ import pytest
 from maeil.seeds import Seeds
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtStart
-from quorum.experiments.branch.request import BranchRequest, plan_branch, plan_draws
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.draws import DrawnSeeds, sample_number
 from quorum.experiments.episode.expected import expectation
@@ -20,6 +19,7 @@ from quorum.experiments.episode.runner import Result, run_cell
 from quorum.experiments.results.verify import verify_run
 from tests.conftest import Quorum
 from tests.experiments.branch.test_identity import Counting, assert_same, calls_of
+from tests.experiments.branching import plan_branch, plan_draws
 from tests.serving import served
 
 AT = 2
@@ -31,8 +31,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run_cell(Cell.compose(words.split()), tmp_path_factory.mktemp("runs")).folder
 
 
-def drawn(request: BranchRequest, draws: int, out: Path) -> Sequence[Result]:
-    planned = plan_draws(request, draws)
+def drawn(run: Path, at: str, draws: int, out: Path) -> Sequence[Result]:
+    planned = plan_draws(run, at, draws)
     return [run_cell(one.cell, out, branching=one.branching) for one in planned]
 
 
@@ -44,7 +44,7 @@ def parts(folder: Path) -> tuple[list[bytes], list[bytes]]:
 
 
 def test_draws_have_the_beginning_in_common_and_go_on_each_in_its_own_way(run: Path, tmp_path: Path) -> None:
-    results = drawn(BranchRequest(run, str(AT)), 4, tmp_path)
+    results = drawn(run, str(AT), 4, tmp_path)
     assert_same(results[0].folder, run)
     starts, went_on = zip(*(parts(result.folder) for result in results), strict=True)
     assert len({tuple(lines) for lines in starts}) == 1
@@ -54,22 +54,22 @@ def test_draws_have_the_beginning_in_common_and_go_on_each_in_its_own_way(run: P
 
 
 def test_a_draw_comes_out_the_same_each_time(run: Path, tmp_path: Path) -> None:
-    first, second = (drawn(BranchRequest(run, str(AT)), 3, tmp_path)[2].folder for _ in range(2))
+    first, second = (drawn(run, str(AT), 3, tmp_path)[2].folder for _ in range(2))
     assert comparable(first) == comparable(second)
 
 
 def test_a_draw_names_its_cell_and_not_its_change(run: Path) -> None:
-    cells = [planned.cell for planned in plan_draws(BranchRequest(run, "2", minds=["agent_0=heuristic"]), 3)]
+    cells = [planned.cell for planned in plan_draws(run, "2", 3, minds=["agent_0=heuristic"])]
     assert [cell.branch.draw for cell in cells if cell.branch is not None] == [0, 1, 2]
     assert len({cell.hash for cell in cells}) == 3
     assert len({cell.branch.change for cell in cells if cell.branch is not None}) == 1
-    assert cells[0].hash == plan_branch(BranchRequest(run, "2", minds=["agent_0=heuristic"])).cell.hash
+    assert cells[0].hash == plan_branch(run, "2", minds=["agent_0=heuristic"]).cell.hash
 
 
 def test_the_streams_of_minds_that_draw_begin_again_in_the_middle_of_the_episode(tmp_path: Path) -> None:
     words = "n=6 seed=3 agents=negotiator agents.noise=0.5 topology=debate max_steps=60"
     run = run_cell(Cell.compose(words.split()), tmp_path / "runs").folder
-    results = drawn(BranchRequest(run, str(AT)), 3, tmp_path)
+    results = drawn(run, str(AT), 3, tmp_path)
     assert_same(results[0].folder, run)
     starts, went_on = zip(*(parts(result.folder) for result in results), strict=True)
     assert len({tuple(lines) for lines in starts}) == 1
@@ -110,7 +110,7 @@ def test_no_answer_of_another_draw_comes_from_the_cache_and_the_beginning_sends_
         run = run_cell(Cell.compose([*words, *model, *kept]), tmp_path / "runs").folder
         counts = []
         for _ in range(2):
-            for planned in plan_draws(BranchRequest(run, str(AT)), 3):
+            for planned in plan_draws(run, str(AT), 3):
                 brain.requests = 0
                 branch = run_cell(planned.cell, tmp_path / "branches", branching=planned.branching).folder
                 counts.append(brain.requests)
@@ -131,8 +131,7 @@ def test_more_than_one_draw_is_a_sweep_with_a_control(run: Path, quorum: Quorum)
 
 def test_what_is_left_after_the_instant_is_reported_before_a_real_model_is_asked(run: Path, tmp_path: Path) -> None:
     live = len([s for s in read_trace(run).events if isinstance(s.event, ThoughtStart) and s.t >= 4])
-    request = BranchRequest(run, "4", sets=["llm=openai", "llm.model=gpt-5-mini"])
-    planned = plan_branch(request)
+    planned = plan_branch(run, "4", edits=["llm=openai", "llm.model=gpt-5-mini"])
     reported = expectation(planned.cell, planned.thoughts_left)
     found = re.match(r"expected: about (\d+) answers, ([\d,]+) tokens, \$[\d.e-]+, [\d:]+ ", reported)
     assert found, reported

@@ -13,7 +13,6 @@ from maeil.trace import Instant, Prefix, Trace, comparable, read_trace
 from maeil.trace.events import MessageSent, ThoughtEnd, ThoughtStart
 from maeil.user_errors import UserError
 from quorum.experiments.branch.change import find_messages
-from quorum.experiments.branch.request import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.branch_minds import DroppedMessage, DroppingMind
 from quorum.experiments.episode.runner import run_cell
@@ -21,6 +20,7 @@ from quorum.experiments.results.verify import verify_run
 from quorum.topologies.plain import Decentralized, DecentralizedConfig
 from tests.conftest import Quorum
 from tests.experiments.branch.test_identity import Counting, branched, calls_of
+from tests.experiments.branching import plan_branch
 from tests.maeil.corridor import Walk
 from tests.maeil.scripted import Scripted, play, walk
 from tests.serving import served
@@ -102,7 +102,7 @@ def test_messages_of_every_kind_can_be_dropped(team: str, tmp_path: Path) -> Non
     words, kind = TEAMS[team]
     run = run_cell(Cell.compose(words.split()), tmp_path / "runs").folder
     message = next(event.message for event in read_trace(run).of(MessageSent) if event.what == kind)
-    planned = plan_branch(BranchRequest(run, drops=[message]))
+    planned = plan_branch(run, drops=[message])
     branch = run_cell(planned.cell, tmp_path / "out", branching=planned.branching)
     assert branch.outcome == "completed"
     assert planned.branching.undone == []
@@ -117,13 +117,13 @@ def test_an_instant_before_the_thought_that_sends_it_is_taken_as_it_is(run: Path
 
 
 def test_a_message_that_is_not_written_again_is_known(run: Path, tmp_path: Path) -> None:
-    planned = plan_branch(BranchRequest(run, "1", minds=["agent_1=heuristic"], drops=[7]))
+    planned = plan_branch(run, "1", minds=["agent_1=heuristic"], drops=[7])
     run_cell(planned.cell, tmp_path / "out", branching=planned.branching)
     assert [str(what) for what in planned.branching.undone] == ["--drop 7"]
 
 
 def test_what_is_dropped_names_the_cell(run: Path) -> None:
-    cells = [plan_branch(BranchRequest(run, "1", drops=drops)).cell for drops in ([], [7], [8], [7, 8], [8, 7, 8])]
+    cells = [plan_branch(run, "1", drops=drops).cell for drops in ([], [7], [8], [7, 8], [8, 7, 8])]
     assert [cell.branch.told for cell in cells if cell.branch is not None] == [
         (),
         ("--drop 7",),
@@ -153,7 +153,7 @@ def test_what_cannot_be_dropped_is_refused(case: str, run: Path, tmp_path: Path)
 def test_a_silent_run_says_that_nothing_can_be_dropped(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(["env=squeeze", "n=2", "max_steps=2"]), tmp_path / "runs").folder
     with pytest.raises(UserError, match="has no such message") as refused:
-        plan_branch(BranchRequest(run, drops=[0]))
+        plan_branch(run, drops=[0])
     assert "Nobody said anything" in refused.value.hint
 
 

@@ -11,7 +11,6 @@ import pytest
 from maeil.trace import Trace, comparable, read_trace
 from maeil.trace.events import MessageSent, PlanChange, ThoughtEnd, ThoughtStart
 from maeil.user_errors import UserError
-from quorum.experiments.branch.request import BranchRequest, plan_branch, plan_draws
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.branching import PrefixRefused
 from quorum.experiments.episode.runner import run_cell
@@ -19,6 +18,7 @@ from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.results.verify import verify_run
 from tests.conftest import Quorum
 from tests.experiments.branch.test_identity import branched, calls_of
+from tests.experiments.branching import plan_branch, plan_draws
 
 AT = "2"
 
@@ -52,7 +52,7 @@ def test_another_mind_thinks_from_the_instant_on_and_not_before(run: Path, tmp_p
 
 
 def test_other_values_of_a_model_draw_the_answers_from_the_instant_on(run: Path, tmp_path: Path) -> None:
-    branch = branched(run, AT, tmp_path, sets=["llm.temperature=0.7", "llm.poor=1.0"]).folder
+    branch = branched(run, AT, tmp_path, edits=["llm.temperature=0.7", "llm.poor=1.0"]).folder
     drawn = {(call["t"] >= int(AT), call["request"]["sampling"]["temperature"]) for call in calls_of(branch)}
     assert drawn == {(False, 0.0), (True, 0.7)}
     before, after = ([call for call in calls_of(f) if call["t"] < int(AT)] for f in (branch, run))
@@ -61,7 +61,7 @@ def test_other_values_of_a_model_draw_the_answers_from_the_instant_on(run: Path,
 
 
 def test_other_prompts_reach_what_is_asked_from_the_instant_on(run: Path, tmp_path: Path) -> None:
-    branch = branched(run, AT, tmp_path, sets=["prompts=terse"]).folder
+    branch = branched(run, AT, tmp_path, edits=["prompts=terse"]).folder
     system: dict[bool, set[str]] = {False: set(), True: set()}
     for call in calls_of(branch):
         system[call["t"] >= int(AT)].add(call["request"]["messages"][0]["content"])
@@ -116,16 +116,16 @@ def test_the_folder_of_a_branch_names_its_run_the_instant_and_the_edit(run: Path
 
 
 def test_a_branch_is_its_own_cell_by_its_instant_and_its_configuration(run: Path) -> None:
-    cells = [plan_branch(BranchRequest(run, at)).cell for at in ("0", "1", "1")]
-    other = plan_branch(BranchRequest(run, "1", minds=["agent_0=heuristic"])).cell
+    cells = [plan_branch(run, at).cell for at in ("0", "1", "1")]
+    other = plan_branch(run, "1", minds=["agent_0=heuristic"]).cell
     assert cells[1].hash == cells[2].hash
     assert len({cell.hash for cell in (*cells, other)} | {RunFolder(run).meta().hash}) == 4
 
 
 def test_an_edit_that_changes_nothing_is_reported(run: Path) -> None:
-    assert plan_branch(BranchRequest(run, AT, sets=["llm.tries=3"])).idle
-    assert not plan_branch(BranchRequest(run, AT, sets=["llm.poor=0.5"])).idle
-    assert not plan_branch(BranchRequest(run, AT)).idle
+    assert plan_branch(run, AT, edits=["llm.tries=3"]).idle
+    assert not plan_branch(run, AT, edits=["llm.poor=0.5"]).idle
+    assert not plan_branch(run, AT).idle
 
 
 REFUSED = {
@@ -133,17 +133,17 @@ REFUSED = {
     "negative": ("-1", {}, "--at -1: give a step"),
     "after the end": ("99", {}, "--at 99: the run ends after step 5"),
     "after the last thought": ("5", {}, "--at 5: nobody begins to think at 5 or later; the last one begins at 4:"),
-    "another world": (AT, {"sets": ["env.rho=1"]}, "env.rho: a branch cannot change this"),
-    "the team's size": (AT, {"sets": ["n=4"]}, "n: a branch cannot change this"),
-    "no such key": (AT, {"sets": ["llm.pooor=1"]}, r"llm.pooor: there is no such key(.|\n)*Did you mean 'poor'"),
-    "no such option": (AT, {"sets": ["llm=openia"]}, r"llm: there is no option 'openia'(.|\n)*openai"),
-    "no value": (AT, {"sets": ["llm=openai"]}, "llm.model: missing mandatory value"),
-    "added": (AT, {"sets": ["+llm.more=1"]}, "write KEY=VALUE"),
-    "several values": (AT, {"sets": ["llm.poor=0,1"]}, "one episode takes one value"),
+    "another world": (AT, {"edits": ["env.rho=1"]}, "env.rho: a branch cannot change this"),
+    "the team's size": (AT, {"edits": ["n=4"]}, "n: a branch cannot change this"),
+    "no such key": (AT, {"edits": ["llm.pooor=1"]}, r"llm.pooor: there is no such key(.|\n)*Did you mean 'poor'"),
+    "no such option": (AT, {"edits": ["llm=openia"]}, r"llm: there is no option 'openia'(.|\n)*openai"),
+    "no value": (AT, {"edits": ["llm=openai"]}, "llm.model: missing mandatory value"),
+    "added": (AT, {"edits": ["+llm.more=1"]}, "write KEY=VALUE"),
+    "several values": (AT, {"edits": ["llm.poor=0,1"]}, "one episode takes one value"),
     "no such mind": (AT, {"minds": ["agent_1=heuristc"]}, r"there is no option 'heuristc'(.|\n)*heuristic"),
     "no mind": (AT, {"minds": ["heuristic"]}, "--mind heuristic: give AGENT=MIND"),
     "no such agent": (AT, {"minds": ["agent_9=heuristic"]}, "agents.members.agent_9: there is no such participant"),
-    "secret": (AT, {"sets": ["agents.max_actions=${oc.env:HOME}"]}, "environment"),
+    "secret": (AT, {"edits": ["agents.max_actions=${oc.env:HOME}"]}, "environment"),
 }
 
 
@@ -165,22 +165,22 @@ def test_a_mind_that_has_grown_from_its_own_beginning_cannot_take_over(tmp_path:
 def test_runs_that_cannot_be_brought_back_are_refused(run: Path, tmp_path: Path) -> None:
     timed = run_cell(Cell.compose(["env=squeeze", "n=2", "max_steps=3", "clock=seconds"]), tmp_path / "runs").folder
     with pytest.raises(UserError, match="its thoughts took real time"):
-        plan_branch(BranchRequest(timed, "1"))
+        plan_branch(timed, "1")
     with pytest.raises(UserError, match="there is no such folder"):
-        plan_branch(BranchRequest(tmp_path / "nowhere", "1"))
+        plan_branch(tmp_path / "nowhere", "1")
 
 
 def test_a_run_of_recorded_answers_is_branched_with_them_or_with_a_model(run: Path, tmp_path: Path) -> None:
     words = ["env=squeeze", "n=3", "max_steps=5", "agents=naive", "topology=debate", "llm=replay", f"llm.run={run}"]
     again = run_cell(Cell.compose(words), tmp_path / "runs").folder
     assert comparable(branched(again, AT, tmp_path / "out").folder)[1:] == comparable(again)[1:]
-    other = {"minds": ["agent_2=heuristic"], "sets": ["llm=simulated"]}
+    other = {"minds": ["agent_2=heuristic"], "edits": ["llm=simulated"]}
     assert branched(again, AT, tmp_path / "out", **other).outcome == "completed"
-    assert plan_branch(BranchRequest(again, AT, **other)).notice == ""
-    assert "llm=replay answers only" in plan_branch(BranchRequest(again, AT, minds=["agent_2=heuristic"])).notice
-    assert plan_branch(BranchRequest(again, AT)).notice == ""
+    assert plan_branch(again, AT, **other).notice == ""
+    assert "llm=replay answers only" in plan_branch(again, AT, minds=["agent_2=heuristic"]).notice
+    assert plan_branch(again, AT).notice == ""
     with pytest.raises(UserError, match="--draws with llm=replay: a recording has one answer"):
-        list(plan_draws(BranchRequest(again, AT), 2))
+        list(plan_draws(again, AT, 2))
 
 
 def tampered(run: Path, folder: Path, file: str, old: str, new: str) -> Path:
@@ -218,7 +218,7 @@ def test_a_run_without_its_calls_is_refused(run: Path, tmp_path: Path) -> None:
     folder = tampered(run, tmp_path / "run", "meta.json", "", "")
     (folder / "calls.jsonl").unlink()
     with pytest.raises(UserError, match=r"the answers of its models: .*calls.jsonl cannot be read"):
-        plan_branch(BranchRequest(folder, AT))
+        plan_branch(folder, AT)
 
 
 def test_a_changed_file_is_found_by_its_digest(run: Path, tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_a_changed_file_is_found_by_its_digest(run: Path, tmp_path: Path) -> Non
     with (folder / "trace.jsonl").open("a") as file:
         file.write("\n")
     with pytest.raises(UserError, match="trace"):
-        plan_branch(BranchRequest(folder, AT))
+        plan_branch(folder, AT)
 
 
 def test_the_command_prints_a_summary_and_ends_with_2_at_a_mistake(run: Path, quorum: Quorum) -> None:

@@ -15,9 +15,9 @@ from maeil.trace.events import ThoughtStart
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.recording import unfolded
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
-from quorum.experiments.branch.request import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import Result, run_cell
+from tests.experiments.branching import plan_branch
 from tests.experiments.episode.test_loopback_books import TEAMS
 from tests.serving import served
 
@@ -45,7 +45,7 @@ def instants(folder: Path, number: int, seed: str) -> list[str]:
 
 
 def branched(run: Path, at: str, out: Path, **edits: Any) -> Result:
-    planned = plan_branch(BranchRequest(run, at, **edits))
+    planned = plan_branch(run, at, **edits)
     cell, branching = planned.cell, planned.branching
     return run_cell(cell, out, branching=branching)
 

@@ -17,13 +17,13 @@ from maeil.messages import Draft
 from maeil.trace import Instant, Prefix, Recorder, Stamped, Trace, comparable, read_trace
 from maeil.trace.events import MessageSent, StepTaken, ThoughtStart
 from maeil.user_errors import UserError
-from quorum.experiments.branch.request import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.registry import topologies
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.verify import verify_run
 from quorum.topologies.plain import Decentralized, DecentralizedConfig
 from tests.experiments.branch.test_identity import branched, calls_of
+from tests.experiments.branching import plan_branch
 from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, walk
 
@@ -67,7 +67,7 @@ def test_a_run_is_made_longer_or_shorter_in_every_world(world: str, limit: int, 
     run = run_cell(Cell.compose(WORLDS[world].split()), tmp_path / "runs").folder
     begun = [s.t for s in read_trace(run).events if isinstance(s.event, ThoughtStart) and s.t < 4]
     at = max(begun)
-    branch = branched(run, str(at), tmp_path / "branches", sets=[f"max_steps={limit}"])
+    branch = branched(run, str(at), tmp_path / "branches", edits=[f"max_steps={limit}"])
     assert branch.outcome == "completed"
     trace, extra = read_trace(branch.folder), read_trace(run).start.board["max_steps"] - 5
     assert steps(branch.folder) == limit or world == "transport large"
@@ -85,12 +85,12 @@ def test_a_run_that_is_made_longer_goes_on_as_the_long_one_would_have(tmp_path: 
         run_cell(Cell.compose(f"n=4 seed=2 max_steps={limit}".split()), tmp_path / "runs").folder for limit in (12, 30)
     )
     last = max(s.t for s in read_trace(short).events if isinstance(s.event, ThoughtStart))
-    branch = branched(short, str(last), tmp_path / "branches", sets=["max_steps=30"]).folder
+    branch = branched(short, str(last), tmp_path / "branches", edits=["max_steps=30"]).folder
     assert comparable(branch)[1:] == comparable(long)[1:]
 
 
 def test_another_topology_gives_the_turns_from_the_instant_on(run: Path, tmp_path: Path) -> None:
-    branch = branched(run, str(AT), tmp_path, sets=["topology=individual"]).folder
+    branch = branched(run, str(AT), tmp_path, edits=["topology=individual"]).folder
     assert beginning(branch) == beginning(run)
     trace = read_trace(branch)
     assert {s.t for s in trace.stamped(MessageSent)} == set(range(AT))
@@ -101,7 +101,7 @@ def test_another_topology_gives_the_turns_from_the_instant_on(run: Path, tmp_pat
 
 
 def test_minds_are_told_the_topology_that_there_is(run: Path, tmp_path: Path) -> None:
-    branch = branched(run, str(AT), tmp_path, sets=["topology=chain"]).folder
+    branch = branched(run, str(AT), tmp_path, edits=["topology=chain"]).folder
     words = {name: topologies.get(name).build(run_config(name), TopologyContext(3)).describe("") for name in NAMES}
     for call in calls_of(branch):
         reported = " ".join(message["content"] for message in call["request"]["messages"])
@@ -111,7 +111,7 @@ def test_minds_are_told_the_topology_that_there_is(run: Path, tmp_path: Path) ->
 @pytest.mark.parametrize("topology", ["centralized", "decentralized", "dytopo", "random", "hybrid"])
 def test_every_topology_with_the_same_participants_takes_over(topology: str, run: Path, tmp_path: Path) -> None:
     name, *more = topology.split()
-    branch = branched(run, "1", tmp_path, sets=[f"topology={name}", *more])
+    branch = branched(run, "1", tmp_path, edits=[f"topology={name}", *more])
     assert branch.outcome == "completed"
     assert beginning(branch.folder, 1) == beginning(run, 1)
 
@@ -119,7 +119,7 @@ def test_every_topology_with_the_same_participants_takes_over(topology: str, run
 def test_a_value_of_the_topology_is_another_from_the_instant_on(tmp_path: Path) -> None:
     words = "env=squeeze n=3 agents=naive topology=dytopo max_steps=4"
     run = run_cell(Cell.compose(words.split()), tmp_path / "runs").folder
-    branch = branched(run, "1", tmp_path / "out", sets=["topology.rounds=2"]).folder
+    branch = branched(run, "1", tmp_path / "out", edits=["topology.rounds=2"]).folder
     assert beginning(branch, 1) == beginning(run, 1)
     rounds = Counter(s.t for s in read_trace(branch).stamped(Routed))
     assert rounds == {0: 1, 1: 2, 2: 2, 3: 2}
@@ -127,10 +127,10 @@ def test_a_value_of_the_topology_is_another_from_the_instant_on(tmp_path: Path) 
 
 def test_a_budget_counts_the_calls_of_the_beginning(run: Path, tmp_path: Path) -> None:
     before = len([call for call in calls_of(run) if call["t"] < AT])
-    branch = branched(run, str(AT), tmp_path, sets=[f"budget.calls={before + 4}"])
+    branch = branched(run, str(AT), tmp_path, edits=[f"budget.calls={before + 4}"])
     assert branch.outcome == "budget"
     assert branch.metrics["model.answers"] == before + 4
-    less = branched(run, str(AT), tmp_path, sets=["budget.calls=1"])
+    less = branched(run, str(AT), tmp_path, edits=["budget.calls=1"])
     assert less.outcome == "budget"
     assert less.metrics["model.answers"] == before
 
@@ -140,7 +140,7 @@ def test_a_run_that_its_budget_has_ended_goes_on_with_a_larger_one(tmp_path: Pat
     run, whole = (run_cell(Cell.compose([*words.split(), *more]), tmp_path / "r") for more in (["budget.calls=15"], []))
     assert run.outcome == "budget"
     last = max(s.t for s in read_trace(run.folder).events if isinstance(s.event, ThoughtStart))
-    branch = branched(run.folder, str(last), tmp_path / "out", sets=["budget.calls=null"])
+    branch = branched(run.folder, str(last), tmp_path / "out", edits=["budget.calls=null"])
     assert comparable(branch.folder)[1:] == comparable(whole.folder)[1:]
 
 
@@ -176,7 +176,7 @@ def test_as_many_earlier_messages_are_seen_as_hold_from_the_instant_on(later: in
 
 
 def test_messages_take_as_long_as_the_branch_says(run: Path, tmp_path: Path) -> None:
-    branch = branched(run, str(AT), tmp_path, sets=["clock.delivery=500"]).folder
+    branch = branched(run, str(AT), tmp_path, edits=["clock.delivery=500"]).folder
     waits = {(s.t >= AT, s.event.delivered_at - s.t_hat) for s in read_trace(branch).stamped(MessageSent)}
     assert waits == {(False, 0), (True, 500)}
 
@@ -211,7 +211,7 @@ REFUSED = {
 def test_what_cannot_be_another_is_refused_with_the_reason(case: str, run: Path, tmp_path: Path) -> None:
     at, sets, message = REFUSED[case]
     with pytest.raises(UserError, match=message) as refused:
-        branched(run, at, tmp_path / "out", sets=sets)
+        branched(run, at, tmp_path / "out", edits=sets)
     assert str(refused.value)
     assert not (tmp_path / "out").exists()
 
@@ -220,7 +220,7 @@ def test_minds_that_cannot_take_over_keep_the_topology(tmp_path: Path) -> None:
     words = "env=transport n=3 agents=tom topology=debate max_steps=4"
     run = run_cell(Cell.compose(words.split()), tmp_path / "runs").folder
     with pytest.raises(UserError, match="agents=tom: such a mind cannot take over"):
-        branched(run, "1", tmp_path / "out", sets=["topology=individual"])
+        branched(run, "1", tmp_path / "out", edits=["topology=individual"])
 
 
 def test_a_topology_that_does_not_say_that_it_can_take_over_is_refused(
@@ -230,4 +230,4 @@ def test_a_topology_that_does_not_say_that_it_can_take_over_is_refused(
     get = topologies.get
     monkeypatch.setattr(topologies, "get", lambda name: other if name == "individual" else get(name))
     with pytest.raises(UserError, match="topology=individual: it does not declare that it can take over"):
-        plan_branch(BranchRequest(run, "2", sets=["topology=individual"]))
+        plan_branch(run, "2", edits=["topology=individual"])

@@ -20,13 +20,13 @@ from maeil.metrics import compute_metrics
 from maeil.trace import Listener, Trace, comparable, read_trace, replay
 from maeil.trace.events import ActionChange, PlanChange, Stamped, StepTaken, ThoughtStart
 from maeil.user_errors import UserError
-from quorum.experiments.branch.request import BranchRequest, plan_branch
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.recorded_episode import open_episode
 from quorum.experiments.results.verify import verify_run
 from quorum.experiments.viewer.episode import read_episode
 from tests.conftest import Quorum
+from tests.experiments.branching import plan_branch
 
 CELLS = {
     "cube": "n=4 seed=1 max_steps=60",
@@ -107,7 +107,7 @@ def changed(run: Path, step: int, changes: Mapping[str, Any], out: Path, **reque
 
         return listen
 
-    planned = plan_branch(BranchRequest(run, str(step), world=json.dumps(changes), **request))
+    planned = plan_branch(run, str(step), world=json.dumps(changes), **request)
     result = run_cell(planned.cell, out, watch, branching=planned.branching)
     return result.folder, shown
 
@@ -205,11 +205,11 @@ def test_actions_whose_block_is_taken_away_end_before_the_next_step(runs: Path, 
 def test_the_change_names_the_branch_however_it_is_written(runs: Path) -> None:
     run = run_of(runs, "cube")
     texts = ['{"agents":{"agent_0":[3,4],"agent_1":[5,5]}}', '{ "agents": {"agent_1": [5, 5], "agent_0": [3, 4]}}']
-    first, second = (plan_branch(BranchRequest(run, "7", world=text)).cell for text in texts)
+    first, second = (plan_branch(run, "7", world=text).cell for text in texts)
     assert first.name == second.name
     assert first.branch is not None
     assert first.branch.told == ('--world {"agents":{"agent_0":[3,4],"agent_1":[5,5]}}',)
-    assert plan_branch(BranchRequest(run, "7")).cell.name != first.name
+    assert plan_branch(run, "7").cell.name != first.name
 
 
 REFUSED = {
@@ -233,7 +233,7 @@ REFUSED = {
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_cannot_be_is_refused_with_its_place_before_anything_is_written(text: str, runs: Path) -> None:
     with pytest.raises(UserError, match=REFUSED[text]):
-        plan_branch(BranchRequest(run_of(runs, "cube"), "0", world=text))
+        plan_branch(run_of(runs, "cube"), "0", world=text)
 
 
 def test_the_command_refuses_an_instant_within_a_conversation_and_leaves_nothing(
@@ -262,6 +262,6 @@ def test_a_change_that_the_world_refuses_now_is_reported_as_what_it_is(runs: Pat
 
 
 def test_the_canonical_text_is_json_again(runs: Path) -> None:
-    branch = plan_branch(BranchRequest(run_of(runs, "cube"), "7", world='{"blocks":{"0":null}}')).cell.branch
+    branch = plan_branch(run_of(runs, "cube"), "7", world='{"blocks":{"0":null}}').cell.branch
     assert branch is not None
     assert orjson.loads(branch.told[0].removeprefix("--world ")) == {"blocks": {"0": None}}

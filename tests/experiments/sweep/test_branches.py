@@ -17,6 +17,7 @@ import pytest
 
 from maeil.trace import comparable
 from maeil.user_errors import UserError
+from quorum.experiments.branch.change import edits_of_minds, read_change
 from quorum.experiments.branch.planned_cell import PlannedBranchCell
 from quorum.experiments.common.memory_file import MEMORY_BEFORE, read_memory
 from quorum.experiments.configuration.cell import Cell
@@ -56,11 +57,11 @@ def copied(first: Path, tmp_path: Path) -> Path:
 
 
 def asked(first: Path, out: Path, *words: str, at: Sequence[str] = ("1", "3"), **changes: Any) -> SweepRequest:
-    own = {
-        name: changes.pop(name) for name in ("minds", "says", "plans", "drops", "draws", "control") if name in changes
-    }
-    folders = changes.pop("folders", (first,))
-    return SweepRequest((*words, *LOCAL), out, "s", branches=BranchGrid(folders, tuple(at), **own), **changes)
+    change = read_change(**{name: changes.pop(name) for name in ("says", "plans", "drops") if name in changes})
+    own = {name: changes.pop(name) for name in ("draws", "control") if name in changes}
+    grid = BranchGrid(changes.pop("folders", (first,)), tuple(at), change, **own)
+    minds = edits_of_minds(changes.pop("minds", ()))
+    return SweepRequest((*words, *minds, *LOCAL), out, "s", branches=grid, **changes)
 
 
 def swept(first: Path, out: Path, *words: str, **changes: Any) -> SweepReport:
