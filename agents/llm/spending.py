@@ -34,9 +34,6 @@ class Spent:
     def __add__(self, other: Spent) -> Spent:
         return Spent(*map(operator.add, astuple(self), astuple(other)))
 
-    def __sub__(self, other: Spent) -> Spent:
-        return Spent(*map(operator.sub, astuple(self), astuple(other)))
-
     @property
     def known_usd(self) -> float | None:
         """The money; None where the price of an answer is not known."""

@@ -13,8 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import yaml
-
 from maeil.user_errors import UserError
 
 _KINDS = (
@@ -165,11 +163,3 @@ def require_file(target: Path, hint: str = "", name: str = "") -> None:
     if not stat.S_ISREG(mode):
         kind = next((words for is_kind, words in _KINDS if is_kind(mode)), "no file")
         raise UserError(f"{name or target}: it is {kind}, and is not replaced", hint)
-
-
-def yaml_problem(error: Exception) -> str:
-    """Say in a line what is wrong with a text of YAML."""
-    if isinstance(error, yaml.MarkedYAMLError):
-        mark = error.problem_mark
-        return f"{error.problem}" + (f" (line {mark.line + 1})" if mark is not None else "")
-    return str(error)

@@ -21,7 +21,7 @@ from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.model_pool import ModelPool, as_user_errors, line_key
-from quorum.experiments.sweep.engines.locks import SweepLock
+from quorum.experiments.sweep.engines.locks import sweep_lock
 from quorum.experiments.sweep.engines.protocol import Engine
 
 _HINT = "Batches are offered by llm=openai and llm=anthropic: engine.batch=false sends each request by itself."
@@ -125,7 +125,7 @@ def cancel(folder: Path, cells: Iterable[PlannedCell]) -> Cancelled:
     """
     if not (folder / BATCHES).exists():
         return Cancelled(folder, 0, 0)
-    with SweepLock(folder):
+    with sweep_lock(folder):
         journal = BatchJournal(folder / BATCHES)
         try:
             rows = sum(len(intent.rows) for intent in journal.open.values())

@@ -18,13 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.common.files import yaml_problem
+from quorum.experiments.common.plain_yaml import NotPlain, parse_yaml
 from quorum.experiments.configuration.catalogue import CONFIGS, EXPERIMENT
 from quorum.experiments.configuration.checked_values import describe_validation_errors
 from quorum.experiments.results.sweep_file import Published
@@ -64,9 +62,9 @@ def load(name: str, config_dir: Path | None = None) -> Experiment:
             f"{EXPERIMENT}: there is no option {name!r}", choices_hint(name, f"Options of {EXPERIMENT}", sorted(files))
         )
     try:
-        raw = yaml.load(files[name].read_text(encoding="utf-8"), Loader=_Loader)
-    except (yaml.YAMLError, OSError, UnicodeError) as error:
-        raise UserError(f"{files[name]}: {yaml_problem(error)}") from error
+        raw = parse_yaml(files[name].read_bytes())
+    except (NotPlain, OSError) as error:
+        raise UserError(f"{files[name]}: {error}") from error
     values = raw if isinstance(raw, Mapping) else {}
     try:
         experiment = Experiment.model_validate(values)
@@ -78,20 +76,3 @@ def load(name: str, config_dir: Path | None = None) -> Experiment:
     if any(not arm.strip() for arm in experiment.arms):
         raise UserError(f"{files[name]}: arms: an arm has an empty name")
     return experiment
-
-
-class _Loader(yaml.SafeLoader):  # type: ignore[misc] # PyYAML ships no types
-    """Refuses a key that stands twice, which YAML forbids and PyYAML overlooks."""
-
-
-def _map(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
-    keys = [loader.construct_object(key, deep=True) for key, _ in node.value]
-    for index, key in enumerate(keys):
-        if key in keys[:index]:
-            line = node.value[index][0].start_mark.line + 1
-            raise yaml.MarkedYAMLError(problem=f"{key!r} stands twice, again in line {line}: give it another name")
-    pairs: dict[Any, Any] = loader.construct_mapping(node, deep=True)
-    return pairs
-
-
-_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _map)

@@ -75,7 +75,7 @@ class SweepProgress:
     def calls_per_second(self) -> float:
         """Calls that providers answered in the last ten seconds, for each of them."""
         now = self._clock()
-        self._calls.append((now, self._queue.calls))
+        self._calls.append((now, self._queue.calls.answered))
         while len(self._calls) > 2 and self._calls[1][0] < now - _WINDOW:
             self._calls.pop(0)
         (begin, earlier), (end, later) = self._calls[0], self._calls[-1]
@@ -92,30 +92,30 @@ class SweepProgress:
 
         Workers tell of the cells under way, too; not every engine brings that here before a cell is done.
         """
-        return max(self._spent_before + self._queue.asked, self._costs.spent, key=lambda spent: spent.answers)
+        return max(self._spent_before + self._queue.calls.spent, self._costs.spent, key=lambda spent: spent.answers)
 
     @property
     def simulated(self) -> bool:
         """Whether simulated models answered, so that the money is made up."""
-        return self._simulated_before or self._queue.simulated or any(d.simulated for d in self._queue.finished)
+        return self._simulated_before or self._queue.calls.simulated or any(d.simulated for d in self._queue.finished)
 
     def facts(self) -> list[str]:
         """Return all that is known, in the words of a status line."""
         left, spent = self.left(), self.spent
         facts = [f"{self.done}/{self.total} done", f"{len(self._queue.running)} running", f"{self.failed} failed"]
-        calls, longest = self._queue.thinking
-        if calls:
-            facts.append(f"{calls:,} calls under way, the longest for {int(longest)} s")
+        calls = self._queue.calls
+        if calls.under_way:
+            facts.append(f"{calls.under_way:,} calls under way, the longest for {int(calls.longest)} s")
         if spent.answers:
             facts.append(f"{spent.tokens:,} tokens")
             facts.append(f"{spent.money}{' (simulated)' if self.simulated else ''}")
             if spent.cached:
                 facts.append(f"{spent.cached:,} of {spent.answers:,} answers from the cache")
-        if self._queue.batches is not None:
-            facts += batch_facts(self._queue.batches)
+        if calls.batches is not None:
+            facts += batch_facts(calls.batches)
         facts.append(f"ETA {clock_time(left)}" if left is not None else "ETA -")
-        if spent.answers or self._queue.calls:
-            facts += [f"{self.calls_per_second():.1f} calls/s", f"{self._queue.rate_limited} 429s"]
+        if spent.answers or calls.answered:
+            facts += [f"{self.calls_per_second():.1f} calls/s", f"{calls.rate_limited} 429s"]
         if self._queue.waits:
             facts.append(self._queue.waits)
         if self._queue.stop is not None:

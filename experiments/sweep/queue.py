@@ -11,7 +11,6 @@ from enum import Enum
 from math import fsum
 from pathlib import Path
 
-from quorum.agents.llm.batches.journal import BatchStatus
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import EpisodeFolder
@@ -19,13 +18,11 @@ from quorum.experiments.episode.runner import leave_error
 from quorum.experiments.results.finished import FinishedCell, read_finished
 from quorum.experiments.sweep.engines.protocol import (
     MOST_FRUITLESS,
-    Batching,
+    CallStatus,
     Finished,
     Shard,
     Started,
     Stuck,
-    Thinking,
-    Traffic,
     Waits,
     WorkerReport,
 )
@@ -99,20 +96,10 @@ class Queue:
         """Those of them that run."""
         self.finished: list[FinishedCell] = []
         """FinishedCell since the beginning of this command."""
-        self.calls = 0
-        """Calls that were answered by a provider."""
-        self.rate_limited = 0
-        """Calls that met a rate limit."""
-        self.asked = Spent()
-        """What the answers took that were given since the beginning of this command, as far as workers tell it."""
-        self.simulated = False
-        """Whether a simulated model gave one of them."""
         self._clock = clock
-        self._thinking: dict[str, tuple[float, Thinking]] = {}
+        self._calls: dict[str, tuple[float, CallStatus]] = {}
         self.waits = ""
         """What the engine waits for, where that is not its cells."""
-        self.batches: BatchStatus | None = None
-        """What there is of batches; None where there are none."""
         self.stop: Stop | None = None
         """Why no more cells begin."""
         self.reason = ""
@@ -130,11 +117,20 @@ class Queue:
         return self.stop is not None
 
     @property
-    def thinking(self) -> tuple[int, float]:
-        """Calls of language models that are under way, and the seconds that one of them has been waiting."""
-        now = self._clock()
-        heard = [(then, report) for then, report in self._thinking.values() if now - then < SILENT and report.calls]
-        return sum(report.calls for _, report in heard), max((r.longest + now - then for then, r in heard), default=0.0)
+    def calls(self) -> CallStatus:
+        """The calls of all workers together, as far as they tell; those under way of workers that are not silent."""
+        now, every = self._clock(), [status for _, status in self._calls.values()]
+        heard = [(then, status) for then, status in self._calls.values() if now - then < SILENT and status.under_way]
+        return CallStatus(
+            worker="",
+            answered=sum(status.answered for status in every),
+            rate_limited=sum(status.rate_limited for status in every),
+            spent=sum((status.spent for status in every), Spent()),
+            simulated=any(status.simulated for status in every),
+            under_way=sum(status.under_way for _, status in heard),
+            longest=max((status.longest + now - then for then, status in heard), default=0.0),
+            batches=next((status.batches for status in every if status.batches is not None), None),
+        )
 
     def end(self, stop: Stop, reason: str, *, drop: bool = False) -> None:
         """Begin no more cells; with `drop`, end those under way at once, too."""
@@ -192,15 +188,8 @@ class Queue:
                 _log.info("%s is under way", name)
             case Finished(done):
                 self._finish(done)
-            case Traffic(calls, rate_limited, spent, simulated):
-                self.calls += calls
-                self.rate_limited += rate_limited
-                self.asked += spent
-                self.simulated = self.simulated or simulated
-            case Thinking(worker):
-                self._thinking[worker] = (self._clock(), report)
-            case Batching(status):
-                self.batches = status
+            case CallStatus(worker):
+                self._calls[worker] = (self._clock(), report)
             case Waits(what):
                 self.waits = what
             case Stuck(message):

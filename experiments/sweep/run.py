@@ -26,7 +26,7 @@ from quorum.experiments.results import write_csv
 from quorum.experiments.results.finished import FinishedCell
 from quorum.experiments.sweep import lines
 from quorum.experiments.sweep.branches import BranchGrid
-from quorum.experiments.sweep.engines.locks import SweepLock
+from quorum.experiments.sweep.engines.locks import sweep_lock
 from quorum.experiments.sweep.engines.protocol import Engine, SweepJob
 from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.queue import Queue, Stop
@@ -237,7 +237,7 @@ def run_sweep(
             or the engine cannot be used.
     """
     folder.create()
-    with SweepLock(folder.path) as claim:
+    with sweep_lock(folder.path) as claim:
         folder.clear()
         status = sweep_status(plan, folder, request)
         folder.write_manifest(plan, command)

@@ -117,7 +117,7 @@ class _Process(Member):
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([Worker.__module__])  # which workers need, imported once for all of them
         self.connection, end = context.Pipe()
-        with _without_interrupts(), _without_main(), _without_current_folder():
+        with _apart():
             given = (job, number, end, dict(os.environ))
             self._process = context.Process(target=_main, args=given, name="quorum-worker", daemon=True)
             self._starts = _starts(self._process)
@@ -174,45 +174,27 @@ def _starts(process: BaseProcess) -> bool:
 
 
 @contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Start a process that Ctrl-C does not reach: the parent decides what becomes of its episodes."""
-    earlier = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the server of forks inherits, and they from it
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, earlier)
+def _apart() -> Iterator[None]:
+    """Start a process that Ctrl-C does not reach, and that runs neither the user's program nor an untrusted folder.
 
-
-@contextmanager
-def _without_main() -> Iterator[None]:
-    """Start a process that does not run the user's program: what a worker imports is named by `plugins`.
-
-    `multiprocessing` has a new process import the main module of its parent. A script that calls `quorum.sweep` outside
-    of `if __name__ == "__main__"` would begin the same sweep in each of its workers.
+    The parent decides what becomes of its episodes. What it imports is named by `plugins`: `multiprocessing` would have
+    it import the main module of its parent, so that a script that calls `quorum.sweep` outside of
+    `if __name__ == "__main__"` would begin the same sweep in each worker. And `multiprocessing` starts Python with
+    `-c`, which looks into the current folder first, also for the modules of `multiprocessing`.
     """
-    main = sys.modules["__main__"]
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the server of forks inherits, and they from it
+    main, path = sys.modules["__main__"], os.environ.get(_SAFE_PATH)
     sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
-
-
-@contextmanager
-def _without_current_folder() -> Iterator[None]:
-    """Start a process that imports nothing from the current folder, which may be untrusted.
-
-    `multiprocessing` starts Python with `-c`, which looks there first, also for the modules of `multiprocessing`.
-    """
-    earlier = os.environ.get(_SAFE_PATH)
     os.environ[_SAFE_PATH] = "1"
     try:
         yield
     finally:
-        if earlier is None:
+        signal.signal(signal.SIGINT, handler)
+        sys.modules["__main__"] = main
+        if path is None:
             del os.environ[_SAFE_PATH]
         else:
-            os.environ[_SAFE_PATH] = earlier
+            os.environ[_SAFE_PATH] = path
 
 
 def _main(job: SweepJob, number: int, connection: Connection, variables: dict[str, str]) -> None:

@@ -30,42 +30,30 @@ PATIENCE = 10.0
 """Seconds that a command waits for the workers of a killed one to see that they are alone."""
 
 
-class SweepLock:
-    """Holds the folder of a sweep for one command. Use it as a context manager; it gives the command's claim.
+@contextmanager
+def sweep_lock(folder: Path) -> Iterator[str]:
+    """Hold the folder of a sweep for one command; gives the command's claim.
 
     Raises:
         UserError: another command holds it, or workers of an earlier one still write there.
     """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._file: IO[bytes] | None = None
-
-    def __enter__(self) -> str:
-        file = (self._folder / _COMMAND).open("ab+", buffering=0)
+    with (folder / _COMMAND).open("ab+", buffering=0) as file:
+        if not _take(file, fcntl.LOCK_EX):
+            file.seek(0)
+            raise UserError(
+                f"{folder}: another quorum sweep is at work in this folder ({file.read().decode()})",
+                "Wait for it or stop it; or start a separate sweep: --name NAME.",
+            )
+        with suppress(OSError):  # what must be written reports that the disk is full
+            file.truncate(0)
+            file.write(f"process {os.getpid()} on {platform.node()}".encode())
+        claim = uuid.uuid4().hex
+        with _no_worker(folder), suppress(OSError):
+            (folder / _CLAIM).write_text(claim)
         try:
-            if not _take(file, fcntl.LOCK_EX):
-                file.seek(0)
-                raise UserError(
-                    f"{self._folder}: another quorum sweep is at work in this folder ({file.read().decode()})",
-                    "Wait for it or stop it; or start a separate sweep: --name NAME.",
-                )
-            with suppress(OSError):  # what must be written reports that the disk is full
-                file.truncate(0)
-                file.write(f"process {os.getpid()} on {platform.node()}".encode())
-            claim = uuid.uuid4().hex
-            with _no_worker(self._folder), suppress(OSError):
-                (self._folder / _CLAIM).write_text(claim)
-        except BaseException:
-            file.close()
-            raise
-        self._file = file
-        return claim
-
-    def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            (self._folder / _CLAIM).unlink(missing_ok=True)
-            self._file.close()
+            yield claim
+        finally:
+            (folder / _CLAIM).unlink(missing_ok=True)
 
 
 def claim_of(folder: Path) -> str:
@@ -76,17 +64,12 @@ def claim_of(folder: Path) -> str:
         return ""
 
 
-class Presence:
-    """A worker's sign that it writes into the folder of a sweep."""
-
-    def __init__(self, folder: Path) -> None:
-        self._file = (folder / _WORKERS).open("a", encoding="utf-8")
-        while not _take(self._file, fcntl.LOCK_SH):  # a command holds it for as long as it writes its claim
-            time.sleep(0.05)
-
-    def close(self) -> None:
-        """Take the sign away."""
-        self._file.close()
+def sign_in(folder: Path) -> IO[str]:
+    """Show that a worker writes into the folder of a sweep, until the file that this returns is closed."""
+    file = (folder / _WORKERS).open("a", encoding="utf-8")
+    while not _take(file, fcntl.LOCK_SH):  # a command holds it for as long as it writes its claim
+        time.sleep(0.05)
+    return file
 
 
 def wait_for_workers(folder: Path) -> None:

@@ -22,12 +22,12 @@ from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.sweep.engines.locks import wait_for_workers
 from quorum.experiments.sweep.engines.protocol import (
     MOST_FRUITLESS,
+    CallStatus,
     CellQueue,
     Finished,
     Started,
     Stuck,
     SweepJob,
-    Traffic,
     Waits,
     WorkerReport,
 )
@@ -227,9 +227,9 @@ class _RayWorker:
             except UserError as error:
                 return [Stuck(str(error))]
         await self._worker.run_all(cells)
-        self._worker.report_traffic()
+        self._worker.report_calls()
         names = {cell.name for cell in cells}
-        mine = [r for r in self._reports if isinstance(r, Traffic | Stuck) or _finished(r) in names]
+        mine = [r for r in self._reports if isinstance(r, CallStatus | Stuck) or _finished(r) in names]
         self._reports = [r for r in self._reports if isinstance(r, Finished) and _finished(r) not in names]
         return mine
 

@@ -70,35 +70,28 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
-class Traffic:
-    """Calls of language models since the last report of the same worker.
-
-    Attributes:
-        calls: answered by a provider.
-        rate_limited: met a rate limit.
-        spent: what all answers took, those of the cache among them.
-        simulated: whether a simulated model gave one of them.
-    """
-
-    calls: int
-    rate_limited: int
-    spent: Spent
-    simulated: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Thinking:
-    """Calls of language models that are under way in a worker: reported every second while a call is under way.
+class CallStatus:
+    """What has become of a worker's calls of language models: reported every second in which something changes.
 
     Attributes:
         worker: which one.
-        calls: their number.
-        longest: seconds that one of them has been waiting for its answer.
+        answered: calls that a provider has answered since the worker began.
+        rate_limited: calls that met a rate limit.
+        spent: what all answers took, those of the cache among them.
+        simulated: whether a simulated model gave one of them.
+        under_way: calls that wait for their answer now.
+        longest: seconds that one of them has been waiting.
+        batches: what there is of batches; None where there are none.
     """
 
     worker: str
-    calls: int
-    longest: float
+    answered: int = 0
+    rate_limited: int = 0
+    spent: Spent = Spent()  # noqa: RUF009 (it is frozen)
+    simulated: bool = False
+    under_way: int = 0
+    longest: float = 0.0
+    batches: BatchStatus | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +112,7 @@ class Waits:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class Batching:
-    """What there is of batches in a worker now."""
-
-    status: BatchStatus
-
-
-WorkerReport = Started | Finished | Traffic | Thinking | Stuck | Waits | Batching
+WorkerReport = Started | Finished | CallStatus | Stuck | Waits
 
 
 class CellQueue(Protocol):

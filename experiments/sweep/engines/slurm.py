@@ -6,6 +6,7 @@ what to do about those that run. A job that begins all the same finds that its c
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import io
 import os
@@ -14,23 +15,36 @@ import sys
 import time
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from maeil.component import Component, ComponentConfig
+from maeil.together import together
 from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.finished import read_finished
-from quorum.experiments.sweep.engines.locks import PATIENCE, wait_for_workers
-from quorum.experiments.sweep.engines.protocol import CellQueue, Finished, Shard, Started, Stuck, SweepJob, Waits
-from quorum.experiments.sweep.engines.slurm_jobs import LOOK_EVERY, QUEUED, JobState, SlurmJobs, cancel
-from quorum.experiments.sweep.engines.slurm_shard import STOP, run_shard
+from quorum.experiments.sweep.engines.locks import PATIENCE, claim_of, wait_for_workers
+from quorum.experiments.sweep.engines.protocol import (
+    CellQueue,
+    Finished,
+    Shard,
+    Started,
+    Stuck,
+    SweepJob,
+    Waits,
+    WorkerReport,
+)
+from quorum.experiments.sweep.engines.slurm_jobs import LOOK_EVERY, QUEUED, JobState, SlurmJobs, cancel, last_line
+from quorum.experiments.sweep.engines.worker import Worker
 from quorum.experiments.sweep.engines.worker_pool import BEAT
 
+STOP = ".stop"
+"""File in the folder of a sweep: while it is there, no job begins a cell."""
 _LOGS = ".slurm"
 _NUMBERS = "jobs"
 _PAUSE = {"slurm": 2.0, "local": 0.2}
@@ -138,23 +152,6 @@ class _Submitted:
         return f"{ending} without it; {logs}"
 
 
-@dataclass(slots=True)
-class _Refused:
-    """What `sbatch` did not take.
-
-    Attributes:
-        shard: that waits to be submitted again; None when the last one was taken.
-        why: in the words of `sbatch`.
-        again: when it is tried next, in monotonic seconds.
-        taken: whether an earlier shard of this command was taken: the options are right.
-    """
-
-    shard: Shard | None = None
-    why: str = ""
-    again: float = float("-inf")
-    taken: bool = False
-
-
 class Slurm:
     """Runs cells in jobs of Slurm.
 
@@ -170,7 +167,14 @@ class Slurm:
         self._config = config
         self._cluster = SlurmJobs()
         self._jobs: list[_Submitted] = []
-        self._refused = _Refused()
+        self._refused: Shard | None = None
+        """What `sbatch` did not take: it waits to be submitted again."""
+        self._why = ""
+        """Why it did not, in its words."""
+        self._again = float("-inf")
+        """When it is tried next, in monotonic seconds."""
+        self._taken = False
+        """Whether a shard of this command was taken: the options are right."""
 
     def width(self, *, uses_models: bool) -> int:
         """Return how many cells are under way at once, once all jobs run."""
@@ -192,7 +196,7 @@ class Slurm:
                         stop.touch()
                         self._cancel(waiting_only=True)
                 self._hand_out(work, executor, job, number)
-                if not self._jobs and self._refused.shard is None:
+                if not self._jobs and self._refused is None:
                     break
                 self._pause(work)
                 self._check(work, job.folder)
@@ -236,38 +240,34 @@ class Slurm:
         record.unlink(missing_ok=True)
 
     def _hand_out(self, work: CellQueue, executor: Any, job: SweepJob, number: int) -> None:
-        while len(self._jobs) < self._config.jobs and time.monotonic() >= self._refused.again:
-            shard = self._refused.shard or work.take(self._config.cells, idle=True)
+        """Submit shards while there is room for jobs.
+
+        Raises:
+            UserError: `sbatch` refuses one, and nothing that comes to pass would let it in.
+        """
+        while len(self._jobs) < self._config.jobs and time.monotonic() >= self._again:
+            shard = self._refused or work.take(self._config.cells, idle=True)
             if shard is None:
                 return
-            cells = {cell.name: cell for cell in shard.cells}
             try:
                 with contextlib.redirect_stderr(io.StringIO()):  # where submitit repeats what it raises
                     handle = executor.submit(run_shard, job, shard, number, self._config.episodes)
             except self._submitit.core.utils.FailedJobError as error:
-                self._wait_with(shard, _line(str(error)))
+                self._refused, self._why = shard, last_line(str(error)) or "sbatch failed"
+                self._again = time.monotonic() + LOOK_EVERY
+                if not self._taken or not (self._jobs or self._cluster.is_away()):
+                    raise UserError(f"engine=slurm: {self._why}") from error
                 return
-            self._refused = _Refused(taken=True)
-            self._jobs.append(_Submitted(handle, cells))
+            self._refused, self._taken = None, True
+            self._jobs.append(_Submitted(handle, {cell.name: cell for cell in shard.cells}))
             with (job.folder / _LOGS / _NUMBERS).open("a", encoding="ascii") as record:
                 record.write(f"{handle.job_id}\n")
 
-    def _wait_with(self, shard: Shard, why: str) -> None:
-        """Keep a shard that `sbatch` refused, for another try.
-
-        Raises:
-            UserError: nothing that comes to pass would let it in.
-        """
-        taken = self._refused.taken
-        self._refused = _Refused(shard, why, time.monotonic() + LOOK_EVERY, taken)
-        if not taken or not (self._jobs or self._cluster.is_away()):
-            raise UserError(f"engine=slurm: {why}")
-
     def _give_back(self, work: CellQueue) -> None:
         """Leave a shard that no job has taken to a later command."""
-        if self._refused.shard is not None:
-            work.lost(self._refused.shard.cells, f"not queued: {self._refused.why}")
-            self._refused.shard = None
+        if self._refused is not None:
+            work.lost(self._refused.cells, f"not queued: {self._why}")
+            self._refused = None
 
     def _pause(self, work: CellQueue) -> None:
         end = time.monotonic() + _PAUSE[self._config.executor]
@@ -306,7 +306,7 @@ class Slurm:
         waiting = Counter(job.state.reason for job in self._jobs if job.state.waits)
         reasons = [f"{number} x {reason}" for reason, number in waiting.items() if reason != "None"]
         waits = [f"waiting jobs: {', '.join(reasons)}"] if reasons else []
-        refused = [f"not queued: {self._refused.why}"] if self._refused.shard is not None else []
+        refused = [f"not queued: {self._why}"] if self._refused is not None else []
         silent = [f"squeue: {self._cluster.silent}"] if self._cluster.silent else []
         work.report(Waits("; ".join(waits + refused + silent)))
 
@@ -331,22 +331,45 @@ class Slurm:
 def _cause(error: Exception) -> str:
     """Return the last line of the traceback that submitit quotes, or else of the error."""
     quoted = str(error).partition("You can check full logs")[0]
-    lines = [line for line in quoted.splitlines() if line.strip("- ")]
-    return lines[-1].strip() if lines else type(error).__name__
-
-
-def _line(text: str) -> str:
-    """Return the last line of what a command said."""
-    return text.strip().splitlines()[-1] if text.strip() else "sbatch failed"
+    return last_line("\n".join(line for line in quoted.splitlines() if line.strip("- "))) or type(error).__name__
 
 
 def _last_line(file: Path) -> str:
     """Return the last line of a log; empty where there is none."""
     try:
-        lines = file.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        return last_line(file.read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return ""
-    return lines[-1].strip() if lines else ""
+
+
+def run_shard(job: SweepJob, shard: Shard, number: int, episodes: int) -> list[str]:
+    """Be a job: run a shard, until the folder of the sweep says stop; return why no more cells can be run, if so.
+
+    A job that waited in the queue while a later command took the sweep over runs nothing.
+    """
+    return asyncio.run(_run_shard(job, shard, number, episodes))
+
+
+async def _run_shard(job: SweepJob, shard: Shard, number: int, episodes: int) -> list[str]:
+    reports: list[WorkerReport] = []
+    try:
+        worker = Worker(job, number, reports.append)
+    except UserError as error:
+        return [str(error)]
+    stop = job.folder / STOP
+    waiting, computing = asyncio.Semaphore(episodes), asyncio.Semaphore(1)
+
+    async def run(cell: PlannedCell) -> None:
+        async with waiting if cell.uses_models else computing:
+            # Asked with the worker's lock held: no command takes the sweep over between the question and the cell.
+            if not stop.exists() and claim_of(job.folder) == job.claim:
+                await worker.run(cell)
+
+    try:
+        await together(partial(run, cell) for cell in shard.cells)
+    finally:
+        await worker.close()
+    return [report.message for report in reports if isinstance(report, Stuck)]
 
 
 component = Component(SlurmConfig, Slurm)

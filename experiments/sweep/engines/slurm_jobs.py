@@ -137,5 +137,9 @@ def _run(*line: str) -> str:
 
 def _told(error: OSError | subprocess.SubprocessError) -> str:
     """Return the last line of what a command said."""
-    said = getattr(error, "stderr", None) or str(error)
-    return str(said).strip().splitlines()[-1]
+    return last_line(str(getattr(error, "stderr", None) or error))
+
+
+def last_line(text: str) -> str:
+    """Return the last line of a text; empty where there is none."""
+    return text.strip().rpartition("\n")[2].strip()

@@ -12,9 +12,8 @@ from functools import partial
 
 from maeil.together import together
 from maeil.user_errors import UserError
-from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, BatchStatus
+from quorum.agents.llm.batches.journal import BATCHES, BatchJournal
 from quorum.agents.llm.batches.waves import Waves
-from quorum.agents.llm.spending import Spent
 from quorum.experiments.branch.planned_cell import Parents, PlannedBranchCell
 from quorum.experiments.common.event_loop import to_its_end
 from quorum.experiments.common.logs import show_logs
@@ -28,20 +27,11 @@ from quorum.experiments.episode.episode_folder import EpisodeFolder, Unwritable
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.runner import leave_error, run_in_pool
 from quorum.experiments.results.finished import FinishedCell, finished_cell, read_finished
-from quorum.experiments.sweep.engines.locks import Presence
-from quorum.experiments.sweep.engines.protocol import (
-    Batching,
-    Finished,
-    Started,
-    Stuck,
-    SweepJob,
-    Thinking,
-    Traffic,
-    WorkerReport,
-)
+from quorum.experiments.sweep.engines.locks import sign_in
+from quorum.experiments.sweep.engines.protocol import CallStatus, Finished, Started, Stuck, SweepJob, WorkerReport
 
 PULSE = 1.0
-"""Seconds between two reports of traffic, and of the calls under way."""
+"""Seconds between two reports of the calls."""
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
 
@@ -71,15 +61,13 @@ class Worker:
         self._report = report
         self._waves = _waves(job)
         self._pool = ModelPool(processes, waves=self._waves)
-        self._batches = BatchStatus()
         self._parents = Parents()
         self._computing = asyncio.Semaphore(1)
         self._name = f"{platform.node()}:{os.getpid()}"
-        self._reported = (0, 0, Spent())
-        self._thinking = False
+        self._reported: CallStatus | None = None
         self._stuck = False
         self._keeping: set[asyncio.Task[None]] = set()
-        self._presence = Presence(job.folder)
+        self._presence = sign_in(job.folder)
         _collect_seldom()
 
     async def run(self, cell: PlannedCell) -> None:
@@ -184,39 +172,25 @@ class Worker:
         """Share the limits of models with so many workers from now on, this one included."""
         self._pool.resize(processes)
 
-    def report_traffic(self) -> None:
-        """Report the calls since the last time."""
-        under_way = self._pool.under_way
-        now = (*self._pool.traffic, under_way.spent)
-        if now != self._reported:
-            calls, rate_limited, spent = self._reported
-            self._report(Traffic(now[0] - calls, now[1] - rate_limited, now[2] - spent, under_way.simulated))
-            self._reported = now
-
-    def report_thinking(self) -> None:
-        """Report the calls under way, and once when there are none any more."""
-        calls, now = self._pool.under_way.calls, self._pool.under_way.clock()
-        if calls or self._thinking:
-            self._report(Thinking(self._name, len(calls), now - calls[0].since if calls else 0.0))
-        self._thinking = bool(calls)
-
-    def report_batches(self) -> None:
-        """Report what there is of batches, where something has changed or is open."""
-        if self._waves is not None and ((status := self._waves.status()) != self._batches):
-            self._report(Batching(status))
-            self._batches = status
+    def report_calls(self) -> None:
+        """Report what has become of the calls of language models, where something has changed."""
+        now = self._pool.under_way
+        longest = now.clock() - now.calls[0].since if now.calls else 0.0
+        batches = self._waves.status() if self._waves is not None else None
+        calls = CallStatus(self._name, *self._pool.traffic, now.spent, now.simulated, len(now.calls), longest, batches)
+        if calls != self._reported:
+            self._report(calls)
+            self._reported = calls
 
     async def pulse(self) -> None:
-        """Report the traffic, and who waits for an answer, every second."""
+        """Report the calls every second."""
         while True:
             await asyncio.sleep(PULSE)
-            self.report_traffic()
-            self.report_thinking()
-            self.report_batches()
+            self.report_calls()
 
     async def close(self) -> None:
         """Close all connections."""
-        self.report_traffic()
+        self.report_calls()
         await self._pool.close()
         self._presence.close()
 

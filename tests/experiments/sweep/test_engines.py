@@ -13,9 +13,9 @@ from maeil.user_errors import UserError
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.results import as_csv, read_results
-from quorum.experiments.sweep.engines.locks import SweepLock, claim_of
+from quorum.experiments.sweep.engines.locks import claim_of, sweep_lock
 from quorum.experiments.sweep.engines.protocol import Shard, SweepJob
-from quorum.experiments.sweep.engines.slurm_shard import run_shard
+from quorum.experiments.sweep.engines.slurm import run_shard
 from quorum.experiments.sweep.engines.worker_pool import Member, hand_out
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.queue import Queue, Stop
@@ -109,7 +109,7 @@ def test_a_job_that_waited_while_another_command_took_the_sweep_over_plays_nothi
     sweep(*grid, limit=1)
     job = SweepJob(tmp_path / "s", Path.cwd(), MODULES, CodeVersion.of(provenance()), "of the command that queued it")
     shard = Shard(plan(("env=corridor", *grid), options).cells)
-    with SweepLock(tmp_path / "s"):
+    with sweep_lock(tmp_path / "s"):
         assert run_shard(job, shard, 1, 64) == []
     assert run_shard(job, shard, 1, 64) == []
     assert len((tmp_path / "log").read_text().splitlines()) == 1

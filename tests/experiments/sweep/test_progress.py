@@ -13,7 +13,7 @@ from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.outputs import clock_time
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.results.finished import FinishedCell
-from quorum.experiments.sweep.engines.protocol import Batching, Finished, Started, Thinking, Traffic
+from quorum.experiments.sweep.engines.protocol import CallStatus, Finished, Started
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.progress import SweepProgress, lines, live_table
 from quorum.experiments.sweep.queue import SILENT, Queue, Stop
@@ -66,7 +66,7 @@ def test_the_facts_follow_the_sweep(sweeping: Sweeping) -> None:
     sweeping.begin(sweeping.names[1])
     sweeping.clock.now += 30
     sweeping.finish(sweeping.names[0])
-    sweeping.queue.report(Traffic(50, 7, Spent(), False))
+    sweeping.queue.report(CallStatus("here:1", 50, 7))
     assert progress.facts() == [
         "1/4 done", "1 running", "0 failed", "1,000 tokens", "$0.25 (simulated)", "ETA 1:30", "1.7 calls/s", "7 429s",
     ]  # fmt: skip
@@ -81,17 +81,17 @@ def test_the_facts_tell_of_the_calls_under_way_and_of_what_was_answered_in_cells
 ) -> None:
     progress = SweepProgress(sweeping.queue, sweeping.status, sweeping.clock)
     sweeping.begin(sweeping.names[0])
-    sweeping.queue.report(Thinking("here:1", 3, 4.0))
+    sweeping.queue.report(CallStatus("here:1", under_way=3, longest=4.0))
     sweeping.clock.now += 2
-    sweeping.queue.report(Thinking("here:2", 2, 1.0))
+    sweeping.queue.report(CallStatus("here:2", under_way=2, longest=1.0))
     assert progress.facts()[3:-1] == ["5 calls under way, the longest for 6 s"]
-    sweeping.queue.report(Traffic(2, 0, Spent(2, 3000, 0.5), False))
     sweeping.clock.now += 1
+    sweeping.queue.report(CallStatus("here:1", 2, 0, Spent(2, 3000, 0.5), under_way=3, longest=7.0))
     assert progress.facts()[3:6] == ["5 calls under way, the longest for 7 s", "3,000 tokens", "$0.50"]
-    sweeping.queue.report(Traffic(2, 0, Spent(2, 1000, 0.1), True))
+    sweeping.queue.report(CallStatus("here:1", 4, 0, Spent(4, 4000, 0.6), simulated=True, under_way=3, longest=7.0))
     sweeping.finish(sweeping.names[0], simulated=False)  # of what was told by its worker already
     assert progress.facts()[4:6] == ["4,000 tokens", "$0.60 (simulated)"]
-    sweeping.queue.report(Thinking("here:1", 0, 0.0))
+    sweeping.queue.report(CallStatus("here:1", 4, 0, Spent(4, 4000, 0.6), simulated=True))
     assert progress.facts()[3] == "2 calls under way, the longest for 2 s"
     sweeping.clock.now += SILENT
     assert progress.facts()[3] == "4,000 tokens"
@@ -100,7 +100,7 @@ def test_the_facts_tell_of_the_calls_under_way_and_of_what_was_answered_in_cells
 def test_what_finished_cells_took_is_reported_where_no_worker_tells_more(sweeping: Sweeping) -> None:
     progress = SweepProgress(sweeping.queue, sweeping.status, sweeping.clock)
     sweeping.begin(sweeping.names[0])
-    sweeping.queue.report(Traffic(1, 0, Spent(1, 10, 0.1), False))
+    sweeping.queue.report(CallStatus("here:1", 1, 0, Spent(1, 10, 0.1)))
     sweeping.finish(sweeping.names[0])
     assert progress.facts()[3:5] == ["1,000 tokens", "$0.25 (simulated)"]
 
@@ -114,9 +114,9 @@ def test_money_of_real_models_is_not_called_simulated(sweeping: Sweeping) -> Non
 
 def test_calls_a_second_are_those_of_the_last_ten(sweeping: Sweeping) -> None:
     progress = SweepProgress(sweeping.queue, sweeping.status, sweeping.clock)
-    for _ in range(60):
+    for second in range(60):
         sweeping.clock.now += 1
-        sweeping.queue.report(Traffic(3, 0, Spent(), False))
+        sweeping.queue.report(CallStatus("here:1", 3 * (second + 1)))
         progress.calls_per_second()
     assert progress.calls_per_second() == pytest.approx(3.0)
     for _ in range(20):
@@ -216,12 +216,12 @@ def test_waves_and_open_batches_with_their_money_and_time_are_shown(sweeping: Sw
     progress = SweepProgress(sweeping.queue, sweeping.status, sweeping.clock)
     assert not any("waves" in fact for fact in progress.facts())
     status = BatchStatus(waves=3, open=2, asked=400, age=95, ended=2, seconds=180.0, answers=200, replayed=20, usd=0.5)
-    sweeping.queue.report(Batching(status))
-    reported = progress.facts()
-    assert "3 waves" in reported
-    assert "2 batches open: 400 requests, 1:35 so far, 3:00 as a rule" in reported
-    assert "about $1.00 in them" in reported
-    assert "20 answers of an earlier command" in reported
-    sweeping.queue.report(Batching(BatchStatus(waves=4, usd=None)))
+    sweeping.queue.report(CallStatus("here:1", batches=status))
+    told = progress.facts()
+    assert "3 waves" in told
+    assert "2 batches open: 400 requests, 1:35 so far, 3:00 as a rule" in told
+    assert "about $1.00 in them" in told
+    assert "20 answers of an earlier command" in told
+    sweeping.queue.report(CallStatus("here:1", batches=BatchStatus(waves=4, usd=None)))
     assert "4 waves" in progress.facts()
     assert not any("open" in fact or "about" in fact for fact in progress.facts())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from maeil.user_errors import UserError
-from quorum.experiments.sweep.engines.locks import SweepLock
+from quorum.experiments.sweep.engines.locks import sweep_lock
 from tests.experiments.sweep.conftest import Sweep, leftovers, stamps
 
 GRID = ("agents=mortal", "n=1", "seed=0,1", "env.length=3,4")
@@ -86,6 +86,6 @@ def test_a_larger_grid_of_the_same_name_keeps_what_was_done(sweep: Sweep, tmp_pa
 
 def test_two_commands_do_not_work_in_one_folder(sweep: Sweep, tmp_path: Path) -> None:
     (tmp_path / "s").mkdir()
-    with SweepLock(tmp_path / "s"), pytest.raises(UserError, match=r"another quorum sweep is at work.*process \d+ on"):
+    with sweep_lock(tmp_path / "s"), pytest.raises(UserError, match=r"another quorum sweep is at work.*process \d+ on"):
         sweep(*GRID)
     assert sweep(*GRID, limit=1).result.left == 3
