@@ -46,9 +46,8 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
-from quorum.experiments.episode.parts import build
+from quorum.experiments.episode.parts import build, play
 from quorum.experiments.episode.prompt import Wanted, find_prompt
-from quorum.experiments.episode.runner import play
 from quorum.experiments.serving.app import App, run
 
 AGENTS, LATENCY, RUNS = 256, 0.5, 7

@@ -23,7 +23,8 @@ from rich.console import Console
 from rich.table import Table
 
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import prepare_all, run_cell
+from quorum.experiments.episode.rehearsal import compile_all
+from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.sweep.engines.choose import choose_engine
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.progress import nothing
@@ -112,7 +113,7 @@ def swept() -> float:
 
 def main() -> int:
     """Measure and print the table."""
-    prepare_all()
+    compile_all()
     plans = [planning() for _ in range(RUNS)]
     bares, cells = zip(*((bare(), swept()) for _ in range(RUNS)), strict=True)
     ones, twos = zip(

@@ -19,7 +19,8 @@ from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.extension_errors import FailedEpisode
 from quorum.experiments.common.sanitize import escape_json, sanitize, sanitize_lines
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import prepare, run_cell
+from quorum.experiments.episode.rehearsal import rehearse
+from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.results_folder import csv_text
 from tests.conftest import ROOT, Quorum, environment
 from tests.experiments.folders import write_plan
@@ -229,7 +230,7 @@ def test_no_file_of_a_run_shows_a_password_of_an_address(tmp_path: Path, monkeyp
         raise RuntimeError(f"no way to {SECRET_ADDRESS}")
 
     cell = Cell.compose(["n=1"])
-    prepare(cell.configuration.env.name, cell.configuration.agents.name)  # which plays, too
+    rehearse(cell.configuration.env.name, cell.configuration.agents.name)  # which plays, too
     monkeypatch.setattr("quorum.experiments.episode.runner.play", fail)
     with pytest.raises(FailedEpisode, match="RuntimeError") as reported:
         run_cell(cell, tmp_path)

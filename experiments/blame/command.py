@@ -23,25 +23,6 @@ _MOST_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
-class OneRun:
-    """The result for a run.
-
-    Attributes:
-        found: the result.
-    """
-
-    found: Blame
-
-    def plain(self) -> dict[str, Any]:
-        """Return it as JSON-ready data."""
-        return self.found.plain()
-
-    def lines(self) -> Iterator[str]:
-        """Return it as text."""
-        return lines(self.found)
-
-
-@dataclass(frozen=True, slots=True)
 class ManyRuns:
     """The results for the runs of a folder.
 
@@ -110,7 +91,7 @@ def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def blame_folder(folder: Path, question: Question) -> OneRun | ManyRuns:
+def blame_folder(folder: Path, question: Question) -> Blame | ManyRuns:
     """Blame a run, or all failed runs of a folder.
 
     Raises:
@@ -122,7 +103,7 @@ def blame_folder(folder: Path, question: Question) -> OneRun | ManyRuns:
     answer = blame if question.method == SEARCH else judge
     require_folder(folder)
     if is_run(folder):
-        return OneRun(answer(folder, question))
+        return answer(folder, question)
     runs = [path for path in runs_inside(folder) if PARTIAL not in path.name and not path.is_symlink()]
     if not runs:
         raise UserError(f"{folder}: it holds no finished runs", "Give the folder of a run or of a sweep.")

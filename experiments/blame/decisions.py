@@ -26,8 +26,7 @@ from quorum.experiments.episode.branching import Branching, PrefixRefused
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
-from quorum.experiments.episode.parts import build
-from quorum.experiments.episode.runner import play
+from quorum.experiments.episode.parts import build, play
 from quorum.experiments.episode.team import Team
 
 

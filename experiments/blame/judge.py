@@ -76,8 +76,8 @@ async def _read(run: Path, trace: Trace, procedure: Procedure, configuration: Co
     scene = Scene(world.name, tell(describe(world.vocabulary)), played.max_steps)
     pool = ModelPool()
     try:
-        reader = Reader(EpisodeModels(configuration, pool, CallBooks(configuration, None))(READER))
-        return await reader.read(procedure, Transcript.of(trace), scene)
+        model = EpisodeModels(configuration, pool, CallBooks(configuration, None))(READER)
+        return await Reader(model, procedure, Transcript.of(trace), scene).read()
     except (LanguageModelError, EpisodeStop) as error:
         hint = model_hint(error, configuration.llm) if isinstance(error, LanguageModelError) else ""
         raise UserError(f"{READER}:{procedure}: the reader cannot continue: {error}", hint) from error

@@ -14,11 +14,12 @@ A reader gets a transcript and nothing else of the run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from jinja2 import TemplateError
+from jinja2 import Template, TemplateError
 from pydantic import Field
 
 from maeil.user_errors import UserError
@@ -75,6 +76,10 @@ FORMS: Mapping[Procedure, type[Part]] = {
 """The answer of each procedure."""
 
 
+_Found = tuple[str | None, int | None, str]
+"""The agent, the number of the turn, and the reason."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scene:
     """The world of a run, as readers see it.
@@ -90,117 +95,98 @@ class Scene:
     max_steps: int
 
 
+@dataclass
 class Reader:
     """Asks a language model who made a run fail.
 
-    Args:
+    Attributes:
         model: answers.
+        procedure: how it is asked.
+        transcript: of the run.
+        scene: its world.
+        calls: questions so far.
+        simulated: whether a simulated model answered.
     """
 
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        parts = {"system": "system.jinja", **{one.value: f"{one.value}.jinja" for one in Procedure}}
-        templates = Templates("blame", SHIPPED / "blame", parts, own=None)
-        self._templates = {part: templates.find(part) for part in parts}
-        self.simulated = False
-        """Whether a simulated model answered."""
+    model: Model
+    procedure: Procedure
+    transcript: Transcript
+    scene: Scene
+    calls: int = 0
+    simulated: bool = False
 
-    async def read(self, procedure: Procedure, transcript: Transcript, scene: Scene) -> Verdict:
+    async def read(self) -> Verdict:
         """Return the verdict of the reader.
 
         Raises:
+            UserError: a template cannot be rendered.
             quorum.agents.llm.errors.LanguageModelError: the model cannot be asked at all.
             maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
         """
-        method = f"{READER}:{procedure}"
-        if not transcript.turns:
+        method, turns = f"{READER}:{self.procedure}", self.transcript.turns
+        if not turns:
             return Verdict(method, None, None, reason="there is no turn")
-        asked = _Asked(self, procedure, transcript, scene)
         procedures = {
-            Procedure.ALL_AT_ONCE: _all_at_once,
-            Procedure.STEP_BY_STEP: _step_by_step,
-            Procedure.BISECTION: _bisection,
+            Procedure.ALL_AT_ONCE: self._all_at_once,
+            Procedure.STEP_BY_STEP: self._step_by_step,
+            Procedure.BISECTION: self._bisection,
         }
-        agent, turn, reason = await procedures[procedure](asked)
+        agent, turn, reason = await procedures[self.procedure]()
         if turn is None:
-            return Verdict(method, agent, None, calls=asked.calls, reason=reason)
-        taken = transcript.turns[turn]
-        return Verdict(method, agent or taken.agent, taken.t, taken.t_hat, calls=asked.calls, reason=reason)
+            return Verdict(method, agent, None, calls=self.calls, reason=reason)
+        taken = turns[turn]
+        return Verdict(method, agent or taken.agent, taken.t, taken.t_hat, calls=self.calls, reason=reason)
 
-    async def ask(
-        self, procedure: Procedure, scene: Scene, blocks: Mapping[str, object]
-    ) -> tuple[Mapping[str, Any] | None, str]:
-        """Ask once.
+    async def _all_at_once(self) -> _Found:
+        answer, reason = await self._ask({}, transcript=list(self.transcript.entries))
+        if answer is None:
+            return None, None, reason
+        agent, turn = answer["agent"], answer["turn"]
+        known = agent if agent in self.transcript.team else None
+        return known, turn if turn < len(self.transcript.turns) else None, answer["mistake"]
 
-        Returns:
-            The answer, or None and the reason.
+    async def _step_by_step(self) -> _Found:
+        for turn in range(len(self.transcript.turns)):
+            answer, _ = await self._ask({"turn": turn}, transcript=list(self.transcript.until(turn)))
+            if answer is not None and answer["decisive"]:
+                return None, turn, answer["mistake"]
+        return None, None, "the reader finds no turn decisive"
 
-        Raises:
-            UserError: a template cannot be rendered.
-        """
-        blocks_ = {name: write_block(name, value) for name, value in blocks.items()}
-        values = {"world": scene.world, "calls": scene.calls, "max_steps": scene.max_steps, "blocks": blocks_}
+    async def _bisection(self) -> _Found:
+        first, last = 0, len(self.transcript.turns) - 1
+        while first < last:
+            middle = (first + last) // 2
+            halves = {
+                "first_half": list(self.transcript.between(first, middle)),
+                "second_half": list(self.transcript.between(middle + 1, last)),
+            }
+            answer, reason = await self._ask({"from": first, "to": last}, **halves)
+            if answer is None:
+                return None, None, reason
+            first, last = (first, middle) if answer["half"] == "first" else (middle + 1, last)
+        return None, first, "the one turn that bisection leaves"
+
+    async def _ask(self, turn: Mapping[str, object], **blocks: object) -> tuple[Mapping[str, Any] | None, str]:
+        """Ask once; return the answer, or None and the reason."""
+        self.calls += 1
+        head = {"role": f"{READER}_{self.procedure}", "team": list(self.transcript.team), **turn}
+        written = {name: write_block(name, value) for name, value in {"turn": head, **blocks}.items()}
+        values = {**asdict(self.scene), "blocks": written}
         try:
-            system, user = (self._templates[part].render(values).strip() for part in ("system", procedure.value))
+            system, user = (self._templates[part].render(values).strip() for part in ("system", self.procedure.value))
         except TemplateError as error:
             raise UserError(f"prompts/blame: a template cannot be rendered: {error}{place_of(error)}") from error
         messages = (ChatMessage(ChatRole.SYSTEM, system), ChatMessage(ChatRole.USER, user))
-        wanted = AnswerFormat(procedure.value, tidy(FORMS[procedure].model_json_schema()))
+        wanted = AnswerFormat(self.procedure.value, tidy(FORMS[self.procedure].model_json_schema()))
         try:
-            reply = await self._model.complete(Request(messages, wanted, UNSET, origin=Origin(READER, 0, READER)))
+            reply = await self.model.complete(Request(messages, wanted, UNSET, origin=Origin(READER, 0, READER)))
         except AnswerInvalid as error:
             return None, f"the reader gives no valid answer: {'; '.join(error.reasons)}"
         self.simulated = self.simulated or reply.simulated
         return (reply.value, "") if isinstance(reply.value, Mapping) else (None, "the reader gives no valid answer")
 
-
-class _Asked:
-    """The questions of one run."""
-
-    def __init__(self, reader: Reader, procedure: Procedure, transcript: Transcript, scene: Scene) -> None:
-        self._reader = reader
-        self._procedure = procedure
-        self._scene = scene
-        self.transcript = transcript
-        self.calls = 0
-
-    async def ask(self, turn: Mapping[str, object], **blocks: object) -> tuple[Mapping[str, Any] | None, str]:
-        self.calls += 1
-        head = {"role": f"{READER}_{self._procedure}", "team": list(self.transcript.team), **turn}
-        return await self._reader.ask(self._procedure, self._scene, {"turn": head, **blocks})
-
-
-_Found = tuple[str | None, int | None, str]
-"""The agent, the number of the turn, and the reason."""
-
-
-async def _all_at_once(asked: _Asked) -> _Found:
-    answer, reason = await asked.ask({}, transcript=list(asked.transcript.entries))
-    if answer is None:
-        return None, None, reason
-    agent, turn = answer["agent"], answer["turn"]
-    known = agent if agent in asked.transcript.team else None
-    return known, turn if turn < len(asked.transcript.turns) else None, answer["mistake"]
-
-
-async def _step_by_step(asked: _Asked) -> _Found:
-    for turn in range(len(asked.transcript.turns)):
-        answer, _ = await asked.ask({"turn": turn}, transcript=list(asked.transcript.until(turn)))
-        if answer is not None and answer["decisive"]:
-            return None, turn, answer["mistake"]
-    return None, None, "the reader finds no turn decisive"
-
-
-async def _bisection(asked: _Asked) -> _Found:
-    first, last = 0, len(asked.transcript.turns) - 1
-    while first < last:
-        middle = (first + last) // 2
-        halves = {
-            "first_half": list(asked.transcript.between(first, middle)),
-            "second_half": list(asked.transcript.between(middle + 1, last)),
-        }
-        answer, reason = await asked.ask({"from": first, "to": last}, **halves)
-        if answer is None:
-            return None, None, reason
-        first, last = (first, middle) if answer["half"] == "first" else (middle + 1, last)
-    return None, first, "the one turn that bisection leaves"
+    @cached_property
+    def _templates(self) -> Mapping[str, Template]:
+        parts = {"system": "system.jinja", self.procedure.value: f"{self.procedure}.jinja"}
+        templates = Templates("blame", SHIPPED / "blame", parts, own=None)
+        return {part: templates.find(part) for part in parts}

@@ -11,8 +11,8 @@ from quorum.experiments.configuration.team_label import minds_in
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
-from quorum.experiments.episode.parts import build
-from quorum.experiments.episode.runner import play, prepare
+from quorum.experiments.episode.parts import build, play
+from quorum.experiments.episode.rehearsal import rehearse
 
 
 def play_in_memory(planned: PlannedBranch, listeners: Sequence[Listener]) -> None:
@@ -28,7 +28,7 @@ def play_in_memory(planned: PlannedBranch, listeners: Sequence[Listener]) -> Non
         Exception: whatever a world or a mind raises.
     """
     for mind in minds_in(planned.cell.plain["agents"]):
-        prepare(planned.cell.configuration.env.name, mind)
+        rehearse(planned.cell.configuration.env.name, mind)
     run_coroutine(_play(planned, listeners))
 
 

@@ -10,15 +10,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import cast
 
 import orjson
 
-from maeil import Mind, Plan, TeamContext, World
-from maeil.component import ComponentConfig, Handover, TopologyContext
+from maeil import Mind, Plan, TeamContext, Topology, World
+from maeil.component import ComponentConfig, Handover
 from maeil.errors import InvalidThought
 from maeil.extensions.change import ChangeAt
-from maeil.mind import COORDINATOR
-from maeil.trace import Listener, Prefix
+from maeil.extensions.describe.describing import Routing
+from maeil.extensions.describe.descriptors import Affinity, Edge
+from maeil.mind import COORDINATOR, Turn
+from maeil.topology import ConversationState
+from maeil.trace import Listener, Prefix, Stamped
+from maeil.trace.events import EpisodeStart
 from maeil.user_errors import UserError, choices_hint
 from maeil.world import Limited
 from quorum.agents.llm.protocol import Model, Reply, Request
@@ -26,7 +31,7 @@ from quorum.agents.llm.replay import Replay
 from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.configuration.extensions import together
-from quorum.experiments.configuration.registry import minds, topologies
+from quorum.experiments.configuration.registry import minds
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.branch_minds import (
     DroppedMessage,
@@ -36,18 +41,79 @@ from quorum.experiments.episode.branch_minds import (
     Shadowed,
     Takeover,
 )
-from quorum.experiments.episode.building import built
-from quorum.experiments.episode.built import check_topology
+from quorum.experiments.episode.building import build_topology
 from quorum.experiments.episode.call_books import CallBooks, budget_of
 from quorum.experiments.episode.draws import DrawnSeeds, sample_number
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
-from quorum.experiments.episode.silent_mind import SilentMind
-from quorum.experiments.episode.switching import Switches, SwitchingTopology
-from quorum.experiments.episode.team import Team, build_team
+from quorum.experiments.episode.team import SilentMind, Team, build_team
 
 _LONGEST_REASON = 900
 """Characters of what a message says of the first difference."""
+
+
+class SwitchingTopology(Topology):
+    """Follows one topology up to the branch point, which opens a conversation, and another one from there on.
+
+    Args:
+        before: the topology up to the branch point.
+        after: the topology from then on, with the same participants.
+        prefix: knows when the branch point is reached.
+    """
+
+    def __init__(self, before: Topology, after: Topology, prefix: Prefix) -> None:
+        self.name = after.name
+        self.coordinated = after.coordinated
+        self._before = before
+        self._after = after
+        self._prefix = prefix
+
+    @property
+    def _now(self) -> Topology:
+        return self._after if self._prefix.due or self._prefix.live else self._before
+
+    def turns(self, conversation: ConversationState) -> Sequence[Turn]:
+        """Return the turns of the topology in charge."""
+        return self._now.turns(conversation)
+
+    def route(self, affinity: Affinity, conversation: ConversationState) -> Sequence[Edge]:
+        """Return the edges of the topology in charge."""
+        return cast("Routing", self._now).route(affinity, conversation)
+
+    def describe(self, role: str) -> str:
+        """Return the description by the topology in charge."""
+        return self._now.describe(role)
+
+
+class Switches:
+    """Values that keep those of the recorded run up to the branch point, and change there.
+
+    An episode starts with the later values, so that its first event records them; this listener restores the earlier
+    ones right after that event.
+
+    Args:
+        prefix: knows when the branch point is reached.
+    """
+
+    def __init__(self, prefix: Prefix) -> None:
+        self._prefix = prefix
+        self._before: list[Callable[[], None]] = []
+
+    def add(self, before: Callable[[], None], after: Callable[[], None]) -> None:
+        """Add a value.
+
+        Args:
+            before: sets the earlier value.
+            after: sets the later value.
+        """
+        self._before.append(before)
+        self._prefix.then(after)
+
+    def __call__(self, stamped: Stamped) -> None:
+        """Take in an event of the episode."""
+        if isinstance(stamped.event, EpisodeStart):
+            for set_before in self._before:
+                set_before()
 
 
 class PrefixRefused(UserError):
@@ -196,9 +262,7 @@ class Branching:
         c, after = self.configuration, self.after or self.configuration
         if c.topology == after.topology:
             return context
-        n = len(context.world.agents)
-        seeds = c.seeds.child("topology")
-        topology = check_topology(*built(topologies, c.topology.name, c.topology, TopologyContext(n, seeds)))
+        topology = build_topology(c, len(context.world.agents))
         if topology.coordinated != context.topology.coordinated:
             has, had = ("has", "had none") if context.topology.coordinated else ("has none", "had one")
             raise UserError(

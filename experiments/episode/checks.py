@@ -70,9 +70,9 @@ def check(arguments: Sequence[str], out: Path, config_dir: Path | None, *, compi
 
 def _kernels() -> Finding:
     from maeil.compilation.cache import NoFolder, cache_folder  # noqa: PLC0415 (Numba)
-    from quorum.experiments.episode.runner import prepare_all  # noqa: PLC0415
+    from quorum.experiments.episode.rehearsal import compile_all  # noqa: PLC0415
 
-    seconds = prepare_all()
+    seconds = compile_all()
     try:
         return Finding("kernels", True, False, f"compiled ({seconds:.0f} s), and kept in {cache_folder()}")
     except NoFolder as reason:
@@ -144,7 +144,6 @@ def _configuration(arguments: Sequence[str], config_dir: Path | None) -> Iterato
 async def _look_at(cell: Cell) -> None:
     """Look at a cell as a sweep does before it begins: build it, and play up to the first question to a model."""
     from quorum.experiments.episode.first_look import FirstLook  # noqa: PLC0415
-    from quorum.experiments.episode.model_pool import ModelPool  # noqa: PLC0415
 
     pool = ModelPool()
     try:
@@ -155,22 +154,13 @@ async def _look_at(cell: Cell) -> None:
 
 def _models(configuration: Configuration) -> Iterator[Finding]:
     """Ask each language model once, those of single agents and roles too."""
-    from quorum.experiments.episode.checks import try_model  # noqa: PLC0415
-
     for key, config in {"llm": configuration.llm, **configuration.special_models}.items():
         fine, detail = try_model(config, embeds=key.startswith(f"llm.roles.{EMBEDDING}"))
         yield Finding(key, fine, True, detail)
 
 
-FORM = AnswerFormat(
-    "check",
-    {
-        "type": "object",
-        "properties": {"ok": {"type": "boolean"}},
-        "required": ["ok"],
-        "additionalProperties": False,
-    },
-)
+_OK = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"], "additionalProperties": False}
+FORM = AnswerFormat("check", _OK)
 PROMPT = 'Answer with this JSON object and nothing else: {"ok": true}'
 
 

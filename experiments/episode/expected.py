@@ -20,10 +20,13 @@ import orjson
 from quorum.agents.llm.prices import BATCH, OFFER_BATCHES, read_tier
 from quorum.agents.llm.protocol import Usage
 from quorum.agents.llm.spending import dollars
+from quorum.agents.skills import skills_of
 from quorum.experiments.common.outputs import clock_time
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.providers.config import ProviderConfig
+from quorum.experiments.configuration.providers.simulated import SimulatedConfig
 from quorum.experiments.configuration.registry import providers
+from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.configuration.team_label import team_label
 
 SIMULATED = "simulated"
@@ -152,6 +155,18 @@ def expectation(cell: Cell, thoughts: int | None = None) -> str:
     money = "unknown money (no price)" if found.priceless else dollars(found.usd)
     amounts = f"{found.answers:,.0f} answers, {found.tokens:,.0f} tokens, {money}, {clock_time(found.seconds)}"
     return f"expected: about {amounts} ({basis()})"
+
+
+def uninformed(configuration: Configuration) -> str:
+    """Say that the simulated model does not know a world; empty where it does, or where it is not asked."""
+    c = configuration
+    models = (c.llm, *c.special_models.values()) if c.uses_models else ()
+    if not any(isinstance(model, SimulatedConfig) for model in models) or skills_of(c.env.name).has("speaker"):
+        return ""
+    return (
+        f"the simulated model has no rules for the world '{c.env.name}': its plans are valid and uninformed. "
+        "Skills with a speaker give it some: docs/writing-a-world.md"
+    )
 
 
 def basis() -> str:

@@ -24,8 +24,7 @@ from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.branching import Branching
 from quorum.experiments.episode.model_pool import ModelPool, as_user_errors
 from quorum.experiments.episode.models import sampling_of
-from quorum.experiments.episode.parts import build
-from quorum.experiments.episode.runner import play
+from quorum.experiments.episode.parts import build, play
 
 _log = logging.getLogger(__name__)
 

@@ -1,29 +1,33 @@
-"""The components of a cell, built by name: its world, minds and topology."""
+"""The components of a cell, built by name: its world, minds and topology; and how they play its episode."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from pydantic import BaseModel
 
-from maeil import Mind, TeamContext, Topology, TopologyContext, World
+from maeil import LoopSettings, Mind, TeamContext, Topology, World, run_episode
 from maeil.contracts import check_type
 from maeil.extension import Extension, ExtensionContext
+from maeil.extensions.branch import Branch, LaterSettings
+from maeil.extensions.change import Change
 from maeil.mind import COORDINATOR
+from maeil.trace import Recorder
+from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, choices_hint
 from quorum.agents.skills import role_of
 from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.extensions import together
 from quorum.experiments.configuration.inputs import inputs_of, refuse_changed
-from quorum.experiments.configuration.registry import extensions, topologies, worlds
+from quorum.experiments.configuration.registry import extensions, worlds
 from quorum.experiments.configuration.schema import Configuration
-from quorum.experiments.episode.building import built, call_component
-from quorum.experiments.episode.built import check_board, check_topology, check_world
+from quorum.experiments.episode.branching import Branching
+from quorum.experiments.episode.building import build_topology, built, call_component, check_board, check_world
 from quorum.experiments.episode.draws import DrawnSeeds
 from quorum.experiments.episode.team import Team, build_team
 from quorum.experiments.episode.team_memory import refuse_strange
@@ -79,9 +83,7 @@ def build(
     world = check_world(*built(worlds, c.env.name, c.env, None))
     call_component("env", check_board, world, cell.seed)
     n = len(world.agents)
-    topology = check_topology(
-        *built(topologies, c.topology.name, c.topology, TopologyContext(n, c.seeds.child("topology")))
-    )
+    topology = build_topology(c, n)
     memories = memory.memories if memory is not None else {}
     seeds = c.seeds.child("minds")
     if cell.branch is not None:
@@ -124,3 +126,43 @@ def _extensions(
         extension = call_component(place, extensions.get(name).build, values, context)
         found.append(check_type(extension, Extension, extensions.get(name).build, "a maeil.Extension"))
     return found
+
+
+def _settings(c: Configuration) -> LoopSettings:
+    return LoopSettings(
+        clock_unit=c.clock.unit,
+        clock_count=c.clock.count,
+        delivery=c.clock.delivery,
+        max_thoughts_per_step=c.clock.max_thoughts_per_step,
+        max_repairs=c.max_repairs,
+        memory_messages=c.memory.messages,
+        thought_seconds=c.limits.thought_seconds,
+        episode_seconds=c.limits.episode_seconds,
+    )
+
+
+async def play(cell: Cell, parts: Parts, recorder: Recorder, branching: Branching | None = None) -> EpisodeEnd:
+    """Play the episode of a cell with its built parts; the settings of a branch may be others from its instant on."""
+    settings, extensions = _settings(cell.configuration), [*parts.extensions]
+    if branching is not None and branching.changed is not None:
+        extensions.append(Change(branching.changed))
+    later = []
+    while branching is not None:
+        before = _settings(branching.configuration)
+        before = replace(before, thought_seconds=settings.thought_seconds, episode_seconds=settings.episode_seconds)
+        if before != settings:
+            later.append(LaterSettings(branching.prefix, settings))
+            settings = before
+        branching = branching.earlier
+    if cell.branch is not None or later:
+        extensions.append(Branch(cell.branch.plain() if cell.branch is not None else None, later))
+    return await run_episode(
+        parts.world,
+        parts.minds,
+        parts.topology,
+        seed=cell.seed,
+        settings=settings,
+        recorder=recorder,
+        coordinators=parts.coordinators,
+        extensions=extensions,
+    )

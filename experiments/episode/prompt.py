@@ -19,8 +19,7 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels, grounded
-from quorum.experiments.episode.parts import Parts, build
-from quorum.experiments.episode.runner import play
+from quorum.experiments.episode.parts import Parts, build, play
 
 _ERRING: Sequence[tuple[str, ...]] = (
     (),

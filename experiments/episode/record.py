@@ -1,4 +1,4 @@
-"""What the folder of an episode says of it: what was to be run, how it ended and why, and digests of its files."""
+"""What the folder of an episode says of it: what was to be run, how it ended and why, who answered, and digests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import asyncio
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,50 @@ from quorum.experiments.common.files import digest
 from quorum.experiments.common.memory_file import MEMORY, MEMORY_BEFORE, Memory
 from quorum.experiments.common.provenance import provenance
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.answering_models import AnsweringModels
 from quorum.experiments.episode.episode_folder import EpisodeFolder
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweringModels:
+    """The language models of an episode, as its trace has them.
+
+    Attributes:
+        models: their names, as their providers write them, in the order in which they first answered; those that only
+            stood in for others are not among them where others answered.
+        simulated: whether one of them was simulated: no result of the episode says anything of a real model.
+        fallbacks: those that answered in the place of models that could not be reached, with their providers.
+    """
+
+    models: Sequence[str]
+    simulated: bool
+    fallbacks: Sequence[str] = ()
+
+    @property
+    def text(self) -> str:
+        """Return them for a reader; empty where nothing answered."""
+        names = ", ".join(self.models)
+        if self.fallbacks:
+            names += f"; {', '.join(self.fallbacks)} in the place of one that could not be reached"
+        if not self.simulated:
+            return names
+        return f"{names} (no real model)" if "simulated" in names else f"{names} (simulated)"
+
+    def plain(self) -> dict[str, object]:
+        """Return them as JSON-ready data; nothing where nothing answered."""
+        fallbacks = {"fallbacks": list(self.fallbacks)} if self.fallbacks else {}
+        return {"models": list(self.models), "simulated": self.simulated, **fallbacks} if self.models else {}
+
+
+def answering_models(trace: Trace) -> AnsweringModels:
+    """Find the language models of an episode."""
+    calls = [call for thought in trace.of(ThoughtEnd) for call in thought.calls]
+    answered = [call for call in calls if "model" in call]
+    chosen = [call for call in answered if not call.get("fallback")] or answered
+    return AnsweringModels(
+        tuple(dict.fromkeys(str(call["model"]) for call in chosen)),
+        any(call.get("simulated") is True for call in calls),
+        tuple(dict.fromkeys(str(call["fallback"]) for call in answered if call.get("fallback"))),
+    )
 
 
 class EpisodeRecord:
@@ -73,10 +116,6 @@ class EpisodeRecord:
         (self._file.parent / MEMORY).write_bytes(memory.data())
         self._meta["memory"]["after"] = memory.digest
 
-    def stop(self, error: BaseException, answering_models: AnsweringModels | None) -> None:
-        """Say that the user stopped the episode."""
-        self._end("error", error, answering_models=answering_models)
-
     async def finish(
         self,
         folder: EpisodeFolder,
@@ -91,31 +130,34 @@ class EpisodeRecord:
         """
 
         def keep() -> Path:
-            self.seal(outcome, error, reason, answering_models)
+            self.end(outcome, error, reason, answering_models)
             return folder.finish()
 
         return await to_its_end(keep)
 
-    def seal(
+    def end(
         self,
         outcome: str,
         error: BaseException | None = None,
         reason: str = "",
         answering_models: AnsweringModels | None = None,
+        *,
+        whole: bool = True,
     ) -> None:
-        """Say how the episode ended and who answered in it, and leave a digest of every file: none changes any more."""
-        folder = self._file.parent
-        files = sorted(file for file in folder.rglob("*") if file != self._file and not file.is_dir())
-        self._meta["files"] = {file.relative_to(folder).as_posix(): digest(file) for file in files}
-        self._end(outcome, error, reason, answering_models)
+        """Say how the episode ended and who answered in it.
 
-    def _end(
-        self,
-        outcome: str,
-        error: BaseException | None = None,
-        reason: str = "",
-        answering_models: AnsweringModels | None = None,
-    ) -> None:
+        Args:
+            outcome: how it ended.
+            error: what ended it, if something did.
+            reason: why, in words.
+            answering_models: the language models that answered, as far as they are known.
+            whole: whether no file changes any more, so that a digest of each is left; an episode that the user stopped
+                leaves none.
+        """
+        folder = self._file.parent
+        if whole:
+            files = sorted(file for file in folder.rglob("*") if file != self._file and not file.is_dir())
+            self._meta["files"] = {file.relative_to(folder).as_posix(): digest(file) for file in files}
         self._meta.update(end=_now(), outcome=outcome, reason=reason)
         if answering_models is not None:
             self._meta.update(answering_models.plain())

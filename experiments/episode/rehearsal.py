@@ -11,13 +11,17 @@ import hashlib
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from maeil.trace import Recorder
+from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.building import no_models
+from quorum.experiments.episode.parts import build, play
 
 if TYPE_CHECKING:
     from maeil.compilation.kernels import KernelSet
@@ -32,30 +36,26 @@ _WITH_MINDS = {("cube", "planner"): ("n=2 agents=planner max_steps=3",)}
 """Those that rehearse minds with their own kernels."""
 _log = logging.getLogger(__name__)
 
-Play = Callable[[Cell], None]
-"""Plays an episode without a language model and keeps nothing of it."""
 
-
-def rehearse(world: str, minds: str, play: Play) -> None:
-    """Compile, or load, the kernels that an episode calls.
+def rehearse(world: str, minds: str) -> None:
+    """Compile what an episode of minds in a world calls, where it is not compiled yet; no clock runs meanwhile.
 
     A line says so where something has to be compiled: as a log record, which Python prints on standard error.
 
     Args:
         world: by name.
         minds: by name.
-        play: plays a cell.
     """
     for whose, episodes in ((world, _EPISODES.get(world)), ((world, minds), _WITH_MINDS.get((world, minds)))):
         if episodes is not None:
-            _rehearse(whose, episodes, play)
+            _rehearse(whose, episodes)
 
 
-def _rehearse(whose: str | tuple[str, str], episodes: Sequence[str], play: Play) -> None:
+def _rehearse(whose: str | tuple[str, str], episodes: Sequence[str]) -> None:
     mark = _mark(whose, episodes)
     if mark is None or not mark.exists():
         for words in episodes:
-            _once(words, play)
+            _once(words)
         if mark is not None and mark.parent.is_dir():
             mark.touch()
 
@@ -101,23 +101,26 @@ def announce_compilation(world: str) -> Iterator[None]:
         yield
 
 
-def compile_all(play: Play) -> float:
+def compile_all() -> float:
     """Compile, or load, all kernels; return the seconds that it took."""
     begin = time.perf_counter()
     for episodes in (*_EPISODES.values(), *_WITH_MINDS.values()):
         for words in episodes:
-            _once(words, play)
+            _once(words)
     return time.perf_counter() - begin
 
 
 @cache
-def _once(words: str, play: Play) -> None:
+def _once(words: str) -> None:
     from maeil.compilation.kernels import COMPILES  # noqa: PLC0415 (Numba, which worlds without kernels do without)
     from maeil.compilation.watching import on_first_compilation  # noqa: PLC0415
 
     if COMPILES:
         with on_first_compilation(_tell), _unlogged():
-            play(Cell.compose(words.split()))
+            cell = Cell.compose(words.split())
+            parts = build(cell, no_models)
+            with Recorder(None) as recorder:
+                run_coroutine(play(cell, parts, recorder))
 
 
 @contextmanager

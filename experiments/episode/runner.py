@@ -8,17 +8,14 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from maeil import LoopSettings, World, run_episode
+from maeil import World
 from maeil.errors import MaeilError
-from maeil.extensions.branch import Branch, LaterSettings
-from maeil.extensions.change import Change
 from maeil.metrics import METRICS, Value, compute_metrics
 from maeil.trace import Listener, Recorder, read_trace
-from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, mask_passwords
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.agents.llm.spending import UnderWay
@@ -27,18 +24,15 @@ from quorum.experiments.common.extension_errors import FailedEpisode, as_extensi
 from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.inputs import MEMORY_INPUT
-from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.configuration.team_label import minds_in
-from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
 from quorum.experiments.episode.branching import Branching, PrefixRefused
-from quorum.experiments.episode.building import no_models
 from quorum.experiments.episode.call_books import CALLS, CallBooks
 from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
 from quorum.experiments.episode.model_pool import ModelPool, model_hint
 from quorum.experiments.episode.models import EpisodeModels
-from quorum.experiments.episode.parts import Parts, build
-from quorum.experiments.episode.record import EpisodeRecord, never_valid, write_json
-from quorum.experiments.episode.rehearsal import announce_compilation, compile_all, rehearse
+from quorum.experiments.episode.parts import build, play
+from quorum.experiments.episode.record import AnsweringModels, EpisodeRecord, answering_models, never_valid, write_json
+from quorum.experiments.episode.rehearsal import announce_compilation, rehearse
 from quorum.experiments.episode.team_memory import MemoryStore, remembered
 
 _log = logging.getLogger(__name__)
@@ -165,93 +159,80 @@ async def run_in_pool(
         UserError, Exception: as in `run_cell`.
     """
     with folder.guarded():
-        return await _run(cell, folder, pool, watch, played=played, memory=memory, branching=branching)
-
-
-async def _run(
-    cell: Cell,
-    folder: EpisodeFolder,
-    pool: ModelPool,
-    watch: Watch | None,
-    *,
-    played: Callable[[], Awaitable[None]] | None,
-    memory: Memory | None,
-    branching: Branching | None,
-) -> Result:
-    books = CallBooks(cell.configuration, folder.path)
-    models: Callable[[str], Any] = EpisodeModels(
-        cell.configuration, pool, books, cell.name, sample=branching.sample if branching is not None else 0
-    )
-    if branching is not None:
-        models = branching.models(models, pool, books)
-    try:
-        with extension_errors():
-            for mind in () if _plays_first(cell, branching) else minds_in(cell.plain["agents"]):
-                prepare(cell.configuration.env.name, mind)
-            METRICS.load()  # one that cannot be imported is reported before the episode, and not after it
-            parts = build(cell, models, memory, branching.seated if branching is not None else None)
-    except BaseException:
-        folder.discard()
-        raise
-    parent = Path(branching.run) if branching is not None else None
-    record = EpisodeRecord(cell, folder.path, parts.several, memory, parent)
-    after: Memory | None = None
-    try:
-        listeners = [watch(parts.world)] if watch is not None else []
+        books = CallBooks(cell.configuration, folder.path)
+        models: Callable[[str], Any] = EpisodeModels(
+            cell.configuration, pool, books, cell.name, sample=branching.sample if branching is not None else 0
+        )
         if branching is not None:
-            listeners = [*branching.listeners, *listeners]
-        with (
-            Recorder(folder.path / "trace.jsonl", listeners) as recorder,
-            closing(books),
-            branching.checked() if branching is not None else nullcontext(),
-            announce_compilation(cell.configuration.env.name) if _plays_first(cell, branching) else nullcontext(),
-        ):
-            _log.info("%s begins", cell.name)
-            begin = time.perf_counter()
-            end = await play(cell, parts, recorder, branching)
-            seconds = time.perf_counter() - begin
-        if cell.configuration.remembers:
-            after = remembered(parts.team)
-            record.remember(after)
-        metrics, found, refusals = _score(folder.path)
-    except (KeyboardInterrupt, asyncio.CancelledError) as error:
-        record.stop(error, _score_what_there_is(folder.path))
-        raise
-    except PrefixRefused:
-        folder.discard()
-        raise
-    except LanguageModelError as error:
-        kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
-        where = f"What there is of the episode is in {kept}."
-        raise UserError(f"llm: {error}", f"{model_hint(error, cell.configuration.llm)} {where}".lstrip()) from None
-    except UserError as error:  # of a template, found when it is filled in
-        if not (folder.path / CALLS).exists():  # nothing was asked, so nothing is lost
+            models = branching.models(models, pool, books)
+        try:
+            with extension_errors():
+                for mind in () if _plays_first(cell, branching) else minds_in(cell.plain["agents"]):
+                    rehearse(cell.configuration.env.name, mind)
+                METRICS.load()  # one that cannot be imported is reported before the episode, and not after it
+                parts = build(cell, models, memory, branching.seated if branching is not None else None)
+        except BaseException:
             folder.discard()
             raise
-        kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
-        where = f"The episode has failed; what there is of it is in {kept}."
-        raise FailedEpisode(error.message, f"{error.hint} {where}".lstrip()) from error
-    except BaseException as error:
-        if is_storage(error):
+        parent = Path(branching.run) if branching is not None else None
+        record = EpisodeRecord(cell, folder.path, parts.several, memory, parent)
+        after: Memory | None = None
+        try:
+            listeners = [watch(parts.world)] if watch is not None else []
+            if branching is not None:
+                listeners = [*branching.listeners, *listeners]
+            with (
+                Recorder(folder.path / "trace.jsonl", listeners) as recorder,
+                closing(books),
+                branching.checked() if branching is not None else nullcontext(),
+                announce_compilation(cell.configuration.env.name) if _plays_first(cell, branching) else nullcontext(),
+            ):
+                _log.info("%s begins", cell.name)
+                begin = time.perf_counter()
+                end = await play(cell, parts, recorder, branching)
+                seconds = time.perf_counter() - begin
+            if cell.configuration.remembers:
+                after = remembered(parts.team)
+                record.remember(after)
+            metrics, found, refusals = _score(folder.path)
+        except (KeyboardInterrupt, asyncio.CancelledError) as error:
+            record.end("error", error, answering_models=_score_what_there_is(folder.path), whole=False)
             raise
-        text = mask_passwords("".join(traceback.format_exception(error)))
-        (folder.path / _TRACEBACK).write_text(text, encoding="utf-8")
-        kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
-        if (mistake := as_extension_error(error)) is not None:
-            where = f"The episode has failed; {kept / _TRACEBACK} has the traceback."
-            raise FailedEpisode(mistake.message, where) from error
-        raise
-    _log.info("%s ended: %s after %s steps in %.2f s", cell.name, end.outcome, end.steps, seconds)
-    if played is not None:
-        await played()
-    kept = await record.finish(folder, end.outcome, reason=end.reason, answering_models=found)
-    try:
-        board = parts.world.ansi()
-    except Exception as error:
-        if (mistake := as_extension_error(error)) is None:
+        except PrefixRefused:
+            folder.discard()
             raise
-        raise FailedEpisode(mistake.message, f"The episode itself has ended well; it is in {kept}.") from error
-    return Result(cell, kept, end.outcome, end.reason, found, seconds, metrics, board, refusals, after)
+        except LanguageModelError as error:
+            kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
+            where = f"What there is of the episode is in {kept}."
+            raise UserError(f"llm: {error}", f"{model_hint(error, cell.configuration.llm)} {where}".lstrip()) from None
+        except UserError as error:  # of a template, found when it is filled in
+            if not (folder.path / CALLS).exists():  # nothing was asked, so nothing is lost
+                folder.discard()
+                raise
+            kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
+            where = f"The episode has failed; what there is of it is in {kept}."
+            raise FailedEpisode(error.message, f"{error.hint} {where}".lstrip()) from error
+        except BaseException as error:
+            if is_storage(error):
+                raise
+            text = mask_passwords("".join(traceback.format_exception(error)))
+            (folder.path / _TRACEBACK).write_text(text, encoding="utf-8")
+            kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
+            if (mistake := as_extension_error(error)) is not None:
+                where = f"The episode has failed; {kept / _TRACEBACK} has the traceback."
+                raise FailedEpisode(mistake.message, where) from error
+            raise
+        _log.info("%s ended: %s after %s steps in %.2f s", cell.name, end.outcome, end.steps, seconds)
+        if played is not None:
+            await played()
+        kept = await record.finish(folder, end.outcome, reason=end.reason, answering_models=found)
+        try:
+            board = parts.world.ansi()
+        except Exception as error:
+            if (mistake := as_extension_error(error)) is None:
+                raise
+            raise FailedEpisode(mistake.message, f"The episode itself has ended well; it is in {kept}.") from error
+        return Result(cell, kept, end.outcome, end.reason, found, seconds, metrics, board, refusals, after)
 
 
 def _plays_first(cell: Cell, branching: Branching | None) -> bool:
@@ -277,65 +258,8 @@ def _score_what_there_is(folder: Path) -> AnsweringModels | None:
         return None
 
 
-def prepare(world: str, minds: str) -> None:
-    """Compile what an episode of minds in a world calls, where it is not compiled yet; no clock runs meanwhile."""
-    rehearse(world, minds, _play_in_memory)
-
-
-def prepare_all() -> float:
-    """Compile all kernels of this project that are not compiled yet; return the seconds that it took."""
-    return compile_all(_play_in_memory)
-
-
-def _play_in_memory(cell: Cell) -> None:
-    """Play an episode of a team without language models, and keep nothing of it."""
-    parts = build(cell, no_models)
-    with Recorder(None) as recorder:
-        run_coroutine(play(cell, parts, recorder))
-
-
 def leave_error(cell: Cell, folder: EpisodeFolder, error: BaseException) -> None:
     """Leave a folder that says why a cell could not be run, so that a sweep does not try it again and again."""
     with folder.guarded():
-        EpisodeRecord(cell, folder.path).seal("error", error)
+        EpisodeRecord(cell, folder.path).end("error", error)
         folder.finish()
-
-
-def _settings(c: Configuration) -> LoopSettings:
-    return LoopSettings(
-        clock_unit=c.clock.unit,
-        clock_count=c.clock.count,
-        delivery=c.clock.delivery,
-        max_thoughts_per_step=c.clock.max_thoughts_per_step,
-        max_repairs=c.max_repairs,
-        memory_messages=c.memory.messages,
-        thought_seconds=c.limits.thought_seconds,
-        episode_seconds=c.limits.episode_seconds,
-    )
-
-
-async def play(cell: Cell, parts: Parts, recorder: Recorder, branching: Branching | None = None) -> EpisodeEnd:
-    """Play the episode of a cell with its built parts; the settings of a branch may be others from its instant on."""
-    settings, extensions = _settings(cell.configuration), [*parts.extensions]
-    if branching is not None and branching.changed is not None:
-        extensions.append(Change(branching.changed))
-    later = []
-    while branching is not None:
-        before = _settings(branching.configuration)
-        before = replace(before, thought_seconds=settings.thought_seconds, episode_seconds=settings.episode_seconds)
-        if before != settings:
-            later.append(LaterSettings(branching.prefix, settings))
-            settings = before
-        branching = branching.earlier
-    if cell.branch is not None or later:
-        extensions.append(Branch(cell.branch.plain() if cell.branch is not None else None, later))
-    return await run_episode(
-        parts.world,
-        parts.minds,
-        parts.topology,
-        seed=cell.seed,
-        settings=settings,
-        recorder=recorder,
-        coordinators=parts.coordinators,
-        extensions=extensions,
-    )

@@ -10,15 +10,49 @@ from pydantic import BaseModel
 
 from maeil import Mind, TeamContext, Topology
 from maeil.component import Compatibility, ComponentConfig
-from maeil.mind import COORDINATOR
+from maeil.mind import COORDINATOR, Act, Resume, Thought, View
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.configuration.members import MEMBERS
 from quorum.experiments.configuration.registry import minds
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.configuration.team_label import LEADER
-from quorum.experiments.episode.building import call_component, no_models
-from quorum.experiments.episode.built import check_team
-from quorum.experiments.episode.silent_mind import Replanning, SilentMind
+from quorum.experiments.episode.building import call_component, check_team, no_models
+
+
+class SilentMind:
+    """Keeps the talk of others from a mind that has no use for it.
+
+    It is silent in turns to speak, and resumes its plan when a message interrupts it, unless an extension has a note
+    for it. A team of such minds alone does not talk, and needs no protection.
+
+    Args:
+        mind: asked for plans only.
+    """
+
+    def __init__(self, mind: Mind) -> None:
+        self.mind = mind
+        """The mind that plans."""
+
+    async def think(self, view: View) -> Thought:
+        """Ask the mind in turns to plan, unless it can resume its plan."""
+        if Act.PLAN not in view.turn.acts:
+            return Thought()
+        return Thought(Resume.RESUME) if view.may_resume and not view.notes else await self.mind.think(view)
+
+
+class Replanning:
+    """Has a mind of rules plan as if it had no plan, where an extension asks for a new one.
+
+    Args:
+        mind: the mind.
+    """
+
+    def __init__(self, mind: Mind) -> None:
+        self._mind = mind
+
+    async def think(self, view: View) -> Thought:
+        """Ask the mind."""
+        return await self._mind.think(view if view.may_resume else replace(view, plan=None))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from quorum.experiments.common.files import make_folder, require_file, write_who
 from quorum.experiments.common.memory_file import LARGEST, MEMORY, Memory, read_memory
 from quorum.experiments.common.run_files import META, MIB
 from quorum.experiments.configuration.inputs import InputsChanged
-from quorum.experiments.episode.silent_mind import SilentMind
+from quorum.experiments.episode.team import SilentMind
 
 
 def by_name(minds: Iterable[Mind]) -> Mapping[str, Remembers]:

@@ -22,7 +22,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.configuration.checked_values import component_values
 from quorum.experiments.configuration.registry import worlds
-from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
+from quorum.experiments.episode.record import AnsweringModels, answering_models
 from quorum.experiments.results.rows import flatten
 from quorum.experiments.results.run_folder import (
     RunFolder,

@@ -21,7 +21,7 @@ from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.team_label import minds_in
 from quorum.experiments.episode.episode_folder import PARTIAL
-from quorum.experiments.episode.runner import prepare
+from quorum.experiments.episode.rehearsal import rehearse
 from quorum.experiments.results import write_csv
 from quorum.experiments.results.finished import FinishedCell
 from quorum.experiments.sweep import lines
@@ -275,7 +275,7 @@ def _prepare(cells: Iterable[PlannedCell]) -> None:
     kinds = (orjson.loads(cell.configuration) for cell in {cell.kind: cell for cell in cells}.values())
     teams = {(kind["env"]["name"], mind) for kind in kinds for mind in minds_in(kind["agents"])}
     for world, mind in sorted(teams):
-        prepare(world, mind)
+        rehearse(world, mind)
 
 
 def _run(

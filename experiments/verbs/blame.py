@@ -81,7 +81,7 @@ def blame(
       quorum blame runs/NAME --method reader:bisection
     """
     from quorum.experiments.blame.attempts import Budget
-    from quorum.experiments.blame.command import blame_folder
+    from quorum.experiments.blame.command import ManyRuns, blame_folder, lines
     from quorum.experiments.blame.ending import Success
     from quorum.experiments.blame.search import Question
 
@@ -100,5 +100,5 @@ def blame(
     if as_json:
         echo_json(found.plain())
     elif not quiet:
-        for line in found.lines():
+        for line in found.lines() if isinstance(found, ManyRuns) else lines(found):
             echo(line)

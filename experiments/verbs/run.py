@@ -51,10 +51,9 @@ def run(
     from quorum.experiments.common.memory_file import MEMORY
     from quorum.experiments.configuration.cell import Cell
     from quorum.experiments.configuration.effects import refuse, without_effect
-    from quorum.experiments.episode.expected import expectation
+    from quorum.experiments.episode.expected import expectation, uninformed
     from quorum.experiments.episode.live import shown
     from quorum.experiments.episode.runner import run_cell
-    from quorum.experiments.episode.uninformed import uninformed
 
     if live and quiet:
         raise UserError("--live shows what --quiet hides: give one of them")

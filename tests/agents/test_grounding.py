@@ -18,8 +18,7 @@ from quorum.agents.prompting.answers import part_value
 from quorum.agents.prompting.schemas import ground
 from quorum.agents.simulated import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.parts import build
-from quorum.experiments.episode.runner import play
+from quorum.experiments.episode.parts import build, play
 from tests.agents.naive_team import settings
 
 LEADER = "topology=centralized topology.leader=coordinator"

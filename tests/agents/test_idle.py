@@ -10,8 +10,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.building import no_models
-from quorum.experiments.episode.parts import build
-from quorum.experiments.episode.runner import play
+from quorum.experiments.episode.parts import build, play
 
 
 @pytest.mark.parametrize("env", ["cube", "crafter_coop", "transport", "squeeze"])

@@ -10,7 +10,7 @@ from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.building import no_models
 from quorum.experiments.episode.parts import build
-from quorum.experiments.episode.runner import play as play_cell
+from quorum.experiments.episode.parts import play as play_cell
 
 
 @pytest.mark.parametrize("kind", FailureKind)

@@ -185,22 +185,22 @@ class ModelConfig(ComponentConfig):
     @property
     def participants(self) -> Sequence[str]:
         """Those that have values of their own, by name."""
-        return ()
+        return tuple(getattr(self, "agents", ()))
 
     @property
     def special_roles(self) -> Sequence[str]:
         """Those whose calls have values of their own."""
-        return ()
+        return tuple(getattr(self, "roles", ()))
 
     @property
     def special_deadlines(self) -> Sequence[str]:
         """The roles and turns whose calls have deadlines of their own."""
-        return ()
+        return tuple(getattr(self, "deadlines", ()))
 
     @property
     def fallbacks(self) -> Sequence[Mapping[str, Any]]:
         """What differs of the models that are asked when this one cannot be reached."""
-        return ()
+        return getattr(self, "fallback", ())
 
     @property
     def price(self) -> Price | None:
@@ -295,23 +295,3 @@ class ProviderConfig(ModelConfig):
     def priced(self) -> bool:
         """Whether the replies say what they cost though the model has no price."""
         return False
-
-    @property
-    def participants(self) -> Sequence[str]:
-        """Those that have values of their own, by name."""
-        return tuple(self.agents)
-
-    @property
-    def special_roles(self) -> Sequence[str]:
-        """Those whose calls have values of their own."""
-        return tuple(self.roles)
-
-    @property
-    def special_deadlines(self) -> Sequence[str]:
-        """The roles and turns whose calls have deadlines of their own."""
-        return tuple(self.deadlines)
-
-    @property
-    def fallbacks(self) -> Sequence[Mapping[str, Any]]:
-        """What differs of the models that are asked when this one cannot be reached."""
-        return self.fallback

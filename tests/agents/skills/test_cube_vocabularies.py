@@ -10,8 +10,7 @@ from maeil.trace import Recorder
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.simulated import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.parts import build
-from quorum.experiments.episode.runner import play
+from quorum.experiments.episode.parts import build, play
 
 COORDINATED = ("topology=centralized", "topology.leader=coordinator")
 

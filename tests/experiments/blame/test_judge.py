@@ -8,8 +8,8 @@ import pytest
 
 from maeil.user_errors import UserError
 from quorum.experiments.blame.attempts import Budget
-from quorum.experiments.blame.command import METHODS, OneRun, blame_folder
-from quorum.experiments.blame.search import Question
+from quorum.experiments.blame.command import METHODS, blame_folder, lines
+from quorum.experiments.blame.search import Blame, Question
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from tests.experiments.branching import plan_branch
@@ -32,16 +32,16 @@ def failed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_method_gives_a_verdict_on_a_failed_run(method: str, failed: Path) -> None:
     by = ("self",) if method == "search" else ()
     found = blame_folder(failed, Question(by, method=method, shares=False))
-    assert isinstance(found, OneRun)
-    assert found.found.failed
+    assert isinstance(found, Blame)
+    assert found.failed
     assert found.plain()["verdict"]["method"] == method
-    assert any(line.startswith("verdict: ") for line in found.lines())
+    assert any(line.startswith("verdict: ") for line in lines(found))
 
 
 def test_the_search_finds_the_scripted_mistake(failed: Path) -> None:
     found = blame_folder(failed, Question(("self",), shares=False))
-    assert isinstance(found, OneRun)
-    assert (found.found.verdict.agent, found.found.verdict.t) == ("agent_1", 0)
+    assert isinstance(found, Blame)
+    assert (found.verdict.agent, found.verdict.t) == ("agent_1", 0)
 
 
 def test_a_paid_reader_needs_a_budget_and_an_unknown_method_is_named(failed: Path) -> None:

@@ -58,7 +58,7 @@ class Answering:
 
 
 def read(model: Any, procedure: Procedure, what: Transcript = EIGHT) -> Any:
-    return asyncio.run(Reader(model).read(procedure, what, SCENE))
+    return asyncio.run(Reader(model, procedure, what, SCENE).read())
 
 
 def test_all_at_once_asks_once_and_shows_every_turn() -> None:
@@ -124,8 +124,9 @@ def test_the_simulated_reader_goes_by_the_transcript_and_says_that_it_is_simulat
 
     async def ask() -> tuple[Verdict, bool]:
         pool = ModelPool()
-        reader = Reader(EpisodeModels(configuration, pool, CallBooks(configuration, None))("reader"))
-        verdict = await reader.read(procedure, late, SCENE)
+        model = EpisodeModels(configuration, pool, CallBooks(configuration, None))("reader")
+        reader = Reader(model, procedure, late, SCENE)
+        verdict = await reader.read()
         await pool.close()
         return verdict, reader.simulated
 

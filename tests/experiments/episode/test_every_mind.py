@@ -23,8 +23,7 @@ from quorum.agents.llm.structured import Structuring
 from quorum.agents.simulated import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.registry import minds
-from quorum.experiments.episode.parts import build
-from quorum.experiments.episode.runner import play
+from quorum.experiments.episode.parts import build, play
 from tests.agents.naive_team import settings
 from tests.conftest import ROOT
 

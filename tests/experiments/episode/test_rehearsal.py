@@ -13,7 +13,8 @@ from cube_env.jit import KERNELS as cube  # noqa: N811
 from llamac_env.jit import KERNELS as transport  # noqa: N811
 from quorum.agents.skills.cube.planner.kernels import KERNELS as planner  # noqa: N811
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import prepare, run_cell
+from quorum.experiments.episode.rehearsal import rehearse
+from quorum.experiments.episode.runner import run_cell
 from tests.conftest import Quorum, command, environment
 from tests.traces.digests import CELLS
 
@@ -40,7 +41,7 @@ def unmarked(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_an_episode_calls_nothing_that_was_not_rehearsed(words: str, tmp_path: Path) -> None:
     cell = Cell.compose([*words.split(), "max_steps=40"] if "max_steps" not in words else words.split())
-    prepare(cell.configuration.env.name, cell.configuration.agents.name)
+    rehearse(cell.configuration.env.name, cell.configuration.agents.name)
     before = compiled()
     run_cell(cell, tmp_path)
     assert compiled() - before == set()
@@ -50,7 +51,7 @@ def test_an_episode_calls_nothing_that_was_not_rehearsed(words: str, tmp_path: P
 @pytest.mark.parametrize("words", KINDS)
 def test_no_cell_calls_what_was_not_rehearsed(words: str, tmp_path: Path) -> None:
     cell = Cell.compose(words.split())
-    prepare(cell.configuration.env.name, cell.configuration.agents.name)
+    rehearse(cell.configuration.env.name, cell.configuration.agents.name)
     before = compiled()
     run_cell(cell, tmp_path)
     assert compiled() - before == set()

@@ -22,8 +22,7 @@ from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode.parts import build
 from quorum.experiments.episode.prompt import Wanted, find_prompt
 from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.episode.silent_mind import SilentMind
-from quorum.experiments.episode.team import build_team
+from quorum.experiments.episode.team import SilentMind, build_team
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.topologies.centralized import Centralized, CentralizedConfig
 from quorum.topologies.plain import Debate, DebateConfig
