@@ -30,7 +30,7 @@ def main() -> None:
             error.show(usage)  # type: ignore[attr-defined] # every exception of Typer has it
             echo(usage.getvalue(), err=True, nl=False)
             sys.exit(error.exit_code)
-        from quorum.experiments.common.mistakes import print_mistake  # noqa: PLC0415 (Rich and pydantic)
+        from quorum.experiments.common.extension_errors import print_mistake  # noqa: PLC0415 (pydantic)
 
         exit_code = print_mistake(error)
         if exit_code is None:

@@ -125,7 +125,7 @@ def sweep(
     )
     load_plugins(request.plugins)
     with extension_errors():
-        result = run_sweep_command(request, quiet=not progress).result
+        result = run_sweep_command(request, quiet=not progress)
     if result.stop is Stop.INTERRUPTED:
         raise KeyboardInterrupt
     if result.stop is Stop.STUCK:

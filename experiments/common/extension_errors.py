@@ -7,6 +7,7 @@ mistake of the plug-in. One that does not is a bug of this project, and keeps it
 
 from __future__ import annotations
 
+import logging
 import site
 import sys
 import sysconfig
@@ -26,7 +27,9 @@ from pydantic import ValidationError
 from maeil.contracts import definition_of
 from maeil.errors import MaeilError
 from maeil.user_errors import UserError, mask_passwords, shown_path
+from quorum.experiments.common.terminal import echo
 
+_log = logging.getLogger("quorum")
 _OURS = frozenset({"quorum", "maeil", "cube_env", "crafter_env", "llamac_env"})
 _KINDS = ("worlds", "minds", "topologies", "providers", "engines", "skills", "metrics", "figures")
 """What packages offer by entry points, each in the group `quorum.KIND`."""
@@ -130,6 +133,24 @@ def extension_errors(*also: type[UserError]) -> Iterator[None]:
         if mistake is None:
             raise
         raise mistake from error
+
+
+def print_mistake(error: Exception) -> int | None:
+    """Print a mistake of a user, or of the code of a plug-in; with `--debug` also in which frames it was found.
+
+    Returns:
+        The exit code of the command; None for a bug, of which nothing is printed.
+    """
+    mistake = error if isinstance(error, UserError) else as_extension_error(error)
+    if mistake is None:
+        return None
+    echo(f"error: {mistake}", err=True)
+    if isinstance(mistake, ExtensionError) and not _log.isEnabledFor(logging.DEBUG):
+        echo("--debug shows every frame.", err=True)
+    from quorum.experiments.common.logs import log_frames  # noqa: PLC0415 (Rich)
+
+    log_frames(error)
+    return mistake.exit_code
 
 
 def belongs_to_extensions(module: str) -> None:

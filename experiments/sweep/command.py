@@ -5,15 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
-
-from rich.console import RenderableType
-from rich.table import Table
 
 from quorum.experiments.common.consoles import Console, Text
-from quorum.experiments.common.outputs import clock_time
 from quorum.experiments.configuration.effects import refuse
 from quorum.experiments.sweep.batches import Cancelled, batching_of, cancel, check_batches, notice_of_batches
 from quorum.experiments.sweep.branches import plan_branches, refuse_other_parents
@@ -21,85 +15,12 @@ from quorum.experiments.sweep.engines.choose import choose_engine, split_words
 from quorum.experiments.sweep.estimate import Forecast, forecast
 from quorum.experiments.sweep.plan import SweepPlan, plan
 from quorum.experiments.sweep.progress import lines, live_table, nothing
-from quorum.experiments.sweep.queue import Queue, Stop
+from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import SweepRequest, SweepResult, SweepStatus, View, run_sweep, sweep_status
 from quorum.experiments.sweep.sweep_folder import RETRIED, SweepCommand, SweepFolder
 
 _MOST_NAMED = 10
 """Damaged cells that are named one by one."""
-
-
-class Printable(Protocol):
-    """What can be printed for readers and for programs."""
-
-    def plain(self) -> dict[str, Any]:
-        """Return it as JSON-ready data."""
-
-    def table(self) -> RenderableType:
-        """Return it for the terminal."""
-
-
-@dataclass(frozen=True, slots=True)
-class SweepReport:
-    """What a sweep came to, in words.
-
-    Attributes:
-        result: the same as data.
-        command: to be said again.
-    """
-
-    result: SweepResult
-    command: SweepCommand
-
-    @property
-    def exit_code(self) -> int:
-        """0: all well; 1: cells failed; 2: nothing more can be run; 130: stopped by the user."""
-        match self.result.stop:
-            case Stop.INTERRUPTED:
-                return 130
-            case Stop.STUCK:
-                return 2
-        return 1 if self.result.failed else 0
-
-    @property
-    def complaint(self) -> str:
-        """What to print on standard error; empty when all is well."""
-        result = self.result
-        lines = [f"error: {result.reason}"] if result.stop in (Stop.STUCK, Stop.FAILURES) else []
-        if result.stop is Stop.BUDGET:
-            lines.append(f"notice: {result.reason}; a larger one goes on")
-        if result.failed:
-            retry = (
-                "the same command runs them again" if self.command.verb == "branch" else "run them with --retry-failed"
-            )
-            lines.append(f"{len(result.failed)} cells ended in an error: {retry}")
-        if result.held:
-            lines.append(f"{result.held} cells follow a failed one in their line, and are not run before it is")
-        if result.left:
-            lines.append(f"{result.left} cells are left; go on with: {self.command.text}")
-        return "\n".join(lines)
-
-    def plain(self) -> dict[str, Any]:
-        """Return it as JSON-ready data."""
-        return {**self.result.plain(), "command": self.command.text}
-
-    def table(self) -> RenderableType:
-        """Return it for the terminal."""
-        result = self.result
-        table = Table.grid(padding=(0, 2))
-        done = result.planned - result.left
-        table.add_row("cells", f"{done} of {result.planned} done: {result.before} before, {len(result.finished)} now")
-        if result.failed:
-            table.add_row("failed", str(len(result.failed)))
-        if result.damaged:
-            table.add_row("damaged before", str(len(result.damaged)))
-        if (spent := result.spent).answers:
-            cached = f", {spent.cached:,} of them from the cache" if spent.cached else ""
-            table.add_row("model answers", f"{spent.answers:,}{cached}; {spent.tokens:,} tokens")
-            table.add_row("money", f"{spent.money}{' (simulated)' if result.simulated else ''}")
-        table.add_row("time", clock_time(result.seconds))
-        table.add_row("folder", Text(str(result.folder), overflow="fold"))
-        return table
 
 
 def _prepare(request: SweepRequest, *, with_keys: bool) -> tuple[SweepPlan, SweepFolder, SweepCommand, list[str]]:
@@ -140,7 +61,7 @@ def cancel_batches(request: SweepRequest) -> Cancelled:
     return cancel(folder.path, planned.cells)
 
 
-def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepReport:
+def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepResult:
     """Run a sweep, with its progress on standard error.
 
     Raises:
@@ -154,8 +75,7 @@ def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepReport:
     for notice in (*_notices(planned), *([left] if left else [])) if not quiet else ():
         Console(stderr=True).print(Text(f"notice: {notice}"), soft_wrap=True)
     view = _view(folder.name, quiet=quiet)
-    result = run_sweep(planned, folder, command, engine, request=request, view=view)
-    return SweepReport(result, command)
+    return run_sweep(planned, folder, command, engine, request=request, view=view)
 
 
 def _notices(planned: SweepPlan) -> Iterator[str]:

@@ -14,9 +14,13 @@ from types import FrameType
 from typing import Any
 
 import orjson
+from rich.console import RenderableType
+from rich.table import Table
 
 from maeil.user_errors import UserError
 from quorum.agents.llm.spending import Spent
+from quorum.experiments.common.consoles import Text
+from quorum.experiments.common.outputs import clock_time
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.team_label import minds_in
@@ -148,6 +152,7 @@ class SweepResult:
         spent: by all its cells so far, failed attempts included.
         simulated: whether simulated models answered, so that the money is made up.
         seconds: wall time of this call.
+        command: that goes on with it.
     """
 
     folder: Path
@@ -163,6 +168,7 @@ class SweepResult:
     spent: Spent
     simulated: bool
     seconds: float
+    command: SweepCommand
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
@@ -183,7 +189,47 @@ class SweepResult:
             "usd": self.spent.known_usd,
             "simulated": self.simulated,
             "seconds": round(self.seconds, 3),
+            "command": self.command.text,
         }
+
+    @property
+    def exit_code(self) -> int:
+        """0: all well; 1: cells failed; 2: nothing more can be run; 130: stopped by the user."""
+        codes: dict[Stop | None, int] = {Stop.INTERRUPTED: 130, Stop.STUCK: 2}
+        return codes.get(self.stop, 1 if self.failed else 0)
+
+    @property
+    def complaint(self) -> str:
+        """What to print on standard error; empty when all is well."""
+        said = [f"error: {self.reason}"] if self.stop in (Stop.STUCK, Stop.FAILURES) else []
+        if self.stop is Stop.BUDGET:
+            said.append(f"notice: {self.reason}; a larger one goes on")
+        if self.failed:
+            same = self.command.verb == "branch"
+            retry = "the same command runs them again" if same else "run them with --retry-failed"
+            said.append(f"{len(self.failed)} cells ended in an error: {retry}")
+        if self.held:
+            said.append(f"{self.held} cells follow a failed one in their line, and are not run before it is")
+        if self.left:
+            said.append(f"{self.left} cells are left; go on with: {self.command.text}")
+        return "\n".join(said)
+
+    def table(self) -> RenderableType:
+        """Return it for the terminal."""
+        table = Table.grid(padding=(0, 2))
+        done = self.planned - self.left
+        table.add_row("cells", f"{done} of {self.planned} done: {self.before} before, {len(self.finished)} now")
+        if self.failed:
+            table.add_row("failed", str(len(self.failed)))
+        if self.damaged:
+            table.add_row("damaged before", str(len(self.damaged)))
+        if (spent := self.spent).answers:
+            cached = f", {spent.cached:,} of them from the cache" if spent.cached else ""
+            table.add_row("model answers", f"{spent.answers:,}{cached}; {spent.tokens:,} tokens")
+            table.add_row("money", f"{spent.money}{' (simulated)' if self.simulated else ''}")
+        table.add_row("time", clock_time(self.seconds))
+        table.add_row("folder", Text(str(self.folder), overflow="fold"))
+        return table
 
 
 View = Callable[[Queue, SweepStatus], AbstractContextManager[Callable[[], None]]]
@@ -267,6 +313,7 @@ def run_sweep(
         spent=status.costs.spent,
         simulated=any(done.simulated for done in present.values()),
         seconds=time.monotonic() - begin,
+        command=command,
     )
 
 

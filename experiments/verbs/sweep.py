@@ -12,8 +12,9 @@ from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
 
 if TYPE_CHECKING:
-    from quorum.experiments.sweep.command import Printable
-    from quorum.experiments.sweep.run import SweepRequest
+    from quorum.experiments.sweep.batches import Cancelled
+    from quorum.experiments.sweep.estimate import Forecast
+    from quorum.experiments.sweep.run import SweepRequest, SweepResult
 
 
 def sweep(
@@ -115,7 +116,7 @@ def run_or_show(
         raise typer.Exit(outcome.exit_code)
 
 
-def _print_report(report: Printable, *, as_json: bool) -> None:
+def _print_report(report: Forecast | Cancelled | SweepResult, *, as_json: bool) -> None:
     if as_json:
         echo_json(report.plain())
     else:

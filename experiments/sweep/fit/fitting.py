@@ -21,10 +21,10 @@ from quorum.experiments.common.files import write_whole
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.results.results_folder import read_results
 from quorum.experiments.results.rows import Row
-from quorum.experiments.sweep.command import SweepReport, run_sweep_command
+from quorum.experiments.sweep.command import run_sweep_command
 from quorum.experiments.sweep.engines.choose import split_words
 from quorum.experiments.sweep.fit.edge_logits import Drawn, EdgeLogits
-from quorum.experiments.sweep.run import SweepRequest
+from quorum.experiments.sweep.run import SweepRequest, SweepResult
 
 TOPOLOGY = "learned"
 EVERY = 5
@@ -150,7 +150,7 @@ class Fitted:
 class Unfinished(Exception):
     """A round could not be played to its end; `report` says why, and how far it went."""
 
-    def __init__(self, report: SweepReport) -> None:
+    def __init__(self, report: SweepResult) -> None:
         super().__init__()
         self.report = report
 
@@ -202,7 +202,7 @@ def fit_topology(request: FitRequest, show: Callable[[str], None], *, quiet: boo
             config_dir=request.config_dir,
         )
         report = run_sweep_command(sweep, quiet=True)
-        if report.exit_code or report.result.left:
+        if report.exit_code or report.left:
             raise Unfinished(report)
         rows = read_results(folder / f"round_{number:02d}").rows
         simulated |= any(row.simulated for row in rows)

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from quorum.experiments.configuration.plugins import load_plugins
-from quorum.experiments.sweep.command import SweepReport, run_sweep_command
-from quorum.experiments.sweep.run import SweepRequest
+from quorum.experiments.sweep.command import run_sweep_command
+from quorum.experiments.sweep.run import SweepRequest, SweepResult
 from tests.conftest import PLUGINS
 
 MODULES = ("walker", "parrot", "mortal", "counter")
 LOCAL = ("engine.workers=1",)
 
-Sweep = Callable[..., SweepReport]
+Sweep = Callable[..., SweepResult]
 
 
 @pytest.fixture(scope="session")
@@ -52,7 +52,7 @@ def asked(tmp_path: Path, options: Path) -> Callable[..., SweepRequest]:
 def sweep(asked: Callable[..., SweepRequest]) -> Sweep:
     """Run a sweep called `s` in the corridor."""
 
-    def run(*words: str, **changes: Any) -> SweepReport:
+    def run(*words: str, **changes: Any) -> SweepResult:
         return run_sweep_command(asked(*words, **changes), quiet=True)
 
     return run

@@ -83,7 +83,7 @@ def test_batches_change_no_result_and_halve_the_money(wire: str, tmp_path: Path)
         once = Counter(brain.asked)
         by_batch = (*words(wire, addresses), ALONE, "seed=range(0,6)", prices, *BY_BATCH)
         report = run_sweep_command(SweepRequest(by_batch, out=tmp_path, name="s"), quiet=True)
-    assert (report.result.left, report.result.failed) == (0, ())
+    assert (report.left, report.failed) == (0, ())
     assert brain.asked == once + once
     assert batches.rows == once.total()
     plain, other = read_results(tmp_path / "plain"), read_results(tmp_path / "s")

@@ -27,11 +27,11 @@ from quorum.experiments.results.finished import finished_cell
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.results.verify import check_folder
 from quorum.experiments.sweep.branches import BranchGrid, plan_branches
-from quorum.experiments.sweep.command import SweepReport, run_sweep_command, show_plan
+from quorum.experiments.sweep.command import run_sweep_command, show_plan
 from quorum.experiments.sweep.engines.choose import choose_engine
 from quorum.experiments.sweep.progress import nothing
 from quorum.experiments.sweep.queue import Stop
-from quorum.experiments.sweep.run import SweepRequest, run_sweep
+from quorum.experiments.sweep.run import SweepRequest, SweepResult, run_sweep
 from tests.conftest import Quorum, command, environment
 from tests.experiments.branch.test_identity import Counting
 from tests.experiments.sweep.conftest import LOCAL, MODULES, Sweep, leftovers, stamps
@@ -64,7 +64,7 @@ def asked(first: Path, out: Path, *words: str, at: Sequence[str] = ("1", "3"), *
     return SweepRequest((*words, *minds, *LOCAL), out, "s", branches=grid, **changes)
 
 
-def swept(first: Path, out: Path, *words: str, **changes: Any) -> SweepReport:
+def swept(first: Path, out: Path, *words: str, **changes: Any) -> SweepResult:
     return run_sweep_command(asked(first, out, *words, **changes), quiet=True)
 
 
@@ -90,7 +90,7 @@ def test_runs_instants_and_changes_are_crossed_beside_a_control_of_each_instant(
     assert parts(tmp_path / "s") == dict.fromkeys(
         ((run, t, what) for run in runs for t in (1, 3) for what in changes), 1
     )
-    assert (report.exit_code, report.result.planned) == (0, 16)
+    assert (report.exit_code, report.planned) == (0, 16)
     assert leftovers(tmp_path / "s") == []
     assert check_folder(tmp_path / "s").damaged == ()
 
@@ -114,7 +114,7 @@ def test_what_a_participant_is_told_is_in_every_branch_but_the_control(first: Pa
 
 
 def test_each_change_and_the_control_are_drawn_as_often_as_is_asked(first: Path, tmp_path: Path) -> None:
-    result = swept(first, tmp_path, "llm.poor=0.5", at=["1"], draws=3).result
+    result = swept(first, tmp_path, "llm.poor=0.5", at=["1"], draws=3)
     found = [RunFolder(run).meta().branch for run in branches(tmp_path / "s")]
     drawn = Counter((said.run, said.branch.change, said.draw) for said in found if said is not None)
     runs = [run.name for run in branches(first)]
@@ -129,13 +129,13 @@ def test_each_change_and_the_control_are_drawn_as_often_as_is_asked(first: Path,
 
 
 def test_what_is_done_is_not_run_again_and_a_larger_grid_adds_to_it(first: Path, tmp_path: Path) -> None:
-    assert len(swept(first, tmp_path, POOR, limit=3).result.finished) == 3
+    assert len(swept(first, tmp_path, POOR, limit=3).finished) == 3
     earlier = stamps(tmp_path / "s")
-    assert len(swept(first, tmp_path, POOR).result.finished) == 5
+    assert len(swept(first, tmp_path, POOR).finished) == 5
     assert earlier.items() < stamps(tmp_path / "s").items()
-    again = swept(first, tmp_path, POOR).result
+    again = swept(first, tmp_path, POOR)
     assert (again.before, again.finished, again.left) == (8, (), 0)
-    assert len(swept(first, tmp_path, POOR, at=["0", "1", "3"]).result.finished) == 4
+    assert len(swept(first, tmp_path, POOR, at=["0", "1", "3"]).finished) == 4
 
 
 def test_the_command_to_resume_names_what_is_branched(first: Path, tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_runs_that_end_before_an_instant_are_left_out_on_request(tmp_path: Path)
         run_cell(Cell.compose([*TEAM[:-1], words]), tmp_path / "runs")
     with pytest.raises(UserError, match=r"(?s)1 of 2 cells cannot be run:.*--at 3: the run ends after step 2"):
         swept(tmp_path / "runs", tmp_path, at=["3"])
-    assert swept(tmp_path / "runs", tmp_path, at=["3"], skip_invalid=True).result.planned == 1
+    assert swept(tmp_path / "runs", tmp_path, at=["3"], skip_invalid=True).planned == 1
 
 
 def test_a_failed_run_is_branched_only_where_it_is_given_by_itself(copied: Path, tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_a_failed_run_is_branched_only_where_it_is_given_by_itself(copied: Path,
 
 
 def test_the_recorded_beginning_costs_the_sweep_nothing(first: Path, tmp_path: Path) -> None:
-    result = swept(first, tmp_path, at=["3"]).result
+    result = swept(first, tmp_path, at=["3"])
     runs = [finished_cell(run) for run in branches(first)]
     # Three agents ask twice in each of four steps, and the last of them is live.
     assert [run.spent.answers for run in runs] == [24, 24]
@@ -254,14 +254,14 @@ def test_the_recorded_beginning_costs_the_sweep_nothing(first: Path, tmp_path: P
     metrics = [RunFolder(run).metrics() for run in branches(tmp_path / "s")]
     assert [found["model.answers"] for found in metrics] == [24, 24]  # of the whole episode, as in the run
     tokens = max(done.spent.tokens for done in result.finished)
-    bounded = swept(first, tmp_path / "bounded", at=["3"], budget_tokens=2 * tokens).result
+    bounded = swept(first, tmp_path / "bounded", at=["3"], budget_tokens=2 * tokens)
     assert (len(bounded.finished), bounded.stop) == (2, None)
 
 
 def test_the_estimate_is_of_what_is_left_after_the_instant(first: Path, tmp_path: Path) -> None:
     expected = show_plan(asked(first, tmp_path, POOR))
     assert list(tmp_path.iterdir()) == []
-    result = swept(first, tmp_path, POOR).result
+    result = swept(first, tmp_path, POOR)
     assert expected.answers == result.spent.answers == 2 * 2 * (18 + 6)
     assert expected.usd == pytest.approx(result.spent.usd, rel=0.2)
     # What is done tells of its kind: the run of the other seed is expected to take as much.
@@ -279,7 +279,7 @@ def test_the_estimate_of_a_branch_is_in_proportion_to_what_its_run_has_left(tmp_
     assert len({run.metrics["model.answers"] for run in runs}) == 2
     expected = show_plan(asked(tmp_path / "r", tmp_path, at=["1"]))
     assert expected.sources == {"usual": 2}
-    assert expected.answers == pytest.approx(swept(tmp_path / "r", tmp_path, at=["1"]).result.spent.answers)
+    assert expected.answers == pytest.approx(swept(tmp_path / "r", tmp_path, at=["1"]).spent.answers)
 
 
 def test_the_estimate_of_a_real_model_has_its_price_on_what_is_left(tmp_path: Path) -> None:
@@ -288,7 +288,7 @@ def test_the_estimate_of_a_real_model_has_its_price_on_what_is_left(tmp_path: Pa
         words = (*TEAM, *model, "llm.prices={input: 1, output: 1}", "llm.cache=false")
         run = run_cell(Cell.compose(words), tmp_path / "runs").folder
         expected = show_plan(asked(run, tmp_path, at=["3"]))
-        spent = swept(run, tmp_path, at=["3"]).result.spent
+        spent = swept(run, tmp_path, at=["3"]).spent
     assert (expected.answers, spent.answers) == (6, 6)
     assert expected.usd == pytest.approx(expected.tokens / 1e6, rel=1e-3)
     assert expected.tokens == pytest.approx(spent.tokens, rel=0.2)
@@ -302,7 +302,7 @@ def test_only_what_is_live_reaches_the_server(tmp_path: Path) -> None:
         run = run_cell(Cell.compose(words), tmp_path / "runs").folder
         assert brain.requests == 24
         brain.requests = 0
-        result = swept(run, tmp_path, "llm.temperature=0.5", at=["1", "3"]).result
+        result = swept(run, tmp_path, "llm.temperature=0.5", at=["1", "3"])
     # Six in each live step, for the control and for the other temperature.
     assert brain.requests == result.spent.answers == 2 * (18 + 6)
 
@@ -358,7 +358,7 @@ def test_branches_are_the_same_with_every_engine(engine: tuple[str, ...], tmp_pa
 
 def test_heuristics_in_cube_are_branched_too(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(["n=3", "seed=1", "max_steps=20", "agents=heuristic"]), tmp_path / "runs").folder
-    result = swept(run, tmp_path, at=["4"], minds=["agent_0=naive,always_right"]).result
+    result = swept(run, tmp_path, at=["4"], minds=["agent_0=naive,always_right"])
     assert (len(result.finished), result.failed) == (3, ())
     assert {row.factors["branch"] for row in read_results(tmp_path / "s").rows} == {f"{run.name}:4"}
 
@@ -370,7 +370,7 @@ def test_branches_of_a_line_are_in_no_line_and_each_begins_with_the_memory_of_it
     runs = {run.name: run for run in branches(tmp_path / "s")}
     branched = BranchGrid((tmp_path / "s",), ("0",), draws=2)
     request = SweepRequest(LOCAL, tmp_path, "what-if", plugins=MODULES, config_dir=options, branches=branched)
-    result = run_sweep_command(request, quiet=True).result
+    result = run_sweep_command(request, quiet=True)
     assert (len(result.finished), result.failed, result.held) == (6, (), 0)
     for run in branches(tmp_path / "what-if"):
         said = RunFolder(run).meta().branch
@@ -378,7 +378,7 @@ def test_branches_of_a_line_are_in_no_line_and_each_begins_with_the_memory_of_it
         assert read_memory(run, MEMORY_BEFORE) == read_memory(runs[said.run], MEMORY_BEFORE)
         exchanged(run)  # what it leaves is another memory than its run has left
     assert check_folder(tmp_path / "what-if").damaged == ()
-    assert run_sweep_command(request, quiet=True).result.damaged == {}
+    assert run_sweep_command(request, quiet=True).damaged == {}
 
 
 def test_a_branch_without_a_run_is_refused(quorum: Quorum) -> None:

@@ -14,48 +14,48 @@ CELLS = ("agents=asker", "llm=parrot", "n=1", "max_steps=9", "env.length=3", "ll
 def test_money_stops_the_sweep_before_it_is_overspent_and_more_of_it_goes_on(sweep: Sweep) -> None:
     words = (*CELLS, "seed=range(0,6)", "llm.usd=0.5")
     first = sweep(*words, budget_usd=1.6)
-    assert (first.result.stop, first.exit_code) == (Stop.BUDGET, 0)
-    assert (len(first.result.finished), first.result.left, first.result.spent.usd) == (3, 3, 1.5)
+    assert (first.stop, first.exit_code) == (Stop.BUDGET, 0)
+    assert (len(first.finished), first.left, first.spent.usd) == (3, 3, 1.5)
     assert "the budget of the sweep does not reach for another cell (--budget-usd 1.6)" in first.complaint
     assert "3 cells are left; go on with: quorum sweep" in first.complaint
     assert "--budget" not in first.command.text
-    same = sweep(*words, budget_usd=1.6).result
+    same = sweep(*words, budget_usd=1.6)
     assert (len(same.finished), same.spent.usd) == (0, 1.5)
-    more = sweep(*words, budget_usd=3.0).result
+    more = sweep(*words, budget_usd=3.0)
     assert (len(more.finished), more.left, more.spent.usd, more.stop) == (3, 0, 3.0, None)
 
 
 def test_tokens_are_a_budget_too(sweep: Sweep) -> None:
-    summary = sweep(*CELLS, "seed=range(0,6)", budget_tokens=5).result  # the mind says 2 of each answer
+    summary = sweep(*CELLS, "seed=range(0,6)", budget_tokens=5)  # the mind says 2 of each answer
     assert (summary.stop, len(summary.finished), summary.spent.tokens) == (Stop.BUDGET, 2, 4)
 
 
 def test_a_budget_in_money_needs_prices(sweep: Sweep) -> None:
     outcome = sweep(*CELLS, "seed=range(0,6)", budget_usd=5.0)
-    assert (outcome.result.stop, outcome.exit_code, len(outcome.result.finished)) == (Stop.STUCK, 2, 1)
+    assert (outcome.stop, outcome.exit_code, len(outcome.finished)) == (Stop.STUCK, 2, 1)
     assert "the price of the model in corridor-n1-asker-parrot" in outcome.complaint
     assert "Use --budget-tokens N" in outcome.complaint
 
 
 def test_what_was_paid_at_an_unknown_price_is_not_taken_for_nothing(sweep: Sweep) -> None:
-    assert len(sweep(*CELLS, "seed=range(0,6)", limit=2).result.finished) == 2
+    assert len(sweep(*CELLS, "seed=range(0,6)", limit=2).finished) == 2
     outcome = sweep(*CELLS, "seed=range(0,6)", budget_usd=5.0)
-    assert (outcome.result.stop, outcome.exit_code, outcome.result.finished) == (Stop.STUCK, 2, ())
+    assert (outcome.stop, outcome.exit_code, outcome.finished) == (Stop.STUCK, 2, ())
     assert "the price of answers that the sweep has paid for already is not known" in outcome.complaint
 
 
 def test_teams_without_models_cost_nothing_of_a_budget(sweep: Sweep) -> None:
-    assert sweep("agents=walker", "n=1", "seed=0,1", budget_usd=0.01).result.left == 0
+    assert sweep("agents=walker", "n=1", "seed=0,1", budget_usd=0.01).left == 0
 
 
 def test_attempts_that_failed_and_were_repeated_count_in_what_is_spent(sweep: Sweep) -> None:
     words = ("agents=asker", "llm=parrot", "n=1", "llm.usd=0.5", "llm.says=nonsense")
-    first = sweep(*words).result
+    first = sweep(*words)
     assert first.failed
-    again = sweep(*words, retry_failed=True).result
+    again = sweep(*words, retry_failed=True)
     assert again.spent.answers == 2 * first.spent.answers > 0
     assert again.spent.usd == pytest.approx(2 * first.spent.usd)
-    assert sweep(*words, retry_failed=True, budget_usd=first.spent.usd).result.stop is Stop.BUDGET
+    assert sweep(*words, retry_failed=True, budget_usd=first.spent.usd).stop is Stop.BUDGET
 
 
 def test_nothing_is_expected_of_a_kind_before_one_of_it_is_done_but_the_most_of_the_others() -> None:

@@ -128,7 +128,7 @@ def test_killed_commands_change_nothing_and_no_cell_is_run_again_after_it_was_do
         done = now
     assert ends == {-signal.SIGKILL: trial.kills}
     assert 0 < len(done) < trial.cells
-    summary = sweep(*trial.words, engine=ENGINE).result
+    summary = sweep(*trial.words, engine=ENGINE)
     assert (summary.before >= len(done), summary.left, summary.failed) == (True, 0, ())
     assert done.items() <= stamps(folder).items()
     assert as_csv(read_results(folder)) == undisturbed

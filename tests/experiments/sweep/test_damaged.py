@@ -96,7 +96,7 @@ def test_nothing_damaged_is_done_and_everything_damaged_is_run_again(sweep: Swee
     packed = runs[-1] / "trace.jsonl"  # compressed by its owner, and whole
     packed.with_name("trace.jsonl.gz").write_bytes(gzip.compress(packed.read_bytes()))
     packed.unlink()
-    again = sweep(*words).result
+    again = sweep(*words)
     spoiled = [run.name for run in runs[: len(damages)]]
     assert dict(zip(damages, sorted(again.damaged), strict=True)) == dict(zip(damages, spoiled, strict=True))
     assert sorted(done.name for done in again.finished) == spoiled
@@ -105,7 +105,7 @@ def test_nothing_damaged_is_done_and_everything_damaged_is_run_again(sweep: Swee
     assert {run.name for run in runs[-2:]} == {name for name in after if after[name] == before.get(name)}
     assert sorted(path.parent.name for path in (folder / RETRIED).glob("*/1")) == spoiled
     assert (folder / "results.csv").read_text() == results
-    assert len(sweep(*words).result.finished) == 0
+    assert len(sweep(*words).finished) == 0
 
 
 @pytest.fixture(scope="module")

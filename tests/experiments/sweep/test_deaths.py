@@ -24,7 +24,7 @@ def test_a_worker_that_dies_loses_its_unfinished_cells_alone_and_they_are_run_ag
 ) -> None:
     log = tmp_path / "log"
     outcome = sweep(*GRID, f"agents.log={log}", f"agents.lives_after={tmp_path / 'relic'}")
-    assert (outcome.exit_code, outcome.result.left, outcome.result.failed) == (0, 0, ())
+    assert (outcome.exit_code, outcome.left, outcome.failed) == (0, 0, ())
     assert sorted(log.read_text().split()[::2]) == ["2", "3", "4", "4", "5", "6"]
     assert leftovers(tmp_path / "s") == []
 
@@ -34,8 +34,8 @@ def test_a_cell_with_which_workers_always_die_ends_as_an_error_and_the_others_ar
 ) -> None:
     log = tmp_path / "log"
     outcome = sweep(*GRID, f"agents.log={log}")
-    (failed,) = outcome.result.failed
-    assert (outcome.exit_code, outcome.result.left, len(outcome.result.finished)) == (1, 0, 5)
+    (failed,) = outcome.failed
+    assert (outcome.exit_code, outcome.left, len(outcome.finished)) == (1, 0, 5)
     assert failed.reason == "3 workers died with this cell; of the last one: its worker process ended: signal SIGKILL"
     assert log.read_text().split()[::2].count("4") == MOST_DEATHS
     assert not list((tmp_path / "s").glob("*.partial-*"))
@@ -46,7 +46,7 @@ def test_workers_that_cannot_begin_end_the_sweep(sweep: Sweep, monkeypatch: pyte
     (tmp_path / "unable.py").write_text(unable)
     monkeypatch.syspath_prepend(tmp_path)
     outcome = sweep("agents=walker", "n=1", plugins=(*MODULES, "unable"))
-    assert (outcome.exit_code, outcome.result.stop, outcome.result.left) == (2, Stop.STUCK, 1)
+    assert (outcome.exit_code, outcome.stop, outcome.left) == (2, Stop.STUCK, 1)
     assert "3 workers in a row ended before they began a cell: its worker process ended: exit code 7" in (
         outcome.complaint
     )
@@ -80,8 +80,8 @@ def test_a_server_of_workers_that_cannot_begin_ends_the_sweep(tmp_path: Path) ->
 
 def test_a_sweep_whose_cells_all_fail_stops(sweep: Sweep) -> None:
     outcome = sweep("agents=walker", "n=1", "seed=range(0,30)", "agents.fails_at=1")
-    assert outcome.result.stop is Stop.FAILURES
-    assert 10 <= len(outcome.result.finished) <= 12
+    assert outcome.stop is Stop.FAILURES
+    assert 10 <= len(outcome.finished) <= 12
     assert "10 cells in a row ended in an error, the last one with: tests/plugins/walker.py:" in outcome.complaint
     assert "in Walker.think: RuntimeError: the walker stumbled" in outcome.complaint
     assert "cells are left; go on with: quorum sweep" in outcome.complaint
@@ -90,10 +90,10 @@ def test_a_sweep_whose_cells_all_fail_stops(sweep: Sweep) -> None:
 def test_a_full_disk_is_a_clear_stop_and_leaves_nothing_half_written(sweep: Sweep, tmp_path: Path) -> None:
     words = ("agents=mortal", "n=1", "env.length=2,3,4,5,6", "agents.fills_in=4")
     outcome = sweep(*words)
-    assert (outcome.exit_code, outcome.result.stop) == (2, Stop.STUCK)
+    assert (outcome.exit_code, outcome.stop) == (2, Stop.STUCK)
     assert "results cannot be written there: No space left on device\nMake room" in outcome.complaint
     assert leftovers(tmp_path / "s") == []
-    assert len(stamps(tmp_path / "s")) == len(outcome.result.finished) == 2
+    assert len(stamps(tmp_path / "s")) == len(outcome.finished) == 2
 
 
 def test_files_that_may_not_grow_are_reported_too_and_the_same_command_goes_on(

@@ -28,7 +28,7 @@ def sweep(tmp_path: Path) -> Callable[..., dict[str, int]]:
     def run(rules: str, *words: str) -> dict[str, int]:
         (own / "rules.jinja").write_text(rules)
         given = (*WORDS, f"prompts.folder={own.parent}", *words)
-        result = run_sweep_command(SweepRequest(given, tmp_path, "s"), quiet=True).result
+        result = run_sweep_command(SweepRequest(given, tmp_path, "s"), quiet=True)
         return {"before": result.before, "now": len(result.finished)}
 
     return run

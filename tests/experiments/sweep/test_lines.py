@@ -111,11 +111,11 @@ def test_without_memory_the_same_line_is_played_with_the_same_draws(sweep: Sweep
 
 
 def test_a_limit_stops_in_the_middle_and_the_same_command_goes_on(sweep: Sweep, tmp_path: Path, whole: Path) -> None:
-    first = sweep(*TWO, limit=5).result
+    first = sweep(*TWO, limit=5)
     assert (len(first.finished), first.left, first.held) == (5, 3, 0)
     assert list(episodes(tmp_path / "s")) == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)]
     earlier = stamps(tmp_path / "s")
-    assert len(sweep(*TWO).result.finished) == 3
+    assert len(sweep(*TWO).finished) == 3
     assert earlier.items() < stamps(tmp_path / "s").items()
     assert contents(tmp_path / "s") == contents(whole)
 
@@ -149,14 +149,14 @@ def test_a_line_that_was_killed_in_the_middle_is_the_same_when_it_was_resumed(
 def test_a_failed_episode_stops_its_line_alone_and_is_run_again_on_request(sweep: Sweep, tmp_path: Path) -> None:
     words = (*TWO[:-1], "seed=0", "agents.fails_in=2", f"agents.lives_after={tmp_path / 'lives'}")
     first = sweep(*words)
-    assert ([done.outcome for done in first.result.failed], first.result.held) == (["error"], 1)
+    assert ([done.outcome for done in first.failed], first.held) == (["error"], 1)
     assert "1 cells follow a failed one in their line, and are not run before it is" in first.complaint
     assert "--retry-failed" in first.complaint
     assert first.exit_code == 1
     again = sweep(*words)
-    assert (len(again.result.finished), again.result.held, again.result.left) == (0, 1, 1)
+    assert (len(again.finished), again.held, again.left) == (0, 1, 1)
     assert "1 cells follow a failed one" in again.complaint
-    retried = sweep(*words, retry_failed=True).result
+    retried = sweep(*words, retry_failed=True)
     assert (len(retried.finished), retried.held, retried.left, retried.failed) == (2, 0, 0, ())
     assert [before(run) for run in episodes(tmp_path / "s").values()] == [0, 1, 2, 3]
 
@@ -205,7 +205,7 @@ def test_what_began_with_another_memory_than_its_line_now_has_is_not_done(
     check = check_folder(tmp_path / "s")
     assert [run.name for run in check.damaged] == [copied[0, 2].name]
     assert f"it began with another memory than the memory.json of {copied[0, 1].name}" in "\n".join(check.lines())
-    result = sweep(*TWO).result
+    result = sweep(*TWO)
     assert list(result.damaged) == [copied[0, 2].name, copied[0, 3].name]
     assert "it began with another memory than this episode has left" in result.damaged[copied[0, 2].name]
     assert [before(run) for run in episodes(tmp_path / "s").values()] == [0, 1, 70, 71, 0, 1, 2, 3]
@@ -215,7 +215,7 @@ def test_episodes_behind_one_that_is_damaged_are_played_again(
     sweep: Sweep, tmp_path: Path, copied: dict[tuple[int, int], Path], whole: Path
 ) -> None:
     (copied[1, 2] / MEMORY).write_text("{}")
-    result = sweep(*TWO).result
+    result = sweep(*TWO)
     assert sorted(result.damaged) == sorted(copied[1, k].name for k in (2, 3))
     assert len(result.finished) == 2
     assert contents(tmp_path / "s") == contents(whole)

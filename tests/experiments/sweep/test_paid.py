@@ -40,7 +40,7 @@ def test_what_dropped_cells_had_paid_for_counts_toward_the_budget(tmp_path: Path
 
         def run(tokens: int | None = None) -> tuple[Spent, Stop | None, int]:
             request = SweepRequest((*words, "engine.workers=1"), tmp_path, "s", budget_tokens=tokens)
-            result = run_sweep_command(request, quiet=True).result
+            result = run_sweep_command(request, quiet=True)
             return result.spent, result.stop, len(result.finished)
 
         threading.Thread(target=drop).start()

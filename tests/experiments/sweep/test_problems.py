@@ -94,7 +94,7 @@ def test_a_mistake_of_every_cell_is_reported_as_that_of_one_run(reported: Callab
 def test_skip_invalid_runs_the_others_and_the_same_words_resume_them(tmp_path: Path) -> None:
     words = (*CUBE, "agents=heuristic,llamac", "topology=individual", "seed=0,1", "engine.workers=1")
     for before, now in ((0, 2), (2, 0)):
-        result = run_sweep_command(SweepRequest(words, tmp_path, skip_invalid=True), quiet=True).result
+        result = run_sweep_command(SweepRequest(words, tmp_path, skip_invalid=True), quiet=True)
         assert (result.planned, result.before, len(result.finished), result.left) == (2, before, now, 0)
     (notice,) = show_plan(SweepRequest(words, tmp_path, skip_invalid=True)).notices
     assert notice.startswith("skipped: 2 of 4 cells cannot be run: agents=llamac: ")
@@ -122,7 +122,7 @@ def test_one_cell_of_each_kind_is_looked_at_and_none_of_a_kind_that_has_run(
 
 
 def test_what_fails_in_an_episode_is_the_episodes_to_tell(sweep: Sweep) -> None:
-    assert len(sweep("agents=walker", "n=1", "agents.fails_at=1").result.failed) == 1
+    assert len(sweep("agents=walker", "n=1", "agents.fails_at=1").failed) == 1
 
 
 def test_a_look_asks_nobody_and_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

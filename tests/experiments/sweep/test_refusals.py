@@ -79,7 +79,7 @@ def test_results_of_other_code_are_refused_unless_they_are_accepted(sweep, tmp_p
     meta.write_text(json.dumps({**data, "versions": {**data["versions"], "quorum-harness": "0.0.1"}}))
     with pytest.raises(UserError, match=r"1 cells with version 0\.0\.1.*\n.*--accept-versions"):
         sweep(*words)
-    assert sweep(*words, accept_versions=True).result.left == 0
+    assert sweep(*words, accept_versions=True).left == 0
 
 
 def test_an_arm_that_meant_something_else_before_is_refused(sweep, options: Path) -> None:
