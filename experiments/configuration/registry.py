@@ -7,6 +7,8 @@ calls `worlds.register("name", component)`.
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maeil.registry import Registry
@@ -22,109 +24,29 @@ if TYPE_CHECKING:
     from quorum.agents.llm.protocol import Model
 
 
+_BUILTIN = json.loads(Path(__file__).with_name("components.json").read_bytes())
+"""The components of this project, by kind and name: where each is, as an entry point is written."""
+
+
 def _component() -> type[Component[Any, Any, Any]]:
     from maeil.component import Component  # noqa: PLC0415 (pydantic, which `quorum list` does without)
 
     return Component
 
 
-worlds: Registry[Component[Any, None, World]] = Registry(
-    "world",
-    "worlds",
-    "env",
-    "quorum.worlds",
-    {
-        "cube": "cube_env.world:component",
-        "crafter": "crafter_env.world:component",
-        "transport": "llamac_env.transport.world:component",
-        "squeeze": "llamac_env.squeeze.world:component",
-    },
-    _component,
-)
-minds: Registry[Component[Any, TeamContext, Sequence[Mind]]] = Registry(
-    "mind",
-    "minds",
-    "agents",
-    "quorum.minds",
-    {
-        "heuristic": "quorum.agents.rules:heuristic",
-        "always_right": "quorum.agents.rules:always_right",
-        "idle": "quorum.agents.rules:idle",
-        "negotiator": "quorum.agents.rules:negotiator",
-        "planner": "quorum.agents.rules:planner",
-        "naive": "quorum.agents.naive:component",
-        "tom": "quorum.agents.tom:component",
-        "llamac": "quorum.agents.llamac:component",
-        "cmas": "quorum.agents.baselines.teams:cmas",
-        "hmas1": "quorum.agents.baselines.teams:hmas1",
-        "hmas2": "quorum.agents.baselines.teams:hmas2",
-        "dmas": "quorum.agents.baselines.teams:dmas",
-        "debaters": "quorum.agents.baselines.teams:debaters",
-        "drwell": "quorum.agents.drwell:component",
-    },
-    _component,
-)
-topologies: Registry[Component[Any, TopologyContext, Topology]] = Registry(
-    "topology",
-    "topologies",
-    "topology",
-    "quorum.topologies",
-    {
-        "individual": "quorum.topologies.plain:individual",
-        "debate": "quorum.topologies.plain:debate",
-        "chain": "quorum.topologies.plain:chain",
-        "centralized": "quorum.topologies.centralized:component",
-        "hybrid": "quorum.topologies.centralized:hybrid",
-        "hierarchy": "quorum.topologies.hierarchy:component",
-        "decentralized": "quorum.topologies.plain:decentralized",
-        "dialogue": "quorum.topologies.dialogue:component",
-        "negotiation": "quorum.topologies.negotiation:component",
-        "graph": "quorum.topologies.graph:component",
-        "dytopo": "quorum.topologies.dytopo:component",
-        "random": "quorum.topologies.dytopo:random",
-        "learned": "quorum.topologies.learned:component",
-    },
-    _component,
-)
-providers: Registry[Component[Any, None, Model]] = Registry(
-    "provider",
-    "providers",
-    "llm",
-    "quorum.providers",
-    {
-        "simulated": "quorum.experiments.configuration.providers.simulated:component",
-        "replay": "quorum.experiments.configuration.providers.replay:component",
-        "openai": "quorum.experiments.configuration.providers.remote:openai",
-        "anthropic": "quorum.experiments.configuration.providers.remote:anthropic",
-        "litellm": "quorum.experiments.configuration.providers.remote:litellm",
-    },
-    _component,
-)
-extensions: Registry[Component[Any, ExtensionContext, Extension]] = Registry(
-    "extension",
-    "extensions",
-    "extension",
-    "quorum.extensions",
-    {
-        "repair": "maeil.extensions.repair.gate:component",
-        "describe": "maeil.extensions.describe.describing:component",
-        "predictions": "maeil.extensions.predictions:component",
-    },
-    _component,
-)
+def _registry(kind: str, group: str, plural: str = "") -> Registry[Any]:
+    plural = plural or f"{kind}s"
+    return Registry(kind, plural, group, f"quorum.{plural}", _BUILTIN[plural], _component)
+
+
+worlds: Registry[Component[Any, None, World]] = _registry("world", "env")
+minds: Registry[Component[Any, TeamContext, Sequence[Mind]]] = _registry("mind", "agents")
+topologies: Registry[Component[Any, TopologyContext, Topology]] = _registry("topology", "topology", "topologies")
+providers: Registry[Component[Any, None, Model]] = _registry("provider", "llm")
+extensions: Registry[Component[Any, ExtensionContext, Extension]] = _registry("extension", "extension")
 """Methods that take part in the loop."""
-engines: Registry[Component[Any, None, Any]] = Registry(
-    "engine",
-    "engines",
-    "engine",
-    "quorum.engines",
-    {
-        "local": "quorum.experiments.sweep.engines.local:component",
-        "ray": "quorum.experiments.sweep.engines.on_ray:component",
-        "slurm": "quorum.experiments.sweep.engines.slurm:component",
-    },
-    _component,
-)
+engines: Registry[Component[Any, None, Any]] = _registry("engine", "engine")
 """What runs the cells of a sweep: no part of a cell's configuration."""
+
 REGISTRIES: tuple[Registry[Any], ...] = (worlds, minds, topologies, providers)
 """Every registry of a cell, in the order in which their groups stand in a configuration."""

@@ -23,7 +23,7 @@ from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.extension_errors import as_extension_error
 from quorum.experiments.common.files import write_all
 from quorum.experiments.common.run_files import LARGEST_META, META, DamagedFile, RunFiles
-from quorum.experiments.episode.answering_models import AnsweringModels, answering_models
+from quorum.experiments.episode.record import AnsweringModels, answering_models
 from quorum.experiments.results.run_folder import METRICS, RunFolder, contradicts_itself, read_whole_trace
 from quorum.experiments.results.summary import print_aligned, shown
 

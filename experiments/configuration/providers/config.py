@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
@@ -15,38 +17,7 @@ from quorum.agents.llm.protocol import MaxTokensKey, Structured, ThinkingEffort,
 from quorum.experiments.configuration.secrets import looks_like_a_key
 
 _THINKING = "llm.effort, llm.thinking_tokens"
-_ADDRESS = "llm.base_url, llm.api_key_env"
-_WHOLE = "one whole answer is read of every response"
-FIELDS_WITH_KEYS = {
-    **dict.fromkeys(("model", "models"), "llm.model, llm.fallback"),
-    **dict.fromkeys(("messages", "system", "prompt", "input", "instructions"), "the templates (prompts)"),
-    **dict.fromkeys(("max_tokens", "max_completion_tokens", "max_output_tokens", "num_predict"), "llm.max_tokens"),
-    "temperature": "llm.temperature",
-    "top_p": "llm.top_p",
-    **dict.fromkeys(("stop", "stop_sequences"), "llm.stop"),
-    "seed": "llm.sampling_seed",
-    **dict.fromkeys(
-        (
-            "response_format", "tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "format",
-            "json_schema", "grammar", "guided_json", "guided_grammar", "guided_regex", "guided_choice",
-            "structured_outputs", "output_format", "output_config",
-        ),
-        "llm.structured",
-    ),
-    **dict.fromkeys(
-        (
-            "reasoning", "reasoning_effort", "effort", "thinking", "think", "enable_thinking", "thinking_budget",
-            "thinking_config", "reasoning_budget", "reasoning_budget_tokens", "include_reasoning",
-        ),
-        _THINKING,
-    ),
-    "service_tier": "llm.service_tier",
-    **dict.fromkeys(("prompt_cache_key", "cache_control"), "llm.prompt_cache"),
-    **dict.fromkeys(("n", "best_of", "stream", "stream_options"), _WHOLE),
-    **dict.fromkeys(("api_key", "api_base", "base_url"), _ADDRESS),
-    "extra_headers": "llm.extra_headers",
-    "timeout": "llm.deadline",
-}  # fmt: skip
+FIELDS_WITH_KEYS: Mapping[str, str] = json.loads(Path(__file__).with_name("fields_with_keys.json").read_bytes())
 """Fields of the body of any format, and the key of the configuration that is for each."""
 _INNER = {"chat_template_kwargs": frozenset({"enable_thinking", "thinking", "reasoning_effort", "thinking_budget"})}
 """Fields of maps in the body that are for thinking."""
