@@ -54,9 +54,9 @@ def main() -> None:
         os.sync()
         for _ in range(2):
             begin = time.perf_counter()
-            there = SweepFolder(folder, "s").look(cells)
+            done, damaged = SweepFolder(folder, "s").look(cells)
             seconds = time.perf_counter() - begin
-            assert len(there.done) == arguments.n, there.damaged
+            assert len(done) == arguments.n, damaged
             print(
                 f"{arguments.n:,} cells, {size / 1e9:.2f} GB: {seconds:.1f} s,"
                 f" {seconds / arguments.n * 1e3:.2f} ms a cell, {size / seconds / 1e6:,.0f} MB/s"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections import OrderedDict
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 import orjson
@@ -81,7 +81,7 @@ class Parents:
     """The runs that this process has read, each once as long as branches ask for it."""
 
     def __init__(self) -> None:
-        self._read: OrderedDict[Path, Parent] = OrderedDict()
+        self._read = lru_cache(_KEPT)(Parent.open)
         self._reading = threading.Lock()
 
     def open(self, run: Path) -> Parent:
@@ -93,12 +93,8 @@ class Parents:
         Raises:
             UserError: there is no such run, or it cannot be replayed.
         """
-        with self._reading:
-            parent = self._read.pop(run, None) or Parent.open(run)
-            self._read[run] = parent
-            if len(self._read) > _KEPT:
-                self._read.popitem(last=False)
-            return parent
+        with self._reading:  # or else branches of one run that start together would all read it
+            return self._read(run)
 
     def branch(self, planned: PlannedBranchCell) -> PlannedBranch:
         """Make a planned branch ready to run; this reads the recorded answers of its models again.

@@ -105,6 +105,11 @@ def options(config_dir: Path | None = None) -> tuple[Option, ...]:
     return tuple(sorted(found, key=lambda o: (order.index(o.group) if o.group in order else len(order), o.group)))
 
 
+def option_names(group: str, config_dir: Path | None) -> list[str]:
+    """Return the names of the options of a group."""
+    return sorted({option.name for option in options(config_dir) if option.group == group})
+
+
 def contents(folders: Sequence[Path]) -> str | None:
     """Return a digest of the option files of folders; None if there is too much to read."""
     digest = hashlib.sha256()

@@ -25,10 +25,11 @@ from quorum.experiments.configuration.catalogue import (
     SWEEP_GROUPS,
     contents,
     group_names,
+    option_names,
     options,
 )
 from quorum.experiments.configuration.checked_values import shown_value
-from quorum.experiments.configuration.member_values import expand_members, expand_presets
+from quorum.experiments.configuration.member_values import expand
 from quorum.experiments.configuration.option_files import broken_yaml, check_option
 from quorum.experiments.configuration.overrides import parse, single_values
 from quorum.experiments.configuration.secrets import refuse_environment
@@ -86,7 +87,7 @@ class Composer:
 
     def options(self, group: str) -> list[str]:
         """Return the options of a group, those of the user's folder among them."""
-        return sorted({option.name for option in options(self._config_dir) if option.group == group})
+        return option_names(group, self._config_dir)
 
     def plain(self, overrides: Sequence[Override]) -> dict[str, Any]:
         """Compose and resolve a configuration.
@@ -129,8 +130,7 @@ class Composer:
             self._check_groups(overrides)
             self._check_files(overrides)
             template = _composed("config", [*self._search_path, *map(_opened, overrides)])
-        expand_presets(template, self._folders)
-        expand_members(template, self._folders)
+        expand(template, self._folders)
         return template
 
     def _once(self, reason: object, compose: Callable[[], T]) -> T:

@@ -11,8 +11,9 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.configuration.catalogue import CONFIGS, options
-from quorum.experiments.configuration.member_values import expand_members, expand_presets
+from quorum.experiments.configuration.catalogue import CONFIGS, option_names
+from quorum.experiments.configuration.leaves import leaves
+from quorum.experiments.configuration.member_values import expand
 from quorum.experiments.configuration.members import MEMBERS
 from quorum.experiments.configuration.option_files import option_values
 from quorum.experiments.configuration.overrides import parse, single_values
@@ -53,13 +54,13 @@ def edited(plain: Mapping[str, Any], arguments: Sequence[str], config_dir: Path 
     """
     overrides = parse(arguments)
     single_values(overrides)
-    _refuse_open(plain)
+    if any("${" in key or (isinstance(leaf, str) and "${" in leaf) for key, leaf in leaves(plain)):  # it is untrusted
+        raise UserError("its configuration holds '${', which a resolved one does not")
     template = OmegaConf.create(dict(plain))
     folders = (*([config_dir] if config_dir is not None else []), CONFIGS)
     for override in sorted(overrides, key=lambda found: "." in found.key_or_group):  # groups come before values in them
         _apply(template, override, folders)
-    expand_presets(template, folders)
-    expand_members(template, folders)
+    expand(template, folders)
     refuse_environment(OmegaConf.to_container(template, resolve=False))
     try:
         return resolved(template)
@@ -103,7 +104,7 @@ def _apply(template: DictConfig, override: Override, folders: tuple[Path, ...]) 
         keys = ", ".join(f"{group}.{name}" for name in template[group])
         raise UserError(f"{key}: it is a group of values, which has no options", f"Give one of them: {keys}.")
     elif key == group:
-        known = [option.name for option in options(folders[0]) if option.group == group]
+        known = option_names(group, folders[0])
         if value not in known:
             raise UserError(f"{group}: there is no option {value!r}", choices_hint(str(value), "They are", known))
         template[group] = dict(option_values(group, str(value), folders))
@@ -128,16 +129,3 @@ def _check_key(template: DictConfig, key: str) -> None:
     known = [str(found) for found in siblings] if isinstance(siblings, DictConfig) else []
     if name not in known and not is_open(key):
         raise UserError(f"{key}: there is no such key", choices_hint(name, f"Keys of {above}", known))
-
-
-def _refuse_open(value: Any) -> None:
-    """Make sure that nothing in an untrusted configuration is resolved again."""
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            _refuse_open(key)
-            _refuse_open(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            _refuse_open(inner)
-    elif isinstance(value, str) and "${" in value:
-        raise UserError("its configuration holds '${', which a resolved one does not")

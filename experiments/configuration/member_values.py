@@ -18,7 +18,7 @@ from typing import Any
 from omegaconf import DictConfig, ListConfig, OmegaConf, open_dict
 
 from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.configuration.catalogue import options
+from quorum.experiments.configuration.catalogue import option_names
 from quorum.experiments.configuration.option_files import option_values
 from quorum.experiments.configuration.registry import minds
 from quorum.experiments.configuration.secrets import refuse_environment
@@ -28,16 +28,17 @@ GROUP, MEMBERS = "agents", "members"
 _PROMPTS = "prompts"
 
 
-def expand_members(template: DictConfig, folders: tuple[Path, ...]) -> None:
-    """Put the values of minds in the place of their names.
+def expand(template: DictConfig, folders: tuple[Path, ...]) -> None:
+    """Put the values of presets and of minds in the place of their names.
 
     Args:
         template: a composed configuration; it is changed. Interpolations stay open.
         folders: with the files of the options, the first of a name counting.
 
     Raises:
-        UserError: there is no such mind, or a value of one is read from the environment.
+        UserError: there is no such preset or mind, or a value of one is read from the environment.
     """
+    _expand_presets(template, folders)
     agents = OmegaConf.select(template, GROUP)
     for place, among, key in list(_places(agents)) if isinstance(agents, DictConfig) else ():
         own = OmegaConf.to_container(among, resolve=False, throw_on_missing=False)
@@ -66,18 +67,14 @@ def _values(said: Any, place: str, template: DictConfig, folders: tuple[Path, ..
         names = (str(key) for key in template[GROUP] if key not in (MEMBERS, LEADER))
         base: Mapping[str, Any] = {key: f"${{{GROUP}.{key}}}" for key in names}
         return _layered(base, own, place, template, folders)
-    if name in minds.names() and name not in _options(GROUP, folders):
+    if name in minds.names() and name not in option_names(GROUP, folders[0]):
         return own  # of a plug-in that has no file: all its values must be here
     rest = {key: value for key, value in own.items() if key != "name"}
     return _layered(_option(GROUP, str(name), place, folders), rest, place, template, folders)
 
 
-def _options(group: str, folders: tuple[Path, ...]) -> list[str]:
-    return [option.name for option in options(folders[0]) if option.group == group]
-
-
 def _option(group: str, name: str, place: str, folders: tuple[Path, ...]) -> Mapping[str, Any]:
-    known = _options(group, folders)
+    known = option_names(group, folders[0])
     if name not in known:
         raise UserError(f"{place}: there is no option {name!r} of {group}", choices_hint(name, "They are", known))
     return option_values(group, name, folders)
@@ -115,20 +112,12 @@ _MODELS = "llm"
 _SHARED = "shared/"
 
 
-def expand_presets(template: DictConfig, folders: tuple[Path, ...]) -> None:
-    """Put the values of presets in the place of their names, wherever values of a model stand in `llm`.
-
-    Args:
-        template: a composed configuration; it is changed.
-        folders: with the files of the options, the first of a name counting.
-
-    Raises:
-        UserError: there is no such preset.
-    """
+def _expand_presets(template: DictConfig, folders: tuple[Path, ...]) -> None:
+    """Put the values of presets in the place of their names, wherever values of a model stand in `llm`."""
     llm = OmegaConf.select(template, _MODELS)
     if not isinstance(llm, DictConfig):
         return
-    known = [option.name for option in options(folders[0]) if option.group == _MODELS]
+    known = option_names(_MODELS, folders[0])
     for where, values, usual in list(_model_places(llm)):
         name = values.get(PRESET)
         if name is None:

@@ -21,6 +21,7 @@ from maeil.user_errors import UserError, choices_hint
 from quorum.agents.prompting.requests import TURNS
 from quorum.experiments.configuration.checked_values import checked, component_values
 from quorum.experiments.configuration.extensions import extension_values, together
+from quorum.experiments.configuration.leaves import leaves
 from quorum.experiments.configuration.members import MEMBERS, members_of, without_members
 from quorum.experiments.configuration.providers.config import (
     OF_THE_GROUP,
@@ -302,7 +303,7 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
     Raises:
         UserError: what is wrong, one line for each key.
     """
-    _check_data(raw, "")
+    _check_data(raw)
     groups = {registry.group: registry for registry in REGISTRIES}
     earlier = _OF_EARLIER_VERSIONS if recorded else ()
     rest = {key: value for key, value in raw.items() if key not in (*groups, *_OF_THE_LOOP, *earlier)}
@@ -436,20 +437,13 @@ def _of_model(values: ComponentConfig) -> ModelConfig:
     return values
 
 
-def _check_data(value: Any, key: str) -> None:
+def _check_data(raw: Mapping[str, Any]) -> None:
     """Make sure that the values are data that JSON can hold."""
-    if value is None or type(value) in (str, int, bool):
-        return
-    if isinstance(value, Mapping):
-        for name, part in value.items():
-            _check_data(part, f"{key}.{name}".lstrip("."))
-    elif isinstance(value, list):
-        for index, part in enumerate(value):
-            _check_data(part, f"{key}.{index}")
-    elif not isinstance(value, float):
-        raise UserError(f"{key}: {value!r} is not a number, a text, a list or a map")
-    elif not math.isfinite(value):
-        raise UserError(f"{key}: {value} is not a finite number")
+    for key, value in leaves(raw):
+        if value is not None and type(value) not in (str, int, bool) and not isinstance(value, float):
+            raise UserError(f"{key}: {value!r} is not a number, a text, a list or a map")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UserError(f"{key}: {value} is not a finite number")
 
 
 def _check_common_knobs(knobs: Knobs, parts: Mapping[str, ComponentConfig]) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from maeil.user_errors import UserError
+from quorum.experiments.configuration.leaves import texts
 
 _READS_ENVIRONMENT = re.compile(r"\$\{\s*oc\s*\.\s*env\b|\$\{[^:{}]*\$\{[^{}]*\}[^:{}]*:")
 """`${oc.env:...}`, wherever it stands in a value; or a resolver whose name is not written out."""
@@ -39,7 +40,7 @@ def refuse_environment(unresolved: Any) -> None:
     Raises:
         UserError: one is.
     """
-    for key, value in _texts(unresolved):
+    for key, value in texts(unresolved):
         if _READS_ENVIRONMENT.search(value) and not key.endswith(_NAMES_A_KEY):
             raise UserError(
                 f"{key}: it is read from the environment, and what a configuration holds is written to disk",
@@ -55,7 +56,7 @@ def refuse_secrets(configuration: Any) -> None:
             a key.
     """
     variables = _key_variables()
-    for key, value in _texts(configuration):
+    for key, value in texts(configuration):
         if key.endswith(_NAMES_A_KEY):
             continue  # another check distinguishes names from keys
         if (name := _held(value, variables)) is not None:
@@ -85,15 +86,3 @@ def _key_variables() -> Mapping[str, str]:
 
 def _held(text: str, variables: Mapping[str, str]) -> str | None:
     return next((name for name, value in variables.items() if value in text), None)
-
-
-def _texts(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every text of a configuration with its dotted key."""
-    if isinstance(value, str):
-        yield key, value
-    elif isinstance(value, Mapping):
-        for name, part in value.items():
-            yield from _texts(part, f"{key}.{name}".lstrip("."))
-    elif isinstance(value, list):
-        for part in value:
-            yield from _texts(part, key)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from omegaconf import DictConfig, OmegaConf
 
+from quorum.experiments.configuration.leaves import texts
 from quorum.experiments.configuration.secrets import refuse_secrets
 
 if TYPE_CHECKING:
@@ -91,17 +92,11 @@ class Template:
 
 def _references(value: Any) -> Iterator[str | None]:
     """Return the keys that interpolations refer to; None for one that is more than the name of a key."""
-    if isinstance(value, Mapping):
-        for part in value.values():
-            yield from _references(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _references(part)
-    elif isinstance(value, str) and "${" in value:
-        for reference in _REFERENCE.findall(value):
+    for _, text in texts(value):
+        for reference in _REFERENCE.findall(text):
             absolute = _KEY.fullmatch(reference) and not reference.startswith(".")
             yield reference if absolute else None
-        if "${" in _REFERENCE.sub("", value):
+        if "${" in _REFERENCE.sub("", text):
             yield None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -117,12 +117,13 @@ def as_recorded(recorded: Replay, request: Request) -> Request:
     return recorded.as_recorded(grounded(request)) or recorded.as_recorded(request) or request
 
 
+@dataclass(frozen=True, slots=True)
 class ConfiguredModel:
     """The outermost wrapper: the configuration decides how answers are drawn, and the record says who asked.
 
     A prompt that the model's context has no room for ends the episode (`ContextExceeded`).
 
-    Args:
+    Attributes:
         model: what answers.
         participant: who asks.
         sampling: how answers are drawn, those for one agent.
@@ -132,24 +133,13 @@ class ConfiguredModel:
         prepare: makes the request that is sent of the one that is asked; None sends it as it is.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        participant: str,
-        sampling: Sampling,
-        more: int = 0,
-        *,
-        sample: int = 0,
-        deadline: Callable[[Origin], float | None] = lambda _: None,
-        prepare: Callable[[Request], Request] | None = None,
-    ) -> None:
-        self._model = model
-        self._participant = participant
-        self._sampling = sampling
-        self._more = more
-        self._first_sample = sample
-        self._deadline = deadline
-        self._prepare = prepare
+    model: Model
+    participant: str
+    sampling: Sampling
+    more: int = 0
+    sample: int = 0
+    deadline: Callable[[Origin], float | None] = lambda _: None
+    prepare: Callable[[Request], Request] | None = None
 
     async def complete(self, request: Request) -> Reply:
         """Ask, as the configuration says.
@@ -158,26 +148,26 @@ class ConfiguredModel:
             ContextExceeded: the prompt and its answer do not fit into the model's context.
             LanguageModelError: there is no answer.
         """
-        origin = request.origin or Origin(self._participant, 0)
-        _log.debug("%s asks in step %d: %d messages", self._participant, origin.t, len(request.messages))
-        longest = self._sampling.max_tokens + self._more * (request.agents - 1)
-        sampling = replace(self._sampling, max_tokens=longest)
+        origin = request.origin or Origin(self.participant, 0)
+        _log.debug("%s asks in step %d: %d messages", self.participant, origin.t, len(request.messages))
+        longest = self.sampling.max_tokens + self.more * (request.agents - 1)
+        sampling = replace(self.sampling, max_tokens=longest)
         request = replace(
             request,
             sampling=sampling,
-            sample=self._first_sample + request.sample,
+            sample=self.sample + request.sample,
             origin=origin,
-            deadline=self._deadline(origin),
+            deadline=self.deadline(origin),
         )
-        if self._prepare is not None:
-            request = self._prepare(request)
+        if self.prepare is not None:
+            request = self.prepare(request)
         try:
-            reply = await self._model.complete(request)
+            reply = await self.model.complete(request)
         except ContextOverflow as error:
-            raise ContextExceeded(f"{self._participant}: {error}") from error
+            raise ContextExceeded(f"{self.participant}: {error}") from error
         _log.debug(
             "%s answers %s: %d tokens read, %d written, %.2f s, %d requests, %d repairs%s",
-            reply.model, self._participant, reply.usage.prompt, reply.usage.completion, reply.seconds, reply.attempts,
+            reply.model, self.participant, reply.usage.prompt, reply.usage.completion, reply.seconds, reply.attempts,
             reply.repairs, ", from the cache" if reply.cache_hit else "",
         )  # fmt: skip
         return reply
@@ -188,10 +178,11 @@ LONGEST_WAIT = 30.0
 """Seconds: the first wait of our own choice between two tries, and the longest."""
 
 
+@dataclass
 class EpisodeModels:
     """Gives each participant of an episode, by name, the language model that it thinks with.
 
-    Args:
+    Attributes:
         configuration: of the episode.
         pool: what is shared with other episodes.
         books: what its calls are entered in.
@@ -200,25 +191,18 @@ class EpisodeModels:
         sample: which of several draws of one episode its answers are for; each has its own answers.
     """
 
-    def __init__(
-        self,
-        configuration: Configuration,
-        pool: ModelPool,
-        books: CallBooks,
-        cell: str = "",
-        recorded: Replay | None = None,
-        *,
-        sample: int = 0,
-    ) -> None:
-        self._sample = sample
-        self._cell = cell
-        self._configuration = configuration
-        self._pool = pool
-        self._books = books
-        self._spending = books.spending if recorded is not None else None
-        self._recorded = recorded
-        self.given: dict[str, Model] = {}
-        """The models that were asked for, by participant."""
+    configuration: Configuration
+    pool: ModelPool
+    books: CallBooks
+    cell: str = ""
+    recorded: Replay | None = None
+    sample: int = 0
+    given: dict[str, Model] = field(default_factory=dict)
+    """The models that were asked for, by participant."""
+
+    def __post_init__(self) -> None:
+        """Note whether the calls were paid for elsewhere, and count in the budget all the same."""
+        self._spending = self.books.spending if self.recorded is not None else None
 
     def __call__(self, participant: str) -> Model:
         """Return the model of a participant.
@@ -227,68 +211,68 @@ class EpisodeModels:
             UserError: there is none: no key, a package is missing, nothing was recorded.
         """
         if participant not in self.given:
-            config = self._configuration.llm_of(participant)
-            if self._recorded is not None:
-                self.given[participant] = self._replayed(self._recorded, participant)
+            config = self.configuration.llm_of(participant)
+            if self.recorded is not None:
+                self.given[participant] = self._replayed(self.recorded, participant)
             elif isinstance(config, replay.ReplayConfig):
-                self._recorded = replay.build(config, None)
-                self.given[participant] = self._replayed(self._recorded, participant)
+                self.recorded = replay.build(config, None)
+                self.given[participant] = self._replayed(self.recorded, participant)
             else:
                 self.given[participant] = self._of_roles(self._live(config, participant), participant)
         return self.given[participant]
 
     def _of_roles(self, model: Model, participant: str) -> Model:
         """Return the model of a participant, with the models of those roles that have their own."""
-        c = self._configuration
+        c = self.configuration
         special = {role: self._live(c.llm_of(participant, role), participant, role) for role in c.llm.special_roles}
         return ByRole(model, special) if special else model
 
     def _live(self, config: ModelConfig, participant: str, role: str = "") -> Model:
         if not isinstance(config, ProviderConfig):
             raise TypeError(f"llm={config.name}: the values of a provider must be a ProviderConfig")
-        seeds = self._configuration.seeds.child("models").child(participant)
+        seeds = self.configuration.seeds.child("models").child(participant)
         seeds = seeds.child(role) if role else seeds
         model, price = self._reached(config, seeds)
         fallbacks = [
             self._fallback(other, seeds.child("fallback").child(index))
-            for index, other in enumerate(self._configuration.fallbacks_of(config))
+            for index, other in enumerate(self.configuration.fallbacks_of(config))
         ]
         with as_user_errors(config):
             stack = build_stack(
                 model,
                 name=config.label,
-                max_repairs=self._configuration.max_repairs,
-                spending=self._books.spending,
+                max_repairs=self.configuration.max_repairs,
+                spending=self.books.spending,
                 price=price,
                 priced=config.priced,
                 fallbacks=fallbacks,
-                sink=self._books.enter,
-                keep=self._books.keep,
-                under_way=self._pool.under_way,
+                sink=self.books.enter,
+                keep=self.books.keep,
+                under_way=self.pool.under_way,
             )
         return ConfiguredModel(
             stack,
             participant,
-            sampling_of(config, self._sample),
+            sampling_of(config, self.sample),
             config.max_tokens_per_agent,
-            sample=first_sample(self._configuration.episode, self._sample),
+            sample=first_sample(self.configuration.episode, self.sample),
             deadline=partial(deadline_of, config.deadlines, config.deadline),
             prepare=grounded if config.grounded_schema else None,
         )
 
     def _reached(self, config: ProviderConfig, seeds: Seeds) -> tuple[Model, Price | None]:
         """Return a model with its limits, retries and cache, and its price."""
-        client = self._pool.client(config)
+        client = self.pool.client(config)
         caching = None
         if config.caches:
-            cache = self._pool.cache(Path(config.cache_path) if config.cache_path else default_cache())
+            cache = self.pool.cache(Path(config.cache_path) if config.cache_path else default_cache())
             caching = partial(Cached, cache=cache, identity=client.identity, sampled=config.cache is True)
         price = config.price or client.model.price
         model = with_access(
-            self._pool.model(client, self._cell),
+            self.pool.model(client, self.cell),
             rng=random.Random(seeds.integer()),
             retry=RetryRules(config.tries, config.rate_limited_tries, config.max_wait, FIRST_WAIT, LONGEST_WAIT),
-            limits=self._pool.limits(client),
+            limits=self.pool.limits(client),
             caching=caching,
             price=price,
         )
@@ -299,7 +283,7 @@ class EpisodeModels:
             raise UserError(f"llm.fallback: {config.name} cannot stand in the place of a model")
         model, price = self._reached(config, seeds)
         name = f"{provider_name(config.name, config.label, config.address)}/{config.label}"
-        return Fallback(name, model, partial(drawn_for, config, draw=self._sample), config.priced or price is not None)
+        return Fallback(name, model, partial(drawn_for, config, draw=self.sample), config.priced or price is not None)
 
     def _replayed(self, recorded: Replay, participant: str) -> Model:
         stack = build_stack(
@@ -307,12 +291,12 @@ class EpisodeModels:
             name="replay",
             spending=self._spending,
             priced=True,
-            max_repairs=self._configuration.max_repairs,
+            max_repairs=self.configuration.max_repairs,
             widens=recorded.knows,
-            sink=self._books.enter if self._spending is None else self._books.enter_recorded,
-            keep=self._books.keep,
+            sink=self.books.enter if self._spending is None else self.books.enter_recorded,
+            keep=self.books.keep,
         )
         sampling = recorded.sampling_of(participant)
         prepare = partial(as_recorded, recorded)
-        sample = first_sample(self._configuration.episode, self._sample)
+        sample = first_sample(self.configuration.episode, self.sample)
         return ConfiguredModel(stack, participant, sampling, sample=sample, prepare=prepare)

@@ -242,9 +242,9 @@ def sweep_status(plan: SweepPlan, folder: SweepFolder, request: SweepRequest) ->
     Raises:
         UserError: there are results of other code, and they are not accepted.
     """
-    there = folder.look(plan.cells)
-    broken = lines.broken(plan.cells, there.done)
-    done = {name: cell for name, cell in there.done.items() if name not in broken}
+    found, damaged = folder.look(plan.cells)
+    broken = lines.broken(plan.cells, found)
+    done = {name: cell for name, cell in found.items() if name not in broken}
     if not request.accept_versions:
         _check_versions(folder.path, done.values(), CodeVersion.of(provenance()))
     costs = Costs()
@@ -255,7 +255,7 @@ def sweep_status(plan: SweepPlan, folder: SweepFolder, request: SweepRequest) ->
     again = {name for name, cell in done.items() if cell.failed} if request.retry_failed else set()
     held = lines.held(plan.cells, done, again)
     missing = [cell for cell in plan.cells if (cell.name not in done and cell.name not in held) or cell.name in again]
-    return SweepStatus(plan.cells, done, {**there.damaged, **broken}, lines.in_order(missing), costs)
+    return SweepStatus(plan.cells, done, {**damaged, **broken}, lines.in_order(missing), costs)
 
 
 def _check_versions(folder: Path, done: Iterable[FinishedCell], present: CodeVersion) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,19 +57,6 @@ class SweepCommand:
         return shlex.join(("quorum", self.verb, *self.words, *self.options))
 
 
-@dataclass(frozen=True, slots=True)
-class CellsThere:
-    """The cells of a plan of which there is a folder.
-
-    Attributes:
-        done: those that are done, by name.
-        damaged: what is wrong with the others, by name.
-    """
-
-    done: Mapping[str, FinishedCell]
-    damaged: Mapping[str, str]
-
-
 class SweepFolder:
     """The folder of a sweep.
 
@@ -99,16 +86,16 @@ class SweepFolder:
                 "Give another folder: --out DIR.",
             ) from error
 
-    def look(self, cells: Iterable[PlannedCell]) -> CellsThere:
-        """Read every byte of the cells that are there: which of them are done, and which are damaged."""
+    def look(self, cells: Iterable[PlannedCell]) -> tuple[dict[str, FinishedCell], dict[str, str]]:
+        """Read every byte of the cells that are there; return those that are done, and why others are damaged."""
         try:
             present = {entry.name for entry in os.scandir(self.path)}
         except FileNotFoundError:
-            return CellsThere({}, {})
+            return {}, {}
         there = [cell for cell in cells if cell.name in present]
         with ThreadPoolExecutor(_READ_AT_ONCE) as threads:
             found = list(threads.map(self._look_at, there))
-        return CellsThere(
+        return (
             {cell.name: one for cell, one in zip(there, found, strict=True) if isinstance(one, FinishedCell)},
             {cell.name: one for cell, one in zip(there, found, strict=True) if isinstance(one, str)},
         )

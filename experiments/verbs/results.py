@@ -95,9 +95,34 @@ def results(
       quorum results runs/talk --credit agent --credit message --write
     """
     kinds = _kinds(credit or [])
-    _check(
-        kinds, sql=sql, per=per, recompute=recompute, write=write, idle_from=idle_from, as_csv=as_csv, as_json=as_json
+    computed, strange = recompute or kinds, [kind for kind in kinds if per not in (None, kind.per)]
+    refusals = (
+        (as_csv and as_json, "--csv and --json are two formats of the same: give one of them", ""),
+        (
+            (computed or per is not None) and (sql is not None or as_csv),
+            "--recompute, --per and --credit: they print a table or --json",
+            "Leave --sql and --csv out, or ask twice.",
+        ),
+        (write and not computed, "--write: it keeps what --recompute computes", "Add --recompute."),
+        (
+            write and per is not None,
+            "--write: metrics.json holds the metrics, not the table of --per",
+            "Leave one out.",
+        ),
+        (
+            idle_from and (write or set(kinds) != {"agent"}),
+            "--idle-from: it belongs to --credit agent, and metrics.json holds credits from the first step on",
+            "Add --credit agent and no other credit, and leave --write out.",
+        ),
+        (
+            strange,
+            f"--per {per} --credit {', '.join(strange)}: this table has no such column",
+            f"Give --per {', '.join(kind.per for kind in strange)}.",
+        ),
     )
+    for refused, message, hint in refusals:
+        if refused:
+            raise UserError(message, hint)
     if per is not None:
         _show_breakdowns(_runs(folders), per, kinds, idle_from, as_json=as_json)
     elif recompute or kinds:
@@ -112,43 +137,6 @@ def _kinds(names: list[str]) -> list[Kind]:
     from quorum.experiments.blame.credit import kinds_of
 
     return kinds_of(names)
-
-
-def _check(
-    kinds: Collection[Kind],
-    *,
-    sql: str | None,
-    per: str | None,
-    recompute: bool,
-    write: bool,
-    idle_from: int,
-    as_csv: bool,
-    as_json: bool,
-) -> None:
-    """Refuse options that exclude each other.
-
-    Raises:
-        UserError: two of them do.
-    """
-    if as_csv and as_json:
-        raise UserError("--csv and --json are two formats of the same: give one of them")
-    computed = recompute or kinds
-    if (computed or per is not None) and (sql is not None or as_csv):
-        raise UserError(
-            "--recompute, --per and --credit: they print a table or --json", "Leave --sql and --csv out, or ask twice."
-        )
-    if write and not computed:
-        raise UserError("--write: it keeps what --recompute computes", "Add --recompute.")
-    if per is not None and write:
-        raise UserError("--write: metrics.json holds the metrics, not the table of --per: leave one of them out")
-    if idle_from and write:
-        raise UserError("--idle-from: metrics.json holds credits from the first step on: leave --write out")
-    if idle_from and set(kinds) != {"agent"}:
-        raise UserError("--idle-from: it belongs to --credit agent", "Add --credit agent, and no other credit.")
-    if per is not None and (others := [kind for kind in kinds if kind.per != per]):
-        raise UserError(
-            f"--per {per} --credit {others[0]}: this table has no such column", f"Give --per {others[0].per}."
-        )
 
 
 def _runs(folders: list[Path]) -> list[Path]:

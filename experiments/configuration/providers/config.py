@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,6 +14,7 @@ from maeil.component import ComponentConfig, Usual
 from maeil.user_errors import Withheld
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import MaxTokensKey, Structured, ThinkingEffort, ThinkingFormat
+from quorum.experiments.configuration.leaves import texts
 from quorum.experiments.configuration.secrets import looks_like_a_key
 
 _THINKING = "llm.effort, llm.thinking_tokens"
@@ -42,7 +43,7 @@ def free_fields(fields: Mapping[str, Any]) -> Mapping[str, Any]:
             raise ValueError(f"{name} has its own place: {FIELDS_WITH_KEYS[name]}")
         if inner := sorted(_INNER.get(name, frozenset()) & (value.keys() if isinstance(value, Mapping) else set())):
             raise ValueError(f"{name}.{inner[0]} has its own place: {_THINKING}")
-    if any(_is_secret(text) for text in _texts(fields)):
+    if any(_is_secret(text) for _, text in texts(fields)):
         raise Withheld("a value looks like a key: keys come from the environment alone (llm.api_key_env)")
     return fields
 
@@ -69,17 +70,6 @@ def harmless_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
 
 def _is_secret(text: str) -> bool:
     return looks_like_a_key(text) or _SCHEME.match(text) is not None
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for part in value.values():
-            yield from _texts(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _texts(part)
 
 
 OWN = ("base_url", "api_key_env", "model", "prices", "service_tier")

@@ -1,0 +1,28 @@
+"""The values of a configuration, wherever they stand in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+def leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield everything in a configuration that is neither a map nor a list, with its dotted key.
+
+    Args:
+        value: the configuration, or a part of it.
+        key: of the part.
+    """
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from leaves(part, f"{key}.{name}".lstrip("."))
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from leaves(part, f"{key}.{index}")
+    else:
+        yield key, value
+
+
+def texts(value: Any) -> Iterator[tuple[str, str]]:
+    """Yield every text of a configuration, with its dotted key."""
+    return ((key, leaf) for key, leaf in leaves(value) if isinstance(leaf, str))
