@@ -20,14 +20,17 @@ from maeil.user_errors import UserError
 class Takeover:
     """Thinks with one mind up to the branch point, and with another one from there on.
 
+    Minds that are built together may share knowledge. If one of them takes over from its own copy, it knows what it
+    would have known only if its whole team has thought: then the others run as shadows from start to end.
+
     Args:
         before: the mind up to the branch point.
         after: the mind from then on.
-        prefix: knows when the branch point is reached.
+        prefix: knows when the branch point is reached; None: the second mind never takes over.
         shadow: whether the second mind also runs before, as a shadow whose answers are discarded.
     """
 
-    def __init__(self, before: Mind, after: Mind, prefix: Prefix, *, shadow: bool) -> None:
+    def __init__(self, before: Mind, after: Mind, prefix: Prefix | None, *, shadow: bool) -> None:
         self._before = before
         self._after = after
         self._prefix = prefix
@@ -35,33 +38,11 @@ class Takeover:
 
     async def think(self, view: View) -> Thought:
         """Return the thought of the mind in charge."""
-        if self._prefix.live:
+        if self._prefix is not None and self._prefix.live:
             return await self._after.think(view)
         thought = await self._before.think(view)
         if self._shadow:
             await self._after.think(view)
-        return thought
-
-
-class Shadowed:
-    """Thinks with one mind while another one runs as a shadow from start to end; its answers are discarded.
-
-    Minds that are built together may share knowledge. If one of them takes over from its own copy, it knows what it
-    would have known only if its whole team has thought.
-
-    Args:
-        mind: the mind in charge.
-        shadow: the mind that runs alongside; it asks no language model.
-    """
-
-    def __init__(self, mind: Mind, shadow: Mind) -> None:
-        self._mind = mind
-        self._shadow = shadow
-
-    async def think(self, view: View) -> Thought:
-        """Run both minds, and return the thought of the one in charge."""
-        thought = await self._mind.think(view)
-        await self._shadow.think(view)
         return thought
 
 

@@ -38,7 +38,6 @@ from quorum.experiments.episode.branch_minds import (
     DroppingMind,
     ScriptedAnswer,
     ScriptedMind,
-    Shadowed,
     Takeover,
 )
 from quorum.experiments.episode.building import build_topology
@@ -323,7 +322,7 @@ class Branching:
         rebuilt = others and minds.get(config.name).talks
         if config == had and name not in self.named and not rebuilt:
             if config in copied and minds.get(config.name).handover is Handover.SHADOW:
-                return Shadowed(before, after)
+                return Takeover(before, after, None, shadow=True)
             # a mind that has no use for talk is spared it in a team that talks from now on
             spared = isinstance(after, SilentMind) and not isinstance(before, SilentMind)
             return Takeover(before, SilentMind(before), self.prefix, shadow=False) if spared else before

@@ -14,35 +14,6 @@ from quorum.agents.llm.spending import Budget, Spending
 from quorum.experiments.common.run_files import PICTURES, picture_file
 from quorum.experiments.configuration.schema import Configuration
 
-
-class PictureFiles:
-    """Writes the pictures that are asked about.
-
-    Args:
-        folder: of the episode.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._kept: set[str] = set()
-
-    def keep(self, picture: Picture) -> None:
-        """Write a picture, whole or not at all, unless it is there.
-
-        Raises:
-            OSError: it cannot be written.
-        """
-        if picture.hash in self._kept:
-            return
-        (self._folder / PICTURES).mkdir(mode=0o700, exist_ok=True)  # prompts are nobody else's
-        target = self._folder / picture_file(picture.hash)
-        passing = target.with_suffix(".part")
-        with os.fdopen(os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(picture.png)
-        passing.replace(target)
-        self._kept.add(picture.hash)
-
-
 CALLS = "calls.jsonl"
 """The file of an episode that holds its calls."""
 RECORDED = "recorded"
@@ -68,7 +39,7 @@ class CallBooks:
         self.spending = Spending(budget_of(configuration))
         """The budget, and what is used of it."""
         self._folder = folder
-        self._pictures = PictureFiles(folder) if folder is not None else None
+        self._kept: set[str] = set()
         self._file: BinaryIO | None = None
         self._folding = Folding()
 
@@ -90,9 +61,20 @@ class CallBooks:
         self.enter(record)
 
     def keep(self, picture: Picture) -> None:
-        """Keep a picture of a prompt."""
-        if self._pictures is not None:
-            self._pictures.keep(picture)
+        """Keep a picture of a prompt, whole or not at all, unless it is there.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        if self._folder is None or picture.hash in self._kept:
+            return
+        (self._folder / PICTURES).mkdir(mode=0o700, exist_ok=True)  # prompts are nobody else's
+        target = self._folder / picture_file(picture.hash)
+        passing = target.with_suffix(".part")
+        with os.fdopen(os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(picture.png)
+        passing.replace(target)
+        self._kept.add(picture.hash)
 
     def close(self) -> None:
         """Close the file of the calls."""

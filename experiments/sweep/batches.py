@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from rich.console import RenderableType
-from rich.table import Table
 
 from maeil.user_errors import UserError
 from quorum.agents.llm.batches.exchanges import cancel_batches
 from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, BatchRules, orphans
 from quorum.agents.llm.prices import OFFER_BATCHES
 from quorum.agents.llm.providers.base import Provider
-from quorum.experiments.common.consoles import Text
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.schema import Configuration
@@ -84,37 +79,8 @@ def notice_of_batches(folder: Path) -> str:
     return f"{' and '.join(parts)}: engine.batch=true goes on with them" if parts else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Cancelled:
-    """What `--cancel-batches` came to.
-
-    Attributes:
-        folder: of the sweep.
-        batches: that were under way and are ended now.
-        requests: of all batches whose answers were not read yet.
-    """
-
-    folder: Path
-    batches: int
-    requests: int
-
-    def plain(self) -> dict[str, Any]:
-        """Return it as JSON-ready data."""
-        return {"folder": str(self.folder), "cancelled_batches": self.batches, "requests": self.requests}
-
-    def table(self) -> RenderableType:
-        """Return it for the terminal."""
-        table = Table.grid(padding=(0, 2))
-        table.add_row("cancelled", f"{self.batches} batches that were under way")
-        table.add_row("requests", f"{self.requests:,} in all batches whose answers were not read yet")
-        if self.batches:
-            table.add_row("", "What they have answered is paid, and read when the sweep goes on: engine.batch=true.")
-        table.add_row("folder", Text(str(self.folder), overflow="fold"))
-        return table
-
-
-def cancel(folder: Path, cells: Iterable[PlannedCell]) -> Cancelled:
-    """Have the provider end all open batches of a sweep.
+def cancel(folder: Path, cells: Iterable[PlannedCell]) -> dict[str, Any]:
+    """Have the provider end all open batches of a sweep; return how many, as JSON-ready data.
 
     Args:
         folder: of the sweep.
@@ -124,7 +90,7 @@ def cancel(folder: Path, cells: Iterable[PlannedCell]) -> Cancelled:
         UserError: another command is at work in the folder, the journal is damaged, or a provider does not answer.
     """
     if not (folder / BATCHES).exists():
-        return Cancelled(folder, 0, 0)
+        return {"folder": str(folder), "cancelled_batches": 0, "requests": 0}
     with sweep_lock(folder):
         journal = BatchJournal(folder / BATCHES)
         try:
@@ -132,7 +98,7 @@ def cancel(folder: Path, cells: Iterable[PlannedCell]) -> Cancelled:
             number = asyncio.run(_cancel(journal, cells))
         finally:
             journal.close()
-    return Cancelled(folder, number, rows)
+    return {"folder": str(folder), "cancelled_batches": number, "requests": rows}
 
 
 async def _cancel(journal: BatchJournal, cells: Iterable[PlannedCell]) -> int:

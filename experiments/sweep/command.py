@@ -6,10 +6,11 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
+from typing import Any
 
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.configuration.effects import refuse
-from quorum.experiments.sweep.batches import Cancelled, batching_of, cancel, check_batches, notice_of_batches
+from quorum.experiments.sweep.batches import batching_of, cancel, check_batches, notice_of_batches
 from quorum.experiments.sweep.branches import plan_branches, refuse_other_parents
 from quorum.experiments.sweep.engines.choose import choose_engine, split_words
 from quorum.experiments.sweep.estimate import Forecast, forecast
@@ -51,8 +52,8 @@ def show_plan(request: SweepRequest) -> Forecast:
     return forecast(planned, status, folder, engine, request.limit)
 
 
-def cancel_batches(request: SweepRequest) -> Cancelled:
-    """End the open batches of a sweep at the provider.
+def cancel_batches(request: SweepRequest) -> dict[str, Any]:
+    """End the open batches of a sweep at the provider; return how many, as JSON-ready data.
 
     Raises:
         UserError: the arguments are not valid, another command runs the sweep, or a provider does not answer.

@@ -26,11 +26,11 @@ def blame(
     ] = "search",
     reference: Annotated[
         list[str] | None,
-        options.value(
+        options.values(
             "--reference",
             "MIND|KEY=VALUE",
             "Correct decisions by this mind or model, or by self, a fresh copy of each agent's own mind; for "
-            "readers, ask this model. May be repeated.",
+            "readers, ask this model.",
             unset="heuristic, or self in a team of only these; llm=simulated for readers",
         ),
     ] = None,

@@ -29,49 +29,35 @@ def branch(
     *,
     at: Annotated[
         list[str] | None,
-        options.value(
+        options.values(
             "--at",
             "STEP[:TIME]",
-            "Continue live from the first thought that starts in this step, at this cognitive time, or later. May "
-            "be repeated.",
+            "Continue live from the first thought that starts in this step, at this cognitive time, or later.",
             unset="with --drop, the thought that sends the message; else required",
         ),
     ] = None,
     mind: Annotated[
         list[str] | None,
-        options.value(
-            "--mind",
-            "AGENT=MIND",
-            "Give an agent another mind from the branch point on. May be repeated.",
-            unset="as in the run",
+        options.values(
+            "--mind", "AGENT=MIND", "Give an agent another mind from the branch point on.", unset="as in the run"
         ),
     ] = None,
     say: Annotated[
         list[str] | None,
-        options.value(
-            "--say",
-            "AGENT:TEXT",
-            "Have a participant send this message in its next turn to speak. May be repeated.",
-            unset="its own words",
+        options.values(
+            "--say", "AGENT:TEXT", "Have a participant say this in its next turn to speak.", unset="its own words"
         ),
     ] = None,
     plan: Annotated[
         list[str] | None,
-        options.value(
-            "--plan",
-            "AGENT:ACTIONS",
-            "Have an agent commit these actions, a JSON list, in its next turn to plan. May be repeated.",
-            unset="its own plan",
+        options.values(
+            "--plan", "AGENT:ACTIONS", "Have an agent plan this JSON list of actions next.", unset="its own plan"
         ),
     ] = None,
     drop: Annotated[
         list[int] | None,
-        options.value(
-            "--drop",
-            "MESSAGE",
-            "Do not deliver the message with this id in the run. May be repeated.",
-            unset="nothing",
-            min=0,
+        options.values(
+            "--drop", "MESSAGE", "Do not deliver the message with this id in the run.", unset="nothing", min=0
         ),
     ] = None,
     world: Annotated[
@@ -79,7 +65,7 @@ def branch(
         options.value(
             "--world",
             "CHANGES",
-            "Change the world state at the start of the step: a JSON object in the world's own terms.",
+            "Change the world by this JSON object as the step starts.",
             unset="as in the run",
         ),
     ] = None,

@@ -27,11 +27,7 @@ def compare(
     columns: Annotated[
         int,
         options.value(
-            "--columns",
-            "COLUMNS",
-            "Size LaTeX tables and PDF figures for a document with this many columns.",
-            min=1,
-            max=2,
+            "--columns", "COLUMNS", "Size tables and figures for a document with this many columns.", min=1, max=2
         ),
     ] = 1,
     as_json: options.Json = False,

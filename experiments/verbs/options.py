@@ -23,6 +23,11 @@ def value(name: str, metavar: str, help_: str, *, unset: str | bool = True, also
     return typer.Option(*names, metavar=metavar, help=help_, show_default=unset, **bounds)
 
 
+def values(name: str, metavar: str, help_: str, **more: Any) -> Any:
+    """Declare an option that takes a value and may be repeated; the arguments are those of `value`."""
+    return value(name, metavar, f"{help_} May be repeated.", **more)
+
+
 def split_folders(words: list[str]) -> tuple[list[Path], list[str]]:
     """Separate folders from parts of a configuration: a word without `=` is a folder, unless it deletes a key (`~KEY`).
 
@@ -40,11 +45,8 @@ Sweep = Annotated[Path, typer.Argument(metavar="SWEEP", help="Read this folder o
 Sweeps = Annotated[list[Path], typer.Argument(metavar="SWEEP...", help="Read these folders of sweeps, or of runs.")]
 Plugins = Annotated[
     list[str] | None,
-    value(
-        "--plugin",
-        "MODULE",
-        "Import this module, which registers components, metrics or figures. May be repeated.",
-        unset="no module",
+    values(
+        "--plugin", "MODULE", "Import this module, which registers components, metrics or figures.", unset="no module"
     ),
 ]
 ConfigDir = Annotated[
@@ -66,12 +68,7 @@ BudgetUsd = Annotated[
 ]
 BudgetTokens = Annotated[
     int | None,
-    value(
-        "--budget-tokens",
-        "TOKENS",
-        "Stop when language models have read and written this many tokens.",
-        unset="no limit",
-    ),
+    value("--budget-tokens", "TOKENS", "Stop when language models have used this many tokens.", unset="no limit"),
 ]
 BudgetCalls = Annotated[
     int | None,
@@ -95,10 +92,10 @@ AcceptVersions = Annotated[
 Draws = Annotated[int, value("--draws", "SAMPLES", "Play each branch this many times.", min=1)]
 By = Annotated[
     list[str] | None,
-    value(
+    values(
         "--by",
         "FACTOR",
-        "Compare the levels of this factor. May be repeated.",
+        "Compare the levels of this factor.",
         unset="change for branches, else the first of arm, topology, agents, model and env that varies",
     ),
 ]
@@ -113,12 +110,7 @@ Across = Annotated[
 ]
 Metrics = Annotated[
     list[str] | None,
-    value(
-        "--metric",
-        "METRIC",
-        "Compare this metric. May be repeated.",
-        unset="those of the experiment, else success, completion and steps",
-    ),
+    values("--metric", "METRIC", "Compare this metric.", unset="the experiment's, else success, completion and steps"),
 ]
 Baseline = Annotated[
     str | None,

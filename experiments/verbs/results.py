@@ -29,10 +29,7 @@ def results(
     sql: Annotated[
         str | None,
         options.value(
-            "--sql",
-            "QUERY",
-            "Show the answer to this query of the tables of results and traces.",
-            unset="a row for each run",
+            "--sql", "QUERY", "Answer this query of the tables of results and traces.", unset="a row for each run"
         ),
     ] = None,
     recompute: Annotated[
@@ -44,19 +41,13 @@ def results(
     per: Annotated[
         str | None,
         options.value(
-            "--per",
-            "agent|message",
-            "Show a table of each run, with a row for each agent or message.",
-            unset="a row for each run",
+            "--per", "agent|message", "Show a row for each agent or message of a run.", unset="a row for each run"
         ),
     ] = None,
     credit: Annotated[
         list[str] | None,
-        options.value(
-            "--credit",
-            "agent|live|message",
-            "Also measure the worth of each agent or message, by playing the run without it. May be repeated.",
-            unset="no credit",
+        options.values(
+            "--credit", "agent|live|message", "Play the run without each agent or message.", unset="no credit"
         ),
     ] = None,
     idle_from: Annotated[

@@ -79,20 +79,34 @@ def run(
 
 @contextmanager
 def ending() -> Iterator[None]:
-    """End the command with a line on what is left if the user or SIGTERM stops the episode."""
-    from quorum.experiments.common.termination import sigterm_interrupts
+    """End the command with a line on what is left if the user or SIGTERM stops the episode.
+
+    Python's own way to take SIGTERM, which schedulers, containers and `kill` send, is to end at once, with what is
+    under way unwritten. Here it does what Ctrl-C does.
+    """
+    import signal
+
     from quorum.experiments.episode.runner import Interrupted
     from quorum.experiments.results.finished import read_spent
 
+    terminated = False
+
+    def terminate(*_: object) -> None:
+        nonlocal terminated
+        terminated = True
+        signal.raise_signal(signal.SIGINT)
+
+    earlier = signal.signal(signal.SIGTERM, terminate)
     try:
-        with sigterm_interrupts() as ended:
-            yield
+        yield
     except Interrupted as stop:
         spent = read_spent(stop.folder)
-        how = "ended by SIGTERM" if ended.requested else "interrupted"
+        how = "ended by SIGTERM" if terminated else "interrupted"
         paid = f", with {spent.answers} answers of {spent.tokens:,} tokens" if spent.answers else ""
         echo(f"{how}; the incomplete episode is in {stop.folder}{paid}", err=True)
-        raise typer.Exit(143 if ended.requested else 130) from None
+        raise typer.Exit(143 if terminated else 130) from None
+    finally:
+        signal.signal(signal.SIGTERM, earlier)
 
 
 def report(result: Result, *, as_json: bool, quiet: bool) -> None:

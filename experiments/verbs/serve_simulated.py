@@ -14,10 +14,10 @@ def serve_simulated(
     port: options.Port = 8008,
     faults: Annotated[
         list[str] | None,
-        options.value(
+        options.values(
             "--faults",
             "FAULT=RATE",
-            "Fail this share of requests, from 0 to 1: rate_limit, server_error, overloaded. May be repeated.",
+            "Fail this share of requests, from 0 to 1: rate_limit, server_error, overloaded.",
             unset="no faults",
         ),
     ] = None,

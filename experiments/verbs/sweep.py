@@ -12,7 +12,6 @@ from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
 
 if TYPE_CHECKING:
-    from quorum.experiments.sweep.batches import Cancelled
     from quorum.experiments.sweep.estimate import Forecast
     from quorum.experiments.sweep.run import SweepRequest, SweepResult
 
@@ -85,7 +84,12 @@ def sweep(
     if cancel_batches:
         from quorum.experiments.sweep.command import cancel_batches as end_batches
 
-        _print_report(end_batches(request), as_json=as_json)
+        ended = end_batches(request)
+        if as_json:
+            echo_json(ended)
+        else:
+            echo(f"{ended['folder']}: cancelled {ended['cancelled_batches']} batches that were under way")
+            echo(f"{ended['requests']:,} requests were unanswered; answers are paid, and read when the sweep goes on")
         return
     run_or_show(request, dry_run=dry_run, names=names, as_json=as_json, quiet=quiet)
 
@@ -116,7 +120,7 @@ def run_or_show(
         raise typer.Exit(outcome.exit_code)
 
 
-def _print_report(report: Forecast | Cancelled | SweepResult, *, as_json: bool) -> None:
+def _print_report(report: Forecast | SweepResult, *, as_json: bool) -> None:
     if as_json:
         echo_json(report.plain())
     else:

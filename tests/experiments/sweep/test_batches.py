@@ -177,7 +177,7 @@ def test_open_batches_are_named_can_be_ended_and_are_asked_for_again(
         _run_and_kill(line, 0.2, tmp_path / "s" / BATCHES, b'"created"')
         assert orphans(tmp_path / "s") == Orphans(0, 6)
         by_batch = SweepRequest((*asked, *BY_BATCH), out=tmp_path, name="s")
-        assert cancel_batches(by_batch).batches == 1
+        assert cancel_batches(by_batch)["cancelled_batches"] == 1
         assert next(iter(batches.made.values())).cancelled
         shutil.copytree(tmp_path / "s", tmp_path / "without")
         run_sweep_command(SweepRequest((*asked, *PLAIN), out=tmp_path, name="without"), quiet=False)
