@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -169,7 +170,7 @@ def blame(run: Path, question: Question, started: Callable[[Correction], None] =
         reason = f"the run is a success: {question.success.text}"
         return Blame(run, question, reference.label, ending, failed=False, verdict=_nobody(reason))
     _check(parent, reference, question)
-    with Journal(parent.episode.folder, _asked(parent, reference)) as journal:
+    with closing(Journal(parent.episode.folder, _asked(parent, reference))) as journal:
         found = _found(reference, question, ending, journal, started)
     write_whole(parent.episode.folder / BLAME, orjson.dumps(found.plain(), option=orjson.OPT_INDENT_2) + b"\n")
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from maeil.user_errors import UserError
@@ -32,13 +32,7 @@ class CacheContents:
 
     def plain(self) -> dict[str, object]:
         """Return it as JSON-ready data."""
-        return {
-            "path": str(self.path),
-            "entries": self.entries,
-            "bytes": self.bytes,
-            "forgotten": self.forgotten,
-            "damage": self.damage,
-        }
+        return {**asdict(self), "path": str(self.path)}
 
     def text(self) -> str:
         """Return it for a reader."""

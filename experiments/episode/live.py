@@ -228,21 +228,15 @@ def _cell(text: str) -> Text:
     return Text(sanitize(text))
 
 
-class LineView:
-    """One line for each change of the score: what `--live` shows where there is no terminal to draw on.
+def line_view(console: Console) -> Listener:
+    """Return what prints a line for each change of the score: what `--live` shows without a terminal to draw on."""
 
-    Args:
-        console: where to print.
-    """
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-
-    def __call__(self, stamped: Stamped) -> None:
-        """Take an event in."""
+    def tell(stamped: Stamped) -> None:
         if isinstance(stamped.event, ScoreChange):
             score = stamped.event
-            self._console.print(Text(f"step {stamped.t}: {score.reached}/{score.goals} goals, score {score.score:g}"))
+            console.print(Text(f"step {stamped.t}: {score.reached}/{score.goals} goals, score {score.score:g}"))
+
+    return tell
 
 
 _KEPT = 50
@@ -279,14 +273,6 @@ class _Objection(msgspec.Struct):
     proposal: _Plan | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """A message that was sent, in environment step `t`."""
-
-    t: int
-    message: MessageSent
-
-
 class Talk:
     """The latest messages of an episode.
 
@@ -296,27 +282,26 @@ class Talk:
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = list(names)
-        self._said: deque[_Said] = deque(maxlen=_KEPT)
+        self._said: deque[tuple[int, MessageSent]] = deque(maxlen=_KEPT)
 
     def hear(self, t: int, message: MessageSent) -> None:
         """Take a message in."""
-        self._said.append(_Said(t, message))
+        self._said.append((t, message))
 
     def lines(self, width: int, rows: int) -> list[str]:
         """Return the latest messages, oldest first, in so many rows of so many characters at most."""
         shown: list[str] = []
         for said in reversed(self._said):
-            lines = self._lines(said, width)
+            lines = self._lines(*said, width)
             if len(shown) + len(lines) > rows:
                 break
             shown = lines + shown
         if not shown and self._said and rows > 0:
-            shown = self._lines(self._said[-1], width)[:rows]
+            shown = self._lines(*self._said[-1], width)[:rows]
         return shown
 
-    def _lines(self, said: _Said, width: int) -> list[str]:
-        message = said.message
-        head = f"{said.t:>3} {self._name(message.sender)} → {self._recipients(message)} ({message.what}): "
+    def _lines(self, t: int, message: MessageSent, width: int) -> list[str]:
+        head = f"{t:>3} {self._name(message.sender)} → {self._recipients(message)} ({message.what}): "
         lines = wrap(sanitize(head + in_words(message.content)), max(20, width), subsequent_indent="      ")
         if len(lines) > _MOST_LINES:
             last = lines[_MOST_LINES - 1]
@@ -385,7 +370,7 @@ def _watch(stack: ExitStack, cell: Cell, under_way: UnderWay, *, live: bool, as_
         return lambda world: stack.enter_context(LiveView(world, console, status=status))
     if as_json and not live:
         echo(f"running {cell.name}", err=True)
-    listeners: list[Listener] = [LineView(console)] if live else []
+    listeners: list[Listener] = [line_view(console)] if live else []
     if status is not None:
         listeners.append(status)
         stack.enter_context(status_line(Console(stderr=True), status))

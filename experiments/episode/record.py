@@ -190,13 +190,8 @@ def never_valid(trace: Trace) -> str:
     if not reasons:
         return ""
     refused = sum(bool(thought.refused) for thought in thoughts)
-    (most, times), *others = reasons.most_common()
-    rest = (
-        f"; {len(others)} other reason{'s' if len(others) > 1 else ''}, {sum(n for _, n in others)} times"
-        if others
-        else ""
-    )
+    ((most, times),) = reasons.most_common(1)
     return (
         f"no plan was ever valid: {refused} of {len(thoughts)} thoughts were refused. "
-        f"The most frequent reason, {times} times: {most}{rest}"
+        f"The most frequent reason, {times} times: {most}"
     )

@@ -103,7 +103,8 @@ def run_cell(
         Interrupted: the user pressed Ctrl-C; what there is of the episode stays in its partial folder.
         Exception: whatever a world or a mind raises; the folder says `error` and has its final name.
     """
-    store = _store(cell)
+    stored = cell.configuration.memory.store
+    store = MemoryStore(Path(stored), cell.inputs.get(MEMORY_INPUT)) if stored is not None else None
     folder = EpisodeFolder(out, cell.name)
 
     async def alone() -> Result:
@@ -121,15 +122,6 @@ def run_cell(
     if store is not None and result.memory is not None:
         store.keep(result.memory)
     return result
-
-
-def _store(cell: Cell) -> MemoryStore | None:
-    """Return where the memory of a single run is stored; None where it is not."""
-    if cell.configuration.memory.store is None:
-        return None
-    store = MemoryStore(Path(cell.configuration.memory.store))
-    store.refuse_other(cell.inputs.get(MEMORY_INPUT))
-    return store
 
 
 async def run_in_pool(

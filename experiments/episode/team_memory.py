@@ -83,12 +83,14 @@ class MemoryStore:
 
     Args:
         folder: made if need be.
+        digest: of the memory when the cell was named; None where there was none.
 
     Raises:
         UserError: it is the folder of a run, or nothing can be written there, or what it holds is no memory.
+        InputsChanged: it does not hold what the cell was named with.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, digest: str | None) -> None:
         self.file = folder / MEMORY
         """Where the memory stands."""
         if (folder / META).exists():
@@ -100,16 +102,6 @@ class MemoryStore:
         require_file(self.file, _HINT)
         self.before = read_memory(folder)
         """What it held at the beginning; None: nothing."""
-
-    def refuse_other(self, digest: str | None) -> None:
-        """Make sure that it holds what the cell was named with.
-
-        Args:
-            digest: of the memory when the cell was named; None where there was none.
-
-        Raises:
-            InputsChanged: it does not.
-        """
         if (self.before.digest if self.before is not None else None) != digest:
             raise InputsChanged(
                 f"memory.store: {self.file} is not what it was when this command began", "Say the command again."

@@ -40,23 +40,16 @@ def list_(
     from quorum.experiments.configuration.listing import as_text, listing
 
     first, _, rest = (group or "").partition(".")
+    width = shutil.get_terminal_size().columns
     if first == "metrics":
-        _list_metrics(rest or None, as_json=as_json)
-        return
-    data = listing(group, config_dir)
+        from quorum.experiments.configuration import glossary
+
+        entries = glossary.glossary(rest or None)
+        data, text = {"metrics": entries}, glossary.as_text(entries, width)
+    else:
+        data = listing(group, config_dir)
+        text = as_text(data, width)
     if as_json:
         echo_json(data)
     else:
-        echo(as_text(data, shutil.get_terminal_size().columns))
-
-
-def _list_metrics(group: str | None, *, as_json: bool) -> None:
-    import shutil
-
-    from quorum.experiments.configuration import glossary
-
-    entries = glossary.glossary(group)
-    if as_json:
-        echo_json({"metrics": entries})
-    else:
-        echo(glossary.as_text(entries, shutil.get_terminal_size().columns))
+        echo(text)

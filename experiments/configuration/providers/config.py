@@ -141,7 +141,7 @@ class ModelConfig(ComponentConfig):
     @property
     def label(self) -> str:
         """What stands for the model in names and tables."""
-        return self.name
+        return str(getattr(self, "model", self.name))
 
     @property
     def participants(self) -> Sequence[str]:
@@ -171,12 +171,12 @@ class ModelConfig(ComponentConfig):
     @property
     def address(self) -> str | None:
         """Where the model is asked; None where that is not known, or not over a network."""
-        return None
+        return getattr(self, "base_url", None)
 
     @property
     def key_variable(self) -> str | None:
         """The environment variable that holds the key; None for no key."""
-        return None
+        return getattr(self, "api_key_env", None)
 
 
 class ProviderConfig(ModelConfig):

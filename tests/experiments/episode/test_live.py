@@ -28,7 +28,7 @@ from maeil.trace.events import (
     ThoughtEnd,
     ThoughtStart,
 )
-from quorum.experiments.episode.live import LineView, LiveView
+from quorum.experiments.episode.live import LiveView, line_view
 from tests.conftest import ROOT
 
 
@@ -157,7 +157,7 @@ def test_what_others_wrote_is_text_and_never_markup(markup: str) -> None:
 
 def test_without_a_terminal_each_change_of_the_score_is_a_line() -> None:
     console = Console(file=io.StringIO(), width=100)
-    view = LineView(console)
+    view = line_view(console)
     _tell(view, ScoreChange(0, 3, 0.0), StepTaken((0,), 0.0), ScoreChange(1, 3, 2.0), t=4)
     assert console.file.getvalue() == "step 4: 0/3 goals, score 0\nstep 4: 1/3 goals, score 2\n"
 
