@@ -142,7 +142,6 @@ def live_table(
 ) -> Iterator[Callable[[], None]]:
     """Show a sweep as a table that changes."""
     progress = SweepProgress(queue, status, clock)
-    failures = _Failures(console, queue)
     arms = _Arms(queue, status, rows=max(1, console.height - _CHROME))
 
     def render() -> RenderableType:
@@ -154,14 +153,7 @@ def live_table(
 
     # Drawn by the engine's own thread alone: another one would meet the queue in the middle of a change.
     with Live(console=console, get_renderable=render, auto_refresh=False, transient=True) as live:
-        due = _Every(DRAW_EVERY, clock)
-
-        def show() -> None:
-            failures.print_new()
-            if due():
-                live.refresh()
-
-        yield show
+        yield _shows(console, queue, live.refresh, DRAW_EVERY, clock)
 
 
 @contextmanager
@@ -170,17 +162,13 @@ def lines(
 ) -> Iterator[Callable[[], None]]:
     """Show a sweep as a line now and then."""
     progress = SweepProgress(queue, status, clock)
-    failures = _Failures(console, queue)
-    due = _Every(LINE_EVERY, clock)
 
-    def show() -> None:
-        failures.print_new()
-        if due():
-            console.print(Text(f"{name}: {', '.join(progress.facts())}"), soft_wrap=True)
+    def tell() -> None:
+        console.print(Text(f"{name}: {', '.join(progress.facts())}"), soft_wrap=True)
 
     console.print(Text(f"{name}: {', '.join(progress.facts()[:1])}, {queue.total} to run"), soft_wrap=True)
-    yield show
-    console.print(Text(f"{name}: {', '.join(progress.facts())}"), soft_wrap=True)
+    yield _shows(console, queue, tell, LINE_EVERY, clock)
+    tell()
 
 
 @contextmanager
@@ -189,43 +177,29 @@ def nothing(_queue: Queue, _standing: SweepStatus) -> Iterator[Callable[[], None
     yield lambda: None
 
 
-class _Every:
-    """Says yes at most once in so many seconds."""
+def _shows(
+    console: Console, queue: Queue, draw: Callable[[], None], seconds: float, clock: Clock
+) -> Callable[[], None]:
+    """Return what prints each cell that fails, once, and why the sweep stops; and draws once in so many seconds."""
+    seen, stop, last = 0, "", clock()
 
-    def __init__(self, seconds: float, clock: Clock) -> None:
-        self._seconds = seconds
-        self._clock = clock
-        self._last = clock()
-
-    def __call__(self) -> bool:
-        now = self._clock()
-        if now - self._last < self._seconds:
-            return False
-        self._last = now
-        return True
-
-
-class _Failures:
-    """Prints each cell that fails, once, and why the sweep stops."""
-
-    def __init__(self, console: Console, queue: Queue) -> None:
-        self._console = console
-        self._queue = queue
-        self._seen = 0
-        self._stop = ""
-
-    def print_new(self) -> None:
-        for done in self._queue.finished[self._seen :]:
+    def show() -> None:
+        nonlocal seen, stop, last
+        for done in queue.finished[seen:]:
             if done.failed:
                 reason = done.reason.splitlines()[0] if done.reason else "no reason given"
-                self._console.print(Text(f"failed: {done.name}: {reason}"), soft_wrap=True)
-        self._seen = len(self._queue.finished)
-        if self._queue.stop is not None and self._queue.reason != self._stop:
-            self._stop = self._queue.reason
-            under_way = len(self._queue.under_way)
+                console.print(Text(f"failed: {done.name}: {reason}"), soft_wrap=True)
+        seen = len(queue.finished)
+        if queue.stop is not None and queue.reason != stop:
+            stop, under_way = queue.reason, len(queue.under_way)
             rest = f"; {under_way} cells under way are finished first (Ctrl-C again drops them)" if under_way else ""
-            first = self._stop.splitlines()[0]
-            self._console.print(Text(f"stopping: {first}{'' if self._queue.dropping else rest}"), soft_wrap=True)
+            first = stop.splitlines()[0]
+            console.print(Text(f"stopping: {first}{'' if queue.dropping else rest}"), soft_wrap=True)
+        if clock() - last >= seconds:
+            last = clock()
+            draw()
+
+    return show
 
 
 @dataclass(slots=True)
