@@ -141,27 +141,27 @@ class ModelConfig(ComponentConfig):
     @property
     def label(self) -> str:
         """What stands for the model in names and tables."""
-        return str(getattr(self, "model", self.name))
+        return self.name
 
     @property
     def participants(self) -> Sequence[str]:
         """Those that have values of their own, by name."""
-        return tuple(getattr(self, "agents", ()))
+        return ()
 
     @property
     def special_roles(self) -> Sequence[str]:
         """Those whose calls have values of their own."""
-        return tuple(getattr(self, "roles", ()))
+        return ()
 
     @property
     def special_deadlines(self) -> Sequence[str]:
         """The roles and turns whose calls have deadlines of their own."""
-        return tuple(getattr(self, "deadlines", ()))
+        return ()
 
     @property
     def fallbacks(self) -> Sequence[Mapping[str, Any]]:
         """What differs of the models that are asked when this one cannot be reached."""
-        return getattr(self, "fallback", ())
+        return ()
 
     @property
     def price(self) -> Price | None:
@@ -171,12 +171,12 @@ class ModelConfig(ComponentConfig):
     @property
     def address(self) -> str | None:
         """Where the model is asked; None where that is not known, or not over a network."""
-        return getattr(self, "base_url", None)
+        return None
 
     @property
     def key_variable(self) -> str | None:
         """The environment variable that holds the key; None for no key."""
-        return getattr(self, "api_key_env", None)
+        return None
 
 
 class ProviderConfig(ModelConfig):
@@ -256,3 +256,23 @@ class ProviderConfig(ModelConfig):
     def priced(self) -> bool:
         """Whether the replies say what they cost though the model has no price."""
         return False
+
+    @property
+    def participants(self) -> Sequence[str]:
+        """Those that have values of their own, by name."""
+        return tuple(self.agents)
+
+    @property
+    def special_roles(self) -> Sequence[str]:
+        """Those whose calls have values of their own."""
+        return tuple(self.roles)
+
+    @property
+    def special_deadlines(self) -> Sequence[str]:
+        """The roles and turns whose calls have deadlines of their own."""
+        return tuple(self.deadlines)
+
+    @property
+    def fallbacks(self) -> Sequence[Mapping[str, Any]]:
+        """What differs of the models that are asked when this one cannot be reached."""
+        return self.fallback

@@ -123,6 +123,21 @@ class RemoteConfig(ProviderConfig):
         """The host that is asked; None where LiteLLM knows it."""
         return urlsplit(self.base_url or "").hostname
 
+    @property
+    def label(self) -> str:
+        """What stands for the model in names and tables."""
+        return self.model
+
+    @property
+    def address(self) -> str | None:
+        """Where the model is asked; None where LiteLLM knows it."""
+        return self.base_url
+
+    @property
+    def key_variable(self) -> str | None:
+        """The environment variable that holds the key; None for no key."""
+        return self.api_key_env
+
 
 class OpenAIConfig(RemoteConfig):
     """Values of `openai`: OpenAI, and any server that speaks its format."""
