@@ -25,11 +25,11 @@ from rich.table import Table
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.rehearsal import compile_all
 from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.sweep.engines.choose import choose_engine
+from quorum.experiments.sweep.command import choose_engine
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.progress import nothing
 from quorum.experiments.sweep.run import SweepRequest, run_sweep
-from quorum.experiments.sweep.sweep_folder import SweepCommand, SweepFolder
+from quorum.experiments.sweep.sweep_folder import SweepFolder
 
 RUNS = 3
 GRID = ("n=2,4,8,16,32", "topology=individual,debate", "agents=naive", "seed=range(0,1000)")
@@ -75,7 +75,7 @@ def sweep(words: Sequence[str], *engine: str) -> Cost:
     with tempfile.TemporaryDirectory() as out:
         folder = SweepFolder(Path(out), "measured")
         begin, used = time.perf_counter(), cpu_seconds()
-        summary = run_sweep(planned, folder, SweepCommand((), ()), choose_engine(engine), request=request, view=nothing)
+        summary = run_sweep(planned, folder, choose_engine(engine), request=request, view=nothing)
         wall, used = time.perf_counter() - begin, cpu_seconds() - used
         assert not summary.left, summary.reason
         assert not summary.failed

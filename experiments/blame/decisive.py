@@ -41,7 +41,6 @@ class Decisive:
         last_chance: index of the last decision at which the reference still saves the run by deciding for all; None:
             there is none, or it was not searched.
         flips: in the order of their decisions.
-        tested: candidates whose turn was corrected, or cannot be.
         skipped: candidates after the last chance, which were not tested.
         left: candidates that were not tested because earlier ones flip.
         why_cut: why the search ended early; empty if it did not.
@@ -50,7 +49,6 @@ class Decisive:
     saved: bool | None = None
     last_chance: int | None = None
     flips: list[Flip] = field(default_factory=list)
-    tested: int = 0
     skipped: int = 0
     left: int = 0
     why_cut: str = ""
@@ -108,7 +106,6 @@ def _search(
             if place - first >= MOST_AFTER:
                 found.left = len(candidates) - place
                 break
-            found.tested += kinds[0] is turn
             for correct in kinds:
                 correction = correct(decision)
                 if correction is None or decision.agent not in players:

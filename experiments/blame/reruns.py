@@ -45,9 +45,13 @@ class Correction:
     @property
     def key(self) -> str:
         """Its name in a journal."""
-        dropped = (f"--drop {message}" for message in self.drops)
         drawn = [f"draw {self.draw}"] if self.draw else []
-        return " ".join((str(self.at), *self.minds, *map(str, self.words), *dropped, *drawn))
+        return " ".join((str(self.at), *self.minds, *self.told, *drawn))
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What participants say, plan and do not hear, as the options of a command."""
+        return Change((), self.words, self.drops).told
 
     def command(self, run: str, edits: tuple[str, ...], config_dir: str | None = None, draws: int = 1) -> str:
         """Return the command that plays it, ready to paste into a shell.
@@ -63,11 +67,8 @@ class Correction:
             mind = edit.removeprefix("agents.members.")
             alone = mind != edit and "." not in mind.partition("=")[0]
             words += ["--mind", mind] if alone else [edit]
-        for answer in self.words:
-            what = answer.text if answer.text is not None else answer.actions
-            words += ["--say" if answer.text is not None else "--plan", f"{answer.participant}:{what}"]
-        for message in self.drops:
-            words += ["--drop", str(message)]
+        for option in self.told:
+            words += option.split(" ", 1)
         words += ["--draws", str(draws), "--no-control"] if draws > 1 else []
         words += ["--config-dir", config_dir] if config_dir is not None else []
         return shlex.join(words)

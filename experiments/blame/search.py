@@ -100,7 +100,6 @@ class Blame:
         verdict: agent, step and kind.
         decisions: number of decisions in the run.
         candidates: decisions that the reference would have made differently.
-        decisive: the search for a single mistake.
         claims: each correction of one decision that flips, in the order of time.
         shares: shares of agents and minimal sets; None if they were not asked for.
         sets: a command for each set.
@@ -119,7 +118,6 @@ class Blame:
     verdict: Verdict
     decisions: int = 0
     candidates: int = 0
-    decisive: Decisive | None = None
     claims: tuple[Claim, ...] = ()
     shares: Shares | None = None
     sets: tuple[str, ...] = ()
@@ -233,7 +231,6 @@ def _found(
         verdict=_verdict(claims, decisive, sets, attempts, reference),
         decisions=len(decisions.every),
         candidates=len(decisions.candidates),
-        decisive=decisive,
         claims=claims,
         shares=shares,
         sets=tuple(_command(reference, Correction(since, names)) for names in sets),

@@ -22,13 +22,11 @@ class TurnTaken:
         agent: name of the participant.
         t: environment step.
         t_hat: cognitive time at which its thought started.
-        decides: whether a plan was committed, or a message sent.
     """
 
     agent: str
     t: int
     t_hat: int | float
-    decides: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ class Transcript:
         for stamped in trace.events:
             writer.take(stamped)
         turns = [
-            TurnTaken(entry["agent"], entry["step"], t_hat, "plans" in entry or "says" in entry)
+            TurnTaken(entry["agent"], entry["step"], t_hat)
             for entry, t_hat in zip(writer.turns, writer.times, strict=True)
         ]
         return cls(team, trace.events[-1].t if trace.events else 0, turns, writer.entries, writer.after)

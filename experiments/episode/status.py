@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.live import Live
@@ -99,23 +99,16 @@ def status_line(console: Console, status: EpisodeStatus) -> Iterator[None]:
         with Live(console=console, get_renderable=render, refresh_per_second=_DRAWN_A_SECOND, transient=True):
             yield
     else:
-        with _repeated(LINE_EVERY, lambda: console.print(Text(status.line), soft_wrap=True)):
+        over = threading.Event()
+
+        def repeat() -> None:
+            while not over.wait(LINE_EVERY):
+                console.print(Text(status.line), soft_wrap=True)
+
+        thread = threading.Thread(target=repeat, name="quorum-status", daemon=True)
+        thread.start()
+        try:
             yield
-
-
-@contextmanager
-def _repeated(seconds: float, work: Callable[[], None]) -> Iterator[None]:
-    """Do something every so many seconds, in its own thread, while the context lasts."""
-    over = threading.Event()
-
-    def repeat() -> None:
-        while not over.wait(seconds):
-            work()
-
-    thread = threading.Thread(target=repeat, name="quorum-status", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
+        finally:
+            over.set()
+            thread.join()

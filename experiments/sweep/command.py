@@ -3,28 +3,59 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from maeil.user_errors import UserError
 from quorum.experiments.common.consoles import Console, Text
+from quorum.experiments.configuration.checked_values import component_values
+from quorum.experiments.configuration.compose import Composer
 from quorum.experiments.configuration.effects import refuse
+from quorum.experiments.configuration.overrides import parse
+from quorum.experiments.configuration.registry import engines
 from quorum.experiments.sweep.batches import batching_of, cancel, check_batches, notice_of_batches
 from quorum.experiments.sweep.branches import plan_branches, refuse_other_parents
-from quorum.experiments.sweep.engines.choose import choose_engine, split_words
+from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.estimate import Forecast, forecast
 from quorum.experiments.sweep.plan import SweepPlan, plan
 from quorum.experiments.sweep.progress import lines, live_table, nothing
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import SweepRequest, SweepResult, SweepStatus, View, run_sweep, sweep_status
-from quorum.experiments.sweep.sweep_folder import RETRIED, SweepCommand, SweepFolder
+from quorum.experiments.sweep.sweep_folder import RETRIED, SweepFolder
 
+_USUAL = "engine=local"
 _MOST_NAMED = 10
 """Damaged cells that are named one by one."""
 
 
-def _prepare(request: SweepRequest, *, with_keys: bool) -> tuple[SweepPlan, SweepFolder, SweepCommand, list[str]]:
+def split_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Part the words about the engine from the others."""
+    about = [word for word in words if word.lstrip("+~").partition("=")[0].split(".")[0] == engines.group]
+    return about, [word for word in words if word not in about]
+
+
+def choose_engine(words: Sequence[str], config_dir: Path | None = None) -> Engine:
+    """Build the engine of `engine=... engine.KEY=VALUE`; the local one where none is named.
+
+    Raises:
+        UserError: there is no such engine or key, a value is wrong, or a package is missing.
+    """
+    overrides = parse(words)
+    for override in overrides:
+        if override.is_sweep_override():
+            raise UserError(f"{override.input_line}: a sweep is run by one engine, so it is no part of the grid")
+    if not any(override.key_or_group == engines.group for override in overrides):
+        overrides = [*parse([_USUAL]), *overrides]
+    values = Composer(config_dir).of_group(engines.group, overrides)
+    config = component_values(engines, {engines.group: values})
+    engine: Engine = engines.get(config.name).build(config, None)
+    return engine
+
+
+def _prepare(request: SweepRequest, *, with_keys: bool) -> tuple[SweepPlan, SweepFolder, list[str]]:
     engine_words, words = split_words(request.words)
     if request.branches is not None:
         planned = plan_branches(words, request.branches, request.config_dir)
@@ -35,7 +66,7 @@ def _prepare(request: SweepRequest, *, with_keys: bool) -> tuple[SweepPlan, Swee
     folder = request.folder(planned.name)
     refuse_other_parents(planned, folder.path)
     planned = planned.checked(folder.path, skip_invalid=request.skip_invalid, with_keys=with_keys)
-    return planned, folder, request.command(), engine_words
+    return planned, folder, engine_words
 
 
 def show_plan(request: SweepRequest) -> Forecast:
@@ -44,7 +75,7 @@ def show_plan(request: SweepRequest) -> Forecast:
     Raises:
         UserError: the arguments are not valid.
     """
-    planned, folder, _, engine_words = _prepare(request, with_keys=False)
+    planned, folder, engine_words = _prepare(request, with_keys=False)
     engine = choose_engine(engine_words, request.config_dir)
     if batching_of(engine) is not None:
         check_batches(planned.cells)
@@ -58,7 +89,7 @@ def cancel_batches(request: SweepRequest) -> dict[str, Any]:
     Raises:
         UserError: the arguments are not valid, another command runs the sweep, or a provider does not answer.
     """
-    planned, folder, _, _ = _prepare(request, with_keys=True)
+    planned, folder, _ = _prepare(request, with_keys=True)
     return cancel(folder.path, planned.cells)
 
 
@@ -68,7 +99,7 @@ def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepResult:
     Raises:
         UserError: the arguments are not valid, or the sweep cannot be run.
     """
-    planned, folder, command, engine_words = _prepare(request, with_keys=True)
+    planned, folder, engine_words = _prepare(request, with_keys=True)
     engine = choose_engine(engine_words, request.config_dir)
     if batching_of(engine) is not None:
         check_batches(planned.cells)
@@ -76,7 +107,7 @@ def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepResult:
     for notice in (*_notices(planned), *([left] if left else [])) if not quiet else ():
         Console(stderr=True).print(Text(f"notice: {notice}"), soft_wrap=True)
     view = _view(folder.name, quiet=quiet)
-    return run_sweep(planned, folder, command, engine, request=request, view=view)
+    return run_sweep(planned, folder, engine, request=request, view=view)
 
 
 def _notices(planned: SweepPlan) -> Iterator[str]:

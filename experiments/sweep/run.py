@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 import signal
 import time
 from collections import Counter
@@ -35,7 +36,7 @@ from quorum.experiments.sweep.engines.protocol import Engine, SweepJob
 from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.queue import Queue, Stop
 from quorum.experiments.sweep.spending import Costs, SweepBudget
-from quorum.experiments.sweep.sweep_folder import SweepCommand, SweepFolder
+from quorum.experiments.sweep.sweep_folder import SweepFolder
 
 _log = logging.getLogger(__name__)
 
@@ -87,9 +88,15 @@ class SweepRequest:
         """What the whole sweep may spend."""
         return SweepBudget(self.budget_usd, self.budget_tokens)
 
-    def command(self) -> SweepCommand:
-        """The part of the arguments that names the sweep, to be said again."""
-        options = list(self.branches.options) if self.branches is not None else []
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The words of the command: what it branches, and `KEY=VALUES`."""
+        return (*(map(str, self.branches.folders) if self.branches is not None else ()), *self.words)
+
+    @property
+    def command(self) -> str:
+        """The part of the command that names the sweep, to be said again."""
+        verb, options = ("branch", list(self.branches.options)) if self.branches is not None else ("sweep", [])
         if self.out != Path("runs"):
             options += ["--out", str(self.out)]
         if self.name is not None:
@@ -98,9 +105,7 @@ class SweepRequest:
             options += ["--plugin", plugin]
         if self.config_dir is not None:
             options += ["--config-dir", str(self.config_dir)]
-        if self.branches is None:
-            return SweepCommand(self.words, tuple(options))
-        return SweepCommand((*map(str, self.branches.folders), *self.words), tuple(options), verb="branch")
+        return shlex.join(("quorum", verb, *self.arguments, *options))
 
     def folder(self, name: str) -> SweepFolder:
         """Return the folder of the sweep.
@@ -168,7 +173,7 @@ class SweepResult:
     spent: Spent
     simulated: bool
     seconds: float
-    command: SweepCommand
+    command: str
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
@@ -189,7 +194,7 @@ class SweepResult:
             "usd": self.spent.known_usd,
             "simulated": self.simulated,
             "seconds": round(self.seconds, 3),
-            "command": self.command.text,
+            "command": self.command,
         }
 
     @property
@@ -205,13 +210,13 @@ class SweepResult:
         if self.stop is Stop.BUDGET:
             said.append(f"notice: {self.reason}; a larger one goes on")
         if self.failed:
-            same = self.command.verb == "branch"
+            same = self.command.startswith("quorum branch ")
             retry = "the same command runs them again" if same else "run them with --retry-failed"
             said.append(f"{len(self.failed)} cells ended in an error: {retry}")
         if self.held:
             said.append(f"{self.held} cells follow a failed one in their line, and are not run before it is")
         if self.left:
-            said.append(f"{self.left} cells are left; go on with: {self.command.text}")
+            said.append(f"{self.left} cells are left; go on with: {self.command}")
         return "\n".join(said)
 
     def table(self) -> RenderableType:
@@ -274,7 +279,7 @@ def _check_versions(folder: Path, done: Iterable[FinishedCell], present: CodeVer
 
 
 def run_sweep(
-    plan: SweepPlan, folder: SweepFolder, command: SweepCommand, engine: Engine, *, request: SweepRequest, view: View
+    plan: SweepPlan, folder: SweepFolder, engine: Engine, *, request: SweepRequest, view: View
 ) -> SweepResult:
     """Run what is missing of a sweep.
 
@@ -286,7 +291,7 @@ def run_sweep(
     with sweep_lock(folder.path) as claim:
         folder.clear()
         status = sweep_status(plan, folder, request)
-        folder.write_manifest(plan, command)
+        folder.write_manifest(plan, request.arguments, request.command)
         chosen = status.missing[: request.limit]
         _log.info("%s: %d cells, %d done, %d to run", folder.path, len(plan.cells), len(status.done), len(chosen))
         for cell in chosen:
@@ -313,7 +318,7 @@ def run_sweep(
         spent=status.costs.spent,
         simulated=any(done.simulated for done in present.values()),
         seconds=time.monotonic() - begin,
-        command=command,
+        command=request.command,
     )
 
 

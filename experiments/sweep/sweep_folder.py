@@ -13,9 +13,8 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
@@ -35,26 +34,6 @@ _HALF_WRITTEN = (PARTIAL, f".{PLAN}.", ".results.csv.")
 """Beginnings of the passing names of files."""
 _READ_AT_ONCE = 8
 """Cells that are read at once: they are read and digested in parallel."""
-
-
-@dataclass(frozen=True, slots=True)
-class SweepCommand:
-    """How a sweep was asked for.
-
-    Attributes:
-        words: `KEY=VALUE` words: of the cells, the experiment and the engine.
-        options: the options that shape the sweep, such as `--name NAME`; none that shapes only this call.
-        verb: `sweep`, or `branch` for a sweep of branches.
-    """
-
-    words: tuple[str, ...]
-    options: tuple[str, ...]
-    verb: str = "sweep"
-
-    @property
-    def text(self) -> str:
-        """Return the command as one would type it."""
-        return shlex.join(("quorum", self.verb, *self.words, *self.options))
 
 
 class SweepFolder:
@@ -126,7 +105,7 @@ class SweepFolder:
         for folder in sorted((self.path / RETRIED).glob("*/*")):
             yield read_spent(folder)
 
-    def write_manifest(self, plan: SweepPlan, command: SweepCommand) -> None:
+    def write_manifest(self, plan: SweepPlan, arguments: Sequence[str] = (), command: str = "") -> None:
         """Write `sweep.json`: this plan, and behind it what earlier commands planned here and is done.
 
         Raises:
@@ -152,8 +131,8 @@ class SweepFolder:
             "schema": SCHEMA,
             "name": self.name,
             "experiment": plan.experiment,
-            "arguments": command.words,
-            "command": command.text,
+            "arguments": arguments,
+            "command": command,
             "arms": {**{name: words for name, words in earlier_arms.items() if name in used}, **plan.arms},
             "metrics": plan.metrics,
             "published": plan.published.model_dump() if plan.published is not None else None,

@@ -85,7 +85,11 @@ def results(
       quorum results runs/NAME --per agent --credit agent --credit live
       quorum results runs/talk --credit agent --credit message --write
     """
-    kinds = _kinds(credit or [])
+    kinds: list[Kind] = []
+    if credit:
+        from quorum.experiments.blame.credit import kinds_of
+
+        kinds = kinds_of(credit)
     computed, strange = recompute or kinds, [kind for kind in kinds if per not in (None, kind.per)]
     refusals = (
         (as_csv and as_json, "--csv and --json are two formats of the same: give one of them", ""),
@@ -120,14 +124,6 @@ def results(
         _recompute(_runs(folders), kinds, idle_from, write=write, as_json=as_json)
     else:
         _show_rows(folders, sql, as_csv=as_csv, as_json=as_json)
-
-
-def _kinds(names: list[str]) -> list[Kind]:
-    if not names:
-        return []
-    from quorum.experiments.blame.credit import kinds_of
-
-    return kinds_of(names)
 
 
 def _runs(folders: list[Path]) -> list[Path]:

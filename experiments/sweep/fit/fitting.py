@@ -21,8 +21,7 @@ from quorum.experiments.common.files import write_whole
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.results.results_folder import read_results
 from quorum.experiments.results.rows import Row
-from quorum.experiments.sweep.command import run_sweep_command
-from quorum.experiments.sweep.engines.choose import split_words
+from quorum.experiments.sweep.command import run_sweep_command, split_words
 from quorum.experiments.sweep.fit.edge_logits import Drawn, EdgeLogits
 from quorum.experiments.sweep.run import SweepRequest, SweepResult
 

@@ -9,7 +9,7 @@ from quorum.experiments.compare.figures import values
 from quorum.experiments.compare.tables import tables
 from quorum.experiments.results import read_results
 from quorum.experiments.sweep.plan import plan
-from quorum.experiments.sweep.sweep_folder import SweepCommand, SweepFolder
+from quorum.experiments.sweep.sweep_folder import SweepFolder
 from tests.experiments.folders import outcome, write_plan, write_run
 
 PUBLISHED = {
@@ -77,7 +77,7 @@ def test_the_table_of_an_experiment_goes_into_its_sweep(tmp_path: Path) -> None:
     )
     folder = SweepFolder(tmp_path, "s")
     folder.create()
-    folder.write_manifest(plan(["experiment=mine"], options), SweepCommand(("experiment=mine",), ()))
+    folder.write_manifest(plan(["experiment=mine"], options), ("experiment=mine",))
     sweep = read_results(folder.path).sweep
     assert sweep is not None
     assert sweep.published is not None

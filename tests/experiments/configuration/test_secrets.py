@@ -8,8 +8,7 @@ import pytest
 
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.sweep.command import show_plan
-from quorum.experiments.sweep.engines.choose import choose_engine
+from quorum.experiments.sweep.command import choose_engine, show_plan
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.run import SweepRequest
 

@@ -27,8 +27,7 @@ from quorum.experiments.results.finished import finished_cell
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.results.verify import check_folder
 from quorum.experiments.sweep.branches import BranchGrid, plan_branches
-from quorum.experiments.sweep.command import run_sweep_command, show_plan
-from quorum.experiments.sweep.engines.choose import choose_engine
+from quorum.experiments.sweep.command import choose_engine, run_sweep_command, show_plan
 from quorum.experiments.sweep.progress import nothing
 from quorum.experiments.sweep.queue import Stop
 from quorum.experiments.sweep.run import SweepRequest, SweepResult, run_sweep
@@ -142,7 +141,7 @@ def test_the_command_to_resume_names_what_is_branched(first: Path, tmp_path: Pat
     report = swept(first, tmp_path, POOR, limit=0, says=["agent_0:go"])
     options = "--at 1 --at 3 --say agent_0:go"
     reported = f"quorum branch {first} {POOR} engine.workers=1 {options} --out {tmp_path} --name s"
-    assert report.command.text == reported
+    assert report.command == reported
     assert json.loads((tmp_path / "s" / "sweep.json").read_text())["command"] == reported
 
 
@@ -189,9 +188,7 @@ def test_a_run_that_is_spoiled_while_its_branches_wait_stops_the_sweep_and_leave
     plan = plan_branches(("llm.poor=1.0",), request.branches)
     for run in branches(copied):
         spoil(run, spoiled)
-    result = run_sweep(
-        plan, request.folder("s"), request.command(), choose_engine(LOCAL), request=request, view=nothing
-    )
+    result = run_sweep(plan, request.folder("s"), choose_engine(LOCAL), request=request, view=nothing)
     assert result.stop is Stop.STUCK
     assert any(run.name in result.reason for run in branches(copied)) or "no such folder" in result.reason
     assert (len(result.finished), branches(tmp_path / "s"), leftovers(tmp_path / "s")) == (0, [], [])

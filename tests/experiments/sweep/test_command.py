@@ -74,7 +74,7 @@ def test_ctrl_c_drops_what_a_sweep_finishes_that_has_stopped_for_another_reason(
 ) -> None:
     words = asked("agents=walker", engine=())
     planned = plan(words.words, options)
-    summary = run_sweep(planned, words.folder("s"), words.command(), StoppedEngine(), request=words, view=nothing)
+    summary = run_sweep(planned, words.folder("s"), StoppedEngine(), request=words, view=nothing)
     assert summary.stop is Stop.INTERRUPTED
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -87,5 +87,5 @@ def test_the_command_that_goes_on_names_the_sweep_and_none_of_the_options_of_one
     )
     assert outcome.command.words == ("env=corridor", "agents=walker", "seed=0,1", "engine.workers=1")
     plugins = " ".join(f"--plugin {module}" for module in MODULES)
-    assert f"--name s {plugins} --config-dir {options}" in outcome.command.text
-    assert not {"--limit", "--retry-failed", "--budget-usd"} & set(outcome.command.text.split())
+    assert f"--name s {plugins} --config-dir {options}" in outcome.command
+    assert not {"--limit", "--retry-failed", "--budget-usd"} & set(outcome.command.split())

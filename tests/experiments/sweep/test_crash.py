@@ -17,11 +17,11 @@ import pytest
 
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results import as_csv, read_results
-from quorum.experiments.sweep.engines.choose import choose_engine
+from quorum.experiments.sweep.command import choose_engine
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import SweepRequest, SweepStatus, run_sweep
-from quorum.experiments.sweep.sweep_folder import SweepCommand, SweepFolder
+from quorum.experiments.sweep.sweep_folder import SweepFolder
 from tests.conftest import command, environment
 from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
 
@@ -64,7 +64,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, options: Path, trial: 
     planned = plan(("env=corridor", *trial.words), options)
     for cell in planned.cells:
         run_cell(cell.cell(), folder.path)
-    folder.write_manifest(planned, SweepCommand((), ()))
+    folder.write_manifest(planned)
     return as_csv(read_results(folder.path))
 
 
@@ -94,7 +94,7 @@ def test_killed_workers_change_nothing(
         return killing(moments, queue, status)
 
     folder = words.folder("s")
-    summary = run_sweep(planned, folder, words.command(), choose_engine(ENGINE), request=words, view=view)
+    summary = run_sweep(planned, folder, choose_engine(ENGINE), request=words, view=view)
     assert moments == []
     assert (summary.left, summary.failed, len(summary.finished)) == (0, (), trial.cells)
     assert len({done.name for done in summary.finished}) == trial.cells
