@@ -35,7 +35,6 @@ class Transcript:
 
     Attributes:
         team: names of the participants.
-        steps: environment steps of the run.
         turns: the turns, by their number in the entries.
         entries: numbered turns, ends of plans, and changes of the score, in order, JSON-ready. They hold untrusted
             text of models.
@@ -43,7 +42,6 @@ class Transcript:
     """
 
     team: Sequence[str]
-    steps: int
     turns: Sequence[TurnTaken]
     entries: Sequence[Mapping[str, Any]]
     after: Sequence[int]
@@ -56,11 +54,7 @@ class Transcript:
         writer = _Writer(team)
         for stamped in trace.events:
             writer.take(stamped)
-        turns = [
-            TurnTaken(entry["agent"], entry["step"], t_hat)
-            for entry, t_hat in zip(writer.turns, writer.times, strict=True)
-        ]
-        return cls(team, trace.events[-1].t if trace.events else 0, turns, writer.entries, writer.after)
+        return cls(team, writer.turns, writer.entries, writer.after)
 
     def until(self, turn: int) -> Sequence[Mapping[str, Any]]:
         """Return the entries up to and including a turn."""
@@ -81,8 +75,7 @@ class _Writer:
         self._thinking: dict[int, Stamped] = {}
         self._last: dict[int, dict[str, Any]] = {}
         self.entries: list[dict[str, Any]] = []
-        self.turns: list[dict[str, Any]] = []
-        self.times: list[int | float] = []
+        self.turns: list[TurnTaken] = []
         self.after: list[int] = []
 
     def take(self, stamped: Stamped) -> None:
@@ -116,8 +109,7 @@ class _Writer:
         if refused:
             entry["refused"] = list(refused)
         self._last[agent] = entry
-        self.turns.append(entry)
-        self.times.append(start.t_hat)
+        self.turns.append(TurnTaken(self._team[agent], start.t, start.t_hat))
         self.entries.append(entry)
         self.after.append(len(self.entries))
 

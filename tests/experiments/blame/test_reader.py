@@ -33,9 +33,9 @@ def plans(*actions: str) -> Mapping[str, object]:
 
 
 def transcript(*entries: dict[str, Any]) -> Transcript:
-    turns = [TurnTaken(e["agent"], e["step"], 10 * e["turn"], decides=True) for e in entries if "turn" in e]
+    turns = [TurnTaken(e["agent"], e["step"], 10 * e["turn"]) for e in entries if "turn" in e]
     after = [index + 1 for index, entry in enumerate(entries) if "turn" in entry]
-    return Transcript(TEAM, 30, turns, entries, after)
+    return Transcript(TEAM, turns, entries, after)
 
 
 EIGHT = transcript(
