@@ -57,23 +57,15 @@ def costs_per_agent(trace: Trace) -> list[AgentCost]:
     sent = Counter(life.message.sender for life in story.messages)
     read = Counter(reading.agent for reading in trace.of(MessageRead))
     plans = Counter(plan.agent for plan in story.plans)
-    thinking = _thinking_by_decision(line)
-    last = Counter(
-        max(spells, key=lambda agent: spells[agent][-1].end.seq)
-        for spells, decision in zip(thinking, line.decisions, strict=True)
-        if not decision.cut
-    )
+    reached = _thinking_by_decision(line)
+    last = Counter(max(spells, key=lambda agent: spells[agent][-1].end.seq) for spells in reached)
     rows = []
     for index, name in enumerate((*trace.start.agents, *trace.start.coordinators)):
         counts = (name, thoughts[index], sent[index], read[index], plans[index])
         if index >= line.agents:
             rows.append(AgentCost(*counts))
             continue
-        own = [
-            spells[index]
-            for spells, decision in zip(thinking, line.decisions, strict=True)
-            if index in spells and not decision.cut
-        ]
+        own = [spells[index] for spells in reached if index in spells]
         rows.append(
             AgentCost(
                 *counts,
@@ -90,13 +82,13 @@ def costs_per_agent(trace: Trace) -> list[AgentCost]:
 
 
 def _thinking_by_decision(line: Timeline) -> list[dict[int, list[Spell]]]:
-    """Return for each decision the spells of R and I of each agent that had to think in it, in order."""
+    """Return for each decision that was reached the spells of R and I of each agent that had to think, in order."""
     begins = [decision.begin.seq for decision in line.decisions]
     found: list[dict[int, list[Spell]]] = [defaultdict(list) for _ in begins]
     for spell in line.spells:
         if may_send(spell.stage):
             found[bisect_right(begins, spell.begin.seq) - 1][spell.agent].append(spell)
-    return found
+    return [spells for spells, decision in zip(found, line.decisions, strict=True) if not decision.cut]
 
 
 def _latency(decisions: list[list[Spell]], clock: Clock) -> float | None:
@@ -162,21 +154,21 @@ def costs_per_message(trace: Trace) -> list[MessageCost]:
     """Return the cost of every message, in the order in which they were sent."""
     names = (*trace.start.agents, *trace.start.coordinators)
     caused = _interruptions(trace)
-    times = ThinkingTime(trace, cognitive), ThinkingTime(trace, wall)
+    thinking, thinking_seconds = ThinkingTime(trace, cognitive), ThinkingTime(trace, wall)
     rows = []
     for stamped in trace.stamped(MessageSent):
         sent = stamped.event
         assert isinstance(sent, MessageSent)
         found = caused.get(sent.message, _Interruption())
-        costs: tuple[float, ...] = ()
+        costs: dict[str, float] = {}
         if found.begin is not None:
             end = found.end or trace.events[-1]
-            costs = (
-                end.t_hat - found.begin.t_hat,
-                end.wall - found.begin.wall,
-                *(time.waited(found.begin, end) for time in times),
-            )
-        latency, latency_seconds, waited, waited_seconds = costs or (None,) * 4
+            costs = {
+                "latency": end.t_hat - found.begin.t_hat,
+                "latency_seconds": end.wall - found.begin.wall,
+                "synchronisation": thinking.waited(found.begin, end),
+                "synchronisation_seconds": thinking_seconds.waited(found.begin, end),
+            }
         rows.append(
             MessageCost(
                 message=sent.message,
@@ -187,10 +179,7 @@ def costs_per_message(trace: Trace) -> list[MessageCost]:
                 kind=sent.what,
                 characters=len(sent.content),
                 interrupted=found.agents,
-                latency=latency,
-                latency_seconds=latency_seconds,
-                synchronisation=waited,
-                synchronisation_seconds=waited_seconds,
+                **costs,
             )
         )
     return rows

@@ -37,10 +37,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 from math import fsum, isfinite
+from statistics import median
 from typing import Any
 
 from maeil.metrics.registry import Better, Value, metric
-from maeil.metrics.statistics import quantile
 from maeil.trace.events import ThoughtEnd
 from maeil.trace.reader import Trace
 
@@ -159,7 +159,8 @@ def usd(trace: Trace) -> Value:
 def latency_median(trace: Trace) -> Value:
     """Median wall time of the calls that report it; answers of the harness's own cache are left out."""
     asked = (call for call in calls_of(trace) if call.get("cache_hit") is not True)
-    return quantile([seconds for call in asked if (seconds := call_number(call, "seconds")) is not None], 0.5)
+    taken = [seconds for call in asked if (seconds := call_number(call, "seconds")) is not None]
+    return median(taken) if taken else None
 
 
 @metric("model.retries", "retries", reproducible=False)

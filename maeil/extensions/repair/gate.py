@@ -180,17 +180,14 @@ class Repair(Extension):
                 self.episode.team.commit(self.episode.team.agents[agent], plan, "advised")
         else:
             notice = self._notice(moment, failures, concerned, advice)
+            order = self._settings.order if notice.replan else None
             self._note = repair_note(notice, self.episode.team.names)
             try:
-                await self.episode.converse(RepairChannel(notice, self._order, self.episode.topology))
+                await self.episode.converse(RepairChannel(notice, order, self.episode.topology))
             finally:
                 self._note = None
         after = {plan.id for plan in self._plans()}
         self.episode.record(RepairEnded(sorted(before - after)))
-
-    @property
-    def _order(self) -> Order | None:
-        return self._settings.order if self._settings.mode == "channel" else None
 
     def _notice(
         self, moment: Moment, failures: Sequence[Violation], concerned: tuple[int, ...], advice: Advice | None
