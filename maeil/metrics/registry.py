@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any, Literal
 
 from maeil.errors import MetricError
-from maeil.registered import Registered
+from maeil.registry import Registered
 from maeil.trace.events import Event
 from maeil.trace.reader import Trace
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from maeil.registered import Registered
+from maeil.registry import Registered
 
 
 @pytest.fixture
@@ -25,12 +25,12 @@ def package(tmp_path, monkeypatch):
 
 def registered(monkeypatch) -> Registered[int]:
     things: Registered[int] = Registered("thing", "quorum.things", "[a-z]+")
-    monkeypatch.setattr("maeil.registered.THINGS", things, raising=False)
+    monkeypatch.setattr("maeil.registry.THINGS", things, raising=False)
     return things
 
 
 def test_declared_modules_are_imported_on_the_first_look_and_stand_behind(package, monkeypatch):
-    package("from maeil import registered\nregistered.THINGS.register('theirs', len(registered.THINGS))\n")
+    package("from maeil import registry\nregistry.THINGS.register('theirs', len(registry.THINGS))\n")
     things = registered(monkeypatch)
     things.register("ours", 0)
     assert dict(things) == {"ours": 0, "theirs": 1}

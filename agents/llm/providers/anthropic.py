@@ -18,7 +18,6 @@ from quorum.agents.llm.providers.content import (
     anthropic_block,
     anthropic_image,
     contents_of,
-    with_extra,
     with_pictures,
 )
 from quorum.agents.llm.providers.refusals import Offer
@@ -102,11 +101,9 @@ class AnthropicModel(Provider):
         if system:
             joined = "\n\n".join(system)
             arguments["system"] = [anthropic_block(joined, True)] if marked else joined
-        if self._service_tier is not None:
-            arguments["service_tier"] = self._service_tier
         if offer.sampling.stop is not None:
             arguments["stop_sequences"] = list(offer.sampling.stop)
-        return with_extra(arguments, request.sampling.extra_body)
+        return arguments
 
 
 def read_message(response: Any, request: Request, model: str) -> Reply:

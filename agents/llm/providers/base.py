@@ -30,7 +30,7 @@ from quorum.agents.llm.protocol import (
 )
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.providers.bounded import Bounds, bounded_client
-from quorum.agents.llm.providers.content import PromptCaching
+from quorum.agents.llm.providers.content import PromptCaching, with_extra
 from quorum.agents.llm.providers.failures import (
     Key,
     connection_failure,
@@ -168,7 +168,7 @@ class Provider(ProvidedModel):
 
     @abstractmethod
     def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
-        """Return the body of the request, as the provider's format has it."""
+        """Return the body of the request as the provider's format has it, but for the tier and extra fields."""
 
     @abstractmethod
     async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
@@ -308,7 +308,10 @@ class Provider(ProvidedModel):
 
     async def _attempt(self, request: Request, offer: Offer, send: Send) -> Reply | LanguageModelError:
         try:
-            return self._read(await send(self._body(request, offer)), request)
+            body = self._body(request, offer)
+            if self._service_tier is not None and not wants_embeddings(request):
+                body["service_tier"] = self._service_tier
+            return self._read(await send(with_extra(body, request.sampling.extra_body)), request)
         except Exception as error:  # every failure of an SDK ends here; what is none goes on
             failure = self.translate(error)
             if failure is None:

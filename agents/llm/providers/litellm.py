@@ -16,7 +16,6 @@ from quorum.agents.llm.protocol import Reply, Request, ThinkingFormat
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds, exchange
 from quorum.agents.llm.providers.chat import chat_arguments, read_chat
-from quorum.agents.llm.providers.content import with_extra
 from quorum.agents.llm.providers.failures import connection_failure, is_transport_failure
 from quorum.agents.llm.providers.refusals import Offer
 
@@ -70,21 +69,10 @@ class LiteLLMModel(Provider):
         return base_url or ""
 
     def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
-        tier = {} if self._service_tier is None else {"service_tier": self._service_tier}
-        body = {
-            "model": self.model,
-            offer.max_tokens_key.value: offer.longest,
-            **tier,
-            **chat_arguments(request, offer, self._thinking),
-        }
-        return with_extra(body, self._free(request.sampling.extra_body))
-
-    def _free(self, extra: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-        """Return the extra fields, which litellm passes on among its arguments; its own arguments are refused."""
-        own = self._own & (extra or {}).keys()
-        if own:
+        if own := self._own & (request.sampling.extra_body or {}).keys():
             raise BadRequest(f"llm.extra_body: litellm keeps {', '.join(sorted(own))} for itself")
-        return extra
+        longest = {offer.max_tokens_key.value: offer.longest}
+        return {"model": self.model, **longest, **chat_arguments(request, offer, self._thinking)}
 
     async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
         exchanged = _Exchange(self._bounds)

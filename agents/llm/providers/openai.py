@@ -12,7 +12,7 @@ from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.protocol import MaxTokensKey, Reply, Request, ThinkingFormat
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.chat import chat_arguments, read_chat, read_embeddings
-from quorum.agents.llm.providers.content import PromptCaching, with_extra
+from quorum.agents.llm.providers.content import PromptCaching
 from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.providers.thinking import BUDGETS, family_table, format_at
 
@@ -74,13 +74,9 @@ class OpenAIModel(Provider):
     def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
         if wants_embeddings(request):
             texts = [message.content for message in request.messages]
-            embedding = {"model": self.model, "input": texts, "encoding_format": "float"}
-            return with_extra(embedding, request.sampling.extra_body)
-        body: dict[str, Any] = {"model": self.model, **chat_arguments(request, offer, self._thinking)}
-        body[offer.max_tokens_key.value] = offer.longest
-        if self._service_tier is not None:
-            body["service_tier"] = self._service_tier
-        return with_extra(body, request.sampling.extra_body)
+            return {"model": self.model, "input": texts, "encoding_format": "float"}
+        longest = {offer.max_tokens_key.value: offer.longest}
+        return {"model": self.model, **chat_arguments(request, offer, self._thinking), **longest}
 
     async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
         # `post` and not `chat.completions.create`, which walks through every schema in Python before it is sent.

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from maeil.contracts import check_type, described, name_of
 from maeil.errors import ContractError
-from maeil.registered import Registered
+from maeil.registry import Registered
 from quorum.experiments.compare.comparison import Comparison
 
 
