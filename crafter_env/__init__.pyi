@@ -24,7 +24,6 @@ from .observation import Cooperation as Cooperation
 from .observation import CrafterObservation as CrafterObservation
 from .observation import Frontier as Frontier
 from .observation import LastSeen as LastSeen
-from .observation import PastAction as PastAction
 from .observation import SeenEntity as SeenEntity
 from .observation import SeenMap as SeenMap
 from .observation import TargetHint as TargetHint

@@ -17,10 +17,9 @@ import numpy.typing as npt
 from crafter_env.constants import CHUNK, NEED_MAX, NEEDS, WALKABLE, Cell, Item, Material
 from crafter_env.kernels import arrays
 from crafter_env.state import CrafterState
+from maeil.environments.arguments import parts, whole_pair
 from maeil.environments.errors import WorldError
 
-_PARTS = ("agents", "cells")
-_OF_AN_AGENT = ("cell", "needs", "inventory")
 _MATERIALS = {material.name: material for material in Material if material is not Material.none}
 _COUNTED = {Material.grass: arrays.GRASS, Material.path: arrays.PATHS}
 
@@ -36,13 +35,13 @@ def altered(state: CrafterState, changes: Mapping[str, Any], item_cap: int) -> C
     Raises:
         WorldError: they cannot be read, or there can be no such state; the message names the place.
     """
-    _known_keys("", changes, _PARTS)
+    parts("", changes, ("agents", "cells"))
     now = state.copy()
-    agents = _mapping("agents", changes.get("agents", {}))
+    agents = parts("agents", changes.get("agents", {}))
     moved: dict[int, Cell] = {}
     for name, values in agents.items():
         agent, place = _agent(state, name), f"agents.{name}"
-        _known_keys(f"{place}.", _mapping(place, values), _OF_AN_AGENT)
+        parts(place, values, ("cell", "needs", "inventory"))
         if "cell" in values and (cell := _cell(f"{place}.cell", values["cell"], state)) != _stands(state, agent):
             moved[agent] = cell
         _hold(now, agent, f"{place}.needs", values.get("needs", {}), items=NEEDS, most=NEED_MAX)
@@ -50,7 +49,7 @@ def altered(state: CrafterState, changes: Mapping[str, Any], item_cap: int) -> C
         _hold(now, agent, f"{place}.inventory", values.get("inventory", {}), items=bag, most=item_cap)
     for agent in moved:
         now.world.occupants[_stands(state, agent)] = 0
-    for name, material in _mapping("cells", changes.get("cells", {})).items():
+    for name, material in parts("cells", changes.get("cells", {})).items():
         _turn(now, f"cells.{name}", _cell_of(name, state), material)
     for agent, cell in moved.items():
         _put(now, agent, cell)
@@ -78,7 +77,7 @@ def _agent(state: CrafterState, name: str) -> int:
 
 
 def _hold(state: CrafterState, agent: int, place: str, named: object, *, items: tuple[Item, ...], most: int) -> None:
-    for name, amount in _mapping(place, named).items():
+    for name, amount in parts(place, named).items():
         item = next((item for item in items if item.name == name), None)
         if item is None:
             raise WorldError(f"{place}.{name}: it is none of {', '.join(item.name for item in items)}")
@@ -150,21 +149,7 @@ def _cell_of(name: str, state: CrafterState) -> Cell:
 
 
 def _cell(place: str, cell: object, state: CrafterState) -> Cell:
-    if not isinstance(cell, list | tuple) or len(cell) != 2 or not all(type(part) is int for part in cell):
-        raise WorldError(f"{place}: {cell!r} is no cell: give [column, row]")
-    (x, y), (width, height) = cell, state.size
+    (x, y), (width, height) = whole_pair(place, cell, "[column, row]"), state.size
     if not (0 <= x < width and 0 <= y < height):
         raise WorldError(f"{place}: ({x}, {y}) is off the map of {width} x {height} cells")
     return x, y
-
-
-def _mapping(place: str, value: object) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise WorldError(f"{place}: {value!r} is no object with names")
-    return value
-
-
-def _known_keys(place: str, found: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    for key in found:
-        if key not in known:
-            raise WorldError(f"{place}{key}: it cannot be changed: what can be is {', '.join(known)}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
 from crafter_env.constants import COLLECT, NEED_MAX, NEEDS, VIEW, WALKABLE, Cell, Item, Material
@@ -109,18 +110,7 @@ class Cooperation:
     """Whether there are monsters and plants."""
 
 
-@dataclass(frozen=True, slots=True)
-class PastAction:
-    """A symbolic action that has ended."""
-
-    action: str
-    args: Mapping[str, object]
-    status: str
-    reason: str
-    steps: int
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CrafterObservation:
     """What one agent knows of the world.
 
@@ -137,45 +127,43 @@ class CrafterObservation:
     """Columns and rows of the map."""
     daylight: float
     """0 at midnight, 1 at noon; monsters come out in the dark."""
-    agent: str
+    agent: str = ""
     """Name of the observing agent; empty for one who sees the world from outside."""
-    alive: bool
-    sleeping: bool
-    cell: Cell | None
+    alive: bool = True
+    sleeping: bool = False
+    cell: Cell | None = None
     """Where it stands; None for one who sees the world from outside."""
-    facing: Cell
+    facing: Cell = (0, 0)
     """The direction that it faces, (0, 0) for one without a body."""
-    needs: Mapping[str, int]
+    needs: Mapping[str, int] = field(default_factory=dict)
     """Health, food, drink and energy, 0 to 9."""
-    inventory: Mapping[str, int]
+    inventory: Mapping[str, int] = field(default_factory=dict)
     """What it holds."""
     cooperation: Cooperation
     known_only: bool
     """Whether plans may name only cells that this agent has seen."""
     map: SeenMap
-    visible: Mapping[str, tuple[int, ...]]
+    visible: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Ids of the cells in view, by material; those that can be walked on are left out."""
-    entities: tuple[SeenEntity, ...]
-    teammates: tuple[Teammate, ...]
+    entities: tuple[SeenEntity, ...] = ()
+    teammates: tuple[Teammate, ...] = ()
     """Those in view, nearest first."""
-    last_seen: tuple[LastSeen, ...]
+    last_seen: tuple[LastSeen, ...] = ()
     """Teammates that were seen earlier, nearest first."""
-    agents_not_shown: int
+    agents_not_shown: int = 0
     """Teammates that it sees or has seen, and that are not listed: see `env.text.max_agents`."""
-    tasks: tuple[TargetHint, ...]
+    tasks: tuple[TargetHint, ...] = ()
     """The nearest trees, stones, coals, irons and diamonds that it knows and can reach."""
-    supplies: tuple[TargetHint, ...]
+    supplies: tuple[TargetHint, ...] = ()
     """The nearest water, tables and furnaces that it knows and can reach."""
-    frontiers: tuple[Frontier, ...]
+    frontiers: tuple[Frontier, ...] = ()
     """Where to go to see more."""
-    history: tuple[PastAction, ...] = ()
-    """Its recent symbolic actions, oldest first."""
 
     def shown(self) -> dict[str, Any]:
         """Return what a prompt shows: what a plan needs, once; `crafter_env.read_shown` makes it whole again.
 
         Left out are what the configuration says of the whole episode, which the rules of a prompt tell; the agent's own
-        name and the ended actions, which its turn gives; what follows from the rest (whether the tool for a cell is
+        name, which its turn gives; what follows from the rest (whether the tool for a cell is
         held, the cell of an id, the ids of what the map draws, but for ore in view that no task names); what no action
         takes (the facing, the health of creatures); and what is empty, full or as usual.
         """
@@ -206,33 +194,8 @@ class CrafterObservation:
         return {"step": self.step, "score": self.score, "daylight": self.daylight}
 
     def text(self) -> str:
-        """The observation as readable lines."""
-        end = f"reach {self.goal}" if self.goal != OPEN else "open, score as much as possible"
-        lines = [
-            f"Step {self.step} of {self.max_steps}; goal: {end}; score {self.score:g}; daylight {self.daylight:.2f}.",
-            self._self_line(),
-            f"Needs: {_amounts(self.needs)}. Bag: {_amounts(self.inventory) or 'empty'}.",
-            f"Agents needed at once: {_amounts(self.cooperation.agents)}; to craft {self.cooperation.craft_agents}; "
-            f"reach {self.cooperation.radius}. Points: {_amounts(self.cooperation.points)}.",
-            f"Seen so far, from column {self.map.left}, row {self.map.top}:",
-            *self.map.rows,
-        ]
-        lines += [f"In view: {material} {', '.join(map(str, ids))}" for material, ids in self.visible.items()]
-        lines += [f"- {e.kind} {e.id} at {e.cell}, health {e.health}" for e in self.entities]
-        lines += [f"- {t.agent} at {t.cell}{', asleep' if t.sleeping else ''}" for t in self.teammates]
-        lines += [f"- {t.agent} was at {t.cell} at step {t.step}" for t in self.last_seen]
-        lines += [f"- {self.agents_not_shown} other agents are farther away"] if self.agents_not_shown else []
-        lines += [_hint_line(hint) for hint in (*self.tasks, *self.supplies)]
-        lines += [f"- unseen land {f.direction}: cell {f.id} at {f.cell}, {f.distance} steps" for f in self.frontiers]
-        lines += [_past_line(entry) for entry in self.history]
-        return "\n".join(lines)
-
-    def _self_line(self) -> str:
-        if self.cell is None:
-            return "You have no body."
-        if not self.alive:
-            return f"You are {self.agent}, and dead."
-        return f"You are {self.agent} at {self.cell}{', asleep' if self.sleeping else ''}."
+        """What a prompt shows, as JSON."""
+        return json.dumps(self.shown())
 
 
 def _told(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -256,21 +219,6 @@ def _steps(hints: Iterable[TargetHint]) -> dict[str, dict[str, int]]:
     for hint in hints:
         found.setdefault(hint.kind, {})[str(hint.id)] = hint.distance
     return found
-
-
-def _amounts(amounts: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {amount:g}" for name, amount in amounts.items())
-
-
-def _hint_line(hint: TargetHint) -> str:
-    tool = "" if hint.ready else ", its tool is missing"
-    return f"- {hint.kind} {hint.id} at {hint.cell}, {hint.distance} steps{tool}"
-
-
-def _past_line(entry: PastAction) -> str:
-    arguments = ", ".join(f"{key}={value}" for key, value in entry.args.items() if value is not None)
-    reason = f" ({entry.reason})" if entry.reason else ""
-    return f"- you did {entry.action}({arguments}): {entry.status}{reason}, {entry.steps} steps"
 
 
 _Placed = TypeVar("_Placed", SeenEntity, Teammate, LastSeen)
@@ -316,11 +264,9 @@ def read_shown(data: Mapping[str, Any], facts: Mapping[str, Any], agents: int) -
         score=now["score"],
         size=size,
         daylight=now["daylight"],
-        agent="",
         alive=alive,
         sleeping=you.get("sleeping", False),
         cell=cell,
-        facing=(0, 0),
         needs={need.name: NEED_MAX for need in NEEDS} | you.get("needs", {}) if cell is not None else {},
         inventory=inventory,
         cooperation=_cooperation(facts, agents),

@@ -17,10 +17,10 @@ from cube_env.constants import Cell
 from cube_env.layout import check_board
 from cube_env.state import CubeState
 from cube_env.views import occupy
-from maeil.environments.arguments import agent_name
+from maeil.environments.arguments import agent_name, parts, whole_pair
 from maeil.environments.errors import WorldError
 
-_PARTS = ("agents", "blocks")
+_CELL = "[row, column]"
 _OF_A_BLOCK = ("position", "weight")
 
 
@@ -35,9 +35,9 @@ def altered(state: CubeState, changes: Mapping[str, Any], heaviest: int | None =
     Raises:
         WorldError: they cannot be read, or there can be no such board; the message names the place.
     """
-    _known_keys("", changes, _PARTS)
-    agents = _agents(state, _mapping("agents", changes.get("agents", {})))
-    blocks = _blocks(state, _mapping("blocks", changes.get("blocks", {})), heaviest)
+    parts("", changes, ("agents", "blocks"))
+    agents = _agents(state, parts("agents", changes.get("agents", {})))
+    blocks = _blocks(state, parts("blocks", changes.get("blocks", {})), heaviest)
     there = [(b, weight, (row, col)) for b, (row, col, weight, alive) in enumerate(blocks) if alive]
     if not there:
         raise WorldError("blocks: none would be left, and with the last one the episode ends: leave one")
@@ -56,7 +56,7 @@ def _agents(state: CubeState, named: Mapping[str, Any]) -> list[Cell]:
     for name, cell in named.items():
         if name not in index:
             raise WorldError(f"agents.{name}: no such agent: they are agent_0 to {agent_name(len(agents) - 1)}")
-        agents[index[name]] = _cell(f"agents.{name}", cell)
+        agents[index[name]] = whole_pair(f"agents.{name}", cell, _CELL)
     return agents
 
 
@@ -68,16 +68,16 @@ def _blocks(state: CubeState, named: Mapping[str, Any], heaviest: int | None) ->
             raise WorldError(f"{place}: there is no such block: a new one has the id {len(blocks)}")
         if block == len(blocks):
             blocks.append([-1, -1, -1, 1])
-            if values is None or set(_OF_A_BLOCK) - _mapping(place, values).keys():
+            if values is None or set(_OF_A_BLOCK) - parts(place, values).keys():
                 raise WorldError(f"{place}: a new block needs a position and a weight")
         elif not blocks[block][ALIVE]:
             raise WorldError(f"{place}: it is not on the board any more: a new one has the id {len(blocks)}")
         if values is None:
             blocks[block][ALIVE] = 0
             continue
-        _known_keys(f"{place}.", _mapping(place, values), _OF_A_BLOCK)
+        parts(place, values, _OF_A_BLOCK)
         if "position" in values:
-            blocks[block][ROW], blocks[block][COL] = _cell(f"{place}.position", values["position"])
+            blocks[block][ROW], blocks[block][COL] = whole_pair(f"{place}.position", values["position"], _CELL)
         if "weight" in values:
             blocks[block][WEIGHT] = _weight(f"{place}.weight", values["weight"], state.side, heaviest)
     return blocks
@@ -96,24 +96,3 @@ def _weight(place: str, weight: object, side: int, heaviest: int | None) -> int:
     if heaviest is not None and weight > heaviest:
         raise WorldError(f"{place}: a block of weight {weight} takes {weight} agents at once, and there are {heaviest}")
     return weight
-
-
-def _cell(place: str, cell: object) -> Cell:
-    if not isinstance(cell, list | tuple) or len(cell) != 2 or not all(type(part) is int for part in cell):
-        raise WorldError(f"{place}: {cell!r} is no cell: give [row, column]")
-    row, col = cell
-    if abs(row) > np.iinfo(np.int32).max or abs(col) > np.iinfo(np.int32).max:
-        raise WorldError(f"{place}: {cell!r} is outside the grid")
-    return row, col
-
-
-def _mapping(place: str, value: object) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise WorldError(f"{place}: {value!r} is no object with names")
-    return value
-
-
-def _known_keys(place: str, found: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    for key in found:
-        if key not in known:
-            raise WorldError(f"{place}{key}: there is no such part: they are {' and '.join(known)}")

@@ -1,4 +1,4 @@
-"""What an agent sees: the typed symbolic observation, its text, and the infos of a step."""
+"""What an agent sees: the typed symbolic observation, and the infos of a step."""
 
 from __future__ import annotations
 
@@ -93,26 +93,6 @@ class SymbolicObservation:
     history: tuple[HistoryEntry, ...] = ()
     """Its recent symbolic actions, oldest first."""
 
-    def text(self) -> str:
-        """The observation as readable lines; cells in a row are joined, `(3..5, 1)` is rows 3 to 5 of column 1."""
-        others = ", ".join(f"agent_{i} ({row}, {col})" for i, (row, col) in enumerate(self.agents))
-        lines = [
-            f"Step {self.step} of {self.max_steps}. Grid {self.side} x {self.side}, positions are (row, col). "
-            f"Blocks are delivered in column {self.goal_col}.",
-            f"You are {self.agent} at ({self.cell[0]}, {self.cell[1]})." if self.cell else "You have no body.",
-            f"Agents: {others}.",
-            "Blocks:" if self.blocks else "Blocks: none left.",
-        ]
-        for block in self.blocks:
-            lines.append(_block_line(block))
-            for face in Face:
-                cells = block.faces[face]
-                lines.append(f"  {face} face: free {_runs(cells.free)}; taken {_runs(cells.taken)}")
-        if self.history:
-            lines.append("Your recent actions:")
-            lines.extend(_history_line(entry) for entry in self.history)
-        return "\n".join(lines)
-
 
 def symbolic_blocks(views: Sequence[BlockView], grid: IntArray) -> tuple[SymbolicBlock, ...]:
     """The blocks' part of every agent's symbolic observation.
@@ -168,40 +148,6 @@ def _split(cells: list[Cell], occupancy: npt.NDArray[np.int32]) -> FaceCells:
         tuple(cell for cell, entity in zip(cells, entities, strict=True) if entity == 0),
         tuple(cell for cell, entity in zip(cells, entities, strict=True) if entity > 0),
     )
-
-
-def _block_line(block: SymbolicBlock) -> str:
-    ahead = ", ".join(f"block {b}" for b in block.ahead) or "none"
-    last_row, last_col = block.row + block.weight - 1, block.col + block.weight - 1
-    return (
-        f"- block {block.id}: weight {block.weight}, top-left ({block.row}, {block.col}), rows {block.row} to "
-        f"{last_row}, columns {block.col} to {last_col}; distance to goal {block.distance}; ahead in its rows: {ahead}"
-    )
-
-
-def _history_line(entry: HistoryEntry) -> str:
-    arguments = ", ".join(f"{key}={value}" for key, value in entry.args.items())
-    reason = f" ({entry.reason})" if entry.reason else ""
-    return f"- {entry.action}({arguments}): {entry.status}{reason}, {len(entry.primitives)} steps"
-
-
-def _runs(cells: Sequence[Cell]) -> str:
-    """Cells of one line, given in order, with neighbours joined: `(3..5, 1), (7, 1)`."""
-    if not cells:
-        return "none"
-    runs: list[tuple[Cell, Cell]] = []
-    if sum(cells[-1]) - sum(cells[0]) == len(cells) - 1:
-        runs, cells = [(cells[0], cells[-1])], ()
-    for cell in cells:
-        if runs and cell[0] - runs[-1][1][0] + cell[1] - runs[-1][1][1] == 1:
-            runs[-1] = runs[-1][0], cell
-        else:
-            runs.append((cell, cell))
-    return ", ".join(f"({_span(a[0], b[0])}, {_span(a[1], b[1])})" for a, b in runs)
-
-
-def _span(first: int, last: int) -> str:
-    return str(first) if first == last else f"{first}..{last}"
 
 
 COUNTS = {"step": COUNT_STEP, "blocks_left": COUNT_LIVE, "delivered_weight": COUNT_DELIVERED_WEIGHT}

@@ -54,7 +54,7 @@ class NavigateController(CrafterController):
     """Go to where a target can be acted on, also to one that the agent has only heard of."""
 
     def __init__(self, episode: EpisodeState, agent: int, action: Navigate) -> None:
-        super().__init__(episode, agent, action)
+        super().__init__(episode, agent)
         self._target, self._id, self._near = action.target, action.id, action.near
         self._begun = episode.state.step
         cell = episode.cell_with(action.id)
@@ -151,7 +151,7 @@ class NoopController(RepeatController):
     """Do nothing for some steps; a dead agent does nothing to the end of the episode."""
 
     def __init__(self, episode: EpisodeState, agent: int, action: Noop) -> None:
-        super().__init__(episode, agent, action, Action.noop, action.steps)
+        super().__init__(episode, agent, Action.noop, action.steps)
         self._started_dead = not episode.lives(agent)
 
     def when_dead(self) -> ActionEnd | None:
@@ -192,7 +192,7 @@ class _Collecting(CrafterController):
     """What the three have in common: tries, and the end that the last `do` gives."""
 
     def __init__(self, episode: EpisodeState, agent: int, action: Collect) -> None:
-        super().__init__(episode, agent, action)
+        super().__init__(episode, agent)
         self._resource, self._target, self._left = action.resource, action.target, action.steps
         self._tries = 0
 
@@ -384,7 +384,7 @@ class CraftController(CrafterController):
     """Make a tool; tries again while too few agents make it with this one."""
 
     def __init__(self, episode: EpisodeState, agent: int, action: Craft) -> None:
-        super().__init__(episode, agent, action)
+        super().__init__(episode, agent)
         self._steps = action.steps
         self.step = int(action.item.primitive)
 
@@ -422,7 +422,7 @@ class PlaceController(CrafterController):
     """Place something on the faced cell, or take a step after which it can be placed."""
 
     def __init__(self, episode: EpisodeState, agent: int, action: Place) -> None:
-        super().__init__(episode, agent, action)
+        super().__init__(episode, agent)
         self._object = action.object
         self._primitive = int(action.object.primitive)
         self._recipe: PlaceRecipe = PLACE[action.object.primitive]
@@ -464,7 +464,7 @@ class ShareController(CrafterController):
     """Give a teammate some of an item."""
 
     def __init__(self, episode: EpisodeState, agent: int, action: Share) -> None:
-        super().__init__(episode, agent, action)
+        super().__init__(episode, agent)
         self._share = action
         self.step = encode_share(action.agent, action.item.item, action.quantity, episode.agents)
 
@@ -511,17 +511,17 @@ def make_controller(episode: EpisodeState, agent: int, action: SymbolicAction) -
         case Noop():
             return NoopController(episode, agent, action)
         case Move():
-            return RepeatController(episode, agent, action, action.direction.action, action.steps)
+            return RepeatController(episode, agent, action.direction.action, action.steps)
         case Collect():
             return controller(episode, agent, action)
         case Craft():
             return CraftController(episode, agent, action)
         case Sleep():
-            return SleepController(episode, agent, action)
+            return SleepController(episode, agent)
         case Place():
             return PlaceController(episode, agent, action)
         case Share(agent=other) if not 0 <= other < episode.agents:
-            return RefusedAction(episode, agent, action, failed(Reason.no_such_agent, other))
+            return RefusedAction(episode, agent, failed(Reason.no_such_agent, other))
         case Share():
             return ShareController(episode, agent, action)
         case Navigate():

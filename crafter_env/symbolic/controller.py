@@ -1,4 +1,4 @@
-"""What all controllers have in common: ticks, death, the end, and the entry in the agent's history."""
+"""What all controllers have in common: ticks, death, and the end."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ import numpy.typing as npt
 
 from crafter_env.constants import DISPLACEMENT, Action, Cell, Item
 from crafter_env.kernels.grid import NO_CELL
-from crafter_env.observation import PastAction
 from crafter_env.symbolic.episode_state import EpisodeState
-from maeil.actions import ActionStatus, SymbolicAction
 from maeil.controllers import SUCCESS, failed
 from maeil.drawing import Way
 from maeil.world import ActionEnd
@@ -100,16 +98,14 @@ class CrafterController(ABC):
     Args:
         episode: what the controllers of the episode share.
         agent: index of the agent.
-        action: what it carries out.
     """
 
-    def __init__(self, episode: EpisodeState, agent: int, action: SymbolicAction) -> None:
+    def __init__(self, episode: EpisodeState, agent: int) -> None:
         self.episode = episode
         self.agent = agent
         self.ticks = 0
         self.step = NOOP
         """The primitive for the coming step; `check` decides it while the action goes on."""
-        self._action = action
         self._end: ActionEnd | None = None
         self._checked_at = -1
 
@@ -126,13 +122,8 @@ class CrafterController(ABC):
         return self.step
 
     def close(self) -> None:
-        """Let go of what is shared, and write the entry."""
+        """Let go of what is shared."""
         self.episode.named[self.agent] = NO_CELL
-        end = self._end if self._end is not None else ActionEnd(ActionStatus.CANCELLED)
-        action = self._action
-        self.episode.record(
-            self.agent, PastAction(action.action, action.arguments(), str(end.status), end.reason, self.ticks)
-        )
 
     def way(self) -> Way | None:
         """Return where the action leads, for pictures: see `maeil.drawing.ShowsWays`; the default leads nowhere."""
@@ -156,10 +147,8 @@ class CrafterController(ABC):
 class RepeatController(CrafterController):
     """Do one primitive for some steps, whether the map allows it or not."""
 
-    def __init__(
-        self, episode: EpisodeState, agent: int, action: SymbolicAction, primitive: Action, steps: int
-    ) -> None:
-        super().__init__(episode, agent, action)
+    def __init__(self, episode: EpisodeState, agent: int, primitive: Action, steps: int) -> None:
+        super().__init__(episode, agent)
         self.step = int(primitive)
         self._steps = steps
 
@@ -182,8 +171,8 @@ class RepeatController(CrafterController):
 class RefusedAction(CrafterController):
     """An action that cannot begin: it fails before its first tick."""
 
-    def __init__(self, episode: EpisodeState, agent: int, action: SymbolicAction, refusal: ActionEnd) -> None:
-        super().__init__(episode, agent, action)
+    def __init__(self, episode: EpisodeState, agent: int, refusal: ActionEnd) -> None:
+        super().__init__(episode, agent)
         self._refusal = refusal
 
     def check(self) -> ActionEnd | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,7 +11,6 @@ from crafter_env.constraints import aimed_cells
 from crafter_env.kernels import sight
 from crafter_env.kernels.arrays import ALIVE, SLEEPING, IntArray
 from crafter_env.kernels.grid import AREA_AIM, NO_CELL
-from crafter_env.observation import PastAction
 from crafter_env.profiles import Level, Profile
 from crafter_env.state import CrafterState, Creature
 
@@ -22,8 +20,6 @@ _STEPS = tuple(
     DISPLACEMENT[action] for action in (Action.move_up, Action.move_down, Action.move_left, Action.move_right)
 )
 """In the order in which `sight.next_step` takes equal ones."""
-HISTORY_LENGTH = 5
-"""Ended symbolic actions that an observation shows."""
 
 
 class EpisodeState:
@@ -66,7 +62,6 @@ class EpisodeState:
         self.memory = np.zeros((self.agents, width, height), dtype=np.uint8)
         """(n, W, H): the material that each agent last saw in each cell, 0 where it has seen nothing."""
         self._met = np.full((self.agents, self.agents, 3), -1, dtype=np.int32)
-        self._history: list[deque[PastAction]] = [deque(maxlen=HISTORY_LENGTH) for _ in range(self.agents)]
         self._field = np.empty((width, height), dtype=np.int32)
         self._queue = np.empty((width * height, 2), dtype=np.int64)
         self._look()
@@ -225,14 +220,6 @@ class EpisodeState:
             and self.state.material_at(cell) in WALKABLE
             and int(self.state.world.occupants[cell]) == 0
         )
-
-    def record(self, agent: int, entry: PastAction) -> None:
-        """Add to an agent's history."""
-        self._history[agent].append(entry)
-
-    def history(self, agent: int) -> tuple[PastAction, ...]:
-        """The last actions of an agent, oldest first."""
-        return tuple(self._history[agent])
 
 
 def around(cell: Cell, radius: int) -> list[Cell]:

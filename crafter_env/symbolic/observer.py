@@ -116,13 +116,8 @@ class Observer:
         others = self._in_view(agent) if alive else []
         shown = others[: self._max_agents]
         missed = self._last_seen(agent, others) if alive else []
-        return CrafterObservation(
-            step=state.step,
-            max_steps=self._max_steps,
-            goal=self._goal,
-            score=score,
-            size=state.size,
-            daylight=round(state.daylight, 3),
+        return self._observation(
+            score,
             agent=self._names[agent],
             alive=alive,
             sleeping=episode.sleeps(agent),
@@ -130,8 +125,6 @@ class Observer:
             facing=(dx, dy),
             needs={need.name: inventory[need] for need in NEEDS},
             inventory={item.name: units for item, units in inventory.items() if units and item not in NEEDS},
-            cooperation=self._cooperation,
-            known_only=episode.known_only,
             map=self._draw(episode.memory[agent], [agent, *others]),
             visible=self._visible(cell) if alive else {},
             entities=self._entities(episode.creatures(agent)) if alive else (),
@@ -141,13 +134,22 @@ class Observer:
             tasks=tasks,
             supplies=supplies,
             frontiers=frontiers,
-            history=episode.history(agent),
         )
 
     def global_observation(self, score: float) -> CrafterObservation:
         """Observe the whole world, for a participant without a body."""
         episode, state = self._episode, self._episode.state
         living = [agent for agent in range(episode.agents) if episode.lives(agent)]
+        return self._observation(
+            score,
+            map=self._draw(state.materials, living),
+            entities=self._entities((state.entity_at(creature.cell), creature) for creature in state.creatures()),
+            teammates=tuple(self._teammate(agent) for agent in living),
+        )
+
+    def _observation(self, score: float, **seen: Any) -> CrafterObservation:
+        """What is the same for all, and what one sees."""
+        state = self._episode.state
         return CrafterObservation(
             step=state.step,
             max_steps=self._max_steps,
@@ -155,24 +157,9 @@ class Observer:
             score=score,
             size=state.size,
             daylight=round(state.daylight, 3),
-            agent="",
-            alive=True,
-            sleeping=False,
-            cell=None,
-            facing=(0, 0),
-            needs={},
-            inventory={},
             cooperation=self._cooperation,
-            known_only=episode.known_only,
-            map=self._draw(state.materials, living),
-            visible={},
-            entities=self._entities((state.entity_at(creature.cell), creature) for creature in state.creatures()),
-            teammates=tuple(self._teammate(agent) for agent in living),
-            last_seen=(),
-            agents_not_shown=0,
-            tasks=(),
-            supplies=(),
-            frontiers=(),
+            known_only=self._episode.known_only,
+            **seen,
         )
 
     def _in_view(self, agent: int) -> list[int]:

@@ -11,6 +11,7 @@ the observation that was written.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from heapq import heappop, heappush
@@ -87,6 +88,10 @@ class ShownObservation(SymbolicObservation):
             own = {face.value: {str(block.id): ways.to(block, face) for block in self.blocks} for face in faces}
             found["you"] = {"name": self.agent, "ways": own, **self._now()}
         return found
+
+    def text(self) -> str:
+        """What a prompt shows, as JSON."""
+        return json.dumps(self.shown())
 
     def shown_agents(self) -> list[int]:
         """The agents that are shown, ascending: oneself and the nearest others; all, to one without a body."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from maeil.environments.arguments import parts
 from maeil.environments.errors import WorldError
 
 HIGHEST = 9
@@ -23,8 +24,6 @@ RHO_RANGE = (0.25, 0.75)
 
 NARROWEST = 0.1
 """The smallest width of the curve: a narrower one might lie between two sums, and none would pay anything."""
-
-_OF_A_CURVE = ("rho", "mu", "sigma")
 
 CLOSE = 0.95
 """Share of the best reward from which a round counts as close."""
@@ -109,9 +108,7 @@ def altered(game: Game, changes: Mapping[str, Any]) -> Game:
     Raises:
         WorldError: they cannot be read, or there is no such game; the message names the place.
     """
-    for key, value in changes.items():
-        if key not in _OF_A_CURVE:
-            raise WorldError(f"{key}: there is no such part: they are {', '.join(_OF_A_CURVE)}")
+    for key, value in parts("", changes, ("rho", "mu", "sigma")).items():
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise WorldError(f"{key}: {value!r} is no number")
     if "rho" in changes and "mu" in changes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
@@ -106,18 +107,8 @@ class SqueezeObservation:
         return {"agents": self.agents, "history": columns, "rounds": self.rounds}
 
     def text(self) -> str:
-        """The observation as readable lines."""
-        lines = [
-            f"Round {self.round} of {self.rounds}. {self.agents} agents pick an integer from 0 to {self.highest_pick}.",
-            f"You are {self.agent}." if self.agent else "You have no body.",
-        ]
-        lines += [self.hint] if self.hint else []
-        for number, past in enumerate(self.history, 1):
-            seen = [f"you picked {past.pick}"] if past.pick is not None else []
-            seen += [f"sum {past.sum}, mean {past.mean:.2f}"] if past.mean is not None else []
-            seen += [f"picks {past.picks}"] if past.picks else []
-            lines.append(f"Round {number}: {'; '.join([*seen, f'reward {past.reward:.3f}'])}.")
-        return "\n".join(lines)
+        """What a prompt shows, as JSON."""
+        return json.dumps(self.shown())
 
 
 def read_rounds(shown: Mapping[str, Any], agent: str = "") -> SqueezeObservation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -92,22 +93,8 @@ class TransportObservation:
         return shown | {"sees": self.sees.get(self.square, ())} | ({"corners": corners} if corners else {})
 
     def text(self) -> str:
-        """The observation as readable lines."""
-        what = "boxes in cells" if self.difficulty == "easy" else "boxes on corners"
-        lines = [
-            f"Step {self.step} of {self.max_steps}. Grid of {self.rows} x {self.cols} cells, {what}"
-            + (f"; {self.boxes_placed} boxes placed, {self.boxes_left} left." if self.board is not None else ".")
-        ]
-        if self.agent:
-            seen = "; ".join(f"{place} {', '.join(items)}" for place, items in self.sees.items()) or "nothing"
-            moves = ", ".join(f"move({choice.box}, {choice.to})" for choice in self.can_do) or "nothing"
-            lines += [f"You are {self.agent} in {self.square}.", f"You see: {seen}.", f"You can do: {moves}."]
-        else:
-            lines.append("You have no body.")
-        if self.board is not None:
-            found = (f"{key} {', '.join(items)}" for key, items in self.board.items() if items)
-            lines.append("Board: " + "; ".join(found))
-        return "\n".join(lines)
+        """What a prompt shows, as JSON."""
+        return json.dumps(self.shown())
 
 
 def moves_by_box(choices: Iterable[Choice]) -> dict[str, list[str]]:

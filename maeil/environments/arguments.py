@@ -102,3 +102,40 @@ def no_render_mode(env: object) -> WorldError:
 def no_state() -> EpisodeError:
     """Return the error of an environment that has not been reset yet."""
     return EpisodeError("there is no state before the first reset: call reset(seed=...) first")
+
+
+def parts(place: str, value: object, known: Iterable[str] | None = None) -> Mapping[str, Any]:
+    """Return an object with names that a change from outside gives.
+
+    Args:
+        place: Where it stands, such as `agents.agent_0`; empty for the whole.
+        value: What was given.
+        known: The names that there may be; None for any.
+
+    Raises:
+        WorldError: It is no such object, or has an unknown name; the message names the place.
+    """
+    if not isinstance(value, Mapping):
+        raise WorldError(f"{place}: {value!r} is no object with names")
+    choices = tuple(known) if known is not None else tuple(value)
+    for name in value:
+        if name not in choices:
+            where = f"{place}.{name}" if place else name
+            raise WorldError(f"{where}: it cannot be changed: what can be is {', '.join(choices)}")
+    return value
+
+
+def whole_pair(place: str, value: object, names: str) -> tuple[int, int]:
+    """Return two integers that a change from outside gives.
+
+    Args:
+        place: Where they stand.
+        value: What was given.
+        names: What they are: `[row, column]`.
+
+    Raises:
+        WorldError: They are not that; the message names the place.
+    """
+    if not isinstance(value, list | tuple) or len(value) != 2 or not all(type(part) is int for part in value):
+        raise WorldError(f"{place}: {value!r} is no cell: give {names}")
+    return value[0], value[1]

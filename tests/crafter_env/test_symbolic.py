@@ -249,10 +249,3 @@ def test_whatever_is_asked_for_ends_with_a_status_and_never_with_an_exception(da
         ends = run(w, actions)
         assert all(end for end, _ in ends.values())
         assert w.observe(0).text()
-
-
-def test_an_ended_action_stands_in_the_history():
-    w = world("...\n.0.\n...")
-    run(w, {0: Noop(steps=2)})
-    (entry,) = w.observe(0).history
-    assert (entry.action, entry.args, entry.status, entry.steps) == ("noop", {"steps": 2}, "success", 2)

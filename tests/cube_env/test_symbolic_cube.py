@@ -213,7 +213,6 @@ def test_the_running_action_stands_last_in_the_history():
     assert [(entry.action, entry.status) for entry in history] == [("move", "cancelled"), ("idle", "running")]
     assert history[0].args == {"direction": "right", "steps": 5}
     assert cube.observe(1).history == ()
-    assert "- move(direction=right, steps=5): cancelled, 1 steps" in cube.observe(0).text()
 
 
 def test_the_history_keeps_the_last_five_ends():
