@@ -12,38 +12,8 @@ same block throughout, and a block is tried once per direction.
 
 from __future__ import annotations
 
-from cube_env.arrays import (
-    AGENT_ATTEMPT,
-    AGENT_FAILURE,
-    AGENT_MASK,
-    AGENT_MOVED,
-    AGENT_NUMBER,
-    ALIVE,
-    BLOCK_CHAIN,
-    BLOCK_CHAIN_OF,
-    BLOCK_DELIVERED,
-    BLOCK_DISPLACED,
-    BLOCK_FACED,
-    BLOCK_NUMBER,
-    BLOCK_STATUS,
-    BLOCK_STILL,
-    BLOCK_WEIGHT,
-    COL,
-    COUNT_ATTEMPTS,
-    COUNT_DELIVERED_WEIGHT,
-    COUNT_FAILED_MOVES,
-    COUNT_LIVE,
-    COUNT_STEP,
-    ROW,
-    WEIGHT,
-    ActionArray,
-    ChannelArray,
-    CounterArray,
-    FlagArray,
-    IntArray,
-    RewardArray,
-    World,
-)
+from cube_env import arrays
+from cube_env.arrays import ActionArray, ChannelArray, CounterArray, FlagArray, IntArray, RewardArray, World
 from cube_env.constants import Action, MoveFailure, PushOutcome
 from cube_env.jit import compiled_borrowing
 
@@ -90,25 +60,25 @@ def step_world(  # noqa: PLR0917 (Numba takes loose arrays an order of magnitude
         if actions[i] < _STAY or actions[i] > _RIGHT:
             return i
         wanted |= 1 << actions[i]
-    counters[COUNT_STEP] += 1
-    counters[COUNT_DELIVERED_WEIGHT] = 0
-    counters[COUNT_ATTEMPTS] = 0
-    counters[COUNT_FAILED_MOVES] = 0
+    counters[arrays.COUNT_STEP] += 1
+    counters[arrays.COUNT_DELIVERED_WEIGHT] = 0
+    counters[arrays.COUNT_ATTEMPTS] = 0
+    counters[arrays.COUNT_FAILED_MOVES] = 0
     for i in range(agents.shape[0]):
-        agent_report[i, AGENT_ATTEMPT] = agent_report[i, AGENT_FAILURE] = -1
-        agent_report[i, AGENT_MOVED] = 0
+        agent_report[i, arrays.AGENT_ATTEMPT] = agent_report[i, arrays.AGENT_FAILURE] = -1
+        agent_report[i, arrays.AGENT_MOVED] = 0
     for b in range(blocks.shape[0]):
-        block_report[b, BLOCK_STATUS] = BLOCK_STILL
-        block_report[b, BLOCK_CHAIN_OF] = -1
-        block_report[b, BLOCK_FACED] = _STAY
+        block_report[b, arrays.BLOCK_STATUS] = arrays.BLOCK_STILL
+        block_report[b, arrays.BLOCK_CHAIN_OF] = -1
+        block_report[b, arrays.BLOCK_FACED] = _STAY
     # The CUBE page settles pushes in the order up, down, left, right, and in each direction by block id; then agents
     # walk. A block that has moved is out of the passes that follow.
     for direction in range(_UP, _RIGHT + 1):
         if wanted & (1 << direction) and _find_faced(actions, agents, grid, agent_report, block_report, direction):
             world = World(agents, blocks, grid, channels, counters, attempts, agent_report, block_report)
             for block in range(blocks.shape[0]):
-                faced = block_report[block, BLOCK_FACED] == direction
-                if faced and block_report[block, BLOCK_STATUS] == BLOCK_STILL:
+                faced = block_report[block, arrays.BLOCK_FACED] == direction
+                if faced and block_report[block, arrays.BLOCK_STATUS] == arrays.BLOCK_STILL:
                     _push(world, actions, block, direction)
     _walk(actions, agents, grid, channels, counters, agent_report)
     return -1
@@ -167,9 +137,9 @@ def step_worlds(  # noqa: PLR0917 (see `step_world`)
             terminations[w] = truncations[w] = False
         else:
             _step_one(w, actions, agents, blocks, grid, channels, counters, attempts, agent_report, block_report)
-            rewards[w] = deliver_reward * counters[w, COUNT_DELIVERED_WEIGHT] / actions.shape[1] - step_cost
-            terminations[w] = counters[w, COUNT_LIVE] == 0
-            truncations[w] = counters[w, COUNT_STEP] >= max_steps
+            rewards[w] = deliver_reward * counters[w, arrays.COUNT_DELIVERED_WEIGHT] / actions.shape[1] - step_cost
+            terminations[w] = counters[w, arrays.COUNT_LIVE] == 0
+            truncations[w] = counters[w, arrays.COUNT_STEP] >= max_steps
     return -1
 
 
@@ -221,10 +191,10 @@ def _find_faced(  # noqa: PLR0917 (see `step_world`)
     row_step, col_step = _displacement(direction)
     found = False
     for i in range(agents.shape[0]):
-        if actions[i] == direction and not agent_report[i, AGENT_MOVED]:
-            row, col = agents[i, ROW] + row_step, agents[i, COL] + col_step
+        if actions[i] == direction and not agent_report[i, arrays.AGENT_MOVED]:
+            row, col = agents[i, arrays.ROW] + row_step, agents[i, arrays.COL] + col_step
             if 0 <= row < side and 0 <= col < side and grid[row, col] < 0:
-                block_report[-grid[row, col] - 1, BLOCK_FACED] = direction
+                block_report[-grid[row, col] - 1, arrays.BLOCK_FACED] = direction
                 found = True
     return found
 
@@ -232,12 +202,12 @@ def _find_faced(  # noqa: PLR0917 (see `step_world`)
 @compiled_borrowing
 def _push(world: World, actions: ActionArray, block: int, direction: int) -> None:
     """Try to push one block in one direction, and record the attempt if any agent pushes."""
-    attempt = world.counters[COUNT_ATTEMPTS]
+    attempt = world.counters[arrays.COUNT_ATTEMPTS]
     force = _line_up(world, actions, block, direction, attempt)
     # No attempt without force: an agent whose line has already moved only seems to face the block.
     if force == 0:
         return
-    world.counters[COUNT_ATTEMPTS] += 1
+    world.counters[arrays.COUNT_ATTEMPTS] += 1
     length, required, outcome = _close_chain(world, block, direction, attempt)
     # What stands in the way is named before a lack of force: more agents would not help there.
     if outcome == _MOVED and force < required:
@@ -279,10 +249,10 @@ def _edge(row: int, col: int, weight: int, direction: int) -> tuple[int, int, in
 def _line_up(world: World, actions: ActionArray, block: int, direction: int, attempt: int) -> int:
     """Force on a block: its gap-free lines of agents that act in the direction, each marked with the attempt."""
     grid, report = world.grid, world.agent_report
-    side, weight = grid.shape[0], world.blocks[block, WEIGHT]
+    side, weight = grid.shape[0], world.blocks[block, arrays.WEIGHT]
     row_step, col_step = _displacement(direction)
     row, col, along_row, along_col = _edge(
-        world.blocks[block, ROW], world.blocks[block, COL], weight, _opposite(direction)
+        world.blocks[block, arrays.ROW], world.blocks[block, arrays.COL], weight, _opposite(direction)
     )
     force = 0
     for _ in range(weight):
@@ -290,9 +260,9 @@ def _line_up(world: World, actions: ActionArray, block: int, direction: int, att
         # From the face backwards; the first cell without an agent that acts in this direction ends the line (gap-free).
         while 0 <= r < side and 0 <= c < side:
             agent = grid[r, c] - 1
-            if agent < 0 or actions[agent] != direction or report[agent, AGENT_MOVED]:
+            if agent < 0 or actions[agent] != direction or report[agent, arrays.AGENT_MOVED]:
                 break
-            report[agent, AGENT_ATTEMPT] = attempt
+            report[agent, arrays.AGENT_ATTEMPT] = attempt
             force += 1
             r -= row_step
             c -= col_step
@@ -314,15 +284,17 @@ def _close_chain(world: World, block: int, direction: int, attempt: int) -> tupl
     wall = agent = displaced = False
     # A list of work in the scratch column: members are appended while the list is read, each once, marked by the number
     # of the attempt instead of cleared marks.
-    report[0, BLOCK_CHAIN] = block
-    report[block, BLOCK_CHAIN_OF] = attempt
+    report[0, arrays.BLOCK_CHAIN] = block
+    report[block, arrays.BLOCK_CHAIN_OF] = attempt
     length, required, done = 1, 0, 0
     while done < length:
-        member = report[done, BLOCK_CHAIN]
+        member = report[done, arrays.BLOCK_CHAIN]
         done += 1
-        weight = blocks[member, WEIGHT]
+        weight = blocks[member, arrays.WEIGHT]
         required += weight
-        row, col, along_row, along_col = _edge(blocks[member, ROW], blocks[member, COL], weight, direction)
+        row, col, along_row, along_col = _edge(
+            blocks[member, arrays.ROW], blocks[member, arrays.COL], weight, direction
+        )
         if not (0 <= row < side and 0 <= col < side):
             wall = True
             continue
@@ -332,11 +304,11 @@ def _close_chain(world: World, block: int, direction: int, attempt: int) -> tupl
                 agent = True
             elif entity < 0:
                 ahead = -entity - 1
-                if report[ahead, BLOCK_STATUS] != BLOCK_STILL:
+                if report[ahead, arrays.BLOCK_STATUS] != arrays.BLOCK_STILL:
                     displaced = True
-                elif report[ahead, BLOCK_CHAIN_OF] != attempt:
-                    report[ahead, BLOCK_CHAIN_OF] = attempt
-                    report[length, BLOCK_CHAIN] = ahead
+                elif report[ahead, arrays.BLOCK_CHAIN_OF] != attempt:
+                    report[ahead, arrays.BLOCK_CHAIN_OF] = attempt
+                    report[length, arrays.BLOCK_CHAIN] = ahead
                     length += 1
             row += along_row
             col += along_col
@@ -356,8 +328,8 @@ def _put_block(world: World, row: int, col: int, entity: int, weight: int) -> No
     """Set one cell to a block (`entity` = -(b + 1)), or free it (`entity` = 0 and `weight` = 0)."""
     world.grid[row, col] = entity
     if world.channels.shape[0]:
-        world.channels[row, col, BLOCK_WEIGHT] = weight
-        world.channels[row, col, BLOCK_NUMBER] = -entity
+        world.channels[row, col, arrays.BLOCK_WEIGHT] = weight
+        world.channels[row, col, arrays.BLOCK_NUMBER] = -entity
 
 
 @compiled_borrowing
@@ -368,22 +340,24 @@ def _move_chain(world: World, length: int, direction: int) -> bool:
     # All trailing edges are freed before any leading edge is filled: the leading edge of one block may be the trailing
     # edge of the next.
     for k in range(length):
-        b = report[k, BLOCK_CHAIN]
-        weight = blocks[b, WEIGHT]
-        row, col, along_row, along_col = _edge(blocks[b, ROW], blocks[b, COL], weight, _opposite(direction))
+        b = report[k, arrays.BLOCK_CHAIN]
+        weight = blocks[b, arrays.WEIGHT]
+        row, col, along_row, along_col = _edge(
+            blocks[b, arrays.ROW], blocks[b, arrays.COL], weight, _opposite(direction)
+        )
         for j in range(weight):
             _put_block(world, row + row_step + j * along_row, col + col_step + j * along_col, 0, 0)
     reached = False
     for k in range(length):
-        b = report[k, BLOCK_CHAIN]
-        weight = blocks[b, WEIGHT]
-        row, col, along_row, along_col = _edge(blocks[b, ROW], blocks[b, COL], weight, direction)
+        b = report[k, arrays.BLOCK_CHAIN]
+        weight = blocks[b, arrays.WEIGHT]
+        row, col, along_row, along_col = _edge(blocks[b, arrays.ROW], blocks[b, arrays.COL], weight, direction)
         for j in range(weight):
             _put_block(world, row + j * along_row, col + j * along_col, -(b + 1), weight)
-        blocks[b, ROW] += row_step
-        blocks[b, COL] += col_step
-        report[b, BLOCK_STATUS] = BLOCK_DISPLACED
-        reached |= blocks[b, COL] + weight == side
+        blocks[b, arrays.ROW] += row_step
+        blocks[b, arrays.COL] += col_step
+        report[b, arrays.BLOCK_STATUS] = arrays.BLOCK_DISPLACED
+        reached |= blocks[b, arrays.COL] + weight == side
     return reached
 
 
@@ -391,16 +365,19 @@ def _move_chain(world: World, length: int, direction: int) -> bool:
 def _move_lines(world: World, block: int, direction: int, attempt: int) -> None:
     """Move the agents of the attempt one cell, each line from its head; the block has already moved."""
     grid, report = world.grid, world.agent_report
-    side, weight = grid.shape[0], world.blocks[block, WEIGHT]
+    side, weight = grid.shape[0], world.blocks[block, arrays.WEIGHT]
     row_step, col_step = _displacement(direction)
     row, col, along_row, along_col = _edge(
-        world.blocks[block, ROW] - row_step, world.blocks[block, COL] - col_step, weight, _opposite(direction)
+        world.blocks[block, arrays.ROW] - row_step,
+        world.blocks[block, arrays.COL] - col_step,
+        weight,
+        _opposite(direction),
     )
     for _ in range(weight):
         r, c = row, col
         while 0 <= r < side and 0 <= c < side:
             agent = grid[r, c] - 1
-            if agent < 0 or report[agent, AGENT_ATTEMPT] != attempt:
+            if agent < 0 or report[agent, arrays.AGENT_ATTEMPT] != attempt:
                 break
             _move_agent(world.agents, grid, world.channels, report, agent, r + row_step, c + col_step)
             r -= row_step
@@ -414,34 +391,34 @@ def _remove_delivered(world: World, length: int) -> None:
     """Take the blocks of the chain that reached the goal column off the board."""
     blocks, report, side = world.blocks, world.block_report, world.grid.shape[0]
     for k in range(length):
-        b = report[k, BLOCK_CHAIN]
-        weight = blocks[b, WEIGHT]
-        if blocks[b, COL] + weight < side:
+        b = report[k, arrays.BLOCK_CHAIN]
+        weight = blocks[b, arrays.WEIGHT]
+        if blocks[b, arrays.COL] + weight < side:
             continue
-        for row in range(blocks[b, ROW], blocks[b, ROW] + weight):
-            for col in range(blocks[b, COL], blocks[b, COL] + weight):
+        for row in range(blocks[b, arrays.ROW], blocks[b, arrays.ROW] + weight):
+            for col in range(blocks[b, arrays.COL], blocks[b, arrays.COL] + weight):
                 _put_block(world, row, col, 0, 0)
-        blocks[b, ALIVE] = 0
-        report[b, BLOCK_STATUS] = BLOCK_DELIVERED
-        world.counters[COUNT_LIVE] -= 1
-        world.counters[COUNT_DELIVERED_WEIGHT] += weight
+        blocks[b, arrays.ALIVE] = 0
+        report[b, arrays.BLOCK_STATUS] = arrays.BLOCK_DELIVERED
+        world.counters[arrays.COUNT_LIVE] -= 1
+        world.counters[arrays.COUNT_DELIVERED_WEIGHT] += weight
 
 
 @compiled_borrowing
 def _move_agent(  # noqa: PLR0917 (see `step_world`)
     agents: IntArray, grid: IntArray, channels: ChannelArray, report: IntArray, agent: int, row: int, col: int
 ) -> None:
-    from_row, from_col = agents[agent, ROW], agents[agent, COL]
+    from_row, from_col = agents[agent, arrays.ROW], agents[agent, arrays.COL]
     grid[from_row, from_col] = 0
     grid[row, col] = agent + 1
-    agents[agent, ROW] = row
-    agents[agent, COL] = col
-    report[agent, AGENT_MOVED] = 1
+    agents[agent, arrays.ROW] = row
+    agents[agent, arrays.COL] = col
+    report[agent, arrays.AGENT_MOVED] = 1
     if channels.shape[0]:
-        channels[from_row, from_col, AGENT_MASK] = 0.0
-        channels[from_row, from_col, AGENT_NUMBER] = 0.0
-        channels[row, col, AGENT_MASK] = 1.0
-        channels[row, col, AGENT_NUMBER] = agent + 1
+        channels[from_row, from_col, arrays.AGENT_MASK] = 0.0
+        channels[from_row, from_col, arrays.AGENT_NUMBER] = 0.0
+        channels[row, col, arrays.AGENT_MASK] = 1.0
+        channels[row, col, arrays.AGENT_NUMBER] = agent + 1
 
 
 @compiled_borrowing
@@ -460,10 +437,10 @@ def _walk(  # noqa: PLR0917 (see `step_world`)
     """
     n, side = agents.shape[0], grid.shape[0]
     for i in range(n):
-        if actions[i] == _STAY or report[i, AGENT_MOVED]:
+        if actions[i] == _STAY or report[i, arrays.AGENT_MOVED]:
             continue
         row_step, col_step = _displacement(actions[i])
-        row, col = agents[i, ROW] + row_step, agents[i, COL] + col_step
+        row, col = agents[i, arrays.ROW] + row_step, agents[i, arrays.COL] + col_step
         failure = -1
         if not (0 <= row < side and 0 <= col < side):
             failure = _MOVE_WALL
@@ -475,9 +452,11 @@ def _walk(  # noqa: PLR0917 (see `step_world`)
             failure = _MOVE_AGENT
         else:
             grid[row, col] = n + 1
-        report[i, AGENT_FAILURE] = failure
-        counters[COUNT_FAILED_MOVES] += failure >= 0
+        report[i, arrays.AGENT_FAILURE] = failure
+        counters[arrays.COUNT_FAILED_MOVES] += failure >= 0
     for i in range(n):
-        if actions[i] != _STAY and not report[i, AGENT_MOVED] and report[i, AGENT_FAILURE] < 0:
+        if actions[i] != _STAY and not report[i, arrays.AGENT_MOVED] and report[i, arrays.AGENT_FAILURE] < 0:
             row_step, col_step = _displacement(actions[i])
-            _move_agent(agents, grid, channels, report, i, agents[i, ROW] + row_step, agents[i, COL] + col_step)
+            _move_agent(
+                agents, grid, channels, report, i, agents[i, arrays.ROW] + row_step, agents[i, arrays.COL] + col_step
+            )

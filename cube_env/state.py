@@ -9,17 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cube_env import arrays
-from cube_env.arrays import (
-    AGENT_ATTEMPT,
-    AGENT_FAILURE,
-    BLOCK_DELIVERED,
-    BLOCK_STATUS,
-    ActionArray,
-    ChannelArray,
-    CounterArray,
-    IntArray,
-    World,
-)
+from cube_env.arrays import ActionArray, ChannelArray, CounterArray, IntArray, World
 from cube_env.constants import Action, Cell, MoveFailure, PushOutcome
 from cube_env.kernel import step_world
 from cube_env.layout import Layout, draw
@@ -365,8 +355,8 @@ class StepReport:
         self.delivered_weight = weight
         self.delivered = ()
         if weight:
-            statuses = state.world.block_report[:, BLOCK_STATUS].tolist()
-            self.delivered = tuple(block for block, status in enumerate(statuses) if status == BLOCK_DELIVERED)
+            statuses = state.world.block_report[:, arrays.BLOCK_STATUS].tolist()
+            self.delivered = tuple(block for block, status in enumerate(statuses) if status == arrays.BLOCK_DELIVERED)
         # The state's arrays are overwritten by the next step.
         self._attempts = state.world.attempts[:attempts].copy() if attempts else None
         self._agent_report = state.world.agent_report.copy() if attempts or failed else None
@@ -381,7 +371,7 @@ class StepReport:
             assert self._attempts is not None
             assert self._agent_report is not None
             agents: list[list[int]] = [[] for _ in self._attempts]
-            for i, attempt in enumerate(self._agent_report[:, AGENT_ATTEMPT].tolist()):
+            for i, attempt in enumerate(self._agent_report[:, arrays.AGENT_ATTEMPT].tolist()):
                 if attempt >= 0:
                     agents[attempt].append(i)
             self._pushes = tuple(
@@ -400,7 +390,7 @@ class StepReport:
             actions = self._actions.tolist()
             self._failed_moves = tuple(
                 FailedMove(i, _ACTIONS[actions[i]], _FAILURES[failure])
-                for i, failure in enumerate(self._agent_report[:, AGENT_FAILURE].tolist())
+                for i, failure in enumerate(self._agent_report[:, arrays.AGENT_FAILURE].tolist())
                 if failure >= 0
             )
         return self._failed_moves

@@ -5,22 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from cube_env.arrays import (
-    AGENT_MASK,
-    AGENT_NUMBER,
-    ALIVE,
-    BLOCK_NUMBER,
-    BLOCK_WEIGHT,
-    CHANNELS,
-    COL,
-    COUNT_STEP,
-    GOAL_MASK,
-    ROW,
-    WEIGHT,
-    ChannelArray,
-    IntArray,
-    World,
-)
+from cube_env import arrays
+from cube_env.arrays import ChannelArray, IntArray, World
 from cube_env.constants import Action
 from cube_env.jit import compiled_borrowing
 
@@ -31,11 +17,11 @@ def occupy(agents: IntArray, blocks: IntArray, grid: IntArray) -> None:
     grid[:] = 0
     # Agents are written last: no agent shares a cell with a block, so the order matters only for boards that are wrong.
     for b in range(blocks.shape[0]):
-        if blocks[b, ALIVE]:
-            row, col, weight = blocks[b, ROW], blocks[b, COL], blocks[b, WEIGHT]
+        if blocks[b, arrays.ALIVE]:
+            row, col, weight = blocks[b, arrays.ROW], blocks[b, arrays.COL], blocks[b, arrays.WEIGHT]
             grid[row : row + weight, col : col + weight] = -(b + 1)
     for i in range(agents.shape[0]):
-        grid[agents[i, ROW], agents[i, COL]] = i + 1
+        grid[agents[i, arrays.ROW], agents[i, arrays.COL]] = i + 1
 
 
 @compiled_borrowing
@@ -45,7 +31,7 @@ def paint(blocks: IntArray, grid: IntArray, channels: ChannelArray) -> None:
     for row in range(side):
         for col in range(side):
             _paint_cell(blocks, grid, channels, row, col)
-            channels[row, col, GOAL_MASK] = 1.0 if col == side - 1 else 0.0
+            channels[row, col, arrays.GOAL_MASK] = 1.0 if col == side - 1 else 0.0
 
 
 @compiled_borrowing
@@ -54,7 +40,7 @@ def repaint(blocks: IntArray, grid: IntArray, new_blocks: IntArray, new_grid: In
     side = grid.shape[0]
     for block in range(blocks.shape[0]):
         # A weight is painted in cells whose code does not change, so the comparison of the grids would miss it.
-        if blocks[block, WEIGHT] != new_blocks[block, WEIGHT]:
+        if blocks[block, arrays.WEIGHT] != new_blocks[block, arrays.WEIGHT]:
             paint(new_blocks, new_grid, channels)
             return
     for row in range(side):
@@ -67,10 +53,10 @@ def repaint(blocks: IntArray, grid: IntArray, new_blocks: IntArray, new_grid: In
 @compiled_borrowing
 def _paint_cell(blocks: IntArray, grid: IntArray, channels: ChannelArray, row: int, col: int) -> None:
     entity = grid[row, col]
-    channels[row, col, AGENT_MASK] = 1.0 if entity > 0 else 0.0
-    channels[row, col, AGENT_NUMBER] = entity if entity > 0 else 0.0
-    channels[row, col, BLOCK_WEIGHT] = blocks[-entity - 1, WEIGHT] if entity < 0 else 0.0
-    channels[row, col, BLOCK_NUMBER] = -entity if entity < 0 else 0.0
+    channels[row, col, arrays.AGENT_MASK] = 1.0 if entity > 0 else 0.0
+    channels[row, col, arrays.AGENT_NUMBER] = entity if entity > 0 else 0.0
+    channels[row, col, arrays.BLOCK_WEIGHT] = blocks[-entity - 1, arrays.WEIGHT] if entity < 0 else 0.0
+    channels[row, col, arrays.BLOCK_NUMBER] = -entity if entity < 0 else 0.0
 
 
 MaskArray = npt.NDArray[np.int8]
@@ -104,10 +90,10 @@ def _mask(agents: IntArray, blocks: IntArray, grid: IntArray, masks: MaskArray) 
     n, side = agents.shape[0], grid.shape[0]
     for i in range(n):
         for action in range(_UP, _RIGHT + 1):
-            row = agents[i, ROW] + (action == _DOWN) - (action == _UP)
-            col = agents[i, COL] + (action == _RIGHT) - (action == _LEFT)
+            row = agents[i, arrays.ROW] + (action == _DOWN) - (action == _UP)
+            col = agents[i, arrays.COL] + (action == _RIGHT) - (action == _LEFT)
             inside = 0 <= row < side and 0 <= col < side
-            masks[i, action] = inside and not (grid[row, col] < 0 and blocks[-grid[row, col] - 1, WEIGHT] > n)
+            masks[i, action] = inside and not (grid[row, col] < 0 and blocks[-grid[row, col] - 1, arrays.WEIGHT] > n)
 
 
 @compiled_borrowing
@@ -117,8 +103,8 @@ def _mask_worlds(agents: IntArray, blocks: IntArray, grid: IntArray, masks: Mask
 
 
 OWN_FEATURES, OTHER_FEATURES, BLOCK_FEATURES = 3, 2, 5
-_OUTSIDE = CHANNELS
-WINDOW_CHANNELS = CHANNELS + 1
+_OUTSIDE = arrays.CHANNELS
+WINDOW_CHANNELS = arrays.CHANNELS + 1
 """Those of `CubeEnv`, and one that is 1 outside the grid."""
 
 _BLOCK_STATE = 4
@@ -143,10 +129,10 @@ def flat_observations(world: World, max_steps: int) -> npt.NDArray[np.float32]:
     time = np.broadcast_to(_time(world, max_steps)[..., None, None], (*lead, n, 1))
     others = (np.arange(n)[:, None] + np.arange(1, n)) % n
     away = (agents[..., others, :] - agents[..., :, None, :]) / side
-    alive, weight = blocks[..., ALIVE], blocks[..., WEIGHT]
-    centre = blocks[..., : COL + 1] + (weight[..., None] - 1) / 2
+    alive, weight = blocks[..., arrays.ALIVE], blocks[..., arrays.WEIGHT]
+    centre = blocks[..., : arrays.COL + 1] + (weight[..., None] - 1) / 2
     to_block = (centre[..., None, :, :] - agents[..., :, None, :]) / side
-    own = np.stack([alive, weight / side, (side - blocks[..., COL] - weight) / side], axis=-1)
+    own = np.stack([alive, weight / side, (side - blocks[..., arrays.COL] - weight) / side], axis=-1)
     own = np.broadcast_to(own[..., None, :, :], (*to_block.shape[:-1], own.shape[-1]))
     seen = np.concatenate([own[..., :2], to_block, own[..., 2:]], axis=-1) * alive[..., None, :, None]
     parts = [time, agents / (side - 1), away.reshape(*lead, n, -1), seen.reshape(*lead, n, -1)]
@@ -165,8 +151,8 @@ def flat_state(world: World, max_steps: int) -> npt.NDArray[np.float32]:
     there, its weight, row and column, as shares of the side, and 0 when it is delivered.
     """
     lead, side = world.agents.shape[:-2], world.grid.shape[-1]
-    alive = world.blocks[..., ALIVE, None].astype(np.float32)
-    blocks = np.concatenate([alive, alive * world.blocks[..., [WEIGHT, ROW, COL]] / side], axis=-1)
+    alive = world.blocks[..., arrays.ALIVE, None].astype(np.float32)
+    blocks = np.concatenate([alive, alive * world.blocks[..., [arrays.WEIGHT, arrays.ROW, arrays.COL]] / side], axis=-1)
     agents = world.agents / (side - 1)
     parts = [_time(world, max_steps)[..., None], agents.reshape(*lead, -1), blocks.reshape(*lead, -1)]
     return np.concatenate(parts, axis=-1, dtype=np.float32)
@@ -188,7 +174,7 @@ def egocentric_observations(world: World, radius: int) -> ChannelArray:
 
 def _time(world: World, max_steps: int) -> npt.NDArray[np.float64]:
     """Share of the steps that are taken, shape () or (W,)."""
-    return np.asarray(np.minimum(world.counters[..., COUNT_STEP] / max_steps, 1.0))
+    return np.asarray(np.minimum(world.counters[..., arrays.COUNT_STEP] / max_steps, 1.0))
 
 
 @compiled_borrowing
@@ -198,19 +184,19 @@ def _look_around(agents: IntArray, blocks: IntArray, grid: IntArray, windows: Ch
     for i in range(agents.shape[0]):
         for r in range(width):
             for c in range(width):
-                row, col = agents[i, ROW] + r - radius, agents[i, COL] + c - radius
+                row, col = agents[i, arrays.ROW] + r - radius, agents[i, arrays.COL] + c - radius
                 if not (0 <= row < side and 0 <= col < side):
                     windows[i, r, c, _OUTSIDE] = 1.0
                     continue
                 entity = grid[row, col]
                 if entity > 0:
-                    windows[i, r, c, AGENT_MASK] = 1.0
-                    windows[i, r, c, AGENT_NUMBER] = entity
+                    windows[i, r, c, arrays.AGENT_MASK] = 1.0
+                    windows[i, r, c, arrays.AGENT_NUMBER] = entity
                 elif entity < 0:
-                    windows[i, r, c, BLOCK_WEIGHT] = blocks[-entity - 1, WEIGHT]
-                    windows[i, r, c, BLOCK_NUMBER] = -entity
+                    windows[i, r, c, arrays.BLOCK_WEIGHT] = blocks[-entity - 1, arrays.WEIGHT]
+                    windows[i, r, c, arrays.BLOCK_NUMBER] = -entity
                 if col == side - 1:
-                    windows[i, r, c, GOAL_MASK] = 1.0
+                    windows[i, r, c, arrays.GOAL_MASK] = 1.0
 
 
 @compiled_borrowing

@@ -11,25 +11,8 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import Achievement, Action, Item, Material, Result
-from crafter_env.kernels.arrays import (
-    ACHIEVED,
-    AIM,
-    ALIVE,
-    AMOUNT,
-    CHOSEN,
-    FACING_X,
-    FACING_Y,
-    GAINED,
-    HUNGER,
-    INVENTORY,
-    OUTCOME_ITEM,
-    RESULT,
-    THIRST,
-    IntArray,
-    World,
-    X,
-    Y,
-)
+from crafter_env.kernels import arrays
+from crafter_env.kernels.arrays import IntArray, World
 from crafter_env.kernels.grid import (
     AREA_AIM,
     COW,
@@ -75,12 +58,12 @@ def collect(w: World, rules: IntArray) -> None:
     agents = w.agents.shape[0]
     for agent in range(agents):
         # All aims are fixed before anything is collected: what one agent takes does not move the aim of the next.
-        if w.agents[agent, ALIVE] and w.agents[agent, CHOSEN] == DO:
-            w.agents[agent, AIM] = aim_of(w, rules, agent)
+        if w.agents[agent, arrays.ALIVE] and w.agents[agent, arrays.CHOSEN] == DO:
+            w.agents[agent, arrays.AIM] = aim_of(w, rules, agent)
     for agent in range(agents):
         if not _is_collecting(w, agent):
             continue
-        aim = w.agents[agent, AIM]
+        aim = w.agents[agent, arrays.AIM]
         if aim == AREA_AIM:
             _collect_around(w, rules, agent)
         elif aim >= 0:
@@ -95,13 +78,17 @@ def collect(w: World, rules: IntArray) -> None:
 
 @inner
 def _is_collecting(w: World, agent: int) -> bool:
-    return w.agents[agent, ALIVE] and w.agents[agent, CHOSEN] == DO and w.agents[agent, AIM] != OBJECT_AIM
+    return (
+        w.agents[agent, arrays.ALIVE]
+        and w.agents[agent, arrays.CHOSEN] == DO
+        and w.agents[agent, arrays.AIM] != OBJECT_AIM
+    )
 
 
 @inner
 def _note_faced(w: World, agent: int) -> None:
-    x = w.objects[agent, X] + w.agents[agent, FACING_X]
-    y = w.objects[agent, Y] + w.agents[agent, FACING_Y]
+    x = w.objects[agent, arrays.X] + w.agents[agent, arrays.FACING_X]
+    y = w.objects[agent, arrays.Y] + w.agents[agent, arrays.FACING_Y]
     note_target(w, agent, _NOTHING_THERE, material_at(w, x, y) if inside(w, x, y) else 0, x, y)
 
 
@@ -120,7 +107,7 @@ def _aims_at(w: World, agent: int, x: int, y: int, radius: int) -> bool:
         return False
     if radius > 0:
         return distance_to(w, agent, x, y) <= radius
-    return w.agents[agent, AIM] == cell_at(w, x, y)
+    return w.agents[agent, arrays.AIM] == cell_at(w, x, y)
 
 
 @inner
@@ -132,8 +119,8 @@ def _collect_around(w: World, rules: IntArray, agent: int) -> None:
         for dy in range(-distance, distance + 1):
             dx = distance - abs(dy)
             for side in range(1 if dx == 0 else 2):
-                x = w.objects[agent, X] + (dx if side else -dx)
-                y = w.objects[agent, Y] + dy
+                x = w.objects[agent, arrays.X] + (dx if side else -dx)
+                y = w.objects[agent, arrays.Y] + dy
                 if not is_target(w, x, y, _AREA):
                     continue
                 first = True
@@ -166,7 +153,7 @@ def _collect_cell(w: World, rules: IntArray, x: int, y: int, radius: int) -> Non
         if not _aims_at(w, agent, x, y, radius):
             continue
         if material == _WATER:
-            w.agents[agent, THIRST] = 0
+            w.agents[agent, arrays.THIRST] = 0
         if enough and _is_capable(w, agent, tool):
             # `Player._do_material` draws for every material, also where the probability is 1. One draw for each capable
             # collector, in the order of the agents.
@@ -194,25 +181,25 @@ def can_collect(w: World, agent: int, x: int, y: int) -> bool:
 
 @inner
 def _is_capable(w: World, agent: int, tool: int) -> bool:
-    return tool < 0 or w.agents[agent, INVENTORY + tool] > 0
+    return tool < 0 or w.agents[agent, arrays.INVENTORY + tool] > 0
 
 
 @inner
 def _give_unit(w: World, agent: int, material: int, amount: int, x: int, y: int) -> None:
-    w.agents[agent, ACHIEVED + COLLECT_TABLE[material, COLLECT_ACHIEVEMENT]] += amount
+    w.agents[agent, arrays.ACHIEVED + COLLECT_TABLE[material, COLLECT_ACHIEVEMENT]] += amount
     _give(w, agent, COLLECT_TABLE[material, COLLECTED_ITEM], amount, material, x, y)
 
 
 @inner
 def _give(w: World, agent: int, item: int, amount: int, target: int, x: int, y: int) -> None:
     """Put units in a bag; the outcome counts the first kind of them."""
-    w.agents[agent, INVENTORY + item] += amount
-    w.agents[agent, GAINED + item] += amount
-    if w.agents[agent, RESULT] != HAS_COLLECTED:
+    w.agents[agent, arrays.INVENTORY + item] += amount
+    w.agents[agent, arrays.GAINED + item] += amount
+    if w.agents[agent, arrays.RESULT] != HAS_COLLECTED:
         note_target(w, agent, HAS_COLLECTED, target, x, y)
         note_item(w, agent, HAS_COLLECTED, item, amount)
-    elif w.agents[agent, OUTCOME_ITEM] == item:
-        w.agents[agent, AMOUNT] += amount
+    elif w.agents[agent, arrays.OUTCOME_ITEM] == item:
+        w.agents[agent, arrays.AMOUNT] += amount
 
 
 @inner
@@ -227,8 +214,8 @@ def _collect_cow(w: World, rules: IntArray, x: int, y: int) -> None:
         if _aims_at(w, agent, x, y, radius):
             # Whole units: those that do not divide go to the lowest indices.
             left_over = served < COW_FOOD % eaters
-            w.agents[agent, HUNGER] = 0
-            w.agents[agent, ACHIEVED + _EAT_COW] += 1
+            w.agents[agent, arrays.HUNGER] = 0
+            w.agents[agent, arrays.ACHIEVED + _EAT_COW] += 1
             _give(w, agent, _FOOD, COW_FOOD // eaters + left_over if rules[SPLIT] else COW_FOOD, COW, x, y)
             note_agents(w, agent, 1, eaters, eaters)
             served += 1

@@ -14,24 +14,8 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import NEED_MAX, NEEDS, Action, Item, Material, Result
-from crafter_env.kernels.arrays import (
-    ACHIEVED,
-    AIM,
-    ALIVE,
-    CHOSEN,
-    INVENTORY,
-    ITEMS,
-    PRESENT,
-    QUANTITY,
-    RECIPIENT,
-    REQUIRED,
-    RESULT,
-    SHARED_ITEM,
-    IntArray,
-    World,
-    X,
-    Y,
-)
+from crafter_env.kernels import arrays
+from crafter_env.kernels.arrays import IntArray, World
 from crafter_env.kernels.grid import distance_to, inside, material_at
 from crafter_env.kernels.jit import inlined, inner
 from crafter_env.kernels.outcomes import is_blank, note_agents, note_item, note_lack, note_other, note_target
@@ -68,9 +52,9 @@ def craft(w: World, rules: IntArray) -> None:
     for agent in range(agents):
         # Marks of the last step are still in `AIM`; every maker starts this one as waiting.
         if _is_making(w, agent):
-            w.agents[agent, AIM] = _WAITING
+            w.agents[agent, arrays.AIM] = _WAITING
     for agent in range(agents):
-        if not _is_making(w, agent) or w.agents[agent, AIM] == _DONE:
+        if not _is_making(w, agent) or w.agents[agent, arrays.AIM] == _DONE:
             continue
         station = _missing_station(w, rules, agent)
         if station >= 0:
@@ -79,7 +63,7 @@ def craft(w: World, rules: IntArray) -> None:
         # The first agent of a group settles it for all; the others are marked as done and passed over.
         elif rules[QUORUM] > 1:
             _make_together(w, rules, agent)
-        elif holds_inputs(w, agent, w.agents[agent, CHOSEN]):
+        elif holds_inputs(w, agent, w.agents[agent, arrays.CHOSEN]):
             _use_inputs(w, agent)
             _get(w, agent, agent)
         else:
@@ -88,7 +72,7 @@ def craft(w: World, rules: IntArray) -> None:
 
 @inner
 def _is_making(w: World, agent: int) -> bool:
-    return w.agents[agent, ALIVE] and FIRST_MAKE <= w.agents[agent, CHOSEN] <= LAST_MAKE
+    return w.agents[agent, arrays.ALIVE] and FIRST_MAKE <= w.agents[agent, arrays.CHOSEN] <= LAST_MAKE
 
 
 @inlined
@@ -106,7 +90,7 @@ def needs_furnace(action: int) -> bool:
 @inner
 def _missing_station(w: World, rules: IntArray, agent: int) -> int:
     """The station that an agent lacks for what it makes, or -1."""
-    action = w.agents[agent, CHOSEN]
+    action = w.agents[agent, arrays.CHOSEN]
     if needs_table(rules, action) and not stands_next_to(w, agent, TABLE):
         return TABLE
     return FURNACE if needs_furnace(action) and not stands_next_to(w, agent, FURNACE) else -1
@@ -118,7 +102,7 @@ def stands_next_to(w: World, agent: int, station: int) -> bool:
 
     As in Crafter, whose look-up slices the map from -1 there, an agent on the left or top edge finds none.
     """
-    return _station_next_to(w, w.objects[agent, X], w.objects[agent, Y], station)[0] >= 0
+    return _station_next_to(w, w.objects[agent, arrays.X], w.objects[agent, arrays.Y], station)[0] >= 0
 
 
 @inner
@@ -145,32 +129,32 @@ def _missing_pair(w: World, agent: int, action: int) -> int:
     """The column of the first input of a recipe that a bag has too little of, or -1."""
     for pair in range(MAX_INPUTS):
         column = INPUTS + 2 * pair
-        if w.agents[agent, INVENTORY + MAKE_TABLE[action, column]] < MAKE_TABLE[action, column + 1]:
+        if w.agents[agent, arrays.INVENTORY + MAKE_TABLE[action, column]] < MAKE_TABLE[action, column + 1]:
             return column
     return -1
 
 
 @inner
 def _note_missing_input(w: World, agent: int) -> None:
-    action = w.agents[agent, CHOSEN]
+    action = w.agents[agent, arrays.CHOSEN]
     column = _missing_pair(w, agent, action)
     item, amount = MAKE_TABLE[action, column], MAKE_TABLE[action, column + 1]
-    note_lack(w, agent, _MISSING_INPUT, item, amount, w.agents[agent, INVENTORY + item])
+    note_lack(w, agent, _MISSING_INPUT, item, amount, w.agents[agent, arrays.INVENTORY + item])
 
 
 @inner
 def _use_inputs(w: World, leader: int) -> None:
-    action = w.agents[leader, CHOSEN]
+    action = w.agents[leader, arrays.CHOSEN]
     for pair in range(MAX_INPUTS):
         column = INPUTS + 2 * pair
-        w.agents[leader, INVENTORY + MAKE_TABLE[action, column]] -= MAKE_TABLE[action, column + 1]
+        w.agents[leader, arrays.INVENTORY + MAKE_TABLE[action, column]] -= MAKE_TABLE[action, column + 1]
 
 
 @inner
 def _get(w: World, agent: int, leader: int) -> None:
-    action = w.agents[agent, CHOSEN]
-    w.agents[agent, INVENTORY + MAKE_TABLE[action, MADE]] += 1
-    w.agents[agent, ACHIEVED + MAKE_TABLE[action, MAKE_ACHIEVEMENT]] += 1
+    action = w.agents[agent, arrays.CHOSEN]
+    w.agents[agent, arrays.INVENTORY + MAKE_TABLE[action, MADE]] += 1
+    w.agents[agent, arrays.ACHIEVED + MAKE_TABLE[action, MAKE_ACHIEVEMENT]] += 1
     note_item(w, agent, _CRAFTED, MAKE_TABLE[action, MADE], 1)
     note_other(w, agent, leader)
 
@@ -178,9 +162,9 @@ def _get(w: World, agent: int, leader: int) -> None:
 @inner
 def _make_together(w: World, rules: IntArray, anchor: int) -> None:
     """Try the joint craft around the table (where none is needed, the furnace) next to an agent."""
-    action, quorum = w.agents[anchor, CHOSEN], rules[QUORUM]
+    action, quorum = w.agents[anchor, arrays.CHOSEN], rules[QUORUM]
     station = TABLE if needs_table(rules, action) else FURNACE
-    x, y = _station_next_to(w, w.objects[anchor, X], w.objects[anchor, Y], station)
+    x, y = _station_next_to(w, w.objects[anchor, arrays.X], w.objects[anchor, arrays.Y], station)
     # Two passes: who takes part must be known before anything is used or given.
     present, leader = 0, -1
     for agent in range(w.agents.shape[0]):
@@ -203,15 +187,18 @@ def _make_together(w: World, rules: IntArray, anchor: int) -> None:
         else:
             _get(w, agent, leader)
             note_agents(w, agent, quorum, present, present)
-            w.agents[agent, AIM] = _DONE
+            w.agents[agent, arrays.AIM] = _DONE
 
 
 @inner
 def _takes_part(w: World, rules: IntArray, agent: int, action: int, x: int, y: int) -> bool:
     """Whether an agent makes the same, has not yet, and stands near enough to the 3 x 3 cells around a station."""
-    if not _is_making(w, agent) or w.agents[agent, CHOSEN] != action or w.agents[agent, AIM] == _DONE:
+    if not _is_making(w, agent) or w.agents[agent, arrays.CHOSEN] != action or w.agents[agent, arrays.AIM] == _DONE:
         return False
-    beyond_x, beyond_y = max(abs(w.objects[agent, X] - x) - 1, 0), max(abs(w.objects[agent, Y] - y) - 1, 0)
+    beyond_x, beyond_y = (
+        max(abs(w.objects[agent, arrays.X] - x) - 1, 0),
+        max(abs(w.objects[agent, arrays.Y] - y) - 1, 0),
+    )
     return beyond_x + beyond_y <= rules[CRAFT_RADIUS]
 
 
@@ -227,44 +214,50 @@ _UNKNOWN = int(Result.unknown_recipient)
 def share_items(w: World, rules: IntArray, actions: IntArray) -> None:
     """Carry out every `share`: as much as is asked for, held, and has room with the recipient; nothing is lost."""
     for agent in range(w.agents.shape[0]):
-        if not w.agents[agent, ALIVE] or w.agents[agent, CHOSEN] != SHARE:
+        if not w.agents[agent, arrays.ALIVE] or w.agents[agent, arrays.CHOSEN] != SHARE:
             continue
         # In the order of the agents, each against the bags as they are now: what was received can be passed on in the
         # same step.
-        recipient, item, quantity = actions[agent, RECIPIENT], actions[agent, SHARED_ITEM], actions[agent, QUANTITY]
+        recipient, item, quantity = (
+            actions[agent, arrays.RECIPIENT],
+            actions[agent, arrays.SHARED_ITEM],
+            actions[agent, arrays.QUANTITY],
+        )
         note_other(w, agent, recipient)
         # Every refusal has its own result, from what is wrong with the action itself to what is wrong with the moment.
         if not 0 <= recipient < w.agents.shape[0]:
-            w.agents[agent, RESULT] = _UNKNOWN
-            w.agents[agent, PRESENT] = w.agents.shape[0]
+            w.agents[agent, arrays.RESULT] = _UNKNOWN
+            w.agents[agent, arrays.PRESENT] = w.agents.shape[0]
             continue
-        known = _HEALTH < item < ITEMS
+        known = _HEALTH < item < arrays.ITEMS
         if recipient == agent or quantity < 1 or not known or not rules[SHARING]:
-            note_item(w, agent, _NOT_SHAREABLE, item if 0 <= item < ITEMS else -1, quantity)
+            note_item(w, agent, _NOT_SHAREABLE, item if 0 <= item < arrays.ITEMS else -1, quantity)
             continue
         amount = min(quantity, units_to_share(w, rules, agent, recipient, item))
-        if not w.agents[recipient, ALIVE]:
+        if not w.agents[recipient, arrays.ALIVE]:
             note_item(w, agent, _DEAD, item, 0)
         elif not is_in_reach(w, rules, agent, recipient):
             note_item(w, agent, _FAR, item, 0)
-            w.agents[agent, REQUIRED] = rules[SHARE_RADIUS]
-            w.agents[agent, PRESENT] = distance_to(w, agent, w.objects[recipient, X], w.objects[recipient, Y])
-        elif w.agents[agent, INVENTORY + item] <= 0:
+            w.agents[agent, arrays.REQUIRED] = rules[SHARE_RADIUS]
+            w.agents[agent, arrays.PRESENT] = distance_to(
+                w, agent, w.objects[recipient, arrays.X], w.objects[recipient, arrays.Y]
+            )
+        elif w.agents[agent, arrays.INVENTORY + item] <= 0:
             note_lack(w, agent, _NOT_HELD, item, quantity, 0)
         elif amount <= 0:
             note_item(w, agent, _FULL, item, 0)
         else:
-            w.agents[agent, INVENTORY + item] -= amount
-            w.agents[recipient, INVENTORY + item] += amount
+            w.agents[agent, arrays.INVENTORY + item] -= amount
+            w.agents[recipient, arrays.INVENTORY + item] += amount
             note_item(w, agent, _SHARED, item, amount)
 
 
 @inner
 def is_in_reach(w: World, rules: IntArray, agent: int, recipient: int) -> bool:
     """Whether a share of an agent reaches a recipient: another one, which lives and is near enough."""
-    if recipient == agent or not w.agents[recipient, ALIVE]:
+    if recipient == agent or not w.agents[recipient, arrays.ALIVE]:
         return False
-    return distance_to(w, agent, w.objects[recipient, X], w.objects[recipient, Y]) <= rules[SHARE_RADIUS]
+    return distance_to(w, agent, w.objects[recipient, arrays.X], w.objects[recipient, arrays.Y]) <= rules[SHARE_RADIUS]
 
 
 @inner
@@ -272,5 +265,5 @@ def units_to_share(w: World, rules: IntArray, agent: int, recipient: int, item: 
     """Units of an item that can change hands: those held, as far as they find room; none of health."""
     if item == _HEALTH:
         return 0
-    room = (NEED_MAX if item < _NEEDS else rules[ITEM_CAP]) - w.agents[recipient, INVENTORY + item]
-    return min(w.agents[agent, INVENTORY + item], room)
+    room = (NEED_MAX if item < _NEEDS else rules[ITEM_CAP]) - w.agents[recipient, arrays.INVENTORY + item]
+    return min(w.agents[agent, arrays.INVENTORY + item], room)

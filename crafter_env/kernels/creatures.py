@@ -11,25 +11,8 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import CHUNK, Entity
-from crafter_env.kernels.arrays import (
-    COWS,
-    DIRECTION_X,
-    DIRECTION_Y,
-    GRASS,
-    HEALTH,
-    KIND,
-    PATHS,
-    SEQUENCE,
-    SLEEPING,
-    SLOTS,
-    TIMER,
-    VISITED_AT,
-    VISITED_CHUNKS,
-    IntArray,
-    World,
-    X,
-    Y,
-)
+from crafter_env.kernels import arrays
+from crafter_env.kernels.arrays import IntArray, World
 from crafter_env.kernels.generation import COW_HEALTH, SKELETON_HEALTH, ZOMBIE_HEALTH
 from crafter_env.kernels.grid import (
     COW,
@@ -69,7 +52,7 @@ _RANDOM_X, _RANDOM_Y = (-1, 1, 0, 0), (0, 0, -1, 1)
 def update_creature(w: World, slot: int) -> None:
     """One step of an object that is not an agent."""
     # The order of the branches is free: one object has one kind, and none of the tests draws from the generator.
-    kind = w.objects[slot, KIND]
+    kind = w.objects[slot, arrays.KIND]
     if kind == COW:
         _update_cow(w, slot)
     elif kind == _ZOMBIE:
@@ -84,14 +67,14 @@ def update_creature(w: World, slot: int) -> None:
 
 @inlined
 def _leave_if_dead(w: World, slot: int) -> None:
-    if w.objects[slot, HEALTH] <= 0:
+    if w.objects[slot, arrays.HEALTH] <= 0:
         remove_object(w, slot)
 
 
 @inlined
 def _step(w: World, slot: int, dx: int, dy: int) -> bool:
     """Move by one cell if that is free."""
-    x, y = w.objects[slot, X] + dx, w.objects[slot, Y] + dy
+    x, y = w.objects[slot, arrays.X] + dx, w.objects[slot, arrays.Y] + dy
     if not is_free(w, x, y, WALKABLE_MASK):
         return False
     move_object(w, slot, x, y)
@@ -108,7 +91,10 @@ def _step_anywhere(w: World, slot: int) -> None:
 @inlined
 def _towards(w: World, slot: int, agent: int, long_axis: bool) -> tuple[int, int]:
     """One step along the longer axis to an agent, or along the shorter one; it may be no step at all."""
-    dx, dy = w.objects[agent, X] - w.objects[slot, X], w.objects[agent, Y] - w.objects[slot, Y]
+    dx, dy = (
+        w.objects[agent, arrays.X] - w.objects[slot, arrays.X],
+        w.objects[agent, arrays.Y] - w.objects[slot, arrays.Y],
+    )
     # At equal distances the vertical axis counts as the longer one, as in `Object.toward`.
     if abs(dx) > abs(dy) if long_axis else abs(dx) <= abs(dy):
         return int(dx > 0) - int(dx < 0), 0
@@ -126,7 +112,7 @@ def _update_cow(w: World, slot: int) -> None:
 @inlined
 def _update_zombie(w: World, slot: int) -> None:
     _leave_if_dead(w, slot)
-    agent = nearest_agent(w, w.objects[slot, X], w.objects[slot, Y])
+    agent = nearest_agent(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y])
     distance = _distance(w, slot, agent)
     # `Zombie.update`. The test of the distance comes first: a zombie far away draws no chance, and the draw of the axis
     # follows that of the chase.
@@ -135,26 +121,26 @@ def _update_zombie(w: World, slot: int) -> None:
         _step(w, slot, dx, dy)
     else:
         _step_anywhere(w, slot)
-    agent = nearest_agent(w, w.objects[slot, X], w.objects[slot, Y])
+    agent = nearest_agent(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y])
     # Measured again after the move: a zombie that has just arrived starts its cooldown in the same step.
     if _distance(w, slot, agent) <= 1:
-        if w.objects[slot, TIMER] > 0:
-            w.objects[slot, TIMER] -= 1
+        if w.objects[slot, arrays.TIMER] > 0:
+            w.objects[slot, arrays.TIMER] -= 1
         else:
-            harm(w, agent, _HIT_ASLEEP if w.agents[agent, SLEEPING] else _HIT)
-            w.objects[slot, TIMER] = _COOLDOWN
+            harm(w, agent, _HIT_ASLEEP if w.agents[agent, arrays.SLEEPING] else _HIT)
+            w.objects[slot, arrays.TIMER] = _COOLDOWN
 
 
 @inlined
 def _distance(w: World, slot: int, agent: int) -> int:
-    return NOBODY if agent < 0 else distance_to(w, agent, w.objects[slot, X], w.objects[slot, Y])
+    return NOBODY if agent < 0 else distance_to(w, agent, w.objects[slot, arrays.X], w.objects[slot, arrays.Y])
 
 
 @inlined
 def _update_skeleton(w: World, slot: int) -> None:
     _leave_if_dead(w, slot)
-    w.objects[slot, TIMER] = max(0, w.objects[slot, TIMER] - 1)
-    agent = nearest_agent(w, w.objects[slot, X], w.objects[slot, Y])
+    w.objects[slot, arrays.TIMER] = max(0, w.objects[slot, arrays.TIMER] - 1)
+    agent = nearest_agent(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y])
     distance = _distance(w, slot, agent)
     # `Skeleton.update`: it backs away from an agent within 3 cells; only if that fails, or the agent is farther, it
     # shoots, comes nearer or wanders. Each chance is drawn only where the ones before it were not taken, so the chain
@@ -175,19 +161,19 @@ def _update_skeleton(w: World, slot: int) -> None:
 
 @inner
 def _shoot(w: World, slot: int, dx: int, dy: int) -> None:
-    x, y = w.objects[slot, X] + dx, w.objects[slot, Y] + dy
+    x, y = w.objects[slot, arrays.X] + dx, w.objects[slot, arrays.Y] + dy
     # The chance of a shot is already drawn: a skeleton that is reloading, or whose way is shut, wastes it.
-    if w.objects[slot, TIMER] == 0 and (dx != 0 or dy != 0) and is_free(w, x, y, ARROW_MASK):
+    if w.objects[slot, arrays.TIMER] == 0 and (dx != 0 or dy != 0) and is_free(w, x, y, ARROW_MASK):
         arrow = add_object(w, ARROW, x, y, 0)
-        w.objects[arrow, DIRECTION_X] = dx
-        w.objects[arrow, DIRECTION_Y] = dy
-        w.objects[slot, TIMER] = _RELOAD
+        w.objects[arrow, arrays.DIRECTION_X] = dx
+        w.objects[arrow, arrays.DIRECTION_Y] = dy
+        w.objects[slot, arrays.TIMER] = _RELOAD
 
 
 @inlined
 def _update_arrow(w: World, slot: int) -> None:
-    x = w.objects[slot, X] + w.objects[slot, DIRECTION_X]
-    y = w.objects[slot, Y] + w.objects[slot, DIRECTION_Y]
+    x = w.objects[slot, arrays.X] + w.objects[slot, arrays.DIRECTION_X]
+    y = w.objects[slot, arrays.Y] + w.objects[slot, arrays.DIRECTION_Y]
     if is_free(w, x, y, ARROW_MASK):
         move_object(w, slot, x, y)
         return
@@ -202,12 +188,12 @@ def _update_arrow(w: World, slot: int) -> None:
 
 @inlined
 def _update_plant(w: World, slot: int) -> None:
-    w.objects[slot, TIMER] += 1
+    w.objects[slot, arrays.TIMER] += 1
     # `Plant.update`: any creature next to it eats one unit of its health, and only one does so in a step.
     for side in range(4):
-        x, y = w.objects[slot, X] + _RANDOM_X[side], w.objects[slot, Y] + _RANDOM_Y[side]
+        x, y = w.objects[slot, arrays.X] + _RANDOM_X[side], w.objects[slot, arrays.Y] + _RANDOM_Y[side]
         if inside(w, x, y) and slot_at(w, x, y) >= 0:
-            kind = w.objects[slot_at(w, x, y), KIND]
+            kind = w.objects[slot_at(w, x, y), arrays.KIND]
             if COW <= kind <= SKELETON:
                 harm(w, slot, 1)
                 break
@@ -223,17 +209,17 @@ def balance(w: World, rules: IntArray, light: float) -> None:
     """Balance every chunk that has ever held an object, in the order of the first."""
     # Crafter walks through a dictionary of chunks, whose keys come in the order in which chunks first held an object.
     # Every chunk draws from the one stream, so that order matters.
-    for number in range(w.counters[VISITED_CHUNKS]):
-        chunk = w.chunks[number, VISITED_AT]
+    for number in range(w.counters[arrays.VISITED_CHUNKS]):
+        chunk = w.chunks[number, arrays.VISITED_AT]
         if rules[MOBS]:
             # `Env._balance_chunk`. Zombies: up to 3 by night, none by full day; they need 50 cells of grass. Skeletons:
             # 6 cells of path. Cows: 30 cells of grass. Distances are cells, chances are for each balancing.
             most = int(3.5 - 3 * light)
-            least = most if w.chunks[chunk, GRASS] >= 50 else 0
+            least = most if w.chunks[chunk, arrays.GRASS] >= 50 else 0
             _balance(w, chunk, _ZOMBIE, ZOMBIE_HEALTH, least, most, 6, 0, 0.3, 0.4)
-            least = 1 if w.chunks[chunk, PATHS] >= 6 else 0
+            least = 1 if w.chunks[chunk, arrays.PATHS] >= 6 else 0
             _balance(w, chunk, SKELETON, SKELETON_HEALTH, least, 2, 7, 7, 0.1, 0.1)
-        least = 1 if w.chunks[chunk, GRASS] >= 30 else 0
+        least = 1 if w.chunks[chunk, arrays.GRASS] >= 30 else 0
         _balance(w, chunk, COW, COW_HEALTH, least, int(1.5 + light), 5, 5, 0.01, 0.1)
 
 
@@ -250,17 +236,17 @@ def _balance(
     spawn_chance: float,
     despawn_chance: float,
 ) -> None:
-    count = w.chunks[chunk, COWS + kind - COW]
+    count = w.chunks[chunk, arrays.COWS + kind - COW]
     # `Env._balance_object`: chance, then place. The draw of a place happens also where the place turns out to be taken
     # or too near an agent; so the order of these tests is fixed.
     if count < least and uniform(w.generator) < spawn_chance:
-        column, material = (PATHS, PATH_ID) if kind == SKELETON else (GRASS, GRASS_ID)
+        column, material = (arrays.PATHS, PATH_ID) if kind == SKELETON else (arrays.GRASS, GRASS_ID)
         x, y = _cell_of(w, chunk, material, below(w.generator, w.chunks[chunk, column]))
         if slot_at(w, x, y) < 0 and nearest_distance(w, x, y) >= spawn_distance:
             add_object(w, kind, x, y, health)
     elif count > most and uniform(w.generator) < despawn_chance:
         slot = _member_of(w, chunk, kind, below(w.generator, count))
-        if nearest_distance(w, w.objects[slot, X], w.objects[slot, Y]) >= despawn_distance:
+        if nearest_distance(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y]) >= despawn_distance:
             remove_object(w, slot)
 
 
@@ -287,12 +273,12 @@ def _member_of(w: World, chunk: int, kind: int, number: int) -> int:
     slot, last = -1, 0
     for _ in range(number + 1):
         slot = -1
-        for other in range(w.agents.shape[0], w.counters[SLOTS]):
-            if w.objects[other, KIND] != kind or w.objects[other, SEQUENCE] <= last:
+        for other in range(w.agents.shape[0], w.counters[arrays.SLOTS]):
+            if w.objects[other, arrays.KIND] != kind or w.objects[other, arrays.SEQUENCE] <= last:
                 continue
-            if chunk_at(w, w.objects[other, X], w.objects[other, Y]) != chunk:
+            if chunk_at(w, w.objects[other, arrays.X], w.objects[other, arrays.Y]) != chunk:
                 continue
-            if slot < 0 or w.objects[other, SEQUENCE] < w.objects[slot, SEQUENCE]:
+            if slot < 0 or w.objects[other, arrays.SEQUENCE] < w.objects[slot, arrays.SEQUENCE]:
                 slot = other
-        last = w.objects[slot, SEQUENCE]
+        last = w.objects[slot, arrays.SEQUENCE]
     return slot

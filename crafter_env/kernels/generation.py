@@ -14,18 +14,8 @@ from opensimplex.constants import GRADIENTS3
 from opensimplex.internals import _noise3
 
 from crafter_env.constants import NEED_MAX, NEEDS, Entity, Material
-from crafter_env.kernels.arrays import (
-    ALIVE,
-    BODY_COLUMNS,
-    FACING_X,
-    FACING_Y,
-    INVENTORY,
-    ITEMS,
-    LAST_HEALTH,
-    REWARDED_HEALTH,
-    IntArray,
-    World,
-)
+from crafter_env.kernels import arrays
+from crafter_env.kernels.arrays import IntArray, World
 from crafter_env.kernels.grid import (
     COW,
     GRASS_ID,
@@ -176,14 +166,14 @@ MarkArray = npt.NDArray[np.uint8]
 @inner
 def place_agent(w: World, agent: int, x: int, y: int) -> None:
     """Put an agent on a free cell, well, with an empty bag, and facing down."""
-    for column in range(BODY_COLUMNS):
+    for column in range(arrays.BODY_COLUMNS):
         w.agents[agent, column] = 0
-    w.agents[agent, FACING_Y] = 1
-    w.agents[agent, FACING_X] = 0
-    w.agents[agent, ALIVE] = 1
-    w.agents[agent, LAST_HEALTH] = w.agents[agent, REWARDED_HEALTH] = NEED_MAX
-    for item in range(ITEMS):
-        w.agents[agent, INVENTORY + item] = NEED_MAX if item < _NEEDS else 0
+    w.agents[agent, arrays.FACING_Y] = 1
+    w.agents[agent, arrays.FACING_X] = 0
+    w.agents[agent, arrays.ALIVE] = 1
+    w.agents[agent, arrays.LAST_HEALTH] = w.agents[agent, arrays.REWARDED_HEALTH] = NEED_MAX
+    for item in range(arrays.ITEMS):
+        w.agents[agent, arrays.INVENTORY + item] = NEED_MAX if item < _NEEDS else 0
     put_object(w, agent, PLAYER, x, y, 0)
 
 

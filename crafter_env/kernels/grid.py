@@ -14,31 +14,8 @@ from typing import Final
 import numpy as np
 
 from crafter_env.constants import CHUNK, Entity, Material
-from crafter_env.kernels.arrays import (
-    ALIVE,
-    COWS,
-    DIRECTION_X,
-    FACING_X,
-    FACING_Y,
-    FREE_SLOTS,
-    GRASS,
-    HEALTH,
-    IDENTITIES,
-    IDENTITY,
-    KIND,
-    OBJECT_COLUMNS,
-    PATHS,
-    SEQUENCE,
-    SEQUENCES,
-    SLOTS,
-    VISITED,
-    VISITED_AT,
-    VISITED_CHUNKS,
-    IntArray,
-    World,
-    X,
-    Y,
-)
+from crafter_env.kernels import arrays
+from crafter_env.kernels.arrays import IntArray, World
 from crafter_env.kernels.jit import inlined, inner
 from crafter_env.kernels.rules import COLLECT_RULE, COLLECT_TABLE, COLLECTED_ITEM, MOBS, RADIUS
 from crafter_env.profiles import CollectRule
@@ -96,16 +73,16 @@ def set_material(w: World, x: int, y: int, material: int) -> None:
     chunk = chunk_at(w, x, y)
     before = material_at(w, x, y)
     # `balance` needs only the number of cells of grass and path; so counts replace Crafter's masks of whole chunks.
-    w.chunks[chunk, GRASS] += int(material == GRASS_ID) - int(before == GRASS_ID)
-    w.chunks[chunk, PATHS] += int(material == PATH_ID) - int(before == PATH_ID)
+    w.chunks[chunk, arrays.GRASS] += int(material == GRASS_ID) - int(before == GRASS_ID)
+    w.chunks[chunk, arrays.PATHS] += int(material == PATH_ID) - int(before == PATH_ID)
     w.materials[x, y] = material
 
 
 @inner
 def add_object(w: World, kind: int, x: int, y: int, health: int) -> int:
     """Put a new object on a free cell; give its slot."""
-    slot = w.counters[SLOTS]
-    w.counters[SLOTS] += 1
+    slot = w.counters[arrays.SLOTS]
+    w.counters[arrays.SLOTS] += 1
     put_object(w, slot, kind, x, y, health)
     return slot
 
@@ -113,15 +90,15 @@ def add_object(w: World, kind: int, x: int, y: int, health: int) -> int:
 @inner
 def put_object(w: World, slot: int, kind: int, x: int, y: int, health: int) -> None:
     """Put a new object on a free cell, in a given slot."""
-    w.objects[slot, KIND] = kind
-    w.objects[slot, X] = x
-    w.objects[slot, Y] = y
-    w.objects[slot, HEALTH] = health
-    for column in range(DIRECTION_X, OBJECT_COLUMNS):
+    w.objects[slot, arrays.KIND] = kind
+    w.objects[slot, arrays.X] = x
+    w.objects[slot, arrays.Y] = y
+    w.objects[slot, arrays.HEALTH] = health
+    for column in range(arrays.DIRECTION_X, arrays.OBJECT_COLUMNS):
         w.objects[slot, column] = 0
     # Slots are reused after `close_up`; the identity never is.
-    w.counters[IDENTITIES] += 1
-    w.objects[slot, IDENTITY] = w.counters[IDENTITIES]
+    w.counters[arrays.IDENTITIES] += 1
+    w.objects[slot, arrays.IDENTITY] = w.counters[arrays.IDENTITIES]
     w.occupants[x, y] = slot + 1
     _enter(w, slot, kind, chunk_at(w, x, y))
 
@@ -129,25 +106,25 @@ def put_object(w: World, slot: int, kind: int, x: int, y: int, health: int) -> N
 @inner
 def remove_object(w: World, slot: int) -> None:
     """Take an object off the map; the rest of its update may still read its row."""
-    x, y = w.objects[slot, X], w.objects[slot, Y]
-    _count(w, chunk_at(w, x, y), w.objects[slot, KIND], -1)
+    x, y = w.objects[slot, arrays.X], w.objects[slot, arrays.Y]
+    _count(w, chunk_at(w, x, y), w.objects[slot, arrays.KIND], -1)
     w.occupants[x, y] = 0
     # The row stays until `close_up`: a creature that dies in its own update still reads its position.
-    w.objects[slot, KIND] = 0
-    w.counters[FREE_SLOTS] += 1
+    w.objects[slot, arrays.KIND] = 0
+    w.counters[arrays.FREE_SLOTS] += 1
 
 
 @inlined
 def move_object(w: World, slot: int, x: int, y: int) -> None:
     """Move an object to a free cell; one that is off the map stays where it was."""
-    kind = w.objects[slot, KIND]
+    kind = w.objects[slot, arrays.KIND]
     if kind == 0:
         return
-    before, after = chunk_at(w, w.objects[slot, X], w.objects[slot, Y]), chunk_at(w, x, y)
-    w.occupants[w.objects[slot, X], w.objects[slot, Y]] = 0
+    before, after = chunk_at(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y]), chunk_at(w, x, y)
+    w.occupants[w.objects[slot, arrays.X], w.objects[slot, arrays.Y]] = 0
     w.occupants[x, y] = slot + 1
-    w.objects[slot, X] = x
-    w.objects[slot, Y] = y
+    w.objects[slot, arrays.X] = x
+    w.objects[slot, arrays.Y] = y
     if before != after:
         _count(w, before, kind, -1)
         _enter(w, slot, kind, after)
@@ -156,46 +133,46 @@ def move_object(w: World, slot: int, x: int, y: int) -> None:
 @inner
 def _enter(w: World, slot: int, kind: int, chunk: int) -> None:
     # Crafter makes the entry of a chunk when an object first enters it, and keeps it when the chunk is empty again.
-    if w.chunks[chunk, VISITED] == 0:
-        w.chunks[chunk, VISITED] = 1
-        w.chunks[w.counters[VISITED_CHUNKS], VISITED_AT] = chunk
-        w.counters[VISITED_CHUNKS] += 1
+    if w.chunks[chunk, arrays.VISITED] == 0:
+        w.chunks[chunk, arrays.VISITED] = 1
+        w.chunks[w.counters[arrays.VISITED_CHUNKS], arrays.VISITED_AT] = chunk
+        w.counters[arrays.VISITED_CHUNKS] += 1
     _count(w, chunk, kind, 1)
     # Stands for the order of insertion into the chunk's set, by which creatures are drawn for despawning.
-    w.counters[SEQUENCES] += 1
-    w.objects[slot, SEQUENCE] = w.counters[SEQUENCES]
+    w.counters[arrays.SEQUENCES] += 1
+    w.objects[slot, arrays.SEQUENCE] = w.counters[arrays.SEQUENCES]
 
 
 @inlined
 def _count(w: World, chunk: int, kind: int, change: int) -> None:
     if COW <= kind <= SKELETON:
-        w.chunks[chunk, COWS + kind - COW] += change
+        w.chunks[chunk, arrays.COWS + kind - COW] += change
 
 
 @inner
 def close_up(w: World) -> None:
     """Close the holes of the table of objects, when there are many or it fills up; agents keep their slots."""
-    used, agents = w.counters[SLOTS], w.agents.shape[0]
+    used, agents = w.counters[arrays.SLOTS], w.agents.shape[0]
     # Rarely, since it copies rows; but before the table, which cannot grow, is full.
-    if w.counters[FREE_SLOTS] < MANY_FREE_SLOTS and 2 * used <= w.objects.shape[0]:
+    if w.counters[arrays.FREE_SLOTS] < MANY_FREE_SLOTS and 2 * used <= w.objects.shape[0]:
         return
     end = agents
     for slot in range(agents, used):
-        if w.objects[slot, KIND] == 0:
+        if w.objects[slot, arrays.KIND] == 0:
             continue
         if end < slot:
-            for column in range(OBJECT_COLUMNS):
+            for column in range(arrays.OBJECT_COLUMNS):
                 w.objects[end, column] = w.objects[slot, column]
-            w.occupants[w.objects[end, X], w.objects[end, Y]] = end + 1
+            w.occupants[w.objects[end, arrays.X], w.objects[end, arrays.Y]] = end + 1
         end += 1
-    w.counters[SLOTS] = end
-    w.counters[FREE_SLOTS] = 0
+    w.counters[arrays.SLOTS] = end
+    w.counters[arrays.FREE_SLOTS] = 0
 
 
 @inlined
 def distance_to(w: World, agent: int, x: int, y: int) -> int:
     """L1 distance of an agent to a cell."""
-    return abs(w.objects[agent, X] - x) + abs(w.objects[agent, Y] - y)
+    return abs(w.objects[agent, arrays.X] - x) + abs(w.objects[agent, arrays.Y] - y)
 
 
 @inner
@@ -204,7 +181,7 @@ def nearest_agent(w: World, x: int, y: int) -> int:
     best, distance = -1, NOBODY
     for agent in range(w.agents.shape[0]):
         # Strictly nearer: among equals the lowest index stays.
-        if w.agents[agent, ALIVE] and distance_to(w, agent, x, y) < distance:
+        if w.agents[agent, arrays.ALIVE] and distance_to(w, agent, x, y) < distance:
             best, distance = agent, distance_to(w, agent, x, y)
     return best
 
@@ -214,7 +191,7 @@ def nearest_distance(w: World, x: int, y: int) -> int:
     """L1 distance of a cell to the nearest living agent."""
     distance = NOBODY
     for agent in range(w.agents.shape[0]):
-        if w.agents[agent, ALIVE]:
+        if w.agents[agent, arrays.ALIVE]:
             distance = min(distance, distance_to(w, agent, x, y))
     return distance
 
@@ -236,12 +213,12 @@ def aim_of(w: World, rules: IntArray, agent: int) -> int:
     Grass is aimed at when it is faced and nothing else is in reach.
     """
     rule = rules[COLLECT_RULE]
-    here_x, here_y = w.objects[agent, X], w.objects[agent, Y]
-    x, y = here_x + w.agents[agent, FACING_X], here_y + w.agents[agent, FACING_Y]
+    here_x, here_y = w.objects[agent, arrays.X], w.objects[agent, arrays.Y]
+    x, y = here_x + w.agents[agent, arrays.FACING_X], here_y + w.agents[agent, arrays.FACING_Y]
     faced_grass = False
     if inside(w, x, y):
         slot = slot_at(w, x, y)
-        kind = w.objects[slot, KIND] if slot >= 0 else 0
+        kind = w.objects[slot, arrays.KIND] if slot >= 0 else 0
         # A faced creature or plant comes before any resource, as in `Player.update`; a cow is part of the area by the
         # rule `area`.
         if kind != 0 and (kind != _PLAYER or rule == _FACING) and not (kind == COW and rule == _AREA):
@@ -266,7 +243,7 @@ def is_target(w: World, x: int, y: int, rule: int) -> bool:
         return False
     slot = slot_at(w, x, y)
     if slot >= 0:
-        return rule == _AREA and w.objects[slot, KIND] == COW
+        return rule == _AREA and w.objects[slot, arrays.KIND] == COW
     return _holds_resource(w, x, y)
 
 

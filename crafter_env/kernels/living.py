@@ -10,32 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import DISPLACEMENT, NEED_MAX, NEEDS, Achievement, Action, Entity, Item, Material, Result
-from crafter_env.kernels.arrays import (
-    ACHIEVED,
-    ACTION,
-    AIM,
-    ALIVE,
-    CHOSEN,
-    FACING_X,
-    FACING_Y,
-    FATIGUE,
-    GAINED,
-    HEALTH,
-    HUNGER,
-    INVENTORY,
-    ITEMS,
-    KIND,
-    LAST_HEALTH,
-    RECOVER,
-    RESULT,
-    SLEEPING,
-    THIRST,
-    TIMER,
-    IntArray,
-    World,
-    X,
-    Y,
-)
+from crafter_env.kernels import arrays
+from crafter_env.kernels.arrays import IntArray, World
 from crafter_env.kernels.collecting import COW_FOOD, DO
 from crafter_env.kernels.grid import (
     COW,
@@ -89,77 +65,77 @@ _NOT_TIRED, _DEAD = int(Result.not_tired), int(Result.dead)
 def choose_actions(w: World, actions: IntArray) -> None:
     """Write the action that each agent takes: sleepers sleep on until their energy is full."""
     for agent in range(w.agents.shape[0]):
-        action = actions[agent, ACTION]
-        if not w.agents[agent, ALIVE]:
+        action = actions[agent, arrays.ACTION]
+        if not w.agents[agent, arrays.ALIVE]:
             begin_outcome(w, agent, _NOOP, _DEAD)
             continue
         # `Player.update`: a sleeper sleeps on, whatever it is asked to do; waking up with full energy is an
         # achievement.
         if sleeps_on(w, agent):
             action = _SLEEP
-        elif w.agents[agent, SLEEPING]:
-            w.agents[agent, SLEEPING] = 0
-            w.agents[agent, ACHIEVED + _WAKE_UP] += 1
-        w.agents[agent, CHOSEN] = action
+        elif w.agents[agent, arrays.SLEEPING]:
+            w.agents[agent, arrays.SLEEPING] = 0
+            w.agents[agent, arrays.ACHIEVED + _WAKE_UP] += 1
+        w.agents[agent, arrays.CHOSEN] = action
         begin_outcome(w, agent, action, _NOTHING)
 
 
 @inlined
 def sleeps_on(w: World, agent: int) -> bool:
     """Whether an agent sleeps and will not wake up at its next step, whatever its action."""
-    return w.agents[agent, SLEEPING] != 0 and w.agents[agent, INVENTORY + _ENERGY] < NEED_MAX
+    return w.agents[agent, arrays.SLEEPING] != 0 and w.agents[agent, arrays.INVENTORY + _ENERGY] < NEED_MAX
 
 
 @inner
 def update_player(w: World, rules: IntArray, agent: int) -> None:
     """Act, live a step, and wake up when hurt."""
-    action = w.agents[agent, CHOSEN]
+    action = w.agents[agent, arrays.CHOSEN]
     # Acting comes before needs, as in `Player.update`.
     if _NOOP < action <= _MOVES_END:
         _walk(w, agent, action)
-    elif action == DO and w.agents[agent, AIM] == OBJECT_AIM:
+    elif action == DO and w.agents[agent, arrays.AIM] == OBJECT_AIM:
         _act_on_faced(w, agent)
     elif action == _SLEEP:
-        if w.agents[agent, INVENTORY + _ENERGY] < NEED_MAX:
-            w.agents[agent, SLEEPING] = 1
-            w.agents[agent, RESULT] = _ASLEEP
+        if w.agents[agent, arrays.INVENTORY + _ENERGY] < NEED_MAX:
+            w.agents[agent, arrays.SLEEPING] = 1
+            w.agents[agent, arrays.RESULT] = _ASLEEP
         else:
-            w.agents[agent, RESULT] = _NOT_TIRED
+            w.agents[agent, arrays.RESULT] = _NOT_TIRED
     elif FIRST_PLACE <= action <= LAST_PLACE:
         _place(w, agent, action)
     _live(w, agent)
     # Bags are cut to their limits once, after needs: food above 9 still makes up for the hunger of this step.
-    for item in range(ITEMS):
+    for item in range(arrays.ITEMS):
         largest = NEED_MAX if item < _NEEDS else rules[ITEM_CAP]
-        w.agents[agent, INVENTORY + item] = max(0, min(w.agents[agent, INVENTORY + item], largest))
+        w.agents[agent, arrays.INVENTORY + item] = max(0, min(w.agents[agent, arrays.INVENTORY + item], largest))
     # `Player._wake_up_when_hurt`: damage since the last update, so also by monsters that moved after this agent.
-    if w.agents[agent, INVENTORY + _HEALTH] < w.agents[agent, LAST_HEALTH]:
-        w.agents[agent, SLEEPING] = 0
-    w.agents[agent, LAST_HEALTH] = w.agents[agent, INVENTORY + _HEALTH]
+    if w.agents[agent, arrays.INVENTORY + _HEALTH] < w.agents[agent, arrays.LAST_HEALTH]:
+        w.agents[agent, arrays.SLEEPING] = 0
+    w.agents[agent, arrays.LAST_HEALTH] = w.agents[agent, arrays.INVENTORY + _HEALTH]
 
 
 @inner
 def harm(w: World, slot: int, damage: int) -> None:
     """Take health from an object or an agent; never below 0."""
     if slot < w.agents.shape[0]:
-        w.agents[slot, INVENTORY + _HEALTH] = max(0, w.agents[slot, INVENTORY + _HEALTH] - damage)
+        w.agents[slot, arrays.INVENTORY + _HEALTH] = max(0, w.agents[slot, arrays.INVENTORY + _HEALTH] - damage)
     else:
-        w.objects[slot, HEALTH] = max(0, w.objects[slot, HEALTH] - damage)
+        w.objects[slot, arrays.HEALTH] = max(0, w.objects[slot, arrays.HEALTH] - damage)
 
 
 @inner
 def _walk(w: World, agent: int, action: int) -> None:
     dx, dy = _STEP_X[action], _STEP_Y[action]
-    w.agents[agent, FACING_X], w.agents[agent, FACING_Y] = dx, dy
-    x, y = w.objects[agent, X] + dx, w.objects[agent, Y] + dy
+    w.agents[agent, arrays.FACING_X], w.agents[agent, arrays.FACING_Y] = dx, dy
+    x, y = w.objects[agent, arrays.X] + dx, w.objects[agent, arrays.Y] + dy
     if is_free(w, x, y, PLAYER_MASK):
         move_object(w, agent, x, y)
         note_target(w, agent, _MOVED, material_at(w, x, y), x, y)
     else:
         note_target(w, agent, _BLOCKED, _what_stands_at(w, x, y), x, y)
     # Lava can be walked into, and kills (`Player._move`).
-    if material_at(w, w.objects[agent, X], w.objects[agent, Y]) == _LAVA:
-        w.agents[agent, INVENTORY + _HEALTH] = 0
+    if material_at(w, w.objects[agent, arrays.X], w.objects[agent, arrays.Y]) == _LAVA:
+        w.agents[agent, arrays.INVENTORY + _HEALTH] = 0
 
 
 @inner
@@ -168,88 +144,88 @@ def _what_stands_at(w: World, x: int, y: int) -> int:
     if not inside(w, x, y):
         return 0
     slot = slot_at(w, x, y)
-    return w.objects[slot, KIND] if slot >= 0 else material_at(w, x, y)
+    return w.objects[slot, arrays.KIND] if slot >= 0 else material_at(w, x, y)
 
 
 @inner
 def _act_on_faced(w: World, agent: int) -> None:
-    x = w.objects[agent, X] + w.agents[agent, FACING_X]
-    y = w.objects[agent, Y] + w.agents[agent, FACING_Y]
+    x = w.objects[agent, arrays.X] + w.agents[agent, arrays.FACING_X]
+    y = w.objects[agent, arrays.Y] + w.agents[agent, arrays.FACING_Y]
     slot = slot_at(w, x, y)
-    kind = w.objects[slot, KIND] if slot >= 0 else 0
+    kind = w.objects[slot, arrays.KIND] if slot >= 0 else 0
     note_target(w, agent, _NOTHING_THERE, _what_stands_at(w, x, y), x, y)
     if kind == _PLANT:
-        if w.objects[slot, TIMER] > RIPE_AGE:
-            w.objects[slot, TIMER] = 0
+        if w.objects[slot, arrays.TIMER] > RIPE_AGE:
+            w.objects[slot, arrays.TIMER] = 0
             _eat(w, agent, PLANT_FOOD, _EAT_PLANT)
         else:
-            w.agents[agent, RESULT] = _NOT_RIPE
+            w.agents[agent, arrays.RESULT] = _NOT_RIPE
     elif COW <= kind <= SKELETON:
         # Damage is taken at once and the creature leaves the map only at its own update: it may still hit back.
         damage = _damage(w, agent)
         harm(w, slot, damage)
         note_item(w, agent, _HIT, -1, damage)
-        if w.objects[slot, HEALTH] <= 0:
+        if w.objects[slot, arrays.HEALTH] <= 0:
             if kind == COW:
-                w.agents[agent, HUNGER] = 0
+                w.agents[agent, arrays.HUNGER] = 0
                 _eat(w, agent, COW_FOOD, _EAT_COW)
             else:
-                w.agents[agent, ACHIEVED + (_DEFEAT_ZOMBIE if kind == _ZOMBIE else _DEFEAT_SKELETON)] += 1
-                w.agents[agent, RESULT] = _DEFEATED
+                w.agents[agent, arrays.ACHIEVED + (_DEFEAT_ZOMBIE if kind == _ZOMBIE else _DEFEAT_SKELETON)] += 1
+                w.agents[agent, arrays.RESULT] = _DEFEATED
 
 
 @inner
 def can_act_on_faced(w: World, agent: int) -> bool:
     """Whether a `do` at the faced object does something: a creature can be hit, a ripe plant eaten."""
-    x = w.objects[agent, X] + w.agents[agent, FACING_X]
-    y = w.objects[agent, Y] + w.agents[agent, FACING_Y]
+    x = w.objects[agent, arrays.X] + w.agents[agent, arrays.FACING_X]
+    y = w.objects[agent, arrays.Y] + w.agents[agent, arrays.FACING_Y]
     slot = slot_at(w, x, y)
     if slot < 0:
         return False
-    kind = w.objects[slot, KIND]
-    return COW <= kind <= SKELETON or (kind == _PLANT and w.objects[slot, TIMER] > RIPE_AGE)
+    kind = w.objects[slot, arrays.KIND]
+    return COW <= kind <= SKELETON or (kind == _PLANT and w.objects[slot, arrays.TIMER] > RIPE_AGE)
 
 
 @inner
 def _eat(w: World, agent: int, food: int, achievement: int) -> None:
-    w.agents[agent, INVENTORY + _FOOD] += food
-    w.agents[agent, GAINED + _FOOD] += food
-    w.agents[agent, ACHIEVED + achievement] += 1
+    w.agents[agent, arrays.INVENTORY + _FOOD] += food
+    w.agents[agent, arrays.GAINED + _FOOD] += food
+    w.agents[agent, arrays.ACHIEVED + achievement] += 1
     note_item(w, agent, _ATE, _FOOD, food)
 
 
 @inner
 def _damage(w: World, agent: int) -> int:
     # Damage 1, 2, 3, 5 for bare hands, wood, stone and iron: `Player._do_object`.
-    if w.agents[agent, INVENTORY + _IRON_SWORD]:
+    if w.agents[agent, arrays.INVENTORY + _IRON_SWORD]:
         return 5
-    if w.agents[agent, INVENTORY + _STONE_SWORD]:
+    if w.agents[agent, arrays.INVENTORY + _STONE_SWORD]:
         return 3
-    return 2 if w.agents[agent, INVENTORY + _WOOD_SWORD] else 1
+    return 2 if w.agents[agent, arrays.INVENTORY + _WOOD_SWORD] else 1
 
 
 @inner
 def can_place(w: World, agent: int, action: int) -> bool:
     """Whether an agent holds what a `place` takes, and the faced cell bears it."""
-    x = w.objects[agent, X] + w.agents[agent, FACING_X]
-    y = w.objects[agent, Y] + w.agents[agent, FACING_Y]
-    held = w.agents[agent, INVENTORY + PLACE_TABLE[action, PLACED_ITEM]]
+    x = w.objects[agent, arrays.X] + w.agents[agent, arrays.FACING_X]
+    y = w.objects[agent, arrays.Y] + w.agents[agent, arrays.FACING_Y]
+    held = w.agents[agent, arrays.INVENTORY + PLACE_TABLE[action, PLACED_ITEM]]
     return held >= PLACE_TABLE[action, PLACED_AMOUNT] and is_free(w, x, y, PLACE_TABLE[action, PLACED_WHERE])
 
 
 @inner
 def _place(w: World, agent: int, action: int) -> None:
-    x = w.objects[agent, X] + w.agents[agent, FACING_X]
-    y = w.objects[agent, Y] + w.agents[agent, FACING_Y]
+    x = w.objects[agent, arrays.X] + w.agents[agent, arrays.FACING_X]
+    y = w.objects[agent, arrays.Y] + w.agents[agent, arrays.FACING_Y]
     item, amount = PLACE_TABLE[action, PLACED_ITEM], PLACE_TABLE[action, PLACED_AMOUNT]
     if not is_free(w, x, y, PLACE_TABLE[action, PLACED_WHERE]):
         note_target(w, agent, _NO_PLACE, _what_stands_at(w, x, y), x, y)
-    elif w.agents[agent, INVENTORY + item] < amount:
-        note_lack(w, agent, _MISSING_INPUT, item, amount, w.agents[agent, INVENTORY + item])
+    elif w.agents[agent, arrays.INVENTORY + item] < amount:
+        note_lack(w, agent, _MISSING_INPUT, item, amount, w.agents[agent, arrays.INVENTORY + item])
     else:
         put = PLACE_TABLE[action, PUT]
-        w.agents[agent, INVENTORY + item] -= amount
-        w.agents[agent, ACHIEVED + PLACE_TABLE[action, PLACE_ACHIEVEMENT]] += 1
+        w.agents[agent, arrays.INVENTORY + item] -= amount
+        w.agents[agent, arrays.ACHIEVED + PLACE_TABLE[action, PLACE_ACHIEVEMENT]] += 1
         if put == _PLANT:
             add_object(w, put, x, y, 1)
         else:
@@ -262,31 +238,31 @@ def _live(w: World, agent: int) -> None:
     """Hunger, thirst, fatigue, then harm or recovery; a sleeper's hunger, thirst and harm grow half as fast."""
     # Crafter counts hunger, thirst and recovery in halves of a step. Here all of them count half-steps, as integers;
     # the limits below are doubled, and nothing is lost to rounding.
-    asleep = w.agents[agent, SLEEPING] != 0
+    asleep = w.agents[agent, arrays.SLEEPING] != 0
     pace = 1 if asleep else 2
-    _wear(w, agent, HUNGER, pace, 25, _FOOD)
-    _wear(w, agent, THIRST, pace, 20, _DRINK)
+    _wear(w, agent, arrays.HUNGER, pace, 25, _FOOD)
+    _wear(w, agent, arrays.THIRST, pace, 20, _DRINK)
     # Fatigue counts whole steps: 30 awake cost a unit of energy, 10 asleep bring one back.
-    fatigue = min(w.agents[agent, FATIGUE] - 1, 0) if asleep else w.agents[agent, FATIGUE] + 1
+    fatigue = min(w.agents[agent, arrays.FATIGUE] - 1, 0) if asleep else w.agents[agent, arrays.FATIGUE] + 1
     if fatigue < -10:
         fatigue = 0
-        w.agents[agent, INVENTORY + _ENERGY] += 1
+        w.agents[agent, arrays.INVENTORY + _ENERGY] += 1
     if fatigue > 30:
         fatigue = 0
-        w.agents[agent, INVENTORY + _ENERGY] -= 1
-    w.agents[agent, FATIGUE] = fatigue
-    well = w.agents[agent, INVENTORY + _FOOD] > 0 and w.agents[agent, INVENTORY + _DRINK] > 0
-    well = well and (w.agents[agent, INVENTORY + _ENERGY] > 0 or asleep)
-    recover = w.agents[agent, RECOVER] + (2 * (3 - pace) if well else -pace)
+        w.agents[agent, arrays.INVENTORY + _ENERGY] -= 1
+    w.agents[agent, arrays.FATIGUE] = fatigue
+    well = w.agents[agent, arrays.INVENTORY + _FOOD] > 0 and w.agents[agent, arrays.INVENTORY + _DRINK] > 0
+    well = well and (w.agents[agent, arrays.INVENTORY + _ENERGY] > 0 or asleep)
+    recover = w.agents[agent, arrays.RECOVER] + (2 * (3 - pace) if well else -pace)
     # More than 25 steps of well-being bring a unit of health, more than 15 of want take one
     # (`Player._degen_or_regen_health`).
     if recover > 2 * 25:
         recover = 0
-        w.agents[agent, INVENTORY + _HEALTH] += 1
+        w.agents[agent, arrays.INVENTORY + _HEALTH] += 1
     if recover < -2 * 15:
         recover = 0
-        w.agents[agent, INVENTORY + _HEALTH] = max(0, w.agents[agent, INVENTORY + _HEALTH] - 1)
-    w.agents[agent, RECOVER] = recover
+        w.agents[agent, arrays.INVENTORY + _HEALTH] = max(0, w.agents[agent, arrays.INVENTORY + _HEALTH] - 1)
+    w.agents[agent, arrays.RECOVER] = recover
 
 
 @inner
@@ -294,4 +270,4 @@ def _wear(w: World, agent: int, counter: int, pace: int, limit: int, need: int) 
     w.agents[agent, counter] += pace
     if w.agents[agent, counter] > 2 * limit:
         w.agents[agent, counter] = 0
-        w.agents[agent, INVENTORY + need] -= 1
+        w.agents[agent, arrays.INVENTORY + need] -= 1

@@ -11,21 +11,8 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import DISPLACEMENT, NEED_MAX, Action, Item
-from crafter_env.kernels.arrays import (
-    ALIVE,
-    FACING_X,
-    FACING_Y,
-    INVENTORY,
-    ITEMS,
-    ByteArray,
-    IntArray,
-    MaskArray,
-    SlotArray,
-    WordArray,
-    World,
-    X,
-    Y,
-)
+from crafter_env.kernels import arrays
+from crafter_env.kernels.arrays import ByteArray, IntArray, MaskArray, SlotArray, WordArray, World
 from crafter_env.kernels.collecting import can_collect
 from crafter_env.kernels.crafting import (
     FIRST_MAKE,
@@ -99,7 +86,7 @@ def write_masks(w: World, rules: IntArray, masks: MaskArray) -> None:
         for choice in range(masks.shape[1]):
             masks[agent, choice] = choice > SHARE
         masks[agent, _NOOP] = 1
-        if w.agents[agent, ALIVE] and not sleeps_on(w, agent):
+        if w.agents[agent, arrays.ALIVE] and not sleeps_on(w, agent):
             _mask_primitives(w, rules, agent, masks)
             if rules[SHARING]:
                 _mask_shares(w, rules, agent, masks)
@@ -107,13 +94,13 @@ def write_masks(w: World, rules: IntArray, masks: MaskArray) -> None:
 
 @inner
 def _mask_primitives(w: World, rules: IntArray, agent: int, masks: MaskArray) -> None:
-    x, y = w.objects[agent, X], w.objects[agent, Y]
+    x, y = w.objects[agent, arrays.X], w.objects[agent, arrays.Y]
     for action in range(_NOOP + 1, _LAST_MOVE + 1):
         dx, dy = _STEP_X[action], _STEP_Y[action]
-        turns = w.agents[agent, FACING_X] != dx or w.agents[agent, FACING_Y] != dy
+        turns = w.agents[agent, arrays.FACING_X] != dx or w.agents[agent, arrays.FACING_Y] != dy
         masks[agent, action] = turns or is_free(w, x + dx, y + dy, PLAYER_MASK)
     masks[agent, _DO] = _can_do(w, rules, agent)
-    masks[agent, _SLEEP] = w.agents[agent, INVENTORY + _ENERGY] < NEED_MAX
+    masks[agent, _SLEEP] = w.agents[agent, arrays.INVENTORY + _ENERGY] < NEED_MAX
     for action in range(FIRST_PLACE, LAST_PLACE + 1):
         masks[agent, action] = can_place(w, agent, action)
     table, furnace = stands_next_to(w, agent, TABLE), stands_next_to(w, agent, FURNACE)
@@ -138,7 +125,7 @@ def _can_collect_around(w: World, rules: IntArray, agent: int) -> bool:
     radius = rules[RADIUS]
     for dy in range(-radius, radius + 1):
         for dx in range(abs(dy) - radius, radius - abs(dy) + 1):
-            x, y = w.objects[agent, X] + dx, w.objects[agent, Y] + dy
+            x, y = w.objects[agent, arrays.X] + dx, w.objects[agent, arrays.Y] + dy
             if is_target(w, x, y, _AREA) and (slot_at(w, x, y) >= 0 or can_collect(w, agent, x, y)):
                 return True
     return False
@@ -150,10 +137,10 @@ def _mask_shares(w: World, rules: IntArray, agent: int, masks: MaskArray) -> Non
     for recipient in range(w.agents.shape[0]):
         if not is_in_reach(w, rules, agent, recipient):
             continue
-        for item in range(ITEMS):
+        for item in range(arrays.ITEMS):
             if units_to_share(w, rules, agent, recipient, item) <= 0:
                 continue
             if not masks[agent, SHARE]:
                 masks[agent, SHARE] = 1
-                masks[agent, recipients : items + ITEMS] = 0
+                masks[agent, recipients : items + arrays.ITEMS] = 0
             masks[agent, recipients + recipient] = masks[agent, items + item] = 1

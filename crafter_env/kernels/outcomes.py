@@ -5,24 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import Result
-from crafter_env.kernels.arrays import (
-    AGENT_COLUMNS,
-    AMOUNT,
-    CAPABLE,
-    DID,
-    GAINED,
-    ITEMS,
-    OTHER,
-    OUTCOME,
-    OUTCOME_ITEM,
-    PRESENT,
-    REQUIRED,
-    RESULT,
-    TARGET,
-    TARGET_X,
-    TARGET_Y,
-    World,
-)
+from crafter_env.kernels import arrays
+from crafter_env.kernels.arrays import World
 from crafter_env.kernels.jit import inlined
 
 HAS_COLLECTED: Final = int(Result.collected)
@@ -31,54 +15,54 @@ HAS_COLLECTED: Final = int(Result.collected)
 @inlined
 def begin_outcome(w: World, agent: int, action: int, result: int) -> None:
     """Forget the last step; nothing else is known yet."""
-    for column in range(OUTCOME, AGENT_COLUMNS):
+    for column in range(arrays.OUTCOME, arrays.AGENT_COLUMNS):
         w.agents[agent, column] = -1
-    w.agents[agent, RESULT] = result
-    w.agents[agent, DID] = action
-    for item in range(ITEMS):
-        w.agents[agent, GAINED + item] = 0
+    w.agents[agent, arrays.RESULT] = result
+    w.agents[agent, arrays.DID] = action
+    for item in range(arrays.ITEMS):
+        w.agents[agent, arrays.GAINED + item] = 0
 
 
 @inlined
 def note_target(w: World, agent: int, result: int, target: int, x: int, y: int) -> None:
     """Say what was met, and where."""
-    w.agents[agent, RESULT] = result
-    w.agents[agent, TARGET] = target
-    w.agents[agent, TARGET_X] = x
-    w.agents[agent, TARGET_Y] = y
+    w.agents[agent, arrays.RESULT] = result
+    w.agents[agent, arrays.TARGET] = target
+    w.agents[agent, arrays.TARGET_X] = x
+    w.agents[agent, arrays.TARGET_Y] = y
 
 
 @inlined
 def note_item(w: World, agent: int, result: int, item: int, amount: int) -> None:
     """Say what was gained, given or lacked, and how much of it."""
-    w.agents[agent, RESULT] = result
-    w.agents[agent, OUTCOME_ITEM] = item
-    w.agents[agent, AMOUNT] = amount
+    w.agents[agent, arrays.RESULT] = result
+    w.agents[agent, arrays.OUTCOME_ITEM] = item
+    w.agents[agent, arrays.AMOUNT] = amount
 
 
 @inlined
 def note_agents(w: World, agent: int, required: int, present: int, capable: int) -> None:
     """Say how many agents were needed and there."""
-    w.agents[agent, REQUIRED] = required
-    w.agents[agent, PRESENT] = present
-    w.agents[agent, CAPABLE] = capable
+    w.agents[agent, arrays.REQUIRED] = required
+    w.agents[agent, arrays.PRESENT] = present
+    w.agents[agent, arrays.CAPABLE] = capable
 
 
 @inlined
 def note_lack(w: World, agent: int, result: int, item: int, required: int, present: int) -> None:
     """Say how much of an item was needed and there."""
     note_item(w, agent, result, item, -1)
-    w.agents[agent, REQUIRED] = required
-    w.agents[agent, PRESENT] = present
+    w.agents[agent, arrays.REQUIRED] = required
+    w.agents[agent, arrays.PRESENT] = present
 
 
 @inlined
 def note_other(w: World, agent: int, other: int) -> None:
     """Say which agent it was about."""
-    w.agents[agent, OTHER] = other
+    w.agents[agent, arrays.OTHER] = other
 
 
 @inlined
 def is_blank(w: World, agent: int) -> bool:
     """Whether nothing was written but the action."""
-    return w.agents[agent, RESULT] == 0
+    return w.agents[agent, arrays.RESULT] == 0

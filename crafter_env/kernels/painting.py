@@ -5,25 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import Entity
-from crafter_env.kernels.arrays import (
-    ALIVE,
-    DIRECTION_X,
-    DIRECTION_Y,
-    FACING_X,
-    FACING_Y,
-    INVENTORY,
-    ITEMS,
-    KIND,
-    SLEEPING,
-    STEP,
-    TIMER,
-    ByteArray,
-    FlagArray,
-    IntArray,
-    SlotArray,
-    X,
-    Y,
-)
+from crafter_env.kernels import arrays
+from crafter_env.kernels.arrays import ByteArray, FlagArray, IntArray, SlotArray
 from crafter_env.kernels.jit import compiled, inner
 from crafter_env.kernels.living import RIPE_AGE
 from crafter_env.kernels.rules import daylight
@@ -79,12 +62,12 @@ def paint_agents(
     unit = grounds.shape[1]
     border = (pictures.shape[2] - 9 * unit) // 2
     for b in range(pictures.shape[0]):
-        light = _light_at(counters[b, STEP])
+        light = _light_at(counters[b, arrays.STEP])
         for agent in range(pictures.shape[1]):
-            if not agents[b, agent, ALIVE]:
+            if not agents[b, agent, arrays.ALIVE]:
                 continue
             picture = pictures[b, agent, border:, border:]
-            left, top = objects[b, agent, X] - _COLUMNS // 2, objects[b, agent, Y] - _ROWS // 2
+            left, top = objects[b, agent, arrays.X] - _COLUMNS // 2, objects[b, agent, arrays.Y] - _ROWS // 2
             for i in range(_COLUMNS):
                 for j in range(_ROWS):
                     _paint_cell(
@@ -92,15 +75,15 @@ def paint_agents(
                         materials[b], occupants[b], objects[b], agents[b], left + i, top + j, agent,
                     )  # fmt: skip
             seen = picture[: _ROWS * unit, : _COLUMNS * unit]
-            if agents[b, agent, SLEEPING]:
+            if agents[b, agent, arrays.SLEEPING]:
                 _fade(seen, 0.0, 0.0, _DREAM)
             else:
                 _fade(seen, light, _SATURATION, _NIGHT)
-            for item in range(ITEMS):
+            for item in range(arrays.ITEMS):
                 row, column = _ROWS + item // _COLUMNS, item % _COLUMNS
                 _paint_item(
                     picture[row * unit : (row + 1) * unit, column * unit : (column + 1) * unit],
-                    items[item], digits, agents[b, agent, INVENTORY + item],
+                    items[item], digits, agents[b, agent, arrays.INVENTORY + item],
                 )  # fmt: skip
 
 
@@ -131,14 +114,14 @@ def _paint_cell(
 def _sprite_of(objects: IntArray, agents: IntArray, slot: int, viewer: int) -> int:
     if slot < agents.shape[0]:
         first = OWN if slot == viewer else TEAMMATES
-        if agents[slot, SLEEPING]:
+        if agents[slot, arrays.SLEEPING]:
             return first + _ASLEEP
-        return first + _side(agents[slot, FACING_X], agents[slot, FACING_Y])
-    kind = objects[slot, KIND]
+        return first + _side(agents[slot, arrays.FACING_X], agents[slot, arrays.FACING_Y])
+    kind = objects[slot, arrays.KIND]
     if kind == _ARROW:
-        return ARROWS + _side(objects[slot, DIRECTION_X], objects[slot, DIRECTION_Y])
+        return ARROWS + _side(objects[slot, arrays.DIRECTION_X], objects[slot, arrays.DIRECTION_Y])
     if kind == _PLANT:
-        return PLANTS + (1 if objects[slot, TIMER] > RIPE_AGE else 0)
+        return PLANTS + (1 if objects[slot, arrays.TIMER] > RIPE_AGE else 0)
     return COWS + kind - _COW
 
 

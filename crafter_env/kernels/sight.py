@@ -14,18 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from crafter_env.constants import VIEW, Action, Item, Material
-from crafter_env.kernels.arrays import (
-    ACHIEVED,
-    ACHIEVEMENTS,
-    ALIVE,
-    INVENTORY,
-    ITEMS,
-    ByteArray,
-    IntArray,
-    SlotArray,
-    X,
-    Y,
-)  # fmt: skip
+from crafter_env.kernels import arrays
+from crafter_env.kernels.arrays import ByteArray, IntArray, SlotArray
 from crafter_env.kernels.jit import compiled
 from crafter_env.kernels.rules import WALKABLE_MASK
 
@@ -50,9 +40,9 @@ def remember(materials: ByteArray, objects: IntArray, agents: IntArray, memory: 
     """Write what each living agent sees now into its map memory, (n, W, H)."""
     width, height = materials.shape
     for i in range(agents.shape[0]):
-        if agents[i, ALIVE] == 0:
+        if agents[i, arrays.ALIVE] == 0:
             continue
-        x, y = objects[i, X], objects[i, Y]
+        x, y = objects[i, arrays.X], objects[i, arrays.Y]
         # The local view of 9 x 7 cells, cut off at the edges of the map.
         for u in range(max(x - HALF_WIDTH, 0), min(x + HALF_WIDTH + 1, width)):
             for v in range(max(y - HALF_HEIGHT, 0), min(y + HALF_HEIGHT + 1, height)):
@@ -63,12 +53,12 @@ def remember(materials: ByteArray, objects: IntArray, agents: IntArray, memory: 
 def notice(objects: IntArray, agents: IntArray, step: int, met: FieldArray) -> None:
     """Write where and when each living agent sees its living teammates, (n, n, 3): x, y, step."""
     for i in range(agents.shape[0]):
-        if agents[i, ALIVE] == 0:
+        if agents[i, arrays.ALIVE] == 0:
             continue
-        x, y = objects[i, X], objects[i, Y]
+        x, y = objects[i, arrays.X], objects[i, arrays.Y]
         for j in range(agents.shape[0]):
-            u, v = objects[j, X], objects[j, Y]
-            if j != i and agents[j, ALIVE] != 0 and abs(u - x) <= HALF_WIDTH and abs(v - y) <= HALF_HEIGHT:
+            u, v = objects[j, arrays.X], objects[j, arrays.Y]
+            if j != i and agents[j, arrays.ALIVE] != 0 and abs(u - x) <= HALF_WIDTH and abs(v - y) <= HALF_HEIGHT:
                 met[i, j, 0], met[i, j, 1], met[i, j, 2] = u, v, step
 
 
@@ -251,7 +241,7 @@ def frontiers(known: ByteArray, field: FieldArray, x: int, y: int, found: IntArr
 
 FIRST_CAPABILITY: Final = int(Item.wood)
 """The first of the items whose possession is a capability: all but needs and saplings."""
-CAPABILITIES: Final = ITEMS - FIRST_CAPABILITY
+CAPABILITIES: Final = arrays.ITEMS - FIRST_CAPABILITY
 
 
 @compiled
@@ -268,15 +258,15 @@ def note_changes(agents: IntArray, counted: IntArray, held: ByteArray, changed: 
         The number of rows in `changed`, and whether `counted` has changed.
     """
     found, progressed = 0, False
-    for achievement in range(ACHIEVEMENTS):
+    for achievement in range(arrays.ACHIEVEMENTS):
         total = 0
         for agent in range(agents.shape[0]):
-            total += agents[agent, ACHIEVED + achievement]
+            total += agents[agent, arrays.ACHIEVED + achievement]
         progressed = progressed or total != counted[achievement]
         counted[achievement] = total
     for agent in range(agents.shape[0]):
         for column in range(CAPABILITIES):
-            holds = agents[agent, ALIVE] != 0 and agents[agent, INVENTORY + FIRST_CAPABILITY + column] > 0
+            holds = agents[agent, arrays.ALIVE] != 0 and agents[agent, arrays.INVENTORY + FIRST_CAPABILITY + column] > 0
             if holds != (held[agent, column] != 0):
                 held[agent, column] = holds
                 changed[found, 0], changed[found, 1], changed[found, 2] = agent, FIRST_CAPABILITY + column, holds

@@ -9,26 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import Entity, Item
+from crafter_env.kernels import arrays
 from crafter_env.kernels.arrays import (
-    ACHIEVED,
-    ACHIEVEMENTS,
-    ALIVE,
-    FACING_X,
-    FACING_Y,
-    INVENTORY,
-    KIND,
-    OUTCOME,
-    POSE_FACING_X,
-    POSE_FACING_Y,
-    POSE_SLEEPING,
-    POSE_X,
-    POSE_Y,
-    REWARDED_HEALTH,
-    SLEEPING,
-    SLOTS,
-    STEP,
-    TIMER,
-    UNLOCKED,
     ByteArray,
     Ends,
     FlagArray,
@@ -40,8 +22,6 @@ from crafter_env.kernels.arrays import (
     Views,
     WordArray,
     World,
-    X,
-    Y,
 )
 from crafter_env.kernels.collecting import collect
 from crafter_env.kernels.crafting import craft, share_items
@@ -194,34 +174,34 @@ def _clear(w: World, seed: int) -> None:
     w.occupants[:] = 0
     w.chunks[:] = 0
     w.agents[:] = 0
-    w.agents[:, OUTCOME:] = -1
+    w.agents[:, arrays.OUTCOME :] = -1
     w.counters[:] = 0
-    w.counters[SLOTS] = w.agents.shape[0]
+    w.counters[arrays.SLOTS] = w.agents.shape[0]
 
 
 @inner
 def _step(w: World, rules: IntArray, actions: IntArray) -> None:
     """What agents do together, then every object near an agent in its order, then the balance of the chunks."""
-    w.counters[STEP] += 1
+    w.counters[arrays.STEP] += 1
     # What needs several agents is settled first, against the state before the step, in the order of the agents. In a
     # team of one these calls do what `Player.update` does, and draw what it draws.
     choose_actions(w, actions)
     share_items(w, rules, actions)
     collect(w, rules)
     craft(w, rules)
-    for slot in range(w.counters[SLOTS]):
-        if w.objects[slot, KIND] == 0:
+    for slot in range(w.counters[arrays.SLOTS]):
+        if w.objects[slot, arrays.KIND] == 0:
             continue
         # `Env.step` updates only what is near the player; here, near any living agent. What is far draws nothing.
-        if nearest_distance(w, w.objects[slot, X], w.objects[slot, Y]) >= rules[UPDATE_RADIUS]:
+        if nearest_distance(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y]) >= rules[UPDATE_RADIUS]:
             continue
         if slot < w.agents.shape[0]:
             update_player(w, rules, slot)
         else:
             update_creature(w, slot)
     # Crafter balances in every tenth step, after all updates, by the light of this step.
-    if w.counters[STEP] % EVERY == 0:
-        balance(w, rules, daylight_at(w.counters[STEP]))
+    if w.counters[arrays.STEP] % EVERY == 0:
+        balance(w, rules, daylight_at(w.counters[arrays.STEP]))
     close_up(w)
 
 
@@ -238,53 +218,53 @@ def _end_step(w: World, rules: IntArray, ends: Ends) -> None:
     _begin_ends(ends)
     reached = False
     for agent in range(w.agents.shape[0]):
-        if not w.agents[agent, ALIVE]:
+        if not w.agents[agent, arrays.ALIVE]:
             continue
         # A tenth for each unit of health, and 1 for new achievements, however many came at once: `Env.step`.
-        health = w.agents[agent, INVENTORY + _HEALTH]
-        ends.rewards[agent] = (health - w.agents[agent, REWARDED_HEALTH]) / 10 + _unlock(w, agent)
-        w.agents[agent, REWARDED_HEALTH] = health
-        reached = reached or (rules[GOAL] >= 0 and w.agents[agent, ACHIEVED + rules[GOAL]] > 0)
+        health = w.agents[agent, arrays.INVENTORY + _HEALTH]
+        ends.rewards[agent] = (health - w.agents[agent, arrays.REWARDED_HEALTH]) / 10 + _unlock(w, agent)
+        w.agents[agent, arrays.REWARDED_HEALTH] = health
+        reached = reached or (rules[GOAL] >= 0 and w.agents[agent, arrays.ACHIEVED + rules[GOAL]] > 0)
         # Rewards need health and achievements alone, so bodies can leave the map in the same pass.
         if health <= 0:
             ends.terminations[agent] = True
-            w.agents[agent, ALIVE] = 0
+            w.agents[agent, arrays.ALIVE] = 0
             remove_object(w, agent)
     for agent in range(w.agents.shape[0]):
-        if w.agents[agent, ALIVE]:
+        if w.agents[agent, arrays.ALIVE]:
             ends.terminations[agent] = reached
-            ends.truncations[agent] = not reached and w.counters[STEP] >= rules[MAX_STEPS]
+            ends.truncations[agent] = not reached and w.counters[arrays.STEP] >= rules[MAX_STEPS]
 
 
 @inner
 def _unlock(w: World, agent: int) -> float:
     """1 when an agent has reached at least one achievement for the first time."""
-    unlocked = w.agents[agent, UNLOCKED]
-    for achievement in range(ACHIEVEMENTS):
-        if w.agents[agent, ACHIEVED + achievement] > 0:
+    unlocked = w.agents[agent, arrays.UNLOCKED]
+    for achievement in range(arrays.ACHIEVEMENTS):
+        if w.agents[agent, arrays.ACHIEVED + achievement] > 0:
             unlocked |= 1 << achievement
-    new = unlocked != w.agents[agent, UNLOCKED]
-    w.agents[agent, UNLOCKED] = unlocked
+    new = unlocked != w.agents[agent, arrays.UNLOCKED]
+    w.agents[agent, arrays.UNLOCKED] = unlocked
     return 1.0 if new else 0.0
 
 
 @inner
 def _show(w: World, views: Views) -> None:
     """Write what each agent sees; a dead one sees nothing from where it fell."""
-    light = daylight_at(w.counters[STEP])
+    light = daylight_at(w.counters[arrays.STEP])
     columns, rows = views.materials.shape[1], views.materials.shape[2]
     for agent in range(w.agents.shape[0]):
         views.daylight[agent, 0] = light
-        views.poses[agent, POSE_X] = w.objects[agent, X]
-        views.poses[agent, POSE_Y] = w.objects[agent, Y]
-        views.poses[agent, POSE_FACING_X] = w.agents[agent, FACING_X]
-        views.poses[agent, POSE_FACING_Y] = w.agents[agent, FACING_Y]
-        views.poses[agent, POSE_SLEEPING] = w.agents[agent, SLEEPING]
-        left, top = w.objects[agent, X] - columns // 2, w.objects[agent, Y] - rows // 2
+        views.poses[agent, arrays.POSE_X] = w.objects[agent, arrays.X]
+        views.poses[agent, arrays.POSE_Y] = w.objects[agent, arrays.Y]
+        views.poses[agent, arrays.POSE_FACING_X] = w.agents[agent, arrays.FACING_X]
+        views.poses[agent, arrays.POSE_FACING_Y] = w.agents[agent, arrays.FACING_Y]
+        views.poses[agent, arrays.POSE_SLEEPING] = w.agents[agent, arrays.SLEEPING]
+        left, top = w.objects[agent, arrays.X] - columns // 2, w.objects[agent, arrays.Y] - rows // 2
         for i in range(columns):
             for j in range(rows):
                 material = entity = 0
-                if w.agents[agent, ALIVE] and inside(w, left + i, top + j):
+                if w.agents[agent, arrays.ALIVE] and inside(w, left + i, top + j):
                     material = material_at(w, left + i, top + j)
                     entity = _entity_at(w, left + i, top + j)
                 views.materials[agent, i, j] = material
@@ -296,5 +276,5 @@ def _entity_at(w: World, x: int, y: int) -> int:
     slot = slot_at(w, x, y)
     if slot < 0:
         return 0
-    kind = w.objects[slot, KIND]
-    return _RIPE_PLANT if kind == _PLANT and w.objects[slot, TIMER] > RIPE_AGE else kind
+    kind = w.objects[slot, arrays.KIND]
+    return _RIPE_PLANT if kind == _PLANT and w.objects[slot, arrays.TIMER] > RIPE_AGE else kind

@@ -10,9 +10,8 @@ from gymnasium.spaces import Box, MultiDiscrete
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from llamac_env.transport import arrays
 from llamac_env.transport.arrays import (
-    HALF,
-    PRIMITIVES,
     CountArray,
     action_masks,
     geometry,
@@ -87,7 +86,7 @@ class TransportVecEnv(WorldBatch, VectorEnv[CountArray, npt.ArrayLike, Any]):
         self.grid, self.max_steps = grid, single.max_steps
         seen = single.observation_space(single.possible_agents[0])["observation"]
         self.single_observation_space = batch_space(seen, self.n)
-        self.single_action_space = MultiDiscrete([PRIMITIVES] * self.n)
+        self.single_action_space = MultiDiscrete([arrays.PRIMITIVES] * self.n)
         self.single_state_space = single.state_space
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -99,7 +98,7 @@ class TransportVecEnv(WorldBatch, VectorEnv[CountArray, npt.ArrayLike, Any]):
         self._collided, self._terminations, self._truncations = (
             np.zeros(self.num_envs, dtype=np.bool_) for _ in range(3)
         )
-        self._scratch = np.zeros(self.n, dtype=np.int64), np.zeros(HALF, dtype=np.int64)
+        self._scratch = np.zeros(self.n, dtype=np.int64), np.zeros(arrays.HALF, dtype=np.int64)
 
     def step(self, actions: npt.ArrayLike) -> tuple[CountArray, npt.NDArray[np.float64], FlagArray, FlagArray, Infos]:
         """Advance every board by one joint action; those whose episode has ended begin another instead.
@@ -115,7 +114,7 @@ class TransportVecEnv(WorldBatch, VectorEnv[CountArray, npt.ArrayLike, Any]):
             EpisodeError: There was no reset yet.
         """
         self._require_state()
-        joint = in_range(integers(actions, (self.num_envs, self.n)), PRIMITIVES)
+        joint = in_range(integers(actions, (self.num_envs, self.n)), arrays.PRIMITIVES)
         step_boards(
             joint, self._begins, geometry(self.grid).slots, self.grid.is_hard,
             self.grid.entry_rule is EntryRule.start_empty, self._states, self._moved, self._placed, self._collided,
