@@ -23,9 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cube_env.arrays import ALIVE, COL, ROW, WEIGHT, ActionArray, IntArray
+from cube_env.arrays import ALIVE, WEIGHT, ActionArray, IntArray
 from cube_env.constants import PUSH_DIRECTION, Action, Face
 from cube_env.jit import compiled
+from cube_env.kernel import displacement, edge, opposite
 from cube_env.state import CubeState
 
 NUMBERS = 6
@@ -38,7 +39,6 @@ FACE_OF_DIRECTION: dict[Action, Face] = {direction: face for face, direction in 
 """The face from which a block is pushed in each direction."""
 
 _FACES = [FACE_OF_DIRECTION[direction] for direction in Action if direction is not Action.STAY]
-_UP, _DOWN, _LEFT, _RIGHT = (int(action) for action in Action if action is not Action.STAY)
 
 
 class FaceConstraints(NamedTuple):
@@ -168,20 +168,6 @@ def task_changes(
 
 
 @compiled
-def _edge(blocks: IntArray, block: int, direction: int) -> tuple[int, int, int, int]:
-    """First cell of the line just outside a block on the side of `direction`, and the step along that line."""
-    # Like the kernel's own: a cached kernel must not call into another file, see `cube_env.jit`.
-    row, col, weight = blocks[block, ROW], blocks[block, COL], blocks[block, WEIGHT]
-    if direction == _UP:
-        return row - 1, col, 0, 1
-    if direction == _DOWN:
-        return row + weight, col, 0, 1
-    if direction == _LEFT:
-        return row, col - 1, 1, 0
-    return row, col + weight, 1, 0
-
-
-@compiled
 def _count_lines(
     grid: IntArray,
     blocks: IntArray,
@@ -193,10 +179,8 @@ def _count_lines(
 ) -> None:
     """Count the agents in the lines behind a block, seen in a direction, and among them those who act in it."""
     side = grid.shape[0]
-    # Directions come in pairs of opposites: 1 and 2, 3 and 4.
-    row, col, along_row, along_col = _edge(blocks, block, direction + 1 if direction % 2 else direction - 1)
-    row_step = int(direction == _DOWN) - int(direction == _UP)
-    col_step = int(direction == _RIGHT) - int(direction == _LEFT)
+    row, col, along_row, along_col = edge(blocks, block, opposite(direction))
+    row_step, col_step = displacement(direction)
     for _ in range(blocks[block, WEIGHT]):
         r, c = row, col
         while 0 <= r < side and 0 <= c < side and grid[r, c] > 0:
@@ -217,9 +201,8 @@ def _count_near(grid: IntArray, blocks: IntArray, block: int, direction: int, no
     """Count the agents at most one cell away from a face cell behind a block, seen in a direction."""
     side = grid.shape[0]
     width = blocks[block, WEIGHT]
-    row, col, along_row, along_col = _edge(blocks, block, direction + 1 if direction % 2 else direction - 1)
-    row_step = int(direction == _DOWN) - int(direction == _UP)
-    col_step = int(direction == _RIGHT) - int(direction == _LEFT)
+    row, col, along_row, along_col = edge(blocks, block, opposite(direction))
+    row_step, col_step = displacement(direction)
     # The cells next to the line of face cells and the line behind it: all that are one step away from a face cell.
     for k in range(-1, width + 1):
         for behind in range(2):
@@ -250,7 +233,7 @@ def _weigh_chain(
         member = chain[done]
         done += 1
         now[THRESHOLD] += blocks[member, WEIGHT]
-        row, col, along_row, along_col = _edge(blocks, member, direction)
+        row, col, along_row, along_col = edge(blocks, member, direction)
         if not (0 <= row < side and 0 <= col < side):
             is_free = 0
             continue

@@ -188,7 +188,7 @@ def _find_faced(  # noqa: PLR0917 (see `step_world`)
     What is marked when the pass of a direction begins holds throughout it, by the argument at the top of this file.
     """
     side = grid.shape[0]
-    row_step, col_step = _displacement(direction)
+    row_step, col_step = displacement(direction)
     found = False
     for i in range(agents.shape[0]):
         if actions[i] == direction and not agent_report[i, arrays.AGENT_MOVED]:
@@ -223,19 +223,22 @@ def _push(world: World, actions: ActionArray, block: int, direction: int) -> Non
 
 
 @compiled_borrowing
-def _displacement(direction: int) -> tuple[int, int]:
+def displacement(direction: int) -> tuple[int, int]:
+    """Rows and columns of one step in a direction."""
     return int(direction == _DOWN) - int(direction == _UP), int(direction == _RIGHT) - int(direction == _LEFT)
 
 
 @compiled_borrowing
-def _opposite(direction: int) -> int:
+def opposite(direction: int) -> int:
+    """The direction back."""
     # Directions come in pairs: 1 and 2, 3 and 4.
     return direction + 1 if direction % 2 else direction - 1
 
 
 @compiled_borrowing
-def _edge(row: int, col: int, weight: int, direction: int) -> tuple[int, int, int, int]:
+def edge(blocks: IntArray, block: int, direction: int) -> tuple[int, int, int, int]:
     """First cell of the line just outside a block on the side of `direction`, and the step along that line."""
+    row, col, weight = blocks[block, arrays.ROW], blocks[block, arrays.COL], blocks[block, arrays.WEIGHT]
     if direction == _UP:
         return row - 1, col, 0, 1
     if direction == _DOWN:
@@ -250,10 +253,8 @@ def _line_up(world: World, actions: ActionArray, block: int, direction: int, att
     """Force on a block: its gap-free lines of agents that act in the direction, each marked with the attempt."""
     grid, report = world.grid, world.agent_report
     side, weight = grid.shape[0], world.blocks[block, arrays.WEIGHT]
-    row_step, col_step = _displacement(direction)
-    row, col, along_row, along_col = _edge(
-        world.blocks[block, arrays.ROW], world.blocks[block, arrays.COL], weight, _opposite(direction)
-    )
+    row_step, col_step = displacement(direction)
+    row, col, along_row, along_col = edge(world.blocks, block, opposite(direction))
     force = 0
     for _ in range(weight):
         r, c = row, col
@@ -292,9 +293,7 @@ def _close_chain(world: World, block: int, direction: int, attempt: int) -> tupl
         done += 1
         weight = blocks[member, arrays.WEIGHT]
         required += weight
-        row, col, along_row, along_col = _edge(
-            blocks[member, arrays.ROW], blocks[member, arrays.COL], weight, direction
-        )
+        row, col, along_row, along_col = edge(blocks, member, direction)
         if not (0 <= row < side and 0 <= col < side):
             wall = True
             continue
@@ -336,22 +335,20 @@ def _put_block(world: World, row: int, col: int, entity: int, weight: int) -> No
 def _move_chain(world: World, length: int, direction: int) -> bool:
     """Move every block of the chain one cell; true when one of them reached the goal column."""
     blocks, report, side = world.blocks, world.block_report, world.grid.shape[0]
-    row_step, col_step = _displacement(direction)
+    row_step, col_step = displacement(direction)
     # All trailing edges are freed before any leading edge is filled: the leading edge of one block may be the trailing
     # edge of the next.
     for k in range(length):
         b = report[k, arrays.BLOCK_CHAIN]
         weight = blocks[b, arrays.WEIGHT]
-        row, col, along_row, along_col = _edge(
-            blocks[b, arrays.ROW], blocks[b, arrays.COL], weight, _opposite(direction)
-        )
+        row, col, along_row, along_col = edge(blocks, b, opposite(direction))
         for j in range(weight):
             _put_block(world, row + row_step + j * along_row, col + col_step + j * along_col, 0, 0)
     reached = False
     for k in range(length):
         b = report[k, arrays.BLOCK_CHAIN]
         weight = blocks[b, arrays.WEIGHT]
-        row, col, along_row, along_col = _edge(blocks[b, arrays.ROW], blocks[b, arrays.COL], weight, direction)
+        row, col, along_row, along_col = edge(blocks, b, direction)
         for j in range(weight):
             _put_block(world, row + j * along_row, col + j * along_col, -(b + 1), weight)
         blocks[b, arrays.ROW] += row_step
@@ -366,13 +363,9 @@ def _move_lines(world: World, block: int, direction: int, attempt: int) -> None:
     """Move the agents of the attempt one cell, each line from its head; the block has already moved."""
     grid, report = world.grid, world.agent_report
     side, weight = grid.shape[0], world.blocks[block, arrays.WEIGHT]
-    row_step, col_step = _displacement(direction)
-    row, col, along_row, along_col = _edge(
-        world.blocks[block, arrays.ROW] - row_step,
-        world.blocks[block, arrays.COL] - col_step,
-        weight,
-        _opposite(direction),
-    )
+    row_step, col_step = displacement(direction)
+    row, col, along_row, along_col = edge(world.blocks, block, opposite(direction))
+    row, col = row - row_step, col - col_step
     for _ in range(weight):
         r, c = row, col
         while 0 <= r < side and 0 <= c < side:
@@ -439,7 +432,7 @@ def _walk(  # noqa: PLR0917 (see `step_world`)
     for i in range(n):
         if actions[i] == _STAY or report[i, arrays.AGENT_MOVED]:
             continue
-        row_step, col_step = _displacement(actions[i])
+        row_step, col_step = displacement(actions[i])
         row, col = agents[i, arrays.ROW] + row_step, agents[i, arrays.COL] + col_step
         failure = -1
         if not (0 <= row < side and 0 <= col < side):
@@ -456,7 +449,7 @@ def _walk(  # noqa: PLR0917 (see `step_world`)
         counters[arrays.COUNT_FAILED_MOVES] += failure >= 0
     for i in range(n):
         if actions[i] != _STAY and not report[i, arrays.AGENT_MOVED] and report[i, arrays.AGENT_FAILURE] < 0:
-            row_step, col_step = _displacement(actions[i])
+            row_step, col_step = displacement(actions[i])
             _move_agent(
                 agents, grid, channels, report, i, agents[i, arrays.ROW] + row_step, agents[i, arrays.COL] + col_step
             )
