@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -9,72 +11,18 @@ import numpy.typing as npt
 
 from crafter_env.constants import VIEW, Entity, Item, Material
 from crafter_env.kernels.arrays import World
-from crafter_env.kernels.painting import (
-    ARROWS,
-    COWS,
-    OWN,
-    PLANTS,
-    SPRITES,
-    TEAMMATES,
-    paint_agents,
-)
+from crafter_env.kernels.painting import ARROWS, COWS, OWN, PLANTS, SPRITES, TEAMMATES, paint_agents
 from crafter_env.layout import AGENT_CHARACTERS, ARROW, CREATURE_CHARACTERS, UNNAMED_AGENT, draw
 from crafter_env.state import CrafterState
 from maeil.environments.errors import WorldError
 
 SpriteArray = npt.NDArray[np.uint8]
 
-PALETTE: Final[dict[str, tuple[int, int, int]]] = {
-    "k": (20, 20, 24),
-    "w": (240, 240, 235),
-    "g": (96, 160, 64),
-    "G": (44, 104, 40),
-    "b": (112, 74, 40),
-    "B": (160, 112, 64),
-    "s": (232, 190, 150),
-    "u": (40, 88, 200),
-    "o": (240, 136, 32),
-    "r": (208, 40, 48),
-    "y": (248, 216, 72),
-    "z": (112, 150, 96),
-    "c": (96, 216, 224),
-    "n": (128, 128, 128),
-    "N": (88, 88, 92),
-    "p": (236, 150, 168),
-    "W": (200, 200, 200),
-}
-
-DRAWINGS: Final[dict[str, str]] = {
-    "player_down": "..bbbb.. ..ssss.. ..kssk.. ..ssss.. .uuuuuu. .suuuus. ..uuuu.. ..k..k..",
-    "player_up": "..bbbb.. ..bbbb.. ..bbbb.. ..ssss.. .uuuuuu. .suuuus. ..uuuu.. ..k..k..",
-    "player_left": "..bbbb.. ..sssb.. ..ksss.. ..ssss.. ..uuuu.. ..suuu.. ..uuuu.. ..k..k..",
-    "player_right": "..bbbb.. ..bsss.. ..sssk.. ..ssss.. ..uuuu.. ..uuus.. ..uuuu.. ..k..k..",
-    "player_asleep": "........ ........ ........ .bssuuuu bsssuuuu bksssuuk .bssuuuu ........",
-    "cow": "........ k......k wkkwwkkw kwwwwkwp wwkkwwwp wwkkwww. .k.kk.k. .w.ww.w.",
-    "zombie": "..GGGG.. ..zzzz.. ..rzzr.. ..zkkz.. zzGGGGzz ..GGGG.. ..GGGG.. ..z..z..",
-    "skeleton": "..wwww.. ..kwwk.. ..wwww.. ...kk... wwwwwwww ..kwwk.. ..wwww.. ..w..w..",
-    "arrow": "...w.... ..www... ...b.... ...b.... ...b.... ...b.... ..wbw... ..w.w...",
-    "plant": "........ ........ ...g.... ..gGg... ...G..g. .g.G.G.. ..GGG... ...G....",
-    "ripe_plant": "..r..... .rrr..r. ..rGgrrr ...G..r. .g.G.G.. ..GGG... ...G.... ...G....",
-    "health": "........ .rr..rr. rwrrrrrr rrrrrrrr .rrrrrr. ..rrrr.. ...rr... ........",
-    "food": "........ ....bbb. ...bBBBb ...bBBBb ..wbbbb. .w...... ww...... ........",
-    "drink": "...u.... ...u.... ..ucu... ..ucu... .uccuu.. .ucuuu.. .uuuuu.. ..uuu...",
-    "energy": "....yy.. ...yy... ..yy.... .yyyyyy. ....yy.. ...yy... ..yy.... ..y.....",
-    "sapling": "........ ........ ..g.g... .gGgGg.. ..gGg... ...G.... ...G.... ..bbb...",
-    "wood": "........ .bbbbbb. bBBBBBBb bbbbbbbb bBBBBBBb bbbbbbbb .bbbbbb. ........",
-    "stone": "........ ..nnnn.. .nWWnnn. nWWnnnnN nnnnnNNN nnNnnNNN .nnnNNN. ........",
-    "coal": "........ ..kkk... .kNkkkk. kkkkkNkk kNkkkkkk kkkkNkkk .kkkkkk. ........",
-    "iron": "........ ..sss... .sWssBB. sssssBBB ssBssBBB sBBBBBBB .BBBBBB. ........",
-    "diamond": "........ ..wwww.. .wccccw. wcwccccw .wccccw. ..wccw.. ...ww... ........",
-    "pickaxe": "..###... ....##.. ....b##. ...b..#. ..b....# .b.....# b....... ........",
-    "sword": "......## .....##. ....##.. b..##... .b##.... ..b..... .b.b.... b.......",
-}  # fmt: skip
-"""Rows from top to bottom. `#` is the colour of a tool's material."""
-
-DIGITS: Final = (
-    "### #.# #.# #.# ###", "..# ..# ..# ..# ..#", "### ..# ### #.. ###", "### ..# ### ..# ###", "#.# #.# ### ..# ..#",
-    "### #.. ### ..# ###", "### #.. ### #.# ###", "### ..# ..# ..# ..#", "### #.# ### #.# ###", "### #.# ### ..# ###",
-)  # fmt: skip
+_ART: Final = json.loads((Path(__file__).parent / "tiles.json").read_text(encoding="utf-8"))
+PALETTE: Final[dict[str, tuple[int, int, int]]] = _ART["palette"]
+DRAWINGS: Final[dict[str, list[str]]] = _ART["drawings"]
+"""Rows from top to bottom, in letters of the palette. `#` is the colour of a tool's material."""
+DIGITS: Final[list[list[str]]] = _ART["digits"]
 """Figures of 3 x 5 dots."""
 
 
@@ -87,62 +35,31 @@ def sprite(name: str, unit: int, *, swap: tuple[str, str] = ("#", "#"), turns: i
         swap: A letter, and the one whose colour takes its place.
         turns: Quarter turns to the left.
     """
-    rows = DRAWINGS[name].replace(*swap).split()
+    rows = [row.replace(*swap) for row in DRAWINGS[name]]
     dots = np.array([[(*PALETTE[c], 255) if c != "." else (0, 0, 0, 0) for c in row] for row in rows], np.uint8)
     return np.ascontiguousarray(np.rot90(_scaled(dots, unit), turns))
 
 
 def ground(name: str, unit: int) -> SpriteArray:
     """The picture of a material, uint8 (unit, unit, 3)."""
-    base, grain, every = _GROUNDS[name]
+    look = _ART["grounds"][name]
     x, y = np.meshgrid(np.arange(8), np.arange(8))
-    dots = np.where(((x * 5 + y * 3 + x * y) % every == 0)[..., None], grain, base).astype(np.uint8)
-    for colour, columns, rows in _MARKS.get(name, ()):
-        dots[rows, columns] = PALETTE[colour]
+    is_grain = (x * 5 + y * 3 + x * y) % look["every"] == 0
+    dots = np.where(is_grain[..., None], look["grain"], look["colour"]).astype(np.uint8)
+    for colour, (left, right), (top, bottom) in _ART["marks"].get(name, ()):  # rectangles over the grain
+        dots[top:bottom, left:right] = PALETTE[colour]
     return np.ascontiguousarray(_scaled(dots, unit))
 
 
 def digit(number: int, scale: int) -> npt.NDArray[np.bool_]:
     """Where a figure from 0 to 9 has ink, bool (5 scale, 3 scale)."""
-    dots = np.array([[c == "#" for c in row] for row in DIGITS[number].split()])
+    dots = np.array([[c == "#" for c in row] for row in DIGITS[number]])
     return dots.repeat(scale, axis=0).repeat(scale, axis=1)
 
 
 def _scaled(dots: SpriteArray, unit: int) -> SpriteArray:
     nearest = np.arange(unit) * len(dots) // unit
     return dots[nearest][:, nearest]
-
-
-_STONE = ((128, 128, 128), (108, 108, 110), 4)
-_GRASS = ((96, 160, 64), (84, 146, 54), 5)
-_GROUNDS: Final[dict[str, tuple[tuple[int, int, int], tuple[int, int, int], int]]] = {
-    "none": ((127, 127, 127), (127, 127, 127), 1),
-    "water": ((56, 104, 216), (92, 140, 236), 6),
-    "grass": _GRASS,
-    "stone": _STONE,
-    "path": ((184, 172, 148), (170, 158, 134), 5),
-    "sand": ((232, 216, 152), (218, 200, 134), 5),
-    "tree": _GRASS,
-    "lava": ((232, 88, 24), (252, 176, 48), 4),
-    "coal": _STONE,
-    "iron": _STONE,
-    "diamond": _STONE,
-    "table": ((160, 112, 64), (112, 74, 40), 3),
-    "furnace": ((88, 88, 92), (70, 70, 74), 3),
-}
-"""Colour, colour of the grain, and how sparse the grain is."""
-
-_Mark = tuple[str, slice, slice]
-_ORE: Final = ((slice(1, 3), slice(1, 3)), (slice(5, 7), slice(2, 4)), (slice(2, 4), slice(5, 7)))
-_MARKS: Final[dict[str, tuple[_Mark, ...]]] = {
-    "tree": (("G", slice(1, 7), slice(0, 6)), ("g", slice(2, 4), slice(1, 3)), ("b", slice(3, 5), slice(5, 8))),
-    "coal": tuple(("k", columns, rows) for columns, rows in _ORE),
-    "iron": tuple(("s", columns, rows) for columns, rows in _ORE),
-    "diamond": tuple(("c", columns, rows) for columns, rows in _ORE),
-    "table": (("b", slice(0, 8), slice(0, 1)), ("b", slice(0, 1), slice(0, 8)), ("W", slice(3, 6), slice(3, 5))),
-    "furnace": (("n", slice(0, 8), slice(0, 1)), ("k", slice(2, 6), slice(3, 7)), ("o", slice(3, 5), slice(5, 7))),
-}
-"""Colour, columns and rows of rectangles over the grain."""
 
 
 Picture = npt.NDArray[np.uint8]

@@ -17,7 +17,7 @@ from cube_env.constants import OPPOSITE_FACE, STEP_TOWARDS, Cell, Face
 from cube_env.state import BlockView, Snapshot
 from maeil.environments.errors import WorldError
 
-GOAL = "goal"
+GOAL, WALL = "goal", "wall"
 
 Entity = str | Cell
 """`"agent_3"`, `"block_0"`, `"goal"`, or a cell `(row, col)`."""
@@ -59,8 +59,8 @@ def is_aligned_with_block(snapshot: Snapshot, agent: int, block: int, face: Face
     return _covers(square, row, col)
 
 
-def count_aligned_agents(snapshot: Snapshot, block: int, face: Face | str) -> int:
-    """Number of agents that are aligned with a face of a block.
+def aligned_agents(snapshot: Snapshot, block: int, face: Face | str) -> tuple[int, ...]:
+    """The agents that are aligned with a face of a block, ascending.
 
     Raises:
         WorldError: There is no such face.
@@ -68,15 +68,24 @@ def count_aligned_agents(snapshot: Snapshot, block: int, face: Face | str) -> in
     square = _find(snapshot, block)
     row_step, col_step = STEP_TOWARDS[_face(face)]
     if square is None:
-        return 0
-    agents = set(snapshot.agents)
-    found = 0
+        return ()
+    agents = {cell: agent for agent, cell in enumerate(snapshot.agents)}
+    found = []
     for cell in _face_cells(square, Face(face)):
         row, col = cell
         while (row, col) in agents:
-            found += 1
+            found.append(agents[row, col])
             row, col = row - row_step, col - col_step
-    return found
+    return tuple(sorted(found))
+
+
+def count_aligned_agents(snapshot: Snapshot, block: int, face: Face | str) -> int:
+    """Number of agents that are aligned with a face of a block.
+
+    Raises:
+        WorldError: There is no such face.
+    """
+    return len(aligned_agents(snapshot, block, face))
 
 
 def all_aligned_positions(snapshot: Snapshot, block: int, face: Face | str) -> tuple[Cell, ...]:
@@ -148,29 +157,39 @@ def required_force(snapshot: Snapshot, block: int, face: Face | str) -> int:
     Raises:
         WorldError: There is no such face.
     """
-    return sum(square.weight for square in _chain(snapshot, block, face))
+    return sum(square.weight for square in push_chain(snapshot, block, face))
 
 
 def blocked(snapshot: Snapshot, block: int, face: Face | str) -> bool:
-    """Whether a push from a face could not move the block however many agents push.
+    """Whether a push from a face could not move the block however many agents push: something of `in_the_way` is there.
 
-    A wall or an agent stops the block itself or any block of the chain in front of it. A block in front does not stop
-    it alone, for it is pushed along: it raises `required_force`. False when the block is delivered.
+    A block in front does not stop it alone, for it is pushed along: it raises `required_force`. False when the block is
+    delivered.
+
+    Raises:
+        WorldError: There is no such face.
+    """
+    return bool(in_the_way(snapshot, block, face))
+
+
+def in_the_way(snapshot: Snapshot, block: int, face: Face | str) -> tuple[str, ...]:
+    """What stops a block, or any block of the chain in front of it, by name: agents, ascending, and last the wall.
 
     Raises:
         WorldError: There is no such face.
     """
     front = OPPOSITE_FACE[_face(face)]
-    for square in _chain(snapshot, block, face):
+    agents, wall = set[int](), False
+    for square in push_chain(snapshot, block, face):
         top, left, bottom, right = _strip(square, front)
-        if not (_is_inside(snapshot, top, left) and _is_inside(snapshot, bottom, right)):
-            return True
-        if any(top <= row <= bottom and left <= col <= right for row, col in snapshot.agents):
-            return True
-    return False
+        wall |= not (_is_inside(snapshot, top, left) and _is_inside(snapshot, bottom, right))
+        agents |= {
+            agent for agent, (row, col) in enumerate(snapshot.agents) if top <= row <= bottom and left <= col <= right
+        }
+    return (*(f"agent_{agent}" for agent in sorted(agents)), *((WALL,) if wall else ()))
 
 
-def _chain(snapshot: Snapshot, block: int, face: Face | str) -> list[BlockView]:
+def push_chain(snapshot: Snapshot, block: int, face: Face | str) -> list[BlockView]:
     """The block and the transitive chain of blocks in front of it, in the order in which they join."""
     front = OPPOSITE_FACE[_face(face)]
     first = _find(snapshot, block)

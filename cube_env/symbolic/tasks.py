@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from cube_env.arrays import ALIVE, COL, ROW, WEIGHT, ActionArray, IntArray
-from cube_env.constants import OPPOSITE_FACE, STEP_TOWARDS, Cell, Face, PushOutcome
+from cube_env.concepts import aligned_agents, in_the_way, push_chain
+from cube_env.constants import Face, PushOutcome
 from cube_env.constraints import FACE_OF_DIRECTION, ConstraintWatch
-from cube_env.state import CubeState, StepReport
+from cube_env.state import CubeState, Snapshot, StepReport
 from cube_env.symbolic.actions import Entity, MoveToBlock, Navigate, PushBlock, PushTowards, Rendezvous
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, OpenTask, TaskState
@@ -62,8 +63,6 @@ class TaskBoard:
         )
 
 
-WALL = "wall"
-
 _Key = tuple[int, Face]
 _TARGET = re.compile(r"block_(\d+)(?:/(\w+))?")
 
@@ -87,7 +86,8 @@ def open_tasks(state: CubeState, plans: Sequence[Plan | None]) -> list[OpenTask]
     others = [block for block in live if block not in named]
     others.sort(key=lambda block: (_distance(state, block), block))
     keys = [*sorted(planned), *((block, Face.left) for block in others[:NEAREST])]
-    return [_open_task(state, key, tuple(planned.get(key, ()))) for key in keys]
+    snapshot = state.snapshot()
+    return [_open_task(snapshot, key, tuple(planned.get(key, ()))) for key in keys]
 
 
 def _key_of(plan: Plan, live: Collection[int]) -> _Key | None:
@@ -111,46 +111,16 @@ def _distance(state: CubeState, block: int) -> int:
     return int((np.abs(rows - nearest) + np.abs(cols - (col - 1))).min(initial=2 * state.side))
 
 
-def _open_task(state: CubeState, key: _Key, planned: tuple[int, ...]) -> OpenTask:
+def _open_task(snapshot: Snapshot, key: _Key, planned: tuple[int, ...]) -> OpenTask:
     block, face = key
-    in_place = tuple(sorted(_in_line(state, block, face)))
-    chain, stops = _chain(state, block, face)
-    needs = int(state.block_table[chain, WEIGHT].sum())
-    before = (*(f"block_{other}" for other in sorted(chain[1:])), *stops)
-    task = Task("push", f"block_{block}/{face}")
-    return OpenTask(task, needs, max(0, needs - len(in_place)), in_place, planned=planned, before=before)
-
-
-def _edge(state: CubeState, block: int, face: Face) -> list[Cell]:
-    """The cells just outside a face, on the board or not."""
-    row, col, weight = state.block_table[block, [ROW, COL, WEIGHT]].tolist()
-    if face in (Face.left, Face.right):
-        nearest = col - 1 if face is Face.left else col + weight
-        return [(row + k, nearest) for k in range(weight)]
-    nearest = row - 1 if face is Face.up else row + weight
-    return [(nearest, col + k) for k in range(weight)]
-
-
-def _in_line(state: CubeState, block: int, face: Face) -> Iterator[int]:
-    """The agents on the face cells, and in the gap-free lines behind them."""
-    row_step, col_step = STEP_TOWARDS[face]
-    for row, col in _edge(state, block, face):
-        while 0 <= row < state.side and 0 <= col < state.side and state.grid[row, col] > 0:
-            yield int(state.grid[row, col]) - 1
-            row, col = row - row_step, col - col_step  # noqa: PLW2901 (walks down the line)
-
-
-def _chain(state: CubeState, block: int, face: Face) -> tuple[list[int], list[str]]:
-    """The blocks that a push moves, the pushed one first; and what stops them all, by name."""
-    chain, agents, wall = [block], set[int](), False
-    for member in chain:
-        for row, col in _edge(state, member, OPPOSITE_FACE[face]):
-            if not (0 <= row < state.side and 0 <= col < state.side):
-                wall = True
-                continue
-            code = int(state.grid[row, col])
-            if code > 0:
-                agents.add(code - 1)
-            elif code < 0 and -code - 1 not in chain:
-                chain.append(-code - 1)
-    return chain, [*(f"agent_{agent}" for agent in sorted(agents)), *([WALL] if wall else [])]
+    in_place, chain = aligned_agents(snapshot, block, face), push_chain(snapshot, block, face)
+    needs = sum(square.weight for square in chain)
+    before = (*(f"block_{other}" for other in sorted(square.id for square in chain[1:])),)
+    return OpenTask(
+        push_task(block, face),
+        needs,
+        max(0, needs - len(in_place)),
+        in_place,
+        planned=planned,
+        before=before + in_the_way(snapshot, block, face),
+    )

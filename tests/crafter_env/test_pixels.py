@@ -42,8 +42,8 @@ def test_every_material_and_every_sprite_looks_different():
     grounds, sprites = tiles(UNIT)
     for pictures in (grounds, sprites):
         assert len(np.unique(pictures.reshape(len(pictures), -1), axis=0)) == len(pictures)
-    assert all(len(rows.split()) == 8 and {len(row) for row in rows.split()} == {8} for rows in DRAWINGS.values())
-    assert len({*DIGITS}) == 10
+    assert all(len(rows) == 8 and {len(row) for row in rows} == {8} for rows in DRAWINGS.values())
+    assert len({tuple(rows) for rows in DIGITS}) == 10
     assert digit(1, 2).shape == (10, 6)
     assert sprite("arrow", 16, turns=1).shape == (16, 16, 4)
 
