@@ -10,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from cube_env.arrays import ALIVE, COL, COUNT_LIVE, ROW, WEIGHT
 from cube_env.constants import Cell
 from cube_env.layout import check_board
 from cube_env.state import CubeState
-from cube_env.views import occupy
 from maeil.environments.arguments import agent_name, parts, whole_pair
 from maeil.environments.errors import WorldError
 
@@ -42,12 +39,10 @@ def altered(state: CubeState, changes: Mapping[str, Any], heaviest: int | None =
     if not there:
         raise WorldError("blocks: none would be left, and with the last one the episode ends: leave one")
     check_board(state.side, agents, there)
-    now = state.copy()
-    counters = now.world.counters
-    counters[COUNT_LIVE] = len(there)
-    cells, table = np.array(agents, dtype=np.int32), np.array(blocks, dtype=np.int32)
-    occupy(cells, table, now.world.grid)
-    return CubeState(cells, table, now.world.grid, counters, observed=bool(state.channels.size))
+    now = CubeState.laid_out(state.side, agents, blocks, observed=bool(state.channels.size))
+    now.world.counters[...] = state.world.counters
+    now.world.counters[COUNT_LIVE] = len(there)
+    return now
 
 
 def _agents(state: CubeState, named: Mapping[str, Any]) -> list[Cell]:

@@ -203,14 +203,14 @@ class _Function:
         self._values = values
 
     def look(self, worlds: World) -> Sequence[Snapshot]:
-        return [CubeState.of(world).snapshot() for world in each_world(worlds)]
+        return [CubeState(world).snapshot() for world in each_world(worlds)]
 
     def apply(
         self, rewards: RewardArray, before: Sequence[Snapshot], worlds: World, joint: ActionArray, begins: FlagArray
     ) -> None:
         for number, world in enumerate(each_world(worlds)):
             if not begins[number]:
-                state = CubeState.of(world)
+                state = CubeState(world)
                 report = StepReport(state, joint[number], **self._values)
                 rewards[number] = self._function(before[number], state.snapshot(), report)
 

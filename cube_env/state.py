@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from cube_env import arrays
-from cube_env.arrays import ActionArray, ChannelArray, CounterArray, IntArray, World
+from cube_env.arrays import ActionArray, ChannelArray, IntArray, World
 from cube_env.constants import Action, Cell, MoveFailure, PushOutcome
 from cube_env.kernel import step_world
 from cube_env.layout import Layout, draw
@@ -117,41 +117,23 @@ class CubeState:
     world: World
     """All arrays, the report of the last step among them; the report is undefined before the first step."""
 
-    def __init__(
-        self, agents: IntArray, blocks: IntArray, grid: IntArray, counters: CounterArray, *, observed: bool
-    ) -> None:
-        side = len(grid) if observed else 0
-        self.world = World(
-            agents,
-            blocks,
-            grid,
-            np.empty((side, side, arrays.CHANNELS), dtype=np.float32),
-            counters,
-            attempts=np.empty((len(agents), arrays.ATTEMPT_COLUMNS), dtype=np.int32),
-            agent_report=np.empty((len(agents), arrays.AGENT_COLUMNS), dtype=np.int32),
-            block_report=np.empty((len(blocks), arrays.BLOCK_COLUMNS), dtype=np.int32),
-        )
-        if observed:
-            paint(blocks, grid, self.world.channels)
+    def __init__(self, world: World) -> None:
+        self.world = world
 
     @classmethod
     def from_layout(cls, layout: Layout, *, observed: bool = False) -> CubeState:
         """The state at step 0 of a layout; `observed` keeps the observation's channels up to date."""
-        agents = np.array(layout.agents, dtype=np.int32)
-        blocks = np.array([(row, col, weight, 1) for weight, (row, col) in layout.blocks], dtype=np.int32)
-        blocks = blocks.reshape(-1, 4)
-        grid = np.empty((layout.side, layout.side), dtype=np.int32)
-        occupy(agents, blocks, grid)
-        counters = np.zeros(arrays.COUNTERS, dtype=np.int64)
-        counters[arrays.COUNT_LIVE] = len(blocks)
-        return cls(agents, blocks, grid, counters, observed=observed)
+        blocks = [(row, col, weight, 1) for weight, (row, col) in layout.blocks]
+        return cls.laid_out(layout.side, layout.agents, blocks, observed=observed)
 
     @classmethod
-    def of(cls, world: World) -> CubeState:
-        """The state over arrays that somebody else keeps; nothing is copied."""
-        state = cls.__new__(cls)
-        state.world = world
-        return state
+    def laid_out(
+        cls, side: int, agents: Sequence[Cell], blocks: Sequence[Sequence[int]], *, observed: bool
+    ) -> CubeState:
+        """The state at step 0 with these cells of agents, and these rows of `World.blocks`."""
+        world = world_of(allocate(1, side, len(agents), len(blocks), observe=observed), 0)
+        lay_out(world, np.array(agents, dtype=np.int32), np.array(blocks, dtype=np.int32).reshape(-1, 4))
+        return cls(world)
 
     @property
     def side(self) -> int:
@@ -217,9 +199,21 @@ class CubeState:
 
     def copy(self, *, observed: bool = False) -> CubeState:
         """An independent copy of the state, without the report of the last step."""
-        world = self.world
+        world, side = self.world, self.side if observed else 0
+        channels = np.empty((side, side, arrays.CHANNELS), dtype=np.float32)
+        if observed:
+            paint(world.blocks, world.grid, channels)
         return CubeState(
-            world.agents.copy(), world.blocks.copy(), world.grid.copy(), world.counters.copy(), observed=observed
+            World(
+                world.agents.copy(),
+                world.blocks.copy(),
+                world.grid.copy(),
+                channels,
+                world.counters.copy(),
+                np.empty_like(world.attempts),
+                np.empty_like(world.agent_report),
+                np.empty_like(world.block_report),
+            )
         )
 
     def restore(self, other: CubeState) -> None:

@@ -162,7 +162,7 @@ class CubeVecEnv(WorldBatch, VectorEnv[ChannelArray, npt.ArrayLike, Any]):
 
     def cube_state(self, world: int) -> CubeState:
         """The live arrays of a world: read them, or `copy()` them to roll forward; writing to them breaks it."""
-        return CubeState.of(world_of(self._worlds, world))
+        return CubeState(world_of(self._worlds, world))
 
     def snapshot(self, world: int) -> Snapshot:
         """An immutable picture of a world."""
