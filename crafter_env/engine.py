@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from crafter_env.constants import Achievement, Entity, Item
 from crafter_env.kernels import arrays
@@ -71,6 +72,23 @@ class Engine:
         )
         self._arrays: tuple[Any, ...] = (*self.ends, *self.views, *self.worlds)
         self._noops = np.zeros((self.num_envs, self.n, arrays.ACTION_COLUMNS), dtype=np.int64)
+
+    def seen(self) -> dict[str, npt.NDArray[Any]]:
+        """What the agents see, as observations name it, each (B, n, ...), live; empty where it is not kept."""
+        if not self.views.materials.size:
+            return {}
+        return {
+            "materials": self.views.materials,
+            "entities": self.views.entities,
+            "inventory": self.worlds.agents[..., arrays.INVENTORY : arrays.ACHIEVED],
+            "pose": self.views.poses,
+            "daylight": self.views.daylight,
+        }
+
+    def informed(self) -> dict[str, npt.NDArray[Any]]:
+        """What plain infos tell of the agents, each (B, n, ...), live."""
+        achievements = self.worlds.agents[..., arrays.ACHIEVED : arrays.GAINED]
+        return {"achievements": achievements, "action_mask": self.views.masks}
 
     def limit(self, max_steps: int) -> None:
         """Truncate episodes after so many steps."""

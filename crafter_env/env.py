@@ -16,7 +16,7 @@ from gymnasium.utils.seeding import np_random
 from crafter_env.alteration import altered, same
 from crafter_env.constants import COLLECT, Achievement
 from crafter_env.engine import AREA, Engine
-from crafter_env.kernels.arrays import ACHIEVED, GAINED, INVENTORY, Ends, MaskArray
+from crafter_env.kernels.arrays import Ends, MaskArray
 from crafter_env.layout import Layout
 from crafter_env.profiles import Level, Profile, Spawn, find_level, find_profile
 from crafter_env.render import Painter, render_ansi
@@ -159,15 +159,11 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         """Take the views of the engine's arrays that every step needs; copies of views would be frozen."""
         self._state.world = CrafterState.of(self._engine.worlds, 0).world
         self._ends = Ends._make(array[0] for array in self._engine.ends)
-        agents, views = self._engine.worlds.agents[0], self._engine.views
         # To slice an array takes as long as to copy it, so the slices of every step are kept.
-        self._seen: tuple[npt.NDArray[Any], ...] = ()
-        if self.obs != "pixels":
-            bags = agents[:, INVENTORY:ACHIEVED]
-            self._seen = views.materials[0], views.entities[0], bags, views.poses[0], views.daylight[0]
-        self._informed = agents[:, ACHIEVED:GAINED], views.masks[0]
-        self._live_seen = [list(map(read_only, array)) for array in self._seen]
-        self._live_informed = [list(map(read_only, array)) for array in self._informed]
+        self._seen = {key: array[0] for key, array in self._engine.seen().items()}
+        self._informed = {key: array[0] for key, array in self._engine.informed().items()}
+        self._live_seen = {key: list(map(read_only, array)) for key, array in self._seen.items()}
+        self._live_informed = {key: list(map(read_only, array)) for key, array in self._informed.items()}
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the views."""
@@ -351,13 +347,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         return ends.rewards.tolist(), terminated, truncated
 
     def _observations(self, names: Sequence[str]) -> dict[str, Observation]:
-        found: dict[str, Observation] = {name: {} for name in self._index}
-        if self._seen:
-            columns = [array.copy() for array in self._seen] if self.copy else self._live_seen
-            found = {
-                name: {"materials": materials, "entities": entities, "inventory": bag, "pose": pose, "daylight": light}
-                for name, materials, entities, bag, pose, light in zip(self._index, *columns, strict=True)
-            }
+        found = self._by_agent(self._seen, self._live_seen)
         if self._painter is not None:
             pictures = self._painter.paint(self._engine.worlds)[0]
             for name, picture in zip(self._index, pictures, strict=True):
@@ -376,12 +366,12 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
                 }
                 for name in names
             }
-        columns = [array.copy() for array in self._informed] if self.copy else self._live_informed
-        found = {
-            name: {"achievements": achievements, "action_mask": mask}
-            for name, achievements, mask in zip(self._index, *columns, strict=True)
-        }
-        return _only(names, found)
+        return _only(names, self._by_agent(self._informed, self._live_informed))
+
+    def _by_agent(self, arrays: Observation, live: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, Any]]:
+        """The rows of arrays by the names of the agents, copies or live views."""
+        columns = {key: array.copy() for key, array in arrays.items()} if self.copy else live
+        return {name: {key: column[agent] for key, column in columns.items()} for name, agent in self._index.items()}
 
     def _text(self) -> str:
         return render_ansi(self.crafter_state)

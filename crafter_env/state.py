@@ -240,14 +240,6 @@ class CrafterState:
         others = slots[(slots >= 0) & (slots < len(self.world.agents)) & (slots != agent)]
         return LocalView((left, top), materials, entities, tuple(sorted(others.tolist())))
 
-    def semantic(self) -> ByteArray:
-        """Crafter's semantic map, uint8 (W, H), a copy: materials, and over them `Entity` values."""
-        canvas = self.world.materials.copy()
-        rows = self.world.objects[: int(self.world.counters[arrays.SLOTS])]
-        there = rows[rows[:, arrays.KIND] > 0]
-        canvas[there[:, arrays.X], there[:, arrays.Y]] = there[:, arrays.KIND]
-        return canvas
-
     def material_at(self, cell: Cell) -> Material:
         """The material of a cell; `none` off the map."""
         x, y = cell

@@ -15,7 +15,7 @@ from gymnasium.vector.utils import batch_space
 
 from crafter_env.engine import Engine
 from crafter_env.env import CrafterEnv, ObservationKind
-from crafter_env.kernels.arrays import ACHIEVED, GAINED, INVENTORY, STEP, Ends, MaskArray
+from crafter_env.kernels.arrays import STEP, Ends, MaskArray
 from crafter_env.render import Painter, render_ansi
 from crafter_env.spaces import check_actions, flat_masks
 from crafter_env.state import CrafterState, StateArray, central_states, world_seed
@@ -112,24 +112,10 @@ class CrafterVecEnv(WorldBatch):
 
     def _bind(self) -> None:
         """Take the views of the engine's arrays that every step needs; copies of views would be frozen."""
-        worlds, views = self._engine.worlds, self._engine.views
-        shown: Arrays = {}
-        if self.obs in ("symbolic", "both"):
-            shown = {
-                "materials": views.materials,
-                "entities": views.entities,
-                "inventory": worlds.agents[..., INVENTORY:ACHIEVED],
-                "pose": views.poses,
-                "daylight": views.daylight,
-            }
         informed: Arrays = {}
         if self.info_kind == "plain":
-            informed = {
-                "achievements": worlds.agents[..., ACHIEVED:GAINED],
-                "action_mask": views.masks,
-                "step": worlds.counters[:, STEP],
-            }
-        self._shown = {key: read_only(array) for key, array in shown.items()}
+            informed = {**self._engine.informed(), "step": self._engine.worlds.counters[:, STEP]}
+        self._shown = {key: read_only(array) for key, array in self._engine.seen().items()}
         self._informed = {key: read_only(array) for key, array in informed.items()}
         self._ends = Ends._make(map(read_only, self._engine.ends))
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium.spaces import Box, Discrete, flatten, flatten_space
+from gymnasium.spaces import Box, Discrete
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 from pettingzoo.utils import BaseParallelWrapper  # type: ignore[import-untyped]
 
@@ -18,7 +18,7 @@ from crafter_env.state import CrafterState
 from maeil.environments.actions import number
 from maeil.environments.errors import WorldError
 from maeil.environments.parallel import Infos, Observations, Step
-from maeil.environments.wrappers import ObservingWrapper, TeamReward
+from maeil.environments.wrappers import FlatObservations, ObservingWrapper, TeamReward
 
 __all__ = ["Egocentric", "FlatActions", "FlatObservations", "TeamReward"]
 
@@ -125,26 +125,3 @@ class FlatActions(BaseParallelWrapper[str, Any, int]):  # type: ignore[misc]
             return infos
         masks = dict(zip(self.possible_agents, self.env.unwrapped.flat_masks(), strict=True))
         return {name: {**info, "action_mask": masks[name]} for name, info in infos.items()}
-
-
-class FlatObservations(ObservingWrapper):
-    """A `CrafterEnv` in which each agent's observation is one flat vector.
-
-    Observation: float32 `(F,)`, the parts of the observation as `gymnasium.spaces.flatten` puts them. Materials and
-        entities are numbers there; around `Egocentric` they are planes of zeros and ones, which are learnt from better.
-
-    Args:
-        env: A `CrafterEnv`, or a wrapper of one.
-    """
-
-    def __init__(self, env: ParallelEnv) -> None:
-        self._parts = env.observation_space(env.possible_agents[0])
-        flat = cast(Box, flatten_space(self._parts))
-        super().__init__(env, Box(flat.low.astype(np.float32), flat.high.astype(np.float32), dtype=np.float32))
-
-    def observe(self, observations: Observations) -> Observations:
-        """The flat vectors of the agents, by name."""
-        return {
-            name: np.asarray(flatten(self._parts, observation), dtype=np.float32)
-            for name, observation in observations.items()
-        }

@@ -14,8 +14,8 @@ from llamac_env.transport.board import MOST_OF_A_COLOUR
 from llamac_env.transport.env import TransportEnv
 from maeil.environments.arguments import whole
 from maeil.environments.errors import WorldError
-from maeil.environments.parallel import Infos, Observations
-from maeil.environments.wrappers import ObservingWrapper, TeamReward
+from maeil.environments.parallel import Observations
+from maeil.environments.wrappers import FlatObservations, ObservingWrapper, TeamReward
 
 __all__ = ["Egocentric", "FlatObservations", "TeamReward"]
 
@@ -55,27 +55,3 @@ class Egocentric(ObservingWrapper):
             window = padded[row : row + 2 * reach + 1, col : col + 2 * reach + 1].copy()
             found[name] = {**seen, "observation": window}
         return found
-
-
-class FlatObservations(ObservingWrapper):
-    """An environment of this package in which each agent's observation is one flat vector.
-
-    Observation: float32 `(F,)`, what stands under `observation` in the environment's own.
-    Infos: with `action_mask`, which the observation has no place for.
-
-    Args:
-        env: The environment, or a wrapper of one.
-    """
-
-    def __init__(self, env: ParallelEnv) -> None:
-        seen = env.observation_space(env.possible_agents[0])["observation"]
-        low, high = seen.low.ravel().astype(np.float32), seen.high.ravel().astype(np.float32)
-        super().__init__(env, Box(low, high, dtype=np.float32))
-
-    def observe(self, observations: Observations) -> Observations:
-        """The flat vectors of all agents, by name."""
-        return {name: seen["observation"].astype(np.float32).ravel() for name, seen in observations.items()}
-
-    def inform(self, infos: Infos, observations: Observations) -> Infos:
-        """The infos with the masks of the observations."""
-        return {name: {**info, "action_mask": observations[name]["action_mask"]} for name, info in infos.items()}

@@ -7,12 +7,16 @@ from collections.abc import Mapping
 from math import fsum
 from typing import Any, Literal
 
+import numpy as np
 from gymnasium import Space
+from gymnasium.spaces import Box, Dict, flatten, flatten_space
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 from pettingzoo.utils import BaseParallelWrapper  # type: ignore[import-untyped]
 
 from maeil.environments.arguments import one_of
 from maeil.environments.parallel import Infos, Observations, Step
+
+_MASK = "action_mask"
 
 
 class ObservingWrapper(BaseParallelWrapper[str, Any, Any], ABC):  # type: ignore[misc]
@@ -48,6 +52,39 @@ class ObservingWrapper(BaseParallelWrapper[str, Any, Any], ABC):  # type: ignore
         """Advance by one joint action, as the wrapped environment does."""
         observations, rewards, terminations, truncations, infos = self.env.step(actions)
         return self.observe(observations), rewards, terminations, truncations, self.inform(infos, observations)
+
+
+class FlatObservations(ObservingWrapper):
+    """An environment in which each agent's observation is one flat vector.
+
+    Observation: float32 `(F,)`, the parts of the observation as `gymnasium.spaces.flatten` puts them. Numbers that
+        stand for kinds, as the materials of the open world, stay numbers: planes of zeros and ones are learnt from
+        better.
+    Infos: with the `action_mask` of an observation that has one, for which a vector has no place.
+
+    Args:
+        env: The environment, or a wrapper of one.
+    """
+
+    def __init__(self, env: ParallelEnv) -> None:
+        seen = env.observation_space(env.possible_agents[0])
+        self._seen = seen
+        if isinstance(seen, Dict):
+            self._seen = Dict({name: part for name, part in seen.items() if name != _MASK})
+        flat = flatten_space(self._seen)
+        assert isinstance(flat, Box)
+        super().__init__(env, Box(flat.low.astype(np.float32), flat.high.astype(np.float32), dtype=np.float32))
+
+    def observe(self, observations: Observations) -> Observations:
+        """The flat vectors of the agents, by name."""
+        return {name: np.asarray(flatten(self._seen, seen), dtype=np.float32) for name, seen in observations.items()}
+
+    def inform(self, infos: Infos, observations: Observations) -> Infos:
+        """The infos with the masks of the observations."""
+        return {
+            name: {**info, _MASK: observations[name][_MASK]} if _MASK in observations[name] else info
+            for name, info in infos.items()
+        }
 
 
 class TeamReward(BaseParallelWrapper[str, Any, Any]):  # type: ignore[misc]
