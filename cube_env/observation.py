@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -92,6 +93,10 @@ class SymbolicObservation:
     """The blocks not yet delivered, by ascending id."""
     history: tuple[HistoryEntry, ...] = ()
     """Its recent symbolic actions, oldest first."""
+
+    def text(self) -> str:
+        """All of it, as JSON."""
+        return json.dumps(asdict(self))
 
 
 def symbolic_blocks(views: Sequence[BlockView], grid: IntArray) -> tuple[SymbolicBlock, ...]:

@@ -91,6 +91,7 @@ def test_observations_are_immutable_values():
 def test_observations_serialise():
     entry = HistoryEntry("push_block", {"block": 0, "steps": 3}, (4, 4), "failed", "block_gone")
     data = orjson.loads(orjson.dumps(symbolic(1, (entry,))))
+    assert orjson.loads(symbolic(1, (entry,)).text()) == data
     assert data["cell"] == [1, 1]
     assert data["blocks"][0]["faces"]["left"] == {"free": [[2, 1]], "taken": [[1, 1]]}
     assert data["history"][0]["args"] == {"block": 0, "steps": 3}
