@@ -9,6 +9,8 @@
 PYTHON ?= python3
 NAME := quickstart-$(shell date +%Y%m%d-%H%M%S)
 PIP := .venv/bin/python -m pip -qq --disable-pip-version-check
+# What Python has compiled is kept: the tests start it hundreds of times.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test claims conformance real docs clean
 
@@ -26,8 +28,9 @@ test: .venv/test.stamp
 claims: .venv/test.stamp
 	.venv/bin/pytest -n auto --dist worksteal -m claims
 
+# Drawn examples are those of `make test`, but eight times as many.
 conformance: .venv/test.stamp
-	.venv/bin/pytest -n auto --dist worksteal -m conformance
+	.venv/bin/pytest -n auto --dist worksteal -m "conformance or hypothesis" --hypothesis-profile=full
 
 # A worker a core, each with a model of its own: a model computes in one thread.
 real: .venv/real.stamp

@@ -14,6 +14,7 @@ from multiprocessing import forkserver
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from maeil.compilation.cache import NoFolder, cache_folder
 
@@ -23,6 +24,9 @@ EXAMPLES = ROOT / "examples"
 CORRIDOR = ("--plugin", "walker", "--config-dir", str(PLUGINS / "corridor_configs"), "env=corridor", "agents=walker")
 """Arguments that choose the world of the examples, and minds of the tests."""
 
+settings.register_profile("few", max_examples=25, deadline=None)
+settings.register_profile("full", max_examples=200, deadline=None)  # of `make conformance`
+settings.load_profile("few")
 with suppress(NoFolder):  # a test with caches of its own does not compile all kernels for itself
     os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder()))
 

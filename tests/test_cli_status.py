@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
 from tests.conftest import Quorum
 from tests.serving import served
@@ -18,10 +20,22 @@ TEAM = ("agents=naive", "topology=debate", "n=2", "max_steps=1")
 BRAIN = SimulatedModel(SimulatedSettings(**{**dict.fromkeys(SimulatedSettings.model_fields, 0), "seed": 0}))
 
 
+class Slow:
+    """A model that takes two seconds and a half for its first two answers, and a moment for all others."""
+
+    def __init__(self) -> None:
+        self._asked = 0
+
+    async def complete(self, request: Request) -> Reply:
+        self._asked += 1
+        await asyncio.sleep(2.5 if self._asked <= 2 else 0.4)
+        return await BRAIN.complete(request)
+
+
 @pytest.fixture
-def slow(request: pytest.FixtureRequest) -> Iterator[list[str]]:
-    """Serve a model that takes two seconds and a half for an answer, or as long as the test says."""
-    with served(BRAIN, latency=getattr(request, "param", 2.5)) as addresses:
+def slow() -> Iterator[list[str]]:
+    """Serve a model that is slow at first."""
+    with served(Slow()) as addresses:
         yield [
             "llm=openai", f"llm.base_url={addresses.openai}", "llm.model=simulated", "llm.api_key_env=null",
             "llm.prices={input: 1, output: 1}", "llm.cache=false",
@@ -43,14 +57,12 @@ def test_in_a_terminal_it_is_shown_who_thinks_for_how_long_and_what_that_took(
     assert "(simulated)" in reported
 
 
-@pytest.mark.parametrize("slow", [1.2], indirect=True)
 def test_without_a_terminal_a_short_run_says_nothing_more_and_json_stays_json(slow: list[str], quorum: Quorum) -> None:
     done = quorum("run", *TEAM, *slow, "--json")
     assert json.loads(done.stdout)["outcome"] == "completed"
     assert "thinks" not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("slow", [1.2], indirect=True)
 def test_quiet_is_quiet(slow: list[str], tmp_path: Path) -> None:
     code, reported = in_a_terminal(tmp_path, "run", *TEAM, *slow, "--quiet")
     assert (code, reported.replace("\x1b[0m", "")) == (0, "")

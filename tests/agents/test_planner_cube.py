@@ -7,7 +7,7 @@ import statistics
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cube_env import CubeEnv, CubeState, Idle, Layout, Scenario, board_names, curriculum, load_board, lower_bound, place
@@ -91,7 +91,6 @@ def drawing(text: str) -> CubeState:
 # Schedules
 
 
-@settings(deadline=None, max_examples=60)
 @given(n=st.sampled_from([1, 2, 4, 8, 16, 32]), seed=st.integers(0, 10_000))
 def test_no_block_is_scheduled_before_one_ahead_of_it_unless_it_pushes_it_on(n, seed):
     problem = project(drawn(n, seed))
@@ -101,7 +100,6 @@ def test_no_block_is_scheduled_before_one_ahead_of_it_unless_it_pushes_it_on(n, 
         assert (schedule.carrier[problem.ahead[block]] <= rank).all()
 
 
-@settings(deadline=None, max_examples=60)
 @given(n=st.sampled_from([1, 2, 4, 8, 16, 32]), seed=st.integers(0, 10_000))
 def test_every_team_has_exactly_the_force_for_all_that_it_pushes(n, seed):
     problem = project(drawn(n, seed))

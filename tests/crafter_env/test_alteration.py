@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crafter_env import Action, CrafterEnv, Entity, Item, Material, WorldError
@@ -101,7 +101,6 @@ def can_be(env: CrafterEnv, change: dict[str, Any]) -> bool:
     return all(cells.get(cell, state.materials[cell]) in WALKABLE and cell not in creatures for cell in arrived)
 
 
-@settings(max_examples=100, deadline=None)
 @given(seed=st.integers(0, 5), steps=st.integers(0, 10), change=changes)
 def test_a_change_gives_the_state_that_it_names_or_is_refused_and_leaves_all_as_it_is(
     seed: int, steps: int, change: dict[str, Any]

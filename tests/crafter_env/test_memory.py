@@ -8,7 +8,7 @@ from dataclasses import fields
 import numpy as np
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
@@ -157,7 +157,6 @@ def test_an_observation_is_json_and_can_be_read_back():
     assert [teammate.agent for teammate in global_observation.teammates] == ["agent_0", "agent_1"]
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_the_first_step_is_one_of_a_shortest_way(seed, hopeful):
     """Against a breadth-first search in plain Python."""

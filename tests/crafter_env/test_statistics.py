@@ -205,6 +205,7 @@ def _death(state):
     return "needs" if (state.inventory[0, Item.food : Item.sapling] == 0).any() else "mobs"
 
 
+@pytest.mark.conformance
 def test_random_lives_are_as_long_as_those_of_the_reference(lives):
     assert len(lives.lengths) == LIVES
     assert abs(lives.lengths.mean() - 168.1) <= tolerance(46.5, LIVES)
@@ -214,6 +215,7 @@ def test_random_lives_are_as_long_as_those_of_the_reference(lives):
         assert (lives.lengths < length).mean() - slack <= share <= (lives.lengths <= length).mean() + slack, length
 
 
+@pytest.mark.conformance
 def test_random_lives_are_as_rich_as_those_of_the_reference(lives):
     assert abs(lives.returns.mean() - 1.39) <= tolerance(1.21, LIVES)
     assert lives.returns.std() == pytest.approx(1.21, rel=0.1)
@@ -222,6 +224,7 @@ def test_random_lives_are_as_rich_as_those_of_the_reference(lives):
     assert abs(_score(lives.achieved) - 1.5) <= 3 * math.sqrt(2) * deviation + 0.05
 
 
+@pytest.mark.conformance
 @pytest.mark.parametrize("name", Achievement.__members__)
 def test_random_lives_reach_what_those_of_the_reference_do(lives, name):
     rate = RATES.get(name, 0)
@@ -229,6 +232,7 @@ def test_random_lives_reach_what_those_of_the_reference_do(lives, name):
     assert abs(found - rate) <= max(rate_tolerance(rate, LIVES), 3 / LIVES)
 
 
+@pytest.mark.conformance
 @pytest.mark.parametrize("cause", DEATHS)
 def test_random_lives_end_as_those_of_the_reference(lives, cause):
     assert abs(lives.deaths.count(cause) / LIVES - DEATHS[cause]) <= rate_tolerance(DEATHS[cause], LIVES)

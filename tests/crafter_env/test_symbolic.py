@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crafter_env import (
@@ -221,7 +221,6 @@ def test_an_encoded_share_is_read_back(agents, data):
     assert rows[1:] == [[Action.do, 0, 0, 0]] * (agents - 1)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_whatever_is_asked_for_ends_with_a_status_and_never_with_an_exception(data):
     w = world(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crafter_env import Action, Collect, Direction, Item, Material, Move, Resource
@@ -120,7 +120,6 @@ def test_death_takes_all_capabilities():
     assert {"what": "death", "agent": 0} in transition.outcomes
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(["facing", "nearest", "area"]), st.booleans())
 def test_what_a_do_is_said_to_act_on_is_what_the_step_takes(seed, rule, mobs):
     """Against the step itself, on generated maps with random walks in between."""

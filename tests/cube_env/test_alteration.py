@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cube_env import CubeEnv, Layout, WorldError
@@ -90,7 +90,6 @@ def expected(env: CubeEnv, change: dict[str, Any]) -> tuple[list[Any], dict[int,
     return agents, there
 
 
-@settings(max_examples=150, deadline=None)
 @given(seed=st.integers(0, 30), steps=st.integers(0, 12), change=changes)
 def test_a_change_gives_the_board_that_it_names_or_is_refused_and_leaves_all_as_it_is(
     seed: int, steps: int, change: dict[str, Any]

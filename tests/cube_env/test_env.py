@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import data_equivalence
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
@@ -71,7 +71,6 @@ def test_same_seed_and_actions_give_the_same_500_steps(n):
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
 def test_invariants_hold_on_dense_boards(seed):
     rng = np.random.default_rng(seed)
     side = int(rng.integers(3, 14))

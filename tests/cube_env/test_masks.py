@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cube_env import Action, CubeEnv, CubeVecEnv, Layout
@@ -32,7 +32,6 @@ def test_the_mask_of_a_drawn_board(drawn, found):
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=40, deadline=None)
 def test_a_masked_action_is_staying_for_every_joint_action_of_the_others(seed):
     rng = np.random.default_rng(seed)
     layout = dense_layout(rng, int(rng.integers(5, 8)), agents=int(rng.integers(2, 4)), tries=12, heaviest=4)

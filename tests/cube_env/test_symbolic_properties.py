@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cube_env import (
@@ -94,13 +94,11 @@ def check(seed, vocabulary, plans):
     assert done or not any(running), "every action ends within its time-out"
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), team(CUBE))
 def test_every_plan_of_the_cube_vocabulary_comes_to_explicit_ends(seed, plans):
     check(seed, "cube", plans)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), team(EMCOOP))
 def test_every_plan_of_the_emcoop_vocabulary_comes_to_explicit_ends(seed, plans):
     check(seed, "emcoop", plans)

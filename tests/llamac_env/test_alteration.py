@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from llamac_env import Colour, LayoutError, SqueezeEnv, WorldError
@@ -46,7 +46,6 @@ def possible(items: dict[str, list[str]], hard: bool) -> bool:
     return True
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     difficulty=st.sampled_from(["easy", "hard"]),
     seed=st.integers(0, 30),
@@ -82,7 +81,6 @@ def test_a_change_gives_the_board_that_it_names_or_is_refused_and_leaves_all_as_
         assert write_board(env.board) == before
 
 
-@settings(max_examples=60, deadline=None)
 @given(difficulty=st.sampled_from(["easy", "hard"]), seed=st.integers(0, 30), data=st.data())
 def test_boxes_and_targets_can_be_dealt_out_again(difficulty: str, seed: int, data: st.DataObject) -> None:
     env = TransportEnv(grid(2, 2, difficulty), infos="none")

@@ -32,6 +32,8 @@ from llamac_env.transport.exact import INSTALL, plan_of
 from tests.llamac_env.boards import SHAPES, board, drawn, grid, moves
 
 BOARDS = 200
+PARTS = pytest.mark.parametrize("part", [10, pytest.param(1, marks=pytest.mark.conformance)])
+"""`make test` looks at a tenth of the boards, `make conformance` at all of them."""
 SETTINGS = [(difficulty, shape) for difficulty in ("easy", "hard") for shape in SHAPES]
 
 
@@ -61,10 +63,11 @@ def by_breadth_first_search(start, most):
     return None
 
 
+@PARTS
 @pytest.mark.parametrize(("difficulty", "shape"), SETTINGS)
-def test_bound_optimum_and_greedy_are_in_order_on_200_boards(difficulty, shape):
+def test_bound_optimum_and_greedy_are_in_order_on_200_boards(difficulty, shape, part):
     open_brackets = []
-    for seed in range(BOARDS):
+    for seed in range(BOARDS // part):
         state = drawn(*shape, difficulty, seed)
         known, greedy = bracket(state), greedy_plan(state)
         assert achieves(state, known.plan)
@@ -82,6 +85,7 @@ def test_bound_optimum_and_greedy_are_in_order_on_200_boards(difficulty, shape):
             assert achieves(state, exact.plan)
 
 
+@PARTS
 @pytest.mark.parametrize(
     ("shape", "rule", "count"),
     [
@@ -91,9 +95,9 @@ def test_bound_optimum_and_greedy_are_in_order_on_200_boards(difficulty, shape):
         ((3, 3), "start_empty", 15),
     ],
 )
-def test_the_hard_solver_agrees_with_cp_sat_on_100_boards(shape, rule, count):
+def test_the_hard_solver_agrees_with_cp_sat_on_100_boards(shape, rule, count, part):
     solver()
-    for seed in range(1000, 1000 + count):
+    for seed in range(1000, 1000 + count // part):
         state = drawn(*shape, "hard", seed, rule)
         known = bracket(state)
         assert plan_of(state, known.optimum) is not None, seed

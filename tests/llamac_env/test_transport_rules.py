@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from llamac_env import Colour, FailureCode, Grid, Item, LayoutError, manhattan, usual_limit, usual_rows
@@ -134,7 +134,6 @@ def test_a_box_of_a_colour_that_is_gone_has_its_own_code():
     rule=st.sampled_from(("final_state", "start_empty")),
     seed=st.integers(0, 10_000),
 )
-@settings(max_examples=60, deadline=None)
 def test_the_order_of_the_agents_changes_nothing_and_no_box_is_lost(shape, difficulty, rule, seed):
     state, rng = drawn(*shape, difficulty, seed, rule), random.Random(seed)
     for _ in range(4):

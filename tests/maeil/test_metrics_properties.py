@@ -8,7 +8,7 @@ from math import isfinite
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from maeil import Call, LoopSettings, Plan, Resume, Thought
@@ -97,7 +97,6 @@ def wild_episode(seed):
     )
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32), st.data())
 def test_metrics_of_any_prefix_are_finite_or_none_and_right(seed, data):
     events = wild_episode(seed)

@@ -4,7 +4,7 @@ import random
 from collections import Counter, defaultdict
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from maeil import Act, Call, LoopSettings, Plan, Resume, Thought
@@ -166,7 +166,6 @@ def check(events, agents, maximum):
 
 
 @pytest.mark.parametrize("name", TOPOLOGIES)
-@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     agents=st.integers(2, 5),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from maeil import Seeds, TopologyContext
@@ -45,7 +45,6 @@ def is_acyclic(affinity: Affinity, edges: list[tuple[int, int]]) -> bool:
     return len(in_order(affinity.agents, edges)) == len(affinity.agents)
 
 
-@settings(max_examples=40, deadline=None)
 @given(affinities(), st.integers(1, 4))
 def test_edges_reach_the_threshold_and_an_agent_hears_no_more_than_its_inputs(affinity: Affinity, inputs: int) -> None:
     edges = routed(affinity, inputs)
@@ -55,7 +54,6 @@ def test_edges_reach_the_threshold_and_an_agent_hears_no_more_than_its_inputs(af
     assert len(set(edges)) == len(edges)
 
 
-@settings(max_examples=40, deadline=None)
 @given(affinities())
 def test_edges_have_no_cycle_and_none_is_missing_that_would_close_none(affinity: Affinity) -> None:
     before, edges = strongest(affinity, 0.3, 3), routed(affinity)
@@ -65,7 +63,6 @@ def test_edges_have_no_cycle_and_none_is_missing_that_would_close_none(affinity:
         assert edges == before
 
 
-@settings(max_examples=40, deadline=None)
 @given(affinities())
 def test_in_the_order_every_sender_comes_before_those_it_writes_to(affinity: Affinity) -> None:
     edges = routed(affinity)
@@ -73,7 +70,6 @@ def test_in_the_order_every_sender_comes_before_those_it_writes_to(affinity: Aff
     assert all(place[sender] < place[recipient] for sender, recipient in edges)
 
 
-@settings(max_examples=40, deadline=None)
 @given(affinities(), st.integers(1, 4), st.integers(0, 5))
 def test_the_control_has_as_many_edges_and_as_many_to_an_agent_and_no_cycle(
     affinity: Affinity, inputs: int, seed: int

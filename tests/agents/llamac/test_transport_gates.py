@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from llamac_env import Board, BoxName, Move, NoPlan, Wait, greedy_plan
@@ -209,7 +209,6 @@ DRAWINGS = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(DRAWINGS)
 def test_greedy_plans_pass_scrutiny_as_a_whole_and_step_by_step(drawing):
     (rows, cols), (difficulty, rule), seed = drawing
@@ -227,7 +226,6 @@ def test_greedy_plans_pass_scrutiny_as_a_whole_and_step_by_step(drawing):
         where = where.after(joint).board
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.sampled_from(SHAPES), st.integers(0, 10**6), st.randoms(use_true_random=False))
 def test_the_first_step_is_judged_as_a_count_of_boxes_says(shape, seed, random):
     where = drawn(*shape, "hard", seed)

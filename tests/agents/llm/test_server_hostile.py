@@ -195,7 +195,7 @@ FIELDS = (
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=4), st.sampled_from(["chat/completions", "messages"]))
 def test_no_body_makes_the_server_fail(changes: dict[str, Any], path: str) -> None:
     async def ask() -> tuple[int, bytes]:

@@ -4,7 +4,7 @@ from io import BytesIO
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageSequence
 
@@ -29,7 +29,6 @@ def _pages(arrays):
 
 
 @given(seed=st.integers(0, 10**6), frames=st.integers(1, 6), width=st.integers(1, 40), height=st.integers(1, 30))
-@settings(max_examples=40, deadline=None)
 def test_every_page_comes_back_pixel_by_pixel(seed, frames, width, height) -> None:
     draw = np.random.default_rng(seed)
     spaced = np.array(COLOURS[:2] + COLOURS[6:8], dtype=np.uint8)  # white, ink, and the two kinds

@@ -75,7 +75,7 @@ def table(folder: Path) -> str:
     return as_csv(read_results(folder))
 
 
-@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+@pytest.mark.parametrize("wire", ["openai", pytest.param("anthropic", marks=pytest.mark.conformance)])
 def test_batches_change_no_result_and_halve_the_money(wire: str, tmp_path: Path) -> None:
     batches = Batches()
     prices = "llm.prices={input: 1, output: 10}"

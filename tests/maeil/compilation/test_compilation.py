@@ -71,7 +71,14 @@ def test_a_kernel_is_recompiled_when_a_source_changes(module: Path, tmp_path: Pa
     assert hits(module, tmp_path / "caches") == ("0", "")
 
 
-@pytest.mark.parametrize(("suffix", "damage"), [(".nbc", b""), (".nbi", b""), (".nbi", b"nonsense")])
+@pytest.mark.parametrize(
+    ("suffix", "damage"),
+    [
+        (".nbc", b""),
+        pytest.param(".nbi", b"", marks=pytest.mark.conformance),
+        pytest.param(".nbi", b"nonsense", marks=pytest.mark.conformance),
+    ],
+)
 def test_a_damaged_file_of_the_cache_is_recompiled(module: Path, tmp_path: Path, suffix: str, damage: bytes) -> None:
     caches = tmp_path / "caches"
     hits(module, caches)

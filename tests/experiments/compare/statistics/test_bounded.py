@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -34,7 +34,6 @@ def test_it_ends_at_quantiles_of_randomly_weighted_means(values: list[float]) ->
 
 
 @given(SHARES, st.integers(0, 24), st.floats(0, 1))
-@settings(deadline=None)
 def test_neither_end_rises_when_a_result_gets_worse(values: list[float], place: int, worse: float) -> None:
     before = np.array(values)
     after = before.copy()
@@ -45,7 +44,6 @@ def test_neither_end_rises_when_a_result_gets_worse(values: list[float], place: 
 
 
 @given(st.integers(2, 40), st.floats(0, 0.999))
-@settings(deadline=None)
 def test_an_imperfect_run_makes_the_interval_of_perfect_ones_no_narrower(runs: int, imperfect: float) -> None:
     perfect = estimate(np.ones(runs), share=True)
     flawed = estimate(np.array([1.0] * (runs - 1) + [imperfect]), share=True)
@@ -54,7 +52,6 @@ def test_an_imperfect_run_makes_the_interval_of_perfect_ones_no_narrower(runs: i
 
 
 @given(SHARES)
-@settings(deadline=None)
 def test_failures_are_as_successes_seen_from_the_other_side(values: list[float]) -> None:
     low, high = bounded_mean_interval(np.array(values), 0.025)
     assert bounded_mean_interval(1 - np.array(values), 0.025) == pytest.approx((1 - high, 1 - low), abs=1e-9)

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quorum.experiments.compare.statistics import holm, sign_flip_test, smallest_p
@@ -46,7 +46,6 @@ def test_it_never_goes_below_the_p_value_nor_above_holms(tests: list[tuple[float
 
 
 @given(TESTS, st.sampled_from([0.01, 0.05, 0.2]))
-@settings(max_examples=200)
 def test_it_rejects_only_what_closed_testing_rejects(tests: list[tuple[float, float]], level: float) -> None:
     """A row is found where every set of rows that has it is: by its least p, times those that could reach it."""
     least, p_values = [t[0] for t in tests], [t[1] for t in tests]

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -64,7 +64,6 @@ def test_under_the_null_hypothesis_small_p_values_are_as_rare_as_they_say() -> N
 
 
 @given(st.lists(FLOATS, min_size=6, max_size=9, unique=True).map(np.array), st.floats(-0.2, 1.2))
-@settings(max_examples=60, deadline=None)
 def test_the_interval_is_what_the_test_does_not_reject(differences: np.ndarray, share: float) -> None:
     low, high = sign_flip_interval(differences)
     shift = differences.min() + share * np.ptp(differences)
@@ -74,7 +73,6 @@ def test_the_interval_is_what_the_test_does_not_reject(differences: np.ndarray, 
 
 @pytest.mark.parametrize("share", [False, True])
 @given(st.lists(THIRDS, min_size=1, max_size=12) | st.lists(THIRDS, min_size=15, max_size=24))
-@settings(max_examples=60, deadline=None)
 def test_it_leaves_out_0_exactly_where_the_test_finds_a_difference(share: bool, differences: list[float]) -> None:
     low, high = sign_flip_interval(np.array(differences), share=share)
     if not math.isnan(low):
@@ -85,7 +83,6 @@ def test_it_leaves_out_0_exactly_where_the_test_finds_a_difference(share: bool, 
 
 @pytest.mark.parametrize("share", [False, True])
 @given(st.lists(THIRDS, min_size=6, max_size=11), st.integers(0, 10), THIRDS)
-@settings(max_examples=60, deadline=None)
 def test_neither_end_rises_when_a_board_gets_worse(
     share: bool, differences: list[float], place: int, worse: float
 ) -> None:

@@ -7,7 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -75,7 +75,6 @@ def test_students_distribution_is_scipys(freedom: int) -> None:
 
 
 @given(st.lists(st.tuples(SAMPLES, SAMPLES), min_size=1, max_size=4))
-@settings(max_examples=40)
 def test_the_probability_of_improvement_is_mann_whitneys_statistic(boards: list[tuple[np.ndarray, np.ndarray]]) -> None:
     shares = [stats.mannwhitneyu(x, y).statistic / (len(x) * len(y)) for x, y in boards]
     assert np.mean([share_greater(x, y) for x, y in boards]) == pytest.approx(np.mean(shares))
@@ -125,7 +124,6 @@ def test_no_run_and_one_run_have_no_interval() -> None:
 
 
 @given(st.lists(FLOATS, min_size=2, max_size=12).map(np.array), st.sampled_from(["median", "iqm"]))
-@settings(max_examples=60, deadline=None)
 def test_an_interval_of_order_statistics_lies_in_the_range_of_the_values(values: np.ndarray, statistic: str) -> None:
     found = estimate(values, statistic)
     if not math.isnan(found.low):
