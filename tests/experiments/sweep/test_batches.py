@@ -97,7 +97,7 @@ def test_batches_change_no_result_and_halve_the_money(wire: str, tmp_path: Path)
 
 
 def kill_again_and_again(
-    wire: str, tmp_path: Path, *, seeds: int, kill: Callable[[Sequence[str], Path], int], kills: int, wave: float = 1.0
+    wire: str, tmp_path: Path, *, seeds: int, kill: Callable[[Sequence[str], Path], int], kills: int, wave: float = 0.3
 ) -> Counter[int]:
     """Kill a sweep and go on, again and again; give how often its process ended how.
 
