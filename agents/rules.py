@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt
@@ -20,9 +19,9 @@ from pydantic import Field, PositiveInt
 from maeil.component import Compatibility, Component, ComponentConfig, Handover, TeamContext
 from maeil.contracts import check_items
 from maeil.errors import InvalidThought
-from maeil.mind import Mind, Thought, View
+from maeil.mind import Mind
 from maeil.plans import Plan
-from quorum.agents.skills import role_of
+from quorum.agents.skills import CommandedMind, role_of
 
 STEPS = 10
 """Steps of a plan of `always_right` and `idle`; then comes the same again."""
@@ -58,21 +57,6 @@ class PlannerConfig(ComponentConfig):
     """Schedules that are carried out in the world's rules to see what they really take, at most."""
     work: PositiveInt
     """Agents times cells times steps that these rollouts may come to."""
-
-
-@dataclass(eq=False)
-class SamePlan:
-    """The mind of an agent that commits the same plan whatever it sees, and says nothing.
-
-    Attributes:
-        plan: the plan.
-    """
-
-    plan: Plan
-
-    async def think(self, view: View) -> Thought:  # noqa: ARG002 - it looks at nothing
-        """Commit the plan."""
-        return Thought(self.plan)
 
 
 def build_heuristic(config: HeuristicConfig, context: TeamContext) -> Sequence[Mind]:
@@ -123,7 +107,8 @@ def build_always_right(config: ComponentConfig, context: TeamContext) -> Sequenc
             f"agents={config.name} needs an action 'move' with the direction 'right', which the world "
             f"'{context.world.name}' does not have: {'; '.join(problem.reasons)}"
         ) from None
-    return [SamePlan(Plan((move,), None, "right is where the goal is")) for _ in context.world.agents]
+    plan = Plan((move,), None, "right is where the goal is")
+    return [CommandedMind(lambda _view: plan) for _ in context.world.agents]
 
 
 def build_idle(config: ComponentConfig, context: TeamContext) -> Sequence[Mind]:
@@ -133,7 +118,8 @@ def build_idle(config: ComponentConfig, context: TeamContext) -> Sequence[Mind]:
         ValueError: the topology wants a coordinator.
     """
     _refuse_coordinator(config, context)
-    return [SamePlan(Plan((context.world.idle,) * STEPS, None, "nothing is done")) for _ in context.world.agents]
+    plan = Plan((context.world.idle,) * STEPS, None, "nothing is done")
+    return [CommandedMind(lambda _view: plan) for _ in context.world.agents]
 
 
 def _minds(context: TeamContext, role: str, needed_by: str, *values: Any, **options: Any) -> Sequence[Mind]:

@@ -99,9 +99,6 @@ class Hierarchy(Topology):
         ]
 
 
-def roles(_config: HierarchyConfig) -> Sequence[str]:
-    """Return the roles of its turns."""
-    return (ROOT, BRANCH_LEADER, MEMBER)
-
-
-component = Component(HierarchyConfig, Hierarchy, roles=roles, handover=Handover.FRESH)
+component = Component(
+    HierarchyConfig, Hierarchy, roles=lambda _: (ROOT, BRANCH_LEADER, MEMBER), handover=Handover.FRESH
+)

@@ -31,8 +31,7 @@ from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.examples import Example
 from quorum.agents.prompting.frame import Frame, write_blocks
 from quorum.agents.prompting.schemas import ground, ids_of
-from quorum.agents.prompting.sets import PromptSet
-from quorum.agents.prompting.templates import Templates
+from quorum.agents.prompting.templates import PromptSet, Templates
 
 
 class Notation(Protocol):

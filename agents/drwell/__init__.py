@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from maeil.component import Compatibility, Component, TeamContext
 from maeil.mind import Mind
-from maeil.topology import Topology
-from maeil.world import TellsOpenTasks, World
+from maeil.world import TellsOpenTasks
 from quorum.agents.coordination.asking import RoleSpeaker
 from quorum.agents.drwell.mind import MEMORY, Answers, DrwellConfig, DrwellMind, DrwellRole
 from quorum.agents.drwell.world_model import DrwellTeam, WorldModel
@@ -28,8 +27,16 @@ def build(config: DrwellConfig, context: TeamContext) -> Sequence[Mind]:
             the memory is not one of this kind.
     """
     world = context.world
-    _check_topology(context.topology)
-    _check_world(world)
+    if not context.topology.negotiates:
+        raise ValueError(
+            f"agents=drwell agrees on tasks in a room, and topology={context.topology.name} has none: "
+            "set topology=negotiation"
+        )
+    if not isinstance(world, TellsOpenTasks) or not skills_of(world.name).tasks:
+        raise ValueError(
+            f"agents=drwell chooses among tasks, and the world '{world.name}' reports none: "
+            "set env=cube, or agents=naive"
+        )
     check_typed("drwell", config.prompts)
     prompts = prompts_of_roles(config, world, "drwell", DrwellRole, tasks=False)
     answers: Answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions)
@@ -38,21 +45,6 @@ def build(config: DrwellConfig, context: TeamContext) -> Sequence[Mind]:
     return [
         DrwellMind(RoleSpeaker(context.models(name), prompts), answers, team, world, config) for name in world.agents
     ]
-
-
-def _check_topology(topology: Topology) -> None:
-    if not topology.negotiates:
-        raise ValueError(
-            f"agents=drwell agrees on tasks in a room, and topology={topology.name} has none: set topology=negotiation"
-        )
-
-
-def _check_world(world: World) -> None:
-    if not isinstance(world, TellsOpenTasks) or not skills_of(world.name).tasks:
-        raise ValueError(
-            f"agents=drwell chooses among tasks, and the world '{world.name}' reports none: "
-            "set env=cube, or agents=naive"
-        )
 
 
 def inputs(config: DrwellConfig, world: str) -> Mapping[str, str]:
@@ -65,17 +57,12 @@ def inputs(config: DrwellConfig, world: str) -> Mapping[str, str]:
     return templates_of_roles(config, world, "drwell", DrwellRole).sources
 
 
-def roles(_config: DrwellConfig) -> Sequence[str]:
-    """Return the roles in which models are asked."""
-    return tuple(DrwellRole)
-
-
 component = Component(
     DrwellConfig,
     build,
     uses_models=True,
     inputs=inputs,
-    roles=roles,
+    roles=lambda _: tuple(DrwellRole),
     remembers=True,
     compatible=Compatibility.SAME_VALUES,  # they share one world model
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationInfo, model_validator
 
@@ -17,7 +17,7 @@ from quorum.agents.naive.mind import NaiveMind
 from quorum.agents.naive.prompts import PromptWriter
 from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.requests import Asker
-from quorum.agents.prompting.sets import PromptSet
+from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.skills import check_predictable, check_typed, prompts_of
 
 
@@ -85,17 +85,12 @@ def inputs(config: NaiveConfig, world: str) -> Mapping[str, str]:
     return found
 
 
-def required(config: NaiveConfig) -> Mapping[str, Any]:
-    """Return the extension that records predictions, where they are asked for."""
-    return REQUIRED if config.predict else {}
-
-
 component = Component(
     NaiveConfig,
     build,
     uses_models=True,
     inputs=inputs,
-    requires=required,
+    requires=lambda config: REQUIRED if config.predict else {},
     answers=frozenset({DESCRIBE}),
     compatible=Compatibility.ANYBODY,
     handover=Handover.FRESH,

@@ -27,7 +27,7 @@ from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, write_blocks
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
 from quorum.agents.prompting.schemas import ground, ids_of
-from quorum.agents.prompting.sets import PromptSet
+from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.skills import prompts_of, skills_of
 
 ENDINGS = ("predict", "expected")

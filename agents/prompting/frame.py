@@ -8,6 +8,7 @@ equal runs.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from jinja2 import Template, TemplateError
@@ -19,15 +20,15 @@ from quorum.agents.llm.protocol import ChatMessage, ChatRole
 from quorum.agents.prompting.blocks import write_block
 from quorum.agents.prompting.marks import marks
 from quorum.agents.prompting.pictures import Pictures
-from quorum.agents.prompting.sets import PromptSet
-from quorum.agents.prompting.templates import Templates, place_of, reason_of
+from quorum.agents.prompting.templates import PromptSet, Templates, place_of, reason_of
 from quorum.agents.prompting.vocabulary import describe, tell
 
 
+@dataclass(eq=False)
 class Frame:
     """Fills in the templates of a team.
 
-    Args:
+    Attributes:
         templates: its parts; `system`, `turn` and `rules` among them.
         prompts: the set that names them.
         world: whose rules and vocabulary they tell.
@@ -39,19 +40,19 @@ class Frame:
         ValueError: a template cannot be read.
     """
 
-    def __init__(
-        self,
-        templates: Templates,
-        prompts: PromptSet,
-        world: World,
-        max_actions: int,
-        *,
-        tasks: bool = True,
-        turn: str = "turn",
-    ) -> None:
-        for part in templates.parts:
-            templates.find(part)
-        self._system, self._turn = templates.find("system"), templates.find(turn)
+    templates: Templates
+    prompts: PromptSet
+    world: World
+    max_actions: int
+    tasks: bool = True
+    turn: str = "turn"
+
+    def __post_init__(self) -> None:
+        """Read the templates, and what all prompts have in common."""
+        world = self.world
+        for part in self.templates.parts:
+            self.templates.find(part)
+        self._system, self._turn = self.templates.find("system"), self.templates.find(self.turn)
         self._agents = len(world.agents)
         self._pictures = Pictures(world)
         entries = describe(world.vocabulary)
@@ -61,12 +62,10 @@ class Frame:
             "actions": entries,
             "calls": tell(entries),
             "action_names": world.vocabulary.names,
-            "max_actions": max_actions,
-            "tasks": tasks,
+            "max_actions": self.max_actions,
+            "tasks": self.tasks,
             "agents": len(world.agents),
         }
-        self._prompts = prompts
-        self._templates = templates
         self._systems: dict[tuple[str, str], str] = {}
 
     def write(
@@ -100,7 +99,7 @@ class Frame:
         blocks = {**blocks, **notes}
         who = {
             **self._common,
-            "prompts": {**self._prompts.model_dump(), "role": self._prompts.for_role(role)},
+            "prompts": {**self.prompts.model_dump(), "role": self.prompts.for_role(role)},
             "role": role,
             "name": view.name,
             "names": view.names,
@@ -126,7 +125,7 @@ class Frame:
             raise UserError(f"prompts: a template cannot be filled in: {reason}{place_of(error)}") from error
 
     def _template_of(self, note: Note) -> Template:
-        return self._templates.of_extension(note.template, self._prompts.folder).find(note.template.stem)
+        return self.templates.of_extension(note.template, self.prompts.folder).find(note.template.stem)
 
 
 def write_blocks(values: Mapping[str, object], *, always: frozenset[str] = frozenset()) -> dict[str, str]:

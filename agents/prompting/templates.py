@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
+from typing import Literal
 
 from jinja2 import (
     FileSystemLoader,
@@ -22,6 +23,7 @@ from jinja2 import (
     nodes,
 )
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from pydantic import BaseModel, ConfigDict, Field
 
 from maeil.digests import digest
 from maeil.user_errors import nearest, shown_path
@@ -62,6 +64,7 @@ class _Source:
     text: str
 
 
+@dataclass(eq=False)
 class Templates:
     """The templates of a team's prompts: its parts and all that they include, read once, when this is made.
 
@@ -69,7 +72,7 @@ class Templates:
     that of the world and at the top; then in the folder of the world; then in `common/`, the user's own first. So a
     folder of one's own is laid out like the shipped one, or holds templates for every world at its top.
 
-    Args:
+    Attributes:
         world: name of the world.
         world_folder: where the world's own templates are; it need not be there.
         parts: name of the file of each part, by what messages call the part.
@@ -81,24 +84,20 @@ class Templates:
         ValueError: there is no such folder, none of its templates is used, or a part is not there or cannot be read.
     """
 
-    def __init__(
-        self,
-        world: str,
-        world_folder: Path,
-        parts: Mapping[str, str],
-        *,
-        own: str | None,
-        kinds: Sequence[str] = (),
-        last: Path | None = None,
-    ) -> None:
-        self._world = world
-        self._world_folder = world_folder
+    world: str
+    world_folder: Path
+    parts: Mapping[str, str]
+    own: str | None
+    kinds: Sequence[str] = ()
+    last: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Read all parts, and what they include."""
+        own = self.own
         self._of_extensions: dict[Path, Templates] = {}
-        self.parts = dict(parts)
-        """Name of the file of each part."""
-        self._places = tuple(_places(world, world_folder, own, kinds))
-        if last is not None:
-            self._places += (_Place(f"extension {last.name}", last),)
+        self._places = tuple(_places(self.world, self.world_folder, own, self.kinds))
+        if self.last is not None:
+            self._places += (_Place(f"extension {self.last.name}", self.last),)
         if own is not None and not Path(own).is_dir():
             raise ValueError(f"{OWN}: {own}: there is no such folder")
         self._loader = FileSystemLoader([place.folder for place in self._places])
@@ -124,7 +123,7 @@ class Templates:
             ValueError: it cannot be read.
         """
         if file not in self._of_extensions:
-            self._of_extensions[file] = template_of(file, self._world, self._world_folder, own)
+            self._of_extensions[file] = template_of(file, self.world, self.world_folder, own)
         return self._of_extensions[file]
 
     def find(self, part: str) -> Template:
@@ -142,7 +141,7 @@ class Templates:
             ) from error
         unwritten = self._sources.get("rules.jinja")  # what the rules of every set fall back on
         if part == "rules" and unwritten is not None and unwritten.place.folder == SHIPPED / "common":
-            _warn_of_unwritten_rules(self._world)
+            _warn_of_unwritten_rules(self.world)
         return template
 
     @cached_property
@@ -157,7 +156,7 @@ class Templates:
             if name not in found:
                 where = ", ".join(str(place.folder) for place in self._places)
                 raise ValueError(
-                    f"prompts: there is no template {name!r} ({part}) for the world '{self._world}' in {where}"
+                    f"prompts: there is no template {name!r} ({part}) for the world '{self.world}' in {where}"
                 )
         return found
 
@@ -176,6 +175,59 @@ class Templates:
         for included in _included(text):
             for other in [included] if included is not None else self._loader.list_templates():
                 self._read(other, found)
+
+
+class PromptSet(BaseModel):
+    """A set of prompts: values of the group `prompts`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    folder: str | None
+    """A folder of templates that come before the shipped ones; null: none."""
+    system: str = Field(min_length=1)
+    """Template of the system message."""
+    rules: str = Field(min_length=1)
+    """Template of the rules of the world."""
+    turn: str = Field(min_length=1)
+    """Template of the message of a turn."""
+    roles: str
+    """What the names of the templates of teams with roles begin with, of `turn.jinja` and one for each role."""
+    form: Literal["words", "schema", "text"]
+    """What gives a model the form of its answer where the provider has no way to ask for it: the words of
+    these templates, or the JSON schema. `text`: values and answers are no typed JSON, but in the world's own notation,
+    which the words tell."""
+
+    def for_turns(self, world: str, world_folder: Path) -> Templates:
+        """Read the templates of agents that are asked turn by turn.
+
+        Args:
+            world: name of the world.
+            world_folder: where the world's own templates are.
+
+        Raises:
+            ValueError: a template is not there, or nothing in the set's own folder is used.
+        """
+        parts = {"rules": self.rules, "system": self.system, "turn": self.turn}
+        return Templates(world, world_folder, parts, own=self.folder)
+
+    def for_ending(self, part: str, world: str, world_folder: Path) -> Templates:
+        """Read the template of what some turns end in: the same words for every set, but for one's own.
+
+        Args:
+            part: `repair`, `needs`, `predict` or `expected`: its name without `.jinja`.
+            world: name of the world.
+            world_folder: where the world's own templates are.
+
+        Raises:
+            ValueError: it cannot be read.
+        """
+        name = f"{part}.jinja"
+        own = self.folder if self.folder is not None and any(Path(self.folder).rglob(name)) else None
+        return Templates(world, world_folder, {part: name}, own=own)
+
+    def for_role(self, role: str) -> str:
+        """Return the name of the template of a role."""
+        return f"{self.roles}{role}.jinja"
 
 
 def template_of(file: Path, world: str, world_folder: Path, own: str | None) -> Templates:

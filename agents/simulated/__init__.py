@@ -2,14 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from quorum.agents.simulated.settings import NAME, SimulatedSettings
+from pydantic import BaseModel, ConfigDict, Field
 
 if TYPE_CHECKING:
     from quorum.agents.simulated.model import SimulatedModel
 
 __all__ = ["NAME", "SimulatedModel", "SimulatedSettings"]
+
+
+Rate = Annotated[float, Field(ge=0, le=1)]
+Money = Annotated[float, Field(ge=0)]
+
+NAME = "simulated"
+"""What it calls itself; everything that is made of its answers says so."""
+
+
+class SimulatedSettings(BaseModel):
+    """How a simulated model behaves. The rates are independent draws of each request."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    seed: int
+    """Of all its draws."""
+    malformed: Rate
+    """Probability that an answer is no valid JSON."""
+    invalid: Rate
+    """Probability that a plan is invalid: half of them name something that is not there, half have a wrong argument."""
+    poor: Rate
+    """Probability that a choice is made at random instead of by the rules."""
+    refusal: Rate
+    """Probability that it refuses to answer."""
+    prose: Rate
+    """Probability of prose or a code fence around the JSON."""
+    usd_per_million_prompt: Money
+    """Price of a million tokens read."""
+    usd_per_million_completion: Money
+    """Price of a million tokens written."""
+    latency: Annotated[float, Field(ge=0)]
+    """Seconds that each answer takes."""
 
 
 def __getattr__(name: str) -> Any:

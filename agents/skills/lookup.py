@@ -19,8 +19,7 @@ from maeil.component import ComponentConfig
 from maeil.registry import Registry
 from maeil.world import World
 from quorum.agents.coordination.prompts import RolePrompts, role_templates
-from quorum.agents.prompting.sets import PromptSet
-from quorum.agents.prompting.templates import SHIPPED, Templates
+from quorum.agents.prompting.templates import SHIPPED, PromptSet, Templates
 from quorum.agents.skills.contract import WorldSkills
 
 skills: Registry[WorldSkills] = Registry(

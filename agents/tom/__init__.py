@@ -19,7 +19,7 @@ from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.naive.prompts import PromptWriter
 from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.requests import Asker
-from quorum.agents.prompting.sets import PromptSet
+from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.skills import check_predictable, check_typed
 from quorum.agents.tom.answers import TomRole
 from quorum.agents.tom.hypotheses import Partner
@@ -86,18 +86,13 @@ def _check(config: TomConfig, world: str) -> None:
     check_predictable("agents=tom", world)
 
 
-def roles_of(_config: TomConfig) -> Sequence[TomRole]:
-    """Return the roles in which models are asked before a turn."""
-    return tuple(TomRole)
-
-
 component = Component(
     TomConfig,
     build,
     uses_models=True,
     inputs=inputs,
     requires=lambda _: REQUIRED,
-    roles=roles_of,
+    roles=lambda _: tuple(TomRole),
     compatible=Compatibility.ANYBODY,
 )
 

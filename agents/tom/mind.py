@@ -22,8 +22,7 @@ from quorum.agents.prompting.answers import task_value
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, write_blocks
 from quorum.agents.prompting.requests import Asker
-from quorum.agents.prompting.sets import PromptSet
-from quorum.agents.prompting.templates import Templates
+from quorum.agents.prompting.templates import PromptSet, Templates
 from quorum.agents.skills import prompts_of, skills_of
 from quorum.agents.tom.answers import FORMS, TomRole, example_of, read_acts, read_forecasts, read_hypotheses
 from quorum.agents.tom.hypotheses import Act, Partner

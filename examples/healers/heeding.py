@@ -31,8 +31,7 @@ from quorum.agents.skills.crafter.gathering import follow
 from quorum.agents.skills.crafter.hearsay import Assignment, listen
 from quorum.agents.skills.crafter.scene import Scene
 from quorum.agents.skills.crafter.speaker import HOPE
-from quorum.agents.skills.cube.critic import PATIENCE
-from quorum.agents.skills.cube.plans import Wording, block_of, clear
+from quorum.agents.skills.cube.plans import PATIENCE, Wording, block_of, clear
 from quorum.experiments.configuration.providers.config import ProviderConfig
 
 

@@ -12,8 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from maeil.component import Component
 from maeil.user_errors import UserError
-from quorum.agents.prompting.sets import PromptSet
-from quorum.agents.prompting.templates import template_of
+from quorum.agents.prompting.templates import PromptSet, template_of
 from quorum.agents.skills import prompts_of, skills
 from quorum.experiments.common.memory_file import read_memory
 from quorum.experiments.common.run_files import DamagedFile

@@ -20,7 +20,7 @@ from quorum.agents.naive.answers import AnswerTypes, write
 from quorum.agents.naive.prompts import PromptWriter
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.requests import turn_of
-from quorum.agents.prompting.sets import PromptSet
+from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.simulated import SimulatedModel
 from quorum.agents.simulated.reading import read_view
 from quorum.agents.skills import skills_of

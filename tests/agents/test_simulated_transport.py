@@ -22,8 +22,7 @@ from quorum.agents.simulated import SimulatedModel
 from quorum.agents.skills import JointPlanRequest
 from quorum.agents.skills.squeeze import SqueezeBriefing
 from quorum.agents.skills.squeeze.rules import SqueezeSpeaker, share, widest_gap
-from quorum.agents.skills.transport.gates import TransportGates
-from quorum.agents.skills.transport.moves import TransportBriefing, one_step
+from quorum.agents.skills.transport.moves import TransportBriefing, TransportGates, one_step
 from quorum.agents.skills.transport.speaker import TransportSpeaker, choose, known_board
 from tests.agents.naive_team import TOPOLOGIES, config, context, settings, topology, view
 from tests.llamac_env.test_squeeze import world as squeeze

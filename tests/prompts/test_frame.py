@@ -23,7 +23,7 @@ from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.llm.validation import validator_of
 from quorum.agents.naive import render_prompt
 from quorum.agents.naive.answers import AnswerTypes
-from quorum.agents.prompting.sets import PromptSet
+from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.skills import prompts_of, skills_of
 from tests.agents.naive_team import TOPOLOGIES, config, context, cube, prompts, topology, view
 from tests.crafter_env.joined import world as crafter

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from maeil.plans import Task
 from maeil.world import World
 from quorum.agents.coordination.joint import Sight
 from quorum.agents.prompting.examples import Example, example_plan, plain_example
-from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
+from quorum.agents.skills.contract import Briefing, CommandedMind, Gates, WorldSkills
 from quorum.agents.skills.cube.plans import Wording
 from quorum.agents.skills.speaker import Speaker
 
@@ -56,9 +57,10 @@ class CubeSkills(WorldSkills):
 
     def one_team(self, world: World) -> Sequence[Mind]:
         """Return the team of the CUBE page, which delivers one block after the other."""
-        from quorum.agents.skills.cube.heuristic import OneTeamMind
+        from quorum.agents.skills.cube.heuristic import closest
 
-        return [OneTeamMind(Wording.of(world.vocabulary.names)) for _ in world.agents]
+        rule = partial(closest, Wording.of(world.vocabulary.names))
+        return [CommandedMind(rule) for _ in world.agents]
 
     def negotiator(
         self, world: World, noise: float, patience: int, generators: Sequence[np.random.Generator]

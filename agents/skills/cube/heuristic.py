@@ -1,7 +1,7 @@
 """The greedy rules for CUBE: many teams at once, or one block at a time.
 
 `GreedyTeam` works on as many blocks at once as there are agents for, the blocks nearest to the goal first, with just
-enough agents each. `OneTeamMind` is the heuristic of the CUBE page: agents are assigned to the block closest to the
+enough agents each. `closest` is the heuristic of the CUBE page: agents are assigned to the block closest to the
 goal and carry out `move_to_block`, `rendezvous` and `push_block` until it is delivered. How many are assigned the page
 leaves open. Here all are: those over and above the weight line up behind the others and push too, so that nobody is
 left to stand in the way. Neither rule optimises paths or plans for congestion.
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 
 from cube_env import SymbolicObservation
-from maeil.mind import Thought, View
+from maeil.mind import View
 from maeil.plans import Plan, PlanStatus
 from quorum.agents.skills.contract import CommandedMind
 from quorum.agents.skills.cube.plans import CUBE, Wording, way
@@ -82,18 +82,11 @@ class GreedyTeam:
             self._block_of[agent] = nearest.id
 
 
-class OneTeamMind:
-    """The mind of one agent. It keeps nothing: the block that is being pushed stays the closest until it is delivered.
+def closest(wording: Wording, view: View) -> Plan:
+    """Return the plan of one who works on the block that is closest to the goal; of several, on that of the lowest id.
 
-    Args:
-        wording: of its plans.
+    Nothing is kept: the block that is being pushed stays the closest until it is delivered.
     """
-
-    def __init__(self, wording: Wording) -> None:
-        self._wording = wording
-
-    async def think(self, view: View) -> Thought:
-        """Work on the block that is closest to the goal; of several, on the one with the lowest id."""
-        assert isinstance(view.observation, SymbolicObservation)
-        block = min(view.observation.blocks, key=lambda block: (block.distance, block.id))
-        return Thought(self._wording.delivery(block, f"of all blocks, block {block.id} is the closest to the goal"))
+    assert isinstance(view.observation, SymbolicObservation)
+    block = min(view.observation.blocks, key=lambda block: (block.distance, block.id))
+    return wording.delivery(block, f"of all blocks, block {block.id} is the closest to the goal")

@@ -27,6 +27,9 @@ from maeil.plans import Plan, PlanStatus, Task
 SIDES = 6
 """Sides of the grid: the steps after which an action that names no timeout gives up."""
 
+PATIENCE = 20
+"""Steps that it waits for the others of a team, as the negotiator does by default."""
+
 TRIES = 3
 """Steps after which an attempt gives up on a block that does not move."""
 

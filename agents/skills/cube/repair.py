@@ -33,8 +33,7 @@ from maeil.extensions.repair.rules import Advice, Moment, RepairRules, Violation
 from maeil.plans import Plan, Task
 from maeil.tasks import Constraint
 from maeil.world import World
-from quorum.agents.skills.cube.critic import PATIENCE
-from quorum.agents.skills.cube.plans import SIDES, STEP, Wording, clear, manhattan
+from quorum.agents.skills.cube.plans import PATIENCE, SIDES, STEP, Wording, clear, manhattan
 from quorum.agents.skills.cube.pushes import Board, Key, jobs
 
 TOLERANCE = 1

@@ -3,19 +3,22 @@
 As long as it has heard nothing and said nothing, it takes what is nearest and waits for nobody, so that a team
 without talk double-books. With what it hears it does what a negotiator would do: it forms teams, meets, and follows
 orders. Where its turn has feedback, that says where agents are lacking, and how many a push takes. As a planner of
-joint plans it forms the teams of all agents that it is asked about: `critic.py`.
+joint plans it forms the teams of all agents that it is asked about: whole teams, and the others where they are needed
+next.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import orjson
 
 from cube_env import (
+    Cell,
+    Direction,
     Idle,
     Move,
     MoveToBlock,
@@ -35,9 +38,9 @@ from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan, Task
 from maeil.tasks import OpenTask
-from quorum.agents.skills.cube.critic import PATIENCE, joint_plan
 from quorum.agents.skills.cube.negotiator import Negotiator, claimed_blocks, deliveries, recall, write_claim
-from quorum.agents.skills.cube.plans import CUBE, IN_VAIN, Wording, block_of, clear, delivery_of, seen, way
+from quorum.agents.skills.cube.plans import CUBE, IN_VAIN, PATIENCE, Wording, block_of, clear, delivery_of, seen, way
+from quorum.agents.skills.cube.pushes import Board
 from quorum.agents.skills.speaker import JointPlanRequest, Prospect, Speaker, overheard
 
 
@@ -80,6 +83,9 @@ def lone_choice(view: View, observation: SymbolicObservation) -> SymbolicBlock:
 OFFERED = 2
 """Blocks that an agent offers to push, the nearest."""
 
+
+DELIVER, STAND_BY = "deliver", "stand_by"
+"""Kinds of tasks: to push a block to the goal, and to be at one before its turn comes."""
 
 PATIENCES = (3, PATIENCE)
 """Steps that drafts of plans wait for the others of a team."""
@@ -217,3 +223,172 @@ def _block(view: View, observation: SymbolicObservation, decision: Plan | Resume
     """The block that a decision is about."""
     task = decision.task if isinstance(decision, Plan) else view.plan.task if view.plan is not None else None
     return next(block for block in observation.blocks if block.id == block_of(task))
+
+
+def joint_plan(board: SymbolicObservation, request: JointPlanRequest, wording: Wording) -> dict[int, Plan]:
+    """Make a joint plan: `quorum.agents.skills.Speaker.propose`.
+
+    Each block with a clear way gets its nearest agents, as many as it lacks, or none: the exploiter begins with the
+    block that its team reaches soonest, the explorer with the heaviest. Of those left over, who stands ahead of a push
+    makes way; the next go where a team is to be later; and who is needed nowhere joins the nearest team. What is drawn
+    at random is a block with a clear way.
+
+    Args:
+        board: the state.
+        request: what is asked.
+        wording: of the plans.
+    """
+    staffing = _Staffing(board, request, wording)
+    staffing.open_faces()
+    staffing.form_teams()
+    staffing.make_way()
+    staffing.stand_by()
+    staffing.join()
+    blocks = clear(board)
+    for agent in request.drawn_at_random():
+        staffing.plans[agent] = wording.delivery(blocks[request.rng.integers(len(blocks))], "at random", PATIENCE)
+    return staffing.plans
+
+
+class _Staffing:
+    """Who does what: the agents that are still free, the plans of the others.
+
+    Args:
+        board: the state.
+        request: what is asked.
+        wording: of the plans.
+    """
+
+    def __init__(self, board: SymbolicObservation, request: JointPlanRequest, wording: Wording) -> None:
+        self.plans: dict[int, Plan] = {}
+        self._wording = wording
+        self._board = board
+        self._role = request.role
+        self._refused = request.refused
+        self._shut: set[int] = set()
+        self._ground = Board(board)
+        self._free = list(request.asked)
+        tasks = {agent: Task(**plan["task"]) for agent, plan in request.running.items() if "task" in plan}
+        self._pushing: dict[int | None, list[int]] = defaultdict(list)
+        for agent, task in tasks.items():
+            if task.kind == DELIVER:
+                self._pushing[block_of(task)].append(agent)
+        self._waiting = Counter(block_of(task) for task in tasks.values() if task.kind == STAND_BY)
+
+    def open_faces(self) -> None:
+        """Have one leave of those who shut off free cells at a face; its block has to wait for that."""
+        for block in clear(self._board):
+            gap = self._shut_off(block)
+            if gap is not None:
+                self._shut.add(block.id)
+                rows = [row for row, _ in block.faces.left.taken]
+                ends = {(row, block.col - 1): abs(row - gap) for row in (min(rows), max(rows))}
+                leaving = [agent for agent in self._free if self._board.agents[agent] in ends]
+                if leaving:
+                    self._leave(min(leaving, key=lambda agent: ends[self._board.agents[agent]]), block)
+
+    def form_teams(self) -> None:
+        """Find teams for blocks, one after the other, until no block can have a whole one.
+
+        A block that agents are on their way to stand by at waits for them: they are part of its team.
+        """
+        short = [block for block in clear(self._board) if block.id not in self._shut and not self._waiting[block.id]]
+        while short := [block for block in short if 0 < self._lacking(block) <= len(self._free)]:
+            block = min(short, key=self._rank)
+            team = self._nearest(block, self._lacking(block))
+            self._deliver(team, block, f"the {self._role} forms whole teams")
+
+    def make_way(self) -> None:
+        """Have those who stand ahead of a push leave its rows."""
+        for agent in tuple(self._free):
+            row, col = self._board.agents[agent]
+            for block in clear(self._board):
+                ahead = block.row <= row < block.row + block.weight and block.col < col
+                if ahead and not self._lacking(block):
+                    self._leave(agent, block)
+                    break
+
+    def stand_by(self) -> None:
+        """Send agents to the blocks that lack some, the next ones first: the nearest agents, as many as lack.
+
+        Where a face has pockets, those who come one by one would shut out the rest; a team goes there together.
+        """
+        blocks = (block for block in self._board.blocks if not any(map(self._is_pocket, _face(block))))
+        for block in sorted(blocks, key=lambda block: (len(block.ahead), block.distance, block.id)):
+            team = self._nearest(block, max(self._lacking(block) - self._waiting[block.id], 0))
+            self._take(team)
+            for agent in team:
+                if way(self._board.agents[agent], block) > 0:
+                    task = Task(STAND_BY, f"block_{block.id}")
+                    self.plans[agent] = Plan((self._wording.approach(block),), task, "for later")
+
+    def join(self) -> None:
+        """Have those who are needed nowhere push too, where it is nearest: they are in nobody's way there."""
+        staffed = [block for block in clear(self._board) if not self._lacking(block)]
+        for agent in tuple(self._free) if staffed else ():
+            block = min(staffed, key=lambda block: (way(self._board.agents[agent], block), block.id))
+            self._deliver([agent], block, "one more hand")
+
+    def _deliver(self, team: list[int], block: SymbolicBlock, rationale: str) -> None:
+        self._take(team)
+        self._pushing[block.id] += team
+        # So patient that the first to come is still there when the last one comes, who may be under way already. Blocks
+        # can make ways longer than they look: those whose plan was refused wait as long as they may.
+        refused = self._refused.intersection(self._pushing[block.id])
+        patience = None if refused else PATIENCE + self._way(self._pushing[block.id], block)
+        self.plans |= {agent: self._wording.delivery(block, rationale, patience) for agent in team}
+
+    def _leave(self, agent: int, block: SymbolicBlock) -> None:
+        """Move an agent out of the rows of a block, the shorter way that is on the grid."""
+        row = self._board.agents[agent][0]
+        above, below = row - block.row + 1, block.row + block.weight - row
+        up = row - above >= 0 and (above <= below or row + below >= self._board.side)
+        self._take([agent])
+        move = Move(direction=Direction.up, steps=above) if up else Move(direction=Direction.down, steps=below)
+        self.plans[agent] = Plan((move,), None, f"make way for block {block.id}")
+
+    def _is_pocket(self, cell: Cell) -> bool:
+        """Whether a wall or a block is behind a cell of a left face, so that it is reached along the face alone."""
+        return not self._ground.is_free((cell[0], cell[1] - 1))
+
+    def _shut_off(self, block: SymbolicBlock) -> int | None:
+        """The row of a free pocket of a left face that agents of the face shut off from the rest of the board."""
+        free, taken = set(block.faces.left.free), set(block.faces.left.taken)
+        for row, col in sorted(free):
+            first, last = row, row
+            while (first - 1, col) in free:
+                first -= 1
+            while (last + 1, col) in free:
+                last += 1
+            run = [(one, col) for one in range(first, last + 1)]
+            ends = ((first - 1, col), (last + 1, col))
+            shut = all(end in taken or not self._ground.is_free(end) for end in ends) and any(
+                end in taken for end in ends
+            )
+            if shut and all(map(self._is_pocket, run)):
+                return row
+        return None
+
+    def _rank(self, block: SymbolicBlock) -> tuple[int, int, int]:
+        """Place of a block in the order in which a critic forms teams."""
+        if self._role == "explorer":
+            return -block.weight, block.distance, block.id
+        return self._way(self._nearest(block, self._lacking(block)), block), block.distance, block.id
+
+    def _lacking(self, block: SymbolicBlock) -> int:
+        return max(block.weight - len(self._pushing[block.id]), 0)
+
+    def _way(self, team: Iterable[int], block: SymbolicBlock) -> int:
+        return max((way(self._board.agents[agent], block) for agent in team), default=0)
+
+    def _nearest(self, block: SymbolicBlock, number: int) -> list[int]:
+        return sorted(self._free, key=lambda agent: (way(self._board.agents[agent], block), agent))[:number]
+
+    def _take(self, agents: Iterable[int]) -> None:
+        taken = set(agents)
+        self._free = [agent for agent in self._free if agent not in taken]
+
+
+def _face(block: SymbolicBlock) -> tuple[Cell, ...]:
+    """The cells of a block's left face, whoever is there."""
+    return *block.faces.left.free, *block.faces.left.taken

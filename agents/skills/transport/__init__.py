@@ -26,7 +26,7 @@ class TransportSkills(WorldSkills):
 
     def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:  # noqa: ARG002
         """Return the rules of moves that go together and bring boxes nearer."""
-        from quorum.agents.skills.transport.gates import TransportGates
+        from quorum.agents.skills.transport.moves import TransportGates
 
         return TransportGates()
 

@@ -14,8 +14,7 @@ from llamac_env.transport.observation import Frame
 from maeil import Plan, SymbolicAction
 from maeil.tasks import Constraint
 from quorum.agents.coordination.joint import Fault, Joint, Sight
-from quorum.agents.skills.transport.gates import TransportGates
-from quorum.agents.skills.transport.moves import TransportBriefing, one_step, plan_of
+from quorum.agents.skills.transport.moves import TransportBriefing, TransportGates, one_step, plan_of
 from tests.llamac_env.boards import SHAPES, board, drawn, grid
 
 GATES = TransportGates()

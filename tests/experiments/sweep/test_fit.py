@@ -12,7 +12,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.sweep.fit.edge_logits import EdgeLogits
 from quorum.experiments.sweep.fit.fitting import FitRequest, Fitted, fit_topology
 from quorum.experiments.verbs.app import app
-from quorum.topologies.learned import LearnedConfig
+from quorum.topologies.graph import LearnedConfig
 
 WORDS = ("n=2", "agents=negotiator", "max_steps=4", "engine.workers=1")
 
