@@ -89,6 +89,7 @@ def test_money_that_one_call_does_not_tell_is_unknown_and_not_nothing(unknown):
 
 def test_latency_is_that_of_the_calls_that_tell_it():
     assert metrics({"seconds": 3.0}, {})["model.latency_median_seconds"] == 3.0
+    assert metrics(*({"seconds": s} for s in (4.0, 1.0, 2.0, 3.0)))["model.latency_median_seconds"] == 2.5
     assert metrics({})["model.latency_median_seconds"] is None
     assert metrics({"seconds": 3.0}, {"seconds": 0.001, "cache_hit": True})["model.latency_median_seconds"] == 3.0
 

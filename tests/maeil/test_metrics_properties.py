@@ -16,7 +16,6 @@ from maeil.errors import MetricError
 from maeil.messages import Draft
 from maeil.metrics import METRICS, compute_metrics, metric, reproducible
 from maeil.metrics.costs import costs_per_agent, costs_per_message
-from maeil.metrics.statistics import quantile
 from maeil.mind import Act
 from maeil.tasks import CapabilityChange
 from maeil.trace import Stamped, Trace
@@ -224,13 +223,6 @@ def test_what_metrics_share_is_derived_once_and_for_that_trace_alone():
     assert number(one) == number(one) == len(one.events)
     assert number(other) == len(other.events)
     assert derived == [one, other]
-
-
-def test_quantiles_are_interpolated():
-    assert quantile([], 0.5) is None
-    assert quantile([3.0], 0.95) == 3.0
-    assert quantile([4.0, 1.0, 2.0, 3.0], 0.5) == 2.5
-    assert quantile([0.0, 10.0], 0.95) == 9.5
 
 
 @pytest.mark.claims

@@ -30,7 +30,7 @@ from tests.experiments.sweep.conftest import leftovers
 from tests.loopback import Addresses, Batches
 from tests.serving import served
 
-BY_BATCH = ("engine.batch=true", "engine.batch_wait=1", "engine.batch_poll=0.05")
+BY_BATCH = ("engine.batch=true", "engine.batch_wait=1", "engine.batch_poll=0.1")
 PLAIN = ("engine.workers=1",)
 TEAM = ("agents=naive", "n=2", "max_steps=4")
 
