@@ -22,6 +22,17 @@ _SHOWN = 60
 """Characters of a value that a message shows, at most."""
 
 
+def wrong_answer(function: Callable[..., Any], found: str, what: str) -> ContractError:
+    """Return the error that a function of a component gave something else than its contract says.
+
+    Args:
+        function: it.
+        found: what it gave, in words.
+        what: what it must give, in words.
+    """
+    return ContractError(f"{name_of(function)}() returned {found}; it must return {what}", function)
+
+
 def check_type(value: object, wanted: type[T], function: Callable[..., Any], what: str) -> T:
     """Return what a function of a component gave, which has the type that its contract says.
 
@@ -36,7 +47,7 @@ def check_type(value: object, wanted: type[T], function: Callable[..., Any], wha
     """
     if isinstance(value, wanted):
         return value
-    raise ContractError(f"{name_of(function)}() returned {described(value)}; it must return {what}", function)
+    raise wrong_answer(function, described(value), what)
 
 
 def check_items(values: object, wanted: type[T], function: Callable[..., Any], what: str) -> Sequence[T]:
@@ -52,11 +63,10 @@ def check_items(values: object, wanted: type[T], function: Callable[..., Any], w
         ContractError: it is no list or tuple, or one in it has another type.
     """
     if not isinstance(values, list | tuple):
-        raise ContractError(f"{name_of(function)}() returned {described(values)}; it must return {what}", function)
+        raise wrong_answer(function, described(values), what)
     for value in values:
         if not isinstance(value, wanted):
-            found = f"{described(value)} in a {type(values).__name__}"
-            raise ContractError(f"{name_of(function)}() returned {found}; it must return {what}", function)
+            raise wrong_answer(function, f"{described(value)} in a {type(values).__name__}", what)
     return values
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from maeil.actions import ActionStatus
-from maeil.contracts import MAPPING, check_items, check_type, described, name_of
+from maeil.contracts import MAPPING, check_items, check_type, described, name_of, wrong_answer
 from maeil.errors import ContractError
 from maeil.plans import PlanStatus, Task
 from maeil.stages import Stage, Trigger
@@ -79,12 +79,8 @@ class PlanExecution:
         self._team.record_action(plan, "started")
         controller = self._world.start_action(agent.index, plan.plan.actions[plan.index])
         if not all(hasattr(controller, name) for name in ("status", "act", "close")):
-            start = self._world.start_action
-            raise ContractError(
-                f"{name_of(start)}() returned {described(controller)}; it must return a maeil.Controller, which has "
-                "status(), act() and close()",
-                start,
-            )
+            wanted = "a maeil.Controller, which has status(), act() and close()"
+            raise wrong_answer(self._world.start_action, described(controller), wanted)
         agent.controller = controller
 
     def _end(self, agent: Participant, end: ActionEnd) -> None:

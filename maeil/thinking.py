@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from maeil.calls import Call, Ledger, entered_in
-from maeil.contracts import check_awaitable, described, name_of
-from maeil.errors import ContractError, EpisodeStop, LimitReached
+from maeil.contracts import check_awaitable, described, wrong_answer
+from maeil.errors import EpisodeStop, LimitReached
 from maeil.mind import Mind, Observation, Thought, Turn, View
 from maeil.team import Participant
 from maeil.trace.events import CUT_SHORT
@@ -146,9 +146,5 @@ def observation_of(participant: Participant, world: World) -> Observation:
     observe = world.observe if participant.embodied else world.global_observation
     found = world.observe(participant.index) if participant.embodied else world.global_observation()
     if not hasattr(found, "text"):
-        raise ContractError(
-            f"{name_of(observe)}() returned {described(found)}; "
-            "it must return an observation, which has a method text()",
-            observe,
-        )
+        raise wrong_answer(observe, described(found), "an observation, which has a method text()")
     return found

@@ -18,7 +18,7 @@ import orjson
 
 from maeil.actions import Vocabulary
 from maeil.extensions.describe.descriptors import Need
-from maeil.extensions.repair.rules import Advice, JudgedPlan, Notice, Violation
+from maeil.extensions.repair.rules import Advice, Notice, Violation
 from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, Note, Observation, PlanView, Resume, Thought, Turn, View
 from maeil.names import unfold_names
@@ -195,16 +195,16 @@ def _notice(data: Mapping[str, Any], index: Mapping[str, int], vocabulary: Vocab
         task, constraint = Task(**shown["task"]), Constraint(shown["constraint"])
         return Violation(task, constraint, agents(shown["agents"]), shown["expected"], shown["needed"])
 
-    def judged(name: str, shown: Mapping[str, Any]) -> JudgedPlan:
+    def judged(shown: Mapping[str, Any]) -> PlanView:
         task = Task(**shown["task"]) if shown["task"] is not None else None
-        return JudgedPlan(index[name], "", task, tuple(shown["actions"]), shown["actions_done"])
+        return PlanView("", task, tuple(shown["actions"]), shown["actions_done"], PlanStatus.COMMITTED)
 
     advice = None
     if (shown := data.get("advice")) is not None:
         advice = Advice(Task(**shown["task"]), {index[name]: advised(plan) for name, plan in shown["plans"].items()})
     return Notice(
         tuple(map(failure, data["failures"])),
-        tuple(judged(name, shown) for name, shown in data["plans"].items()),
+        {index[name]: judged(shown) for name, shown in data["plans"].items()},
         agents(data["channel"]),
         data["plan_anew"],
         advice,

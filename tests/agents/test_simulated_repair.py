@@ -11,7 +11,7 @@ import pytest
 
 from maeil import Act, Plan, Resume, Task, Thought, View
 from maeil.extensions.repair.gate import repair_note
-from maeil.extensions.repair.rules import Advice, JudgedPlan, Notice, Violation
+from maeil.extensions.repair.rules import Advice, Notice, Violation
 from maeil.messages import Message, MessageKind
 from maeil.mind import PlanView
 from maeil.plans import PlanStatus
@@ -43,7 +43,10 @@ def notice(
     advice = Advice(TASK, dict.fromkeys(advised, CUBE.delivery(block, "as advised", 9))) if advised else None
     return Notice(
         (Violation(TASK, Constraint.TEMPORAL, failing, 1, 3),),
-        (JudgedPlan(0, "", TASK, ACTIONS, 0), JudgedPlan(2, "", None, (), 1)),
+        {
+            0: PlanView("", TASK, ACTIONS, 0, PlanStatus.COMMITTED),
+            2: PlanView("", None, (), 1, PlanStatus.COMMITTED),
+        },
         (0, 2),
         replan,
         advice,

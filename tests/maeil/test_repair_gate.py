@@ -93,7 +93,11 @@ def test_each_states_its_intention_in_order_then_all_plan_again_and_the_world_st
     assert [m.content for m in minds[2].views[1].unread] == ["agent_0 walks"], "the second has heard the first"
     assert [m.content for m in minds[0].views[2].unread] == ["agent_2 walks"]
     (notice,) = minds[0].views[1].noted("repair")
-    assert (notice.channel, notice.replan, [one.plan for one in notice.plans]) == ((0, 2), True, ["P0.1", "P2.1"])
+    assert (notice.channel, notice.replan, [one.id for one in notice.plans.values()]) == (
+        (0, 2),
+        True,
+        ["P0.1", "P2.1"],
+    )
     assert not minds[1].views[1].notes, "who is not concerned is not asked"
     assert events(found, RepairEnded)[0].replaced == ["P0.1", "P2.1"]
 

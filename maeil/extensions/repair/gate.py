@@ -8,7 +8,7 @@ the environment stands still while those concerned see the failures, talk, and p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,7 +18,7 @@ from maeil.component import Component
 from maeil.extension import Extension, ExtensionConfig, ExtensionContext
 from maeil.extensions.repair.events import RepairChecked, RepairEnded, RepairStarted
 from maeil.extensions.repair.rollout import roll_out
-from maeil.extensions.repair.rules import REPAIR_WORDS, Advice, JudgedPlan, Moment, Notice, RepairRules, Violation
+from maeil.extensions.repair.rules import REPAIR_WORDS, Advice, Moment, Notice, RepairRules, Violation
 from maeil.mind import Act, Note, Turn
 from maeil.names import fold_names
 from maeil.plans import LivePlan, PlanStatus, Task
@@ -192,17 +192,10 @@ class Repair(Extension):
     def _notice(
         self, moment: Moment, failures: Sequence[Violation], concerned: tuple[int, ...], advice: Advice | None
     ) -> Notice:
-        plans = tuple(
-            JudgedPlan(
-                plan.agent,
-                plan.id,
-                moment.tasks.get(plan.agent),
-                tuple(str(action) for action in plan.plan.actions),
-                plan.index,
-            )
-            for plan in moment.plans
-            if plan.agent in concerned
-        )
+        views = {agent.index: agent.plan_view() for agent in self.episode.team.agents if agent.index in concerned}
+        plans = {
+            agent: replace(view, task=moment.tasks.get(agent)) for agent, view in views.items() if view is not None
+        }
         return Notice(tuple(failures), plans, concerned, self._settings.mode == "channel", advice)
 
     def _written_advice(self, advice: Advice | None) -> Mapping[str, Any] | None:
@@ -287,8 +280,8 @@ def _shown(notice: Notice, names: Sequence[str]) -> dict[str, object]:
             for failure in notice.failures
         ],
         "plans": {
-            names[judged.agent]: {"task": _written(judged.task), "actions": judged.actions, "actions_done": judged.done}
-            for judged in notice.plans
+            names[agent]: {"task": _written(plan.task), "actions": plan.actions, "actions_done": plan.done}
+            for agent, plan in notice.plans.items()
         },
         "channel": named(notice.channel),
         "plan_anew": notice.replan,

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from maeil.mind import PlanView
 from maeil.plans import LivePlan, Plan, Task
 from maeil.tasks import Constraint, TaskState
 from maeil.world import Controller, World
@@ -40,25 +41,6 @@ class Violation:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedPlan:
-    """A committed plan as it was judged.
-
-    Attributes:
-        agent: whose plan it is.
-        plan: its id.
-        task: the task of the world that it serves; None where it serves none.
-        actions: its actions as text, in order.
-        done: how many of them have succeeded.
-    """
-
-    agent: int
-    plan: str
-    task: Task | None
-    actions: tuple[str, ...]
-    done: int
-
-
-@dataclass(frozen=True, slots=True)
 class Advice:
     """An assignment that would satisfy the constraints, as far as the rules of the world can tell.
 
@@ -82,14 +64,15 @@ class Notice:
 
     Attributes:
         failures: the constraints that are expected to be violated.
-        plans: the plans of those concerned, as they were judged.
+        plans: the plans of those concerned as they were judged, by agent, each with the task of the world that it
+            serves.
         channel: who takes part, ascending.
         replan: whether each must commit a new plan; otherwise it may resume the one that it has.
         advice: an assignment; None where there is none, or none is to be shown.
     """
 
     failures: tuple[Violation, ...]
-    plans: tuple[JudgedPlan, ...]
+    plans: Mapping[int, PlanView]
     channel: tuple[int, ...]
     replan: bool
     advice: Advice | None = None
