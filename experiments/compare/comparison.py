@@ -16,8 +16,7 @@ from quorum.experiments.compare.differences import Difference, Pairing, differen
 from quorum.experiments.compare.families import Family, is_family, refuse_unpaired, with_stand_ins
 from quorum.experiments.compare.groups import Curve, Group, curve
 from quorum.experiments.compare.pooling import Pool, pool, refuse_mixed_inputs, refuse_mixed_versions
-from quorum.experiments.compare.statistics import Estimate
-from quorum.experiments.compare.statistics.aggregates import STATISTICS, Name
+from quorum.experiments.compare.statistics.intervals import STATISTICS, Estimate, Name
 from quorum.experiments.results import Results, Row
 from quorum.experiments.results.rows import CHANGE, NO_CHANGE, Scalar
 from quorum.experiments.results.sweep_file import Published

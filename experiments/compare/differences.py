@@ -10,16 +10,8 @@ from statistics import fmean
 import numpy as np
 
 from maeil.metrics import Metric
-from quorum.experiments.compare.statistics import (
-    Estimate,
-    estimate,
-    holm,
-    share_greater,
-    sign_flip_interval,
-    sign_flip_test,
-    smallest_p,
-)
-from quorum.experiments.compare.statistics.aggregates import Floats
+from quorum.experiments.compare.statistics.flips import holm, sign_flip_interval, sign_flip_test, smallest_p
+from quorum.experiments.compare.statistics.intervals import Estimate, Floats, estimate, share_greater
 from quorum.experiments.results.rows import Scalar
 
 Cell = tuple[Scalar, ...]

@@ -17,7 +17,7 @@ from quorum.experiments.compare import formats
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.formats import Table
 from quorum.experiments.compare.groups import Group
-from quorum.experiments.compare.statistics import STATISTICS, Estimate
+from quorum.experiments.compare.statistics.intervals import STATISTICS, Estimate
 from quorum.experiments.compare.tables import runs_table
 from quorum.experiments.results.results_folder import csv_text
 from quorum.experiments.results.rows import Scalar

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.factors import value_of, varies, written
 from quorum.experiments.compare.families import Beginning, beginning
-from quorum.experiments.compare.statistics import smallest_p
+from quorum.experiments.compare.statistics.flips import smallest_p
 from quorum.experiments.compare.tables import SIMULATED, baseline_label, failure_rate, heading
 from quorum.experiments.results import Row
 from quorum.experiments.results.rows import NO_CHANGE

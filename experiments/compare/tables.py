@@ -15,7 +15,7 @@ from quorum.experiments.compare.differences import Difference
 from quorum.experiments.compare.factors import NONE, short, value_of, written
 from quorum.experiments.compare.formats import ARROWS, Table
 from quorum.experiments.compare.metrics import arrow
-from quorum.experiments.compare.statistics import Estimate
+from quorum.experiments.compare.statistics.intervals import Estimate
 from quorum.experiments.results import Row
 from quorum.experiments.results.rows import NO_CHANGE, Scalar
 from quorum.experiments.results.sweep_file import Published, Value

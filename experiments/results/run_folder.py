@@ -352,20 +352,16 @@ def _parsed(files: RunFiles, name: str, lines: Iterator[bytes]) -> Trace:
 
 
 def providers_of(configuration: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the providers of all models of a configuration, each once; it may be untrusted, or of any version."""
+    """Return the providers of all models of a configuration, each once; it may be untrusted, or of any version.
+
+    A fallback is named where it has answered.
+    """
     llm = configuration.get("llm")
     if not isinstance(llm, Mapping):
         return ()
-    return tuple(dict.fromkeys(_name({**llm, **own}) for own in ({}, *_own(llm))))
-
-
-def _own(llm: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield what differs of the models of agents and roles; a fallback is named where it has answered."""
-    for group in ("agents", "roles"):
-        found = llm.get(group)
-        for own in found.values() if isinstance(found, Mapping) else ():
-            if isinstance(own, Mapping):
-                yield own
+    groups = [found for found in (llm.get("agents"), llm.get("roles")) if isinstance(found, Mapping)]
+    own = [values for group in groups for values in group.values() if isinstance(values, Mapping)]
+    return tuple(dict.fromkeys(_name({**llm, **values}) for values in ({}, *own)))
 
 
 def _name(values: Mapping[str, Any]) -> str:

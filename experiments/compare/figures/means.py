@@ -19,7 +19,7 @@ from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.figures import style
 from quorum.experiments.compare.figures.registry import Drawing, figure
 from quorum.experiments.compare.metrics import RADARS, arrow
-from quorum.experiments.compare.statistics.aggregates import Floats
+from quorum.experiments.compare.statistics.intervals import Floats
 from quorum.experiments.compare.tables import level_label
 from quorum.experiments.results.rows import Scalar
 

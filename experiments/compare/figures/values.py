@@ -20,7 +20,7 @@ from quorum.experiments.compare.figures import style
 from quorum.experiments.compare.figures.registry import Drawing, figure
 from quorum.experiments.compare.formats import ARROWS
 from quorum.experiments.compare.metrics import arrow
-from quorum.experiments.compare.statistics import Estimate
+from quorum.experiments.compare.statistics.intervals import Estimate
 from quorum.experiments.compare.tables import STATISTIC_NAMES, baseline_label, level_label
 from quorum.experiments.results.rows import Scalar
 from quorum.experiments.results.sweep_file import Published, Value

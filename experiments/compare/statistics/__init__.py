@@ -2,28 +2,11 @@
 
 | what | where | source |
 |---|---|---|
-| a board counts once, however many runs meet it | `aggregates` | Miller 2024, Adding Error Bars to Evals |
-| interquartile mean, probability of improvement | `aggregates` | Agarwal et al. 2021, Deep Reinforcement Learning at the Edge of the Statistical Precipice |
+| a board counts once, however many runs meet it | `intervals` | Miller 2024, Adding Error Bars to Evals |
+| interquartile mean, probability of improvement | `intervals` | Agarwal et al. 2021, Deep Reinforcement Learning at the Edge of the Statistical Precipice |
 | interval of a mean, of a median | `intervals` | DiCiccio and Efron 1992; Hesterberg 2015; Conover 1999 |
 | interval of a mean of shares | `bounded` | Gaffke 2005; Learned-Miller and Thomas 2019; of zeros and ones Clopper and Pearson 1934 |
 | interval of an interquartile mean | `intervals` | Efron 1987, Better Bootstrap Confidence Intervals |
 | test and interval of paired differences | `flips` | Fisher 1935, The Design of Experiments; Hartigan 1969; Phipson and Smyth 2010 |
 | many comparisons | `flips` | Holm 1979; Tarone 1990 |
 """  # noqa: E501 - a table
-
-from quorum.experiments.compare.statistics.aggregates import STATISTICS, Statistic, interquartile_mean, share_greater
-from quorum.experiments.compare.statistics.flips import holm, sign_flip_interval, sign_flip_test, smallest_p
-from quorum.experiments.compare.statistics.intervals import Estimate, estimate
-
-__all__ = [
-    "STATISTICS",
-    "Estimate",
-    "Statistic",
-    "estimate",
-    "holm",
-    "interquartile_mean",
-    "share_greater",
-    "sign_flip_interval",
-    "sign_flip_test",
-    "smallest_p",
-]

@@ -25,8 +25,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from quorum.experiments.compare.statistics.aggregates import Floats
-
+Floats = NDArray[np.float64]
 _NORMAL = NormalDist()
 _STEP = 0.1
 """Of the trapezoidal rule, where the line is run through as the hyperbolic sine of the variable of integration."""

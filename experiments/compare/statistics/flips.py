@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from quorum.experiments.compare.statistics.aggregates import Floats, agree
+from quorum.experiments.compare.statistics.intervals import Floats, agree, binomial_cdf
 
 EXACT = 14
 """Most boards that differ with which all sets of them are gone through: 2 ** 14."""
@@ -131,10 +131,8 @@ def _summed(changed: Floats, columns: Iterable[NDArray[np.integer]]) -> tuple[Fl
 def _binomial_quantiles(trials: int, most: int) -> NDArray[np.int64]:
     """Return numbers of heads of so many coins that stand for their distribution: all outcomes, or `most` quantiles."""
     number = min(2 ** min(trials, EXACT), most)
-    heads = np.arange(1, trials + 1)
-    logarithms = np.concatenate([[0.0], np.cumsum(np.log((trials + 1 - heads) / heads))]) - trials * math.log(2)
     quantiles = (np.arange(number) + 0.5) / number
-    return np.asarray(np.searchsorted(np.cumsum(np.exp(logarithms)), quantiles), dtype=np.int64)
+    return np.asarray(np.searchsorted(binomial_cdf(trials), quantiles), dtype=np.int64)
 
 
 def holm(p_values: Sequence[float], smallest: Sequence[float] | None = None) -> list[float]:

@@ -15,7 +15,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.compare import Comparison, Question, compare
 from quorum.experiments.compare.files import as_json
 from quorum.experiments.compare.notes import notes
-from quorum.experiments.compare.statistics import Estimate
+from quorum.experiments.compare.statistics.intervals import Estimate
 from quorum.experiments.compare.tables import SIMULATED, decimals, interval, p_value, tables
 from quorum.experiments.results import read_results
 from tests.experiments.folders import VERSIONS, outcome, write_plan, write_run

@@ -22,7 +22,7 @@ from quorum.experiments.compare.findings import findings
 from quorum.experiments.compare.formats import tables_as_latex
 from quorum.experiments.compare.notes import notes
 from quorum.experiments.compare.report import page
-from quorum.experiments.compare.statistics import sign_flip_interval
+from quorum.experiments.compare.statistics.flips import sign_flip_interval
 from quorum.experiments.compare.tables import tables
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell

@@ -13,7 +13,7 @@ from quorum.experiments.compare import FIRST, Comparison, Question, compare
 from quorum.experiments.compare.differences import Difference
 from quorum.experiments.compare.figures import FIGURES, style
 from quorum.experiments.compare.findings import boards_needed, constant, findings
-from quorum.experiments.compare.statistics import Estimate
+from quorum.experiments.compare.statistics.intervals import Estimate
 from quorum.experiments.results import read_results
 from tests.experiments.folders import outcome, write_run
 

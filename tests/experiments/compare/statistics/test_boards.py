@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from quorum.experiments.compare.statistics import estimate
+from quorum.experiments.compare.statistics.intervals import estimate
 
 RUNS = st.lists(st.tuples(st.floats(-9, 9), st.integers(0, 7), st.integers(0, 2)), min_size=1, max_size=30)
 """Value, board and stratum of each run."""

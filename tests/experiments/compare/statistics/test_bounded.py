@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from quorum.experiments.compare.statistics import estimate
 from quorum.experiments.compare.statistics.bounded import bounded_mean_interval
+from quorum.experiments.compare.statistics.intervals import estimate
 
 SHARES = st.lists(st.sampled_from([0.0, 0.1, 1 / 3, 0.5, 2 / 3, 0.99, 1.0]) | st.floats(0, 1), min_size=1, max_size=25)
 

@@ -10,7 +10,8 @@ from scipy import stats
 
 from maeil.metrics import METRICS
 from quorum.experiments.compare.differences import Pairing, differences
-from quorum.experiments.compare.statistics import estimate, sign_flip_interval
+from quorum.experiments.compare.statistics.flips import sign_flip_interval
+from quorum.experiments.compare.statistics.intervals import estimate
 
 pytestmark = pytest.mark.claims
 

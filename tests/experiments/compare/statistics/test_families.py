@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quorum.experiments.compare.statistics import holm, sign_flip_test, smallest_p
+from quorum.experiments.compare.statistics.flips import holm, sign_flip_test, smallest_p
 
 TESTS = st.lists(
     st.integers(1, 12).flatmap(lambda k: st.tuples(st.just(2.0 / 2**k), st.floats(2.0 / 2**k, 1))), max_size=5

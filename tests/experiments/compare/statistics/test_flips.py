@@ -11,8 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from quorum.experiments.compare.statistics import sign_flip_interval, sign_flip_test, smallest_p
-from quorum.experiments.compare.statistics.flips import EXACT
+from quorum.experiments.compare.statistics.flips import EXACT, sign_flip_interval, sign_flip_test, smallest_p
 
 FLOATS = st.floats(-1e3, 1e3).map(lambda value: round(value, 3))
 THIRDS = st.sampled_from([-1.0, -2 / 3, -1 / 3, 0.0, 1 / 3, 2 / 3, 1.0])

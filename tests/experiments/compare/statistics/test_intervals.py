@@ -11,14 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from quorum.experiments.compare.statistics import (
+from quorum.experiments.compare.statistics.flips import sign_flip_interval
+from quorum.experiments.compare.statistics.intervals import (
     STATISTICS,
+    _leave_one_out,
     estimate,
     interquartile_mean,
     share_greater,
-    sign_flip_interval,
+    t_cdf,
+    t_quantile,
 )
-from quorum.experiments.compare.statistics.intervals import _leave_one_out, t_cdf, t_quantile
 
 FLOATS = st.floats(-1e3, 1e3).map(lambda value: round(value, 3))
 SAMPLES = st.lists(FLOATS, min_size=1, max_size=25).map(np.array)
