@@ -94,7 +94,7 @@ def _levels(comparison: Comparison) -> Table:
     places = [decimals(column) for column in zip(*found, strict=True)]
     labels = [level_label(comparison, level) for level in comparison.levels]
     rows = tuple(_row(comparison, *line, places) for line in zip(labels, found, strict=True))
-    header = (_by(comparison), *_sizes(comparison), *map(_with_arrow, comparison.metrics))
+    header = (_by(comparison), *_sizes(comparison), *(metric + arrow(metric) for metric in comparison.metrics))
     name = STATISTIC_NAMES[comparison.statistic]
     return Table(f"{name} by {heading(comparison)}", header, rows, _caption(comparison), name="metrics")
 
@@ -127,7 +127,7 @@ def _bounds(comparison: Comparison) -> Iterator[Table]:
             sizes = (str(shown.runs), str(len(group.left_out)))
             rows.append((*place, *sizes, *(interval(estimate, 3) for estimate in (shown, *bounds))))
         if rows:
-            title = f"{_with_arrow(metric)}: runs that are left out counted as failures and as successes"
+            title = f"{metric}{arrow(metric)}: runs that are left out counted as failures and as successes"
             caption = (
                 "Errors, limits and unfinished runs. Whatever they would have come to, the"
                 f" {STATISTIC_NAMES[comparison.statistic]} of all runs lies between the last two."
@@ -165,7 +165,7 @@ def _differences(comparison: Comparison) -> Iterator[Table]:
         if comparison.design.boards_differ:
             caption += " The levels meet other boards under one seed: the pairs are of seeds only."
         if any(item.differing for item in found):
-            title = f"{_with_arrow(metric)}: {what} {'over' if family else 'from'} {baseline_label(comparison)}"
+            title = f"{metric}{arrow(metric)}: {what} {'over' if family else 'from'} {baseline_label(comparison)}"
             yield Table(title, header, rows, caption, labels=1 + len(across), name=f"{metric} {what}")
 
 
@@ -247,11 +247,7 @@ def p_value(p: float) -> str:
 
 def _title(comparison: Comparison, metric: str) -> str:
     unit = f" ({METRICS[metric].unit})" if METRICS[metric].unit else ""
-    return f"{_with_arrow(metric)}{unit}: {STATISTIC_NAMES[comparison.statistic]} by {heading(comparison)}"
-
-
-def _with_arrow(metric: str) -> str:
-    return metric + arrow(metric)
+    return f"{metric}{arrow(metric)}{unit}: {STATISTIC_NAMES[comparison.statistic]} by {heading(comparison)}"
 
 
 def _caption(comparison: Comparison) -> str:

@@ -6,7 +6,7 @@ import csv
 import io
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.rows import OWN, POOLED, Damaged, Results, Row
 from quorum.experiments.results.run_folder import RunFolder, is_run, require_folder, runs_inside
-from quorum.experiments.results.sweep_file import Sweep, SweepCell, read_sweep
+from quorum.experiments.results.sweep_file import read_sweep
 
 _log = logging.getLogger(__name__)
 
@@ -37,30 +37,24 @@ def read_results(folder: Path) -> Results:
     require_folder(folder)
     folders = list(runs_inside(folder))
     sweep = read_sweep(folder)
-    read = [_row(path) for path in folders if PARTIAL not in path.name]
+    read = [RunFolder(path).row() for path in folders if PARTIAL not in path.name]
     found = _last_of_each(item for item in read if isinstance(item, Row))
     damaged = tuple(item for item in read if isinstance(item, Damaged))
     if not read and sweep is None:
         raise UserError(f"{folder}: it holds no runs that are finished", _hint(folder))
     _log.info("read %d runs in %s, %d of them damaged", len(read), folder, len(damaged))
     planned = sweep.cells if sweep is not None else ()
-    there = {cell.hash for cell in planned}
+    there, spoiled = {cell.hash for cell in planned}, {item.name for item in damaged}
     rows = [replace(found[cell.hash], arm=cell.arm) for cell in planned if cell.hash in found]
     rows += sorted((row for row in found.values() if row.hash not in there), key=lambda row: row.name)
     return Results(
         folder=folder,
         sweep=sweep,
         rows=tuple(rows),
-        missing=tuple(_missing(sweep, found, damaged)) if sweep is not None else (),
+        missing=tuple(cell for cell in planned if cell.hash not in found and cell.name not in spoiled),
         unfinished=len(folders) - len(read),
         damaged=damaged,
     )
-
-
-def _row(path: Path) -> Row | Damaged:
-    if path.is_symlink():
-        return Damaged(path.name, "it is a link, which is not followed")
-    return RunFolder(path).row()
 
 
 def _hint(folder: Path) -> str:
@@ -85,11 +79,6 @@ def _last_of_each(rows: Iterable[Row]) -> Mapping[str, Row]:
 def _rank(row: Row) -> tuple[bool, str, int]:
     number = row.name.rpartition(".")[2]
     return row.outcome in POOLED, row.start, int(number) if number.isdecimal() else 0
-
-
-def _missing(sweep: Sweep, found: Mapping[str, Row], damaged: Iterable[Damaged]) -> Iterator[SweepCell]:
-    spoiled = {item.name for item in damaged}
-    return (cell for cell in sweep.cells if cell.hash not in found and cell.name not in spoiled)
 
 
 _FORMULA = re.compile("[\\t=+@\uff1d\uff0b\uff20\uff0d-]")

@@ -161,6 +161,8 @@ class RunFolder:
 
     def row(self) -> Row | Damaged:
         """Return what results know of the run; its trace is not read."""
+        if self.path.is_symlink():
+            return Damaged(self.path.name, "it is a link, which is not followed")
         try:
             meta = self.meta()
             configuration = meta.configuration if meta.configuration is not None else self.config_yaml()

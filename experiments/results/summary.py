@@ -122,7 +122,7 @@ def _print_columns(runs: Sequence[Recomputed], console: Console) -> None:
         table.add_row("", *(Text(str(number), style="bold") for number in range(1, len(runs) + 1)), "")
     if any(run.answering_models.models for run in runs):
         table.add_row("language model", *(Text(run.answering_models.text) for run in runs), "")
-    table.add_row("outcome", *(_outcome(run) for run in runs), "")
+    table.add_row("outcome", *(run.outcome or "unfinished" for run in runs), "")
     names = list(dict.fromkeys(name for run in runs for name in run.metrics))
     for _, group in groupby(names, key=lambda name: name.partition(".")[0]):
         table.add_row()
@@ -139,7 +139,9 @@ def _print_rows(runs: Sequence[Recomputed], console: Console) -> None:
     for run in runs:
         goals = f"{shown(run.metrics.get('outcome.reached'))}/{shown(run.metrics.get('outcome.goals'))}"
         cells = [shown(run.metrics.get(name)) for name in _COLUMNS]
-        rows.append((run.name, _outcome(run), goals, *cells, *([run.answering_models.text] if models else [])))
+        rows.append(
+            (run.name, run.outcome or "unfinished", goals, *cells, *([run.answering_models.text] if models else []))
+        )
     print_aligned(rows, [False, *[True] * (len(rows[0]) - 1)], console)
 
 
@@ -165,10 +167,6 @@ def _value(name: str, metrics: Mapping[str, Value]) -> str:
     if name == "model.cached_answers":
         return f"{shown(metrics.get(name))} of {shown(metrics.get('model.answers'))}"
     return shown(metrics.get(name))
-
-
-def _outcome(run: Recomputed) -> str:
-    return run.outcome or "unfinished"
 
 
 def _label(name: str) -> str:
