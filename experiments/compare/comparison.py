@@ -213,7 +213,7 @@ def _control(name: str | None, levels: Sequence[str], found: Pool) -> str:
 
 
 def _check_known(option: str, name: str, what: str, known: Iterable[str]) -> None:
-    """Make sure that there is what an option names.
+    """Refuse a name that is not known.
 
     Raises:
         UserError: there is none of this name.
