@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -95,7 +95,7 @@ _LABELS = {"none": "nothing of these"}
 @figure("failures")
 def failures(comparison: Comparison) -> Iterator[Drawing]:
     """Draw the failed attempts a run by what they lacked, a panel a value of `across`; nothing where none failed."""
-    means, shown = _failed(comparison, MISSING)
+    means, shown = _means(comparison, MISSING)
     if not shown:
         return
     upright = len(shown) <= _UPRIGHT
@@ -128,7 +128,7 @@ Means = Mapping[tuple[str, Scalar, str], float]
 """By level, value of `across` and metric; 0 where no run defines it."""
 
 
-def _failed(comparison: Comparison, metrics: Iterable[str]) -> tuple[Means, list[str]]:
+def _means(comparison: Comparison, metrics: Collection[str]) -> tuple[Means, list[str]]:
     """Return the means of metrics, and the metrics that have one that is not 0."""
     means: defaultdict[tuple[str, Scalar, str], float] = defaultdict(float)
     for (level, point), group in comparison.groups.items():
@@ -146,7 +146,7 @@ _KINDS = {f"failure.{kind}": kind for kind in FailureKind}
 @figure("failure_kinds")
 def failure_kinds(comparison: Comparison) -> Iterator[Drawing]:
     """Draw the failures a run by kind, a panel a value of `across`; nothing where the rules found none."""
-    means, shown = _failed(comparison, _KINDS)
+    means, shown = _means(comparison, _KINDS)
     if not shown:
         return
     names = [style.clipped(level_label(comparison, level), _LABEL) for level in comparison.levels]
