@@ -269,10 +269,10 @@ def read_shown(data: Mapping[str, Any], facts: Mapping[str, Any], agents: int) -
         cell=cell,
         needs={need.name: NEED_MAX for need in NEEDS} | you.get("needs", {}) if cell is not None else {},
         inventory=inventory,
-        cooperation=_cooperation(facts, agents),
+        cooperation=asked_of(facts, agents),
         known_only=facts["known_only"],
         map=drawn,
-        visible=_visible(drawn, cell, size) if alive and cell is not None else {},
+        visible=visible_cells(drawn, cell, size) if alive and cell is not None else {},
         entities=_by_distance(cell, creatures, lambda creature: (creature.id, "")),
         teammates=_by_distance(cell, mates, lambda mate: _number_in(mate.agent)),
         last_seen=_by_distance(cell, missed, lambda mate: _number_in(mate.agent)),
@@ -287,7 +287,7 @@ def read_shown(data: Mapping[str, Any], facts: Mapping[str, Any], agents: int) -
     )
 
 
-def _cooperation(facts: Mapping[str, Any], agents: int) -> Cooperation:
+def asked_of(facts: Mapping[str, Any], agents: int) -> Cooperation:
     """What the level asks of a team of this size: facts are those of a team that is large enough."""
     wanted = facts["agents"]
     return Cooperation(
@@ -302,7 +302,7 @@ def _cooperation(facts: Mapping[str, Any], agents: int) -> Cooperation:
     )
 
 
-def _visible(drawn: SeenMap, cell: Cell, size: Cell) -> dict[str, tuple[int, ...]]:
+def visible_cells(drawn: SeenMap, cell: Cell, size: Cell) -> dict[str, tuple[int, ...]]:
     """The ids of the cells in view that cannot be walked on, by material, row by row, as the map draws them."""
     found: dict[str, list[int]] = {}
     for v in range(cell[1] - VIEW[1] // 2, cell[1] + VIEW[1] // 2 + 1):

@@ -39,7 +39,7 @@ from crafter_env.symbolic.actions import (
     Sleep,
     Target,
 )
-from crafter_env.symbolic.controller import DO, CrafterController, Reason, RefusedAction, RepeatController, encode_share
+from crafter_env.symbolic.controller import DO, CrafterController, Reason, RepeatController, encode_share
 from crafter_env.symbolic.episode_state import EpisodeState, around, beside_station
 from maeil.actions import ActionStatus, SymbolicAction
 from maeil.controllers import SUCCESS, failed
@@ -177,15 +177,6 @@ TOWARDS = {step: int(action) for action, step in DISPLACEMENT.items()}
 """The primitive that turns to a neighbouring cell."""
 APPROACH: Final = 16
 """Steps that turning and stepping up may take in all."""
-
-
-def controller(episode: EpisodeState, agent: int, action: Collect) -> CrafterController:
-    """Start collecting."""
-    if action.resource in MATERIAL_OF_RESOURCE:
-        return CellController(episode, agent, action)
-    if action.resource is Resource.sapling:
-        return SaplingController(episode, agent, action)
-    return CreatureController(episode, agent, action)
 
 
 class _Collecting(CrafterController):
@@ -471,6 +462,8 @@ class ShareController(CrafterController):
     def check(self) -> ActionEnd | None:
         """Fail before the step when it cannot come off; end by what it came to after it."""
         episode, share = self.episode, self._share
+        if not 0 <= share.agent < episode.agents:
+            return failed(Reason.no_such_agent, share.agent)
         if episode.sleeps(self.agent):
             return failed(Reason.asleep)
         if self.ticks == 0:
@@ -498,7 +491,7 @@ class ShareController(CrafterController):
         episode, share = self.episode, self._share
         if not episode.profile.sharing:
             return failed(Reason.not_in_profile, "share")
-        if not 0 <= share.agent < episode.agents or share.agent == self.agent:
+        if share.agent == self.agent:
             return failed(Reason.no_such_agent, share.agent)
         if not episode.holds(self.agent, share.item.item):
             return failed(Reason.not_held, share.item)
@@ -506,22 +499,24 @@ class ShareController(CrafterController):
 
 
 def make_controller(episode: EpisodeState, agent: int, action: SymbolicAction) -> CrafterController:
-    """Start the controller of an action; one that names an agent that is not there fails before its first tick."""
+    """Start the controller of an action."""
     match action:
         case Noop():
             return NoopController(episode, agent, action)
         case Move():
             return RepeatController(episode, agent, action.direction.action, action.steps)
+        case Collect() if action.resource in MATERIAL_OF_RESOURCE:
+            return CellController(episode, agent, action)
+        case Collect(resource=Resource.sapling):
+            return SaplingController(episode, agent, action)
         case Collect():
-            return controller(episode, agent, action)
+            return CreatureController(episode, agent, action)
         case Craft():
             return CraftController(episode, agent, action)
         case Sleep():
             return SleepController(episode, agent)
         case Place():
             return PlaceController(episode, agent, action)
-        case Share(agent=other) if not 0 <= other < episode.agents:
-            return RefusedAction(episode, agent, failed(Reason.no_such_agent, other))
         case Share():
             return ShareController(episode, agent, action)
         case Navigate():

@@ -166,15 +166,3 @@ class RepeatController(CrafterController):
                 break
             cells.append(there)
         return self.way_over(cells[1:]) if len(cells) > 1 else None
-
-
-class RefusedAction(CrafterController):
-    """An action that cannot begin: it fails before its first tick."""
-
-    def __init__(self, episode: EpisodeState, agent: int, refusal: ActionEnd) -> None:
-        super().__init__(episode, agent)
-        self._refusal = refusal
-
-    def check(self) -> ActionEnd | None:
-        """Fail."""
-        return self._refusal

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from crafter_env.constants import COLLECT, NEEDS, WALKABLE, Cell, Entity, Item, Material
+from crafter_env.constants import COLLECT, NEEDS, Entity, Item, Material
 from crafter_env.kernels import sight
 from crafter_env.kernels.arrays import ByteArray
 from crafter_env.layout import MATERIAL_CHARACTERS
 from crafter_env.observation import (
     UNSEEN,
-    Cooperation,
     CrafterObservation,
     Frontier,
     LastSeen,
@@ -21,6 +20,8 @@ from crafter_env.observation import (
     SeenMap,
     TargetHint,
     Teammate,
+    asked_of,
+    visible_cells,
 )
 from crafter_env.profiles import CollectRule, Level, Profile
 from crafter_env.state import Creature
@@ -83,16 +84,7 @@ class Observer:
         self._goal = goal
         self._max_agents = max_agents if max_agents is not None else episode.agents
         profile, level, agents = episode.profile, episode.level, episode.agents
-        self._cooperation = Cooperation(
-            agents={COLLECT[material].item.name: level.threshold(material, agents) for material in reversed(TASKS)},
-            points={COLLECT[material].item.name: level.score(material, agents) for material in reversed(TASKS)},
-            craft_agents=level.quorum(agents),
-            radius=level.radius,
-            area=profile.collect is CollectRule.area,
-            share_radius=profile.share_radius if profile.sharing else -1,
-            iron_needs_table=profile.iron_needs_table,
-            mobs=profile.mobs,
-        )
+        self._cooperation = asked_of(facts_of(profile, level), agents)
         self._reach = np.full(len(Material), -1, dtype=np.int64)
         for material in TASKS:
             self._reach[material] = level.radius
@@ -116,6 +108,7 @@ class Observer:
         others = self._in_view(agent) if alive else []
         shown = others[: self._max_agents]
         missed = self._last_seen(agent, others) if alive else []
+        drawn = self._draw(episode.memory[agent], [agent, *others])
         return self._observation(
             score,
             agent=self._names[agent],
@@ -125,8 +118,8 @@ class Observer:
             facing=(dx, dy),
             needs={need.name: inventory[need] for need in NEEDS},
             inventory={item.name: units for item, units in inventory.items() if units and item not in NEEDS},
-            map=self._draw(episode.memory[agent], [agent, *others]),
-            visible=self._visible(cell) if alive else {},
+            map=drawn,
+            visible=visible_cells(drawn, cell, state.size) if alive else {},
             entities=self._entities(episode.creatures(agent)) if alive else (),
             teammates=tuple(self._teammate(other) for other in shown),
             last_seen=tuple(missed[: self._max_agents - len(shown)]),
@@ -193,17 +186,6 @@ class Observer:
             x, y = self._episode.cell_of(agent)
             canvas[x - left, y - top] = str(agent % 10)
         return SeenMap(int(left), int(top), tuple("".join(row) for row in canvas.T.tolist()))
-
-    def _visible(self, cell: Cell) -> dict[str, tuple[int, ...]]:
-        episode, (x, y) = self._episode, cell
-        found: dict[str, list[int]] = {}
-        for v in range(y - sight.HALF_HEIGHT, y + sight.HALF_HEIGHT + 1):
-            for u in range(x - sight.HALF_WIDTH, x + sight.HALF_WIDTH + 1):
-                if episode.inside((u, v)):
-                    material = Material(int(episode.state.materials[u, v]))
-                    if material not in WALKABLE:
-                        found.setdefault(material.name, []).append(episode.id_of((u, v)))
-        return {material: tuple(ids) for material, ids in sorted(found.items())}
 
     def _entities(self, seen: Iterable[tuple[Entity, Creature]]) -> tuple[SeenEntity, ...]:
         return tuple(
