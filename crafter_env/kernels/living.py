@@ -41,8 +41,8 @@ from crafter_env.kernels.rules import (
 RIPE_AGE: Final = 300
 """Updates after which a plant is ripe."""
 PLANT_FOOD: Final = 4
-_STEP_X = tuple(DISPLACEMENT[action][0] if action in DISPLACEMENT else 0 for action in Action)
-_STEP_Y = tuple(DISPLACEMENT[action][1] if action in DISPLACEMENT else 0 for action in Action)
+STEP_X = tuple(DISPLACEMENT[action][0] if action in DISPLACEMENT else 0 for action in Action)
+STEP_Y = tuple(DISPLACEMENT[action][1] if action in DISPLACEMENT else 0 for action in Action)
 _NOOP, _SLEEP = int(Action.noop), int(Action.sleep)
 _MOVES_END: Final = int(Action.move_down)
 FIRST_PLACE: Final = int(Action.place_stone)
@@ -125,7 +125,7 @@ def harm(w: World, slot: int, damage: int) -> None:
 
 @inner
 def _walk(w: World, agent: int, action: int) -> None:
-    dx, dy = _STEP_X[action], _STEP_Y[action]
+    dx, dy = STEP_X[action], STEP_Y[action]
     w.agents[agent, arrays.FACING_X], w.agents[agent, arrays.FACING_Y] = dx, dy
     x, y = w.objects[agent, arrays.X] + dx, w.objects[agent, arrays.Y] + dy
     if is_free(w, x, y, PLAYER_MASK):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from crafter_env.constants import DISPLACEMENT, NEED_MAX, Action, Item
+from crafter_env.constants import NEED_MAX, Action, Item
 from crafter_env.kernels import arrays
 from crafter_env.kernels.arrays import ByteArray, IntArray, MaskArray, SlotArray, WordArray, World
 from crafter_env.kernels.collecting import can_collect
@@ -29,15 +29,13 @@ from crafter_env.kernels.crafting import (
 )
 from crafter_env.kernels.grid import AREA_AIM, OBJECT_AIM, aim_of, is_free, is_target, slot_at
 from crafter_env.kernels.jit import compiled, inner
-from crafter_env.kernels.living import FIRST_PLACE, LAST_PLACE, can_act_on_faced, can_place, sleeps_on
+from crafter_env.kernels.living import FIRST_PLACE, LAST_PLACE, STEP_X, STEP_Y, can_act_on_faced, can_place, sleeps_on
 from crafter_env.kernels.rules import PLAYER_MASK, QUORUM, RADIUS, SHARING
 from crafter_env.profiles import CollectRule
 
 ACTIONS: Final = len(Action)
 _NOOP, _DO, _SLEEP = int(Action.noop), int(Action.do), int(Action.sleep)
 _LAST_MOVE: Final = int(Action.move_down)
-_STEP_X = tuple(DISPLACEMENT[action][0] if action in DISPLACEMENT else 0 for action in Action)
-_STEP_Y = tuple(DISPLACEMENT[action][1] if action in DISPLACEMENT else 0 for action in Action)
 _ENERGY: Final = int(Item.energy)
 _AREA = int(CollectRule.area)
 
@@ -96,7 +94,7 @@ def write_masks(w: World, rules: IntArray, masks: MaskArray) -> None:
 def _mask_primitives(w: World, rules: IntArray, agent: int, masks: MaskArray) -> None:
     x, y = w.objects[agent, arrays.X], w.objects[agent, arrays.Y]
     for action in range(_NOOP + 1, _LAST_MOVE + 1):
-        dx, dy = _STEP_X[action], _STEP_Y[action]
+        dx, dy = STEP_X[action], STEP_Y[action]
         turns = w.agents[agent, arrays.FACING_X] != dx or w.agents[agent, arrays.FACING_Y] != dy
         masks[agent, action] = turns or is_free(w, x + dx, y + dy, PLAYER_MASK)
     masks[agent, _DO] = _can_do(w, rules, agent)

@@ -10,9 +10,8 @@ import numpy.typing as npt
 from gymnasium.spaces import Box, Dict, Discrete
 from gymnasium.utils.seeding import np_random
 
-from llamac_env.squeeze.game import HIGHEST, Game, altered, draw_game, make_game
+from llamac_env.squeeze.game import HIGHEST, Game, altered, draw_game, make_game, render_ansi
 from llamac_env.squeeze.observation import History, Round, SqueezeObservation
-from llamac_env.squeeze.render import render_ansi
 from llamac_env.squeeze.symbolic.picture import image
 from maeil.environments.actions import numbers
 from maeil.environments.arguments import no_state, one_of, seed_number, whole

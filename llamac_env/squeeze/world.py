@@ -8,9 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationInfo, model_validator
 
 from llamac_env.squeeze.env import LISTED, Seers, SqueezeEnv
-from llamac_env.squeeze.game import CLOSE, HIGHEST, NARROWEST
+from llamac_env.squeeze.game import CLOSE, HIGHEST, NARROWEST, render_ansi
 from llamac_env.squeeze.observation import SqueezeObservation
-from llamac_env.squeeze.render import render_ansi
 from llamac_env.squeeze.symbolic.picture import Chart, canvas
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.component import Component, ComponentConfig, needs_keys

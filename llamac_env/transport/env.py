@@ -23,9 +23,8 @@ from llamac_env.transport.board import MOST_OF_A_COLOUR, Board, BoxMove, board_g
 from llamac_env.transport.board import Step as BoardStep
 from llamac_env.transport.grid import PLACES, Grid
 from llamac_env.transport.observation import SIGHTS, Frame, Sight, TransportObservation
-from llamac_env.transport.render import render_ansi
 from llamac_env.transport.symbolic.picture import image
-from llamac_env.transport.text import altered
+from llamac_env.transport.text import altered, render_ansi
 from maeil.environments.actions import numbers
 from maeil.environments.arguments import no_state, one_of, seed_number, whole
 from maeil.environments.errors import WorldError

@@ -24,11 +24,10 @@ from llamac_env.transport.board import Board, board_generator, draw_board
 from llamac_env.transport.env import TransportEnv
 from llamac_env.transport.grid import EntryRule, Grid
 from llamac_env.transport.kernel import FlagArray, step_boards
-from llamac_env.transport.render import render_ansi
 from llamac_env.transport.symbolic.picture import image
+from llamac_env.transport.text import render_ansi
 from maeil.environments.actions import in_range, integers
 from maeil.environments.batches import Infos, WorldBatch
-from maeil.environments.parallel import RenderMode
 
 
 class TransportVecEnv(WorldBatch, VectorEnv[CountArray, npt.ArrayLike, Any]):
@@ -57,12 +56,11 @@ class TransportVecEnv(WorldBatch, VectorEnv[CountArray, npt.ArrayLike, Any]):
     Args:
         num_envs: Number of boards.
         grid: The cells, the difficulty and the entry rule.
-        max_steps: Steps after which an episode is truncated; None: the published limit.
         infos: `"plain"` or `"none"`.
         copy: Give the caller its own arrays; without, rewards, ends and some infos are read-only views that the next
             step overwrites.
         autoreset_mode: Gymnasium's `AutoresetMode.NEXT_STEP` or `SAME_STEP`.
-        render_mode: What `render()` gives for each board: `"ansi"` text, or `"rgb_array"`.
+        arguments: `max_steps` and `render_mode` of `TransportEnv`.
 
     Raises:
         WorldError: An argument is wrong; the message says which and why.
@@ -75,13 +73,12 @@ class TransportVecEnv(WorldBatch, VectorEnv[CountArray, npt.ArrayLike, Any]):
         num_envs: int,
         grid: Grid,
         *,
-        max_steps: int | None = None,
         infos: Literal["none", "plain"] = "plain",
         copy: bool = True,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-        render_mode: RenderMode | None = None,
+        **arguments: Any,
     ) -> None:
-        single = TransportEnv(grid, max_steps=max_steps, render_mode=render_mode)
+        single = TransportEnv(grid, **arguments)
         super().__init__(num_envs, single, infos=infos, copy=copy, autoreset_mode=autoreset_mode)
         self.grid, self.max_steps = grid, single.max_steps
         seen = single.observation_space(single.possible_agents[0])["observation"]

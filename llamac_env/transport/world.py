@@ -14,12 +14,11 @@ from llamac_env.transport.env import LARGE, TransportEnv
 from llamac_env.transport.frozen import find_instance
 from llamac_env.transport.grid import LARGEST_SIDE, grid_for, manhattan
 from llamac_env.transport.observation import Sight, TransportObservation
-from llamac_env.transport.render import render_ansi
 from llamac_env.transport.routing import NoPlan
 from llamac_env.transport.symbolic.control import VOCABULARY, BoxName, MoveController, Wait, check_plan, make_controller
 from llamac_env.transport.symbolic.picture import canvas, draw, primitive_name
 from llamac_env.transport.symbolic.tasks import TaskBoard, attempts, open_tasks
-from llamac_env.transport.text import write_board
+from llamac_env.transport.text import render_ansi, write_board
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, needs_keys
 from maeil.drawing import Canvas, Drawing, Way
