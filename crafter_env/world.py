@@ -24,9 +24,10 @@ from crafter_env.profiles import CollectRule, Level, Profile, Spawn, YieldRule, 
 from crafter_env.render import render_ansi
 from crafter_env.state import Outcome, read_outcome
 from crafter_env.symbolic.actions import VOCABULARY, Noop
-from crafter_env.symbolic.control import check_action, known_ids, make_controller
+from crafter_env.symbolic.control import make_controller
 from crafter_env.symbolic.controller import CrafterController, decode
 from crafter_env.symbolic.episode_state import EpisodeState
+from crafter_env.symbolic.naming import check_action, known_ids
 from crafter_env.symbolic.observer import Observer, facts_of
 from crafter_env.symbolic.picture import canvas, depict, draw, primitive_name
 from crafter_env.symbolic.tasks import TaskBoard, open_tasks
