@@ -14,24 +14,27 @@ UNKNOWN = 1_000_000
 NOWHERE = "position[999.0, 999.0]"
 """A place that no grid has, as a place is written."""
 
-_WRONG_TYPES: Mapping[str, object] = {
+WRONG_TYPES: Mapping[str, object] = {
     **dict.fromkeys(("steps", "count"), 0),
     **dict.fromkeys(("block", "id", "box", "units"), "many"),
 }
-_NOT_THERE: Mapping[str, object] = {"block": UNKNOWN, "id": UNKNOWN, "to": NOWHERE}
-"""Wrong values of arguments by name, of all worlds."""
+NOT_THERE: Mapping[str, object] = {"block": UNKNOWN, "id": UNKNOWN, "to": NOWHERE}
+"""Wrong values of arguments by name, of all worlds: of the wrong type or out of their range; what is not there."""
 
 REFUSAL = "I'm sorry, but I can't help with that."
 
 
-def refuse_types(value: dict[str, Any], rng: np.random.Generator) -> dict[str, Any] | None:
-    """Put an argument of the wrong type or out of its range into a plan; None when the answer holds no plan."""
-    return _change(value, rng, _WRONG_TYPES)
-
-
-def refuse_state(value: dict[str, Any], rng: np.random.Generator) -> dict[str, Any] | None:
-    """Let a plan name what is not there; None when the answer holds no plan."""
-    return _change(value, rng, _NOT_THERE)
+def change(value: dict[str, Any], bad: Mapping[str, object], rng: np.random.Generator) -> dict[str, Any] | None:
+    """Change one argument in a plan of an answer to the wrong value of its name; None when the answer holds no plan."""
+    spoilt = copy.deepcopy(value)
+    found = [
+        (action, name) for plan in plans_of(spoilt) for action in plan["actions"] for name in bad if name in action
+    ]
+    if not found:
+        return None
+    action, name = found[rng.integers(len(found))]
+    action[name] = bad[name]
+    return spoilt
 
 
 def break_json(text: str, rng: np.random.Generator) -> str:
@@ -56,19 +59,6 @@ def wrap(text: str, rng: np.random.Generator) -> str:
             return f"Here is my answer:\n\n{text}"
         case _:
             return f"Let me think about this.\n\n```json\n{text}\n```\n\nI hope that this helps the team."
-
-
-def _change(value: dict[str, Any], rng: np.random.Generator, bad: Mapping[str, object]) -> dict[str, Any] | None:
-    """Change one argument in a plan of an answer to the wrong value of its name."""
-    spoilt = copy.deepcopy(value)
-    found = [
-        (action, name) for plan in plans_of(spoilt) for action in plan["actions"] for name in bad if name in action
-    ]
-    if not found:
-        return None
-    action, name = found[rng.integers(len(found))]
-    action[name] = bad[name]
-    return spoilt
 
 
 def plans_of(value: dict[str, Any]) -> list[dict[str, Any]]:

@@ -149,8 +149,8 @@ class SimulatedModel(ProvidedModel):
         if notation is not None:
             resolve_choices(value, blocks)
         if invalidates:
-            change = inject_errors.refuse_state if fault.random() < 0.5 else inject_errors.refuse_types
-            value = change(value, fault) or value
+            wrong = inject_errors.NOT_THERE if fault.random() < 0.5 else inject_errors.WRONG_TYPES
+            value = inject_errors.change(value, wrong, fault) or value
         if notation is None:
             text = orjson.dumps(value).decode()
         else:

@@ -134,8 +134,6 @@ class TomMind:
 
     async def _observe(self, view: View, calls: list[Call]) -> None:
         awaited = {name: one for name, one in self.partners.items() if one.awaited}
-        if not awaited:
-            return
         shown = {name: {"last": task_value(one.last)} for name, one in awaited.items()}
         acts = await self._ask(TomRole.OBSERVER, view, shown, read_acts, calls)
         for name, task in (acts or {}).items():
@@ -143,8 +141,6 @@ class TomMind:
 
     async def _hypothesize(self, view: View, calls: list[Call]) -> None:
         wanting = {name: one for name, one in self.partners.items() if one.valid is None}
-        if not wanting:
-            return
         shown = {
             name: {
                 "acts": [[act.t, task_value(act.task)] for act in one.acts],
@@ -158,8 +154,6 @@ class TomMind:
 
     async def _predict(self, view: View, calls: list[Call]) -> None:
         known = {name: one for name, one in self.partners.items() if one.hypotheses}
-        if not known:
-            return
         shown = {
             name: {"last": task_value(one.last), "hypotheses": {str(h.number): h.text for h in one.predicting}}
             for name, one in known.items()
@@ -176,7 +170,7 @@ class TomMind:
         read: Callable[[object, Mapping[str, Partner]], T],
         calls: list[Call],
     ) -> T | None:
-        """Return what an answer in a role says; None where there is no valid one after all repairs.
+        """Return what an answer in a role says; None where nobody is asked about, or there is no valid one.
 
         Args:
             role: who is to answer.
@@ -185,6 +179,8 @@ class TomMind:
             read: reads an answer about them, or raises `InvalidThought`.
             calls: where each call is added.
         """
+        if not others:
+            return None
         problems: list[str] = []
         partners = {name: self.partners[name] for name in others}
 

@@ -79,7 +79,7 @@ def write_value(grid: Grid, value: object) -> Any:
     """Write a value of a prompt: plans, states, observations and the names of agents in it; the rest as it is."""
     match value:
         case TransportObservation():
-            return _observation(value)
+            return {**_shown(value), "observation": local_line(value)}
         case str():
             return write_name(grid, value)
         case TransportState():
@@ -139,10 +139,6 @@ def _read_name(grid: Grid, text: str) -> str:
         return f"agent_{read_agent(grid, text)}"
     except Unreadable:
         return text
-
-
-def _observation(seen: TransportObservation) -> dict[str, Any]:
-    return {**_shown(seen), "observation": local_line(seen)}
 
 
 def _shown(seen: TransportObservation) -> dict[str, Any]:
@@ -281,19 +277,19 @@ class PaperText:
         return json.dumps(moves)
 
     def _entries(self, text: str) -> list[dict[str, Any]]:
-        seen = self._look()
-        grid = grid_of(seen)
-        found = read_joint(board_of(seen), text)
+        board = board_of(self._look())
+        found = read_joint(board, text)
         if found.refusals:
             raise InvalidThought(tuple(f"{refusal.code}: {refusal.reason}" for refusal in found.refusals))
-        return [{"agent": f"agent_{agent}", "plan": _plan(grid, agent, move)} for agent, move in found.moves.items()]
+        return [
+            {"agent": f"agent_{agent}", "plan": _plan(board.grid, agent, move)} for agent, move in found.moves.items()
+        ]
 
     def _proposal(self, text: str) -> dict[str, Any] | None:
         """Return what somebody would do instead: the one move in the text that can be made, or None."""
-        seen = self._look()
-        grid = grid_of(seen)
-        found = read_joint(board_of(seen), text).moves
-        return _plan(grid, *next(iter(found.items()))) if len(found) == 1 else None
+        board = board_of(self._look())
+        found = read_joint(board, text).moves
+        return _plan(board.grid, *next(iter(found.items()))) if len(found) == 1 else None
 
 
 def _plan(grid: Grid, agent: int, move: BoxMove) -> dict[str, Any]:
