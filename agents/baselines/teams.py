@@ -107,42 +107,35 @@ class _Parts:
 
 KIND = "baselines"
 """The folder of their templates."""
-CENTRE = (BaselineRole.CENTRE,)
-CENTRE_AND_TALKERS = (BaselineRole.CENTRE, BaselineRole.TALKER)
-CENTRE_AND_REVIEWERS = (BaselineRole.CENTRE, BaselineRole.REVIEWER)
-TALKERS = (BaselineRole.TALKER,)
-DEBATERS = (BaselineRole.DEBATER,)
 
 C = TypeVar("C", bound=PlanningConfig)
 
 
-def build_cmas(config: PlanningConfig, context: TeamContext) -> Sequence[Mind]:
+def minds_of_cmas(config: PlanningConfig, context: TeamContext, parts: _Parts) -> Sequence[Mind]:
     """Make the minds of a team: followers, and the coordinator.
 
     Raises:
-        ValueError: the topology has no coordinator that directs, or a template is not there.
+        ValueError: the topology has no coordinator that directs.
     """
     needs_leader(config.name, context.topology, rounds=0)
-    parts = _Parts(config, context, CENTRE)
     return [*parts.followers(), parts.coordinator()]
 
 
-def build_hmas1(config: PlanningConfig, context: TeamContext) -> Sequence[Mind]:
+def minds_of_hmas1(config: PlanningConfig, context: TeamContext, parts: _Parts) -> Sequence[Mind]:
     """Make the minds of a team: talkers, and the coordinator.
 
     Raises:
-        ValueError: the topology is no dialogue that the coordinator opens, or a template is not there.
+        ValueError: the topology is no dialogue that the coordinator opens.
     """
     turns = needs_dialogue(config.name, context.topology, opens="coordinator")
-    parts = _Parts(config, context, CENTRE_AND_TALKERS)
     return [*parts.talkers(turns), parts.coordinator()]
 
 
-def build_hmas2(config: PlanningConfig, context: TeamContext) -> Sequence[Mind]:
+def minds_of_hmas2(config: PlanningConfig, context: TeamContext, parts: _Parts) -> Sequence[Mind]:
     """Make the minds of a team: reviewers, and the coordinator.
 
     Raises:
-        ValueError: the topology has no coordinator that directs, or it can answer nobody; or a template is not there.
+        ValueError: the topology has no coordinator that directs, or it can answer nobody.
     """
     needs_leader(config.name, context.topology, rounds=1)
     if context.topology.rounds == 0:
@@ -150,28 +143,26 @@ def build_hmas2(config: PlanningConfig, context: TeamContext) -> Sequence[Mind]:
             "agents=hmas2 asks the agents what they think of the plan, and this topology gives the coordinator no "
             "answer to that: set topology.rounds=1, or 3 as on hard boards; without objections it is agents=cmas"
         )
-    parts = _Parts(config, context, CENTRE_AND_REVIEWERS)
     return [*parts.reviewers(), parts.coordinator()]
 
 
-def build_dmas(config: PlanningConfig, context: TeamContext) -> Sequence[Mind]:
+def minds_of_dmas(config: PlanningConfig, context: TeamContext, parts: _Parts) -> Sequence[Mind]:
     """Make the minds of a team: talkers alone.
 
     Raises:
-        ValueError: the topology is no dialogue that the team opens, or a template is not there.
+        ValueError: the topology is no dialogue that the team opens.
     """
     turns = needs_dialogue(config.name, context.topology, opens="team")
-    return _Parts(config, context, TALKERS).talkers(turns)
+    return parts.talkers(turns)
 
 
-def build_debaters(config: DebatersConfig, context: TeamContext) -> Sequence[Mind]:
+def minds_of_debaters(config: DebatersConfig, context: TeamContext, parts: _Parts) -> Sequence[Mind]:
     """Make the minds of a team: followers, and the coordinator in whose place the debaters are.
 
     Raises:
-        ValueError: the topology has no coordinator that directs, or a template is not there.
+        ValueError: the topology has no coordinator that directs.
     """
     needs_leader(config.name, context.topology, rounds=0)
-    parts = _Parts(config, context, DEBATERS)
     merge = role_of(context.world.name, "merge", "agents=debaters", default=lambda: majority)()
     in_turn = config.speaking == "in_turn"
     panel = Panel(parts.planner(), config.debaters, config.rounds, merge, config.personas, in_turn)
@@ -179,11 +170,11 @@ def build_debaters(config: DebatersConfig, context: TeamContext) -> Sequence[Min
 
 
 def _component(
-    config: type[C], build: Callable[[C, TeamContext], Sequence[Mind]], roles: Sequence[BaselineRole]
+    config: type[C], minds: Callable[[C, TeamContext, _Parts], Sequence[Mind]], *roles: BaselineRole
 ) -> Component[C, TeamContext, Sequence[Mind]]:
     return Component(
         config,
-        build,
+        lambda values, context: minds(values, context, _Parts(values, context, roles)),
         uses_models=True,
         inputs=lambda values, world: templates_of_roles(values, world, KIND, roles).sources,
         roles=lambda _: roles,
@@ -191,8 +182,8 @@ def _component(
     )
 
 
-cmas = _component(PlanningConfig, build_cmas, CENTRE)
-hmas1 = _component(PlanningConfig, build_hmas1, CENTRE_AND_TALKERS)
-hmas2 = _component(PlanningConfig, build_hmas2, CENTRE_AND_REVIEWERS)
-dmas = _component(PlanningConfig, build_dmas, TALKERS)
-debaters = _component(DebatersConfig, build_debaters, DEBATERS)
+cmas = _component(PlanningConfig, minds_of_cmas, BaselineRole.CENTRE)
+hmas1 = _component(PlanningConfig, minds_of_hmas1, BaselineRole.CENTRE, BaselineRole.TALKER)
+hmas2 = _component(PlanningConfig, minds_of_hmas2, BaselineRole.CENTRE, BaselineRole.REVIEWER)
+dmas = _component(PlanningConfig, minds_of_dmas, BaselineRole.TALKER)
+debaters = _component(DebatersConfig, minds_of_debaters, BaselineRole.DEBATER)

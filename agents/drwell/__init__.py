@@ -1,7 +1,7 @@
 """DR. WELL: agents negotiate who does what, plan alone, and share a world model (arXiv 2511.04646).
 
-The room is `topology=negotiation`; `world_model.py` holds the graph of what was tried, `team.py` enters what becomes of
-plans in it, `mind.py` asks the model of an agent.
+The room is `topology=negotiation`; `world_model.py` holds the graph of what was tried, in which a team enters what
+becomes of plans; `mind.py` asks the model of an agent.
 """
 
 from __future__ import annotations

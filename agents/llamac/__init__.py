@@ -1,7 +1,7 @@
 """LLaMAC: three critics in the place of the coordinator, actors that check and object (arXiv 2311.13884).
 
-`critic.py` holds the TripletCritic, `actor.py` the actors, `scrutiny.py` the repair of joint plans. The rules of the
-two gates are skills of the world.
+`critic.py` holds the TripletCritic and the repair of joint plans, `actor.py` the actors. The rules of the two gates are
+skills of the world.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from maeil.metrics import compute_metrics
 from maeil.trace import comparable
 from maeil.trace.reader import Trace
 from maeil.user_errors import UserError
-from quorum.agents.baselines.teams import build_cmas as build
+from quorum.agents.baselines.teams import cmas
 from quorum.agents.llm.protocol import Request
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
@@ -195,4 +195,4 @@ def test_in_a_world_without_gates_the_planner_is_shown_the_overview(tmp_path):
 
 def test_a_template_that_is_not_there_is_reported():
     with pytest.raises(ValueError, match="no template 'gone"):
-        build(config("cmas", rules="gone.jinja"), context(cube(4), fitting("cmas", 4)))
+        cmas.build(config("cmas", rules="gone.jinja"), context(cube(4), fitting("cmas", 4)))
