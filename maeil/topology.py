@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from maeil.messages import Draft, MessageKind
@@ -127,6 +128,8 @@ class Topology(ABC):
     """Whether its turns show the open tasks."""
     words: str = "The agents of this team may talk to each other as their turns allow."
     """What a prompt says about the way in which the team talks."""
+    words_by_role: Mapping[str, str] = MappingProxyType({})
+    """What it says instead to those who have a part in the topology, by their role."""
     rounds: int | None = None
     """How often those who talk may speak again: each speaker of a dialogue in all, a coordinator in answer to
     acknowledgements. None: the topology does not bound it by a number."""
@@ -139,10 +142,10 @@ class Topology(ABC):
         the conversation.
         """
 
-    def describe(self, role: str) -> str:  # noqa: ARG002 (for topologies with roles)
-        """Return what a prompt says to a participant about how its team talks: `words`.
+    def describe(self, role: str) -> str:
+        """Return what a prompt says to a participant about how its team talks: the words of its role, or `words`.
 
         Args:
             role: its part in the topology, as the turn says; empty where all are equal.
         """
-        return self.words
+        return self.words_by_role.get(role, self.words)

@@ -52,6 +52,7 @@ class Centralized(Topology):
     """
 
     name = "centralized"
+    words_by_role = _WORDS
 
     def __init__(self, config: LedConfig, context: TopologyContext | None = None) -> None:
         if context is not None and config.leader != "coordinator" and config.leader >= context.agents:
@@ -85,10 +86,6 @@ class Centralized(Topology):
             if len(directives) <= rounds:
                 return [self._direct(leader, conversation)]
         return self._plan(leader, conversation)
-
-    def describe(self, role: str) -> str:
-        """Return what a prompt says of it to the leader, or to a follower."""
-        return _WORDS.get(role) or super().describe(role)
 
     def peers(self, followers: Sequence[int], conversation: ConversationState) -> Mapping[int, Sequence[int]]:  # noqa: ARG002 (for topologies with peers)
         """Return whom each follower can write to besides the leader: nobody.
@@ -143,6 +140,7 @@ class Hybrid(Centralized):
     """
 
     name = "hybrid"
+    words_by_role = _WORDS | {FOLLOWER: _PEER_WORDS}
 
     def __init__(self, config: HybridConfig, context: TopologyContext | None = None) -> None:
         super().__init__(config, context)
@@ -159,10 +157,6 @@ class Hybrid(Centralized):
             case "all":
                 edges = complete(followers)
         return dict(enumerate(neighbours(edges, conversation.agents)))
-
-    def describe(self, role: str) -> str:
-        """Return what a prompt says of it to the leader, or to a follower."""
-        return _PEER_WORDS if role == FOLLOWER else super().describe(role)
 
 
 def roles(config: LedConfig) -> Sequence[str]:

@@ -45,6 +45,7 @@ class Hierarchy(Topology):
     """
 
     name = "hierarchy"
+    words_by_role = _WORDS
 
     def __init__(self, config: HierarchyConfig, _context: TopologyContext | None = None) -> None:
         self._branching = config.branching
@@ -74,10 +75,6 @@ class Hierarchy(Topology):
         return [
             Turn(agent, frozenset({Act.PLAN}), role=ROOT if agent == 0 else MEMBER) for agent in conversation.undecided
         ]
-
-    def describe(self, role: str) -> str:
-        """Return what a prompt says of it to the root, to a leader that directs, or to a member."""
-        return _WORDS.get(role) or super().describe(role)
 
     def _members(self, conversation: ConversationState) -> Mapping[int, Sequence[int]]:
         """Those who need a plan, by their leader."""

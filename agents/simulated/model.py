@@ -25,7 +25,6 @@ from quorum.agents.llm.protocol import ChatMessage, Finish, Reply, Request, Usag
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.naive.answers import write
 from quorum.agents.simulated import NAME, SimulatedSettings, inject_errors
-from quorum.agents.simulated.minimal_instance import minimal_instance
 from quorum.agents.simulated.reading import (
     answer_repair,
     find_actions,
@@ -35,7 +34,7 @@ from quorum.agents.simulated.reading import (
     read_view,
     resolve_choices,
 )
-from quorum.agents.simulated.uninformed import UninformedSpeaker
+from quorum.agents.simulated.uninformed import UninformedSpeaker, minimal_instance
 from quorum.agents.skills import Speaker, skills_of
 
 UNINFORMED = "simulated (uninformed)"

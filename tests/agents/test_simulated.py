@@ -24,8 +24,8 @@ from quorum.agents.naive import render_prompt
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated import SimulatedModel
-from quorum.agents.simulated.minimal_instance import minimal_instance
 from quorum.agents.simulated.reading import find_blocks, read_view
+from quorum.agents.simulated.uninformed import minimal_instance
 from quorum.agents.skills.cube.negotiator import Knowledge, Negotiator, recall
 from quorum.agents.skills.cube.speaker import CubeSpeaker
 from tests.agents.naive_team import TOPOLOGIES, config, context, cube, episode, settings, topology, view

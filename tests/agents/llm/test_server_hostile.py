@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from quorum.agents.simulated import SimulatedModel, SimulatedSettings
-from quorum.agents.simulated.minimal_instance import LARGEST, minimal_instance
+from quorum.agents.simulated.uninformed import LARGEST, minimal_instance
 from tests.agents.llm.wire import Brain
 from tests.loopback import BodyBounds, serve
 
