@@ -194,36 +194,29 @@ class Recording:
         begin = time.perf_counter()
         try:
             reply = await self._model.complete(request)
-        except asyncio.CancelledError:
-            self._fail(request, {"kind": CANCELLED}, begin)
-            raise
-        except (errors.LanguageModelError, EpisodeStop) as error:
-            self._fail(request, describe_failure(error), begin, getattr(error, "attempts", 0))
+        except (asyncio.CancelledError, errors.LanguageModelError, EpisodeStop) as error:
+            attempts = getattr(error, "attempts", 0)
+            took = {"seconds": time.perf_counter() - begin, **({"attempts": attempts} if attempts else {})}
+            self._record(request, {"failure": {**_describe_failure(error), WALL: took}})
             raise
         self._record(request, {"reply": describe_reply(reply)})
         return reply
-
-    def _fail(self, request: Request, failure: dict[str, Any], begin: float, attempts: int = 0) -> None:
-        tried = {"attempts": attempts} if attempts else {}
-        self._record(request, {"failure": {**failure, WALL: {"seconds": time.perf_counter() - begin, **tried}}})
 
     def _record(self, request: Request, end: dict[str, Any]) -> None:
         for message in request.messages:
             for picture in message.pictures:
                 self._keep(picture)
-        self._sink({**_head(request), **end})
+        origin = request.origin or Origin("", 0)
+        how = {name: value for name, value in (("role", origin.role), ("turn", origin.turn)) if value}
+        record = describe_request(request)
+        who = {"key": record_key(record), "agent": origin.agent, "t": origin.t, **how}
+        self._sink({**who, "request": record, **end})
 
 
-def _head(request: Request) -> dict[str, Any]:
-    origin = request.origin or Origin("", 0)
-    who = {"agent": origin.agent, "t": origin.t}
-    how = {name: value for name, value in (("role", origin.role), ("turn", origin.turn)) if value}
-    record = describe_request(request)
-    return {"key": record_key(record), **who, **how, "request": record}
-
-
-def describe_failure(error: errors.LanguageModelError | EpisodeStop) -> dict[str, Any]:
+def _describe_failure(error: BaseException) -> dict[str, Any]:
     """Return a failure as a JSON-ready record."""
+    if isinstance(error, asyncio.CancelledError):
+        return {"kind": CANCELLED}
     record: dict[str, Any] = {"kind": type(error).__name__, "message": str(error)}
     if isinstance(error, errors.BudgetReached):
         record["budget"] = {"kind": error.kind, "value": error.value, "limit": error.limit}

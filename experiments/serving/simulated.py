@@ -51,16 +51,9 @@ def _failing(faults: Sequence[str]) -> Callable[[int], Failure | None]:
             raise UserError(f"--faults {text}: {share!r} is not a number", f"For example: {name}=0.1") from None
     if any(rate < 0 for rate in rates.values()) or sum(rates.values()) > 1:
         raise UserError("--faults: rates are at least 0, and at most 1 together")
-
-    def failing(number: int) -> Failure | None:
-        drawn = random.Random(number).random()
-        for name, rate in rates.items():
-            if drawn < rate:
-                return FAILURES[name]
-            drawn -= rate
-        return None
-
-    return failing
+    ends = [*(FAILURES[name] for name in rates), None]
+    weights = [*rates.values(), 1 - sum(rates.values())]
+    return lambda number: random.Random(number).choices(ends, weights)[0]
 
 
 def _greeting(addresses: Addresses) -> str:

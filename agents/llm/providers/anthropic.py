@@ -117,8 +117,6 @@ def read_message(response: Any, request: Request, model: str) -> Reply:
     Raises:
         BrokenResponse: it says success and holds no answer.
     """
-    if isinstance(response, str):
-        raise BrokenResponse("a success with text where JSON belongs (HTML of a proxy?)")
     try:
         blocks, reason, name = response.content, response.stop_reason, response.model
         thinking = "".join(block.thinking for block in blocks if block.type == "thinking")

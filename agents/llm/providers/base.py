@@ -311,7 +311,10 @@ class Provider(ProvidedModel):
             body = self._body(request, offer)
             if self._service_tier is not None and not wants_embeddings(request):
                 body["service_tier"] = self._service_tier
-            return self._read(await send(with_extra(body, request.sampling.extra_body)), request)
+            response = await send(with_extra(body, request.sampling.extra_body))
+            if isinstance(response, str):
+                raise BrokenResponse("a success with text where JSON belongs (HTML of a proxy?)")
+            return self._read(response, request)
         except Exception as error:  # every failure of an SDK ends here; what is none goes on
             failure = self.translate(error)
             if failure is None:

@@ -175,8 +175,6 @@ def read_chat(response: Any, request: Request, model: str) -> Reply:
     Raises:
         BrokenResponse: it says success and holds no answer.
     """
-    if isinstance(response, str):
-        raise BrokenResponse("a success with text where JSON belongs (HTML of a proxy?)")
     try:
         choices = response.choices
         if not choices:
