@@ -128,20 +128,6 @@ class TeamContext:
         return self.topology.coordinated and (self.own is None or len(self.world.agents) in self.own)
 
 
-def no_roles(_config: Any) -> None:
-    """Say nothing of roles."""
-
-
-def no_inputs(_config: Any, _world: str) -> Mapping[str, str]:
-    """Return nothing: the values alone decide."""
-    return {}
-
-
-def no_requirements(_config: Any) -> Mapping[str, Any]:
-    """Require no extension."""
-    return {}
-
-
 C = TypeVar("C", bound=BaseModel)
 X = TypeVar("X")
 B_co = TypeVar("B_co", covariant=True)
@@ -184,9 +170,9 @@ class Component(Generic[C, X, B_co]):
     build: Callable[[C, X], B_co]
     uses_models: bool = False
     talks: bool = True
-    inputs: Callable[[C, str], Mapping[str, str]] = no_inputs
-    roles: Callable[[C], Sequence[str] | None] = no_roles
-    requires: Callable[[C], Mapping[str, Any]] = no_requirements
+    inputs: Callable[[C, str], Mapping[str, str]] = lambda _config, _world: {}
+    roles: Callable[[C], Sequence[str] | None] = lambda _config: None
+    requires: Callable[[C], Mapping[str, Any]] = lambda _config: {}
     answers: frozenset[str] = frozenset()
     remembers: bool = False
     compatible: Compatibility = Compatibility.SAME_VALUES

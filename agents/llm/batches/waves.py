@@ -163,7 +163,8 @@ class Line:
         self._waves = waves
         self._key = key
         self._provider = provider
-        self._service = provider.batches()
+        self.service = provider.batches()
+        """The provider's batches."""
         self._exchanges = Exchanges(provider)
         self._queue: list[_Asked] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -215,10 +216,6 @@ class Line:
                 return True
         return False
 
-    def response(self, body: Mapping[str, Any]) -> Any:
-        """Return the response to a request as the SDK would."""
-        return self._service.response(body)
-
     def account(self, usd: float | None) -> None:
         """Add an answer and its money, for the status."""
         self.answers += 1
@@ -227,7 +224,7 @@ class Line:
     def send(self) -> bool:
         """Send all that waits, in as few batches as the bounds allow; return whether anything was sent."""
         asked, self._queue = [one for one in self._queue if not one.answer.done()], []
-        rules, service = self._waves.rules, self._service
+        rules, service = self._waves.rules, self.service
         most = min(rules.size or service.most_requests, service.most_requests)
         room = min(rules.bytes or service.most_bytes, service.most_bytes)
         part: list[_Asked] = []
@@ -273,7 +270,7 @@ class Line:
             if refused is not None:
                 journal.dropped(intent)
                 raise _refusal(refused)
-            results = await self._exchanges.insist(lambda: self._service.results(intent.batch or ""))
+            results = await self._exchanges.insist(lambda: self.service.results(intent.batch or ""))
             self._hand_out(batch, results)
         except Exception as error:  # also a bug: nobody may wait for ever
             if not isinstance(error, LanguageModelError | OSError):
@@ -297,7 +294,7 @@ class Line:
         while True:
             if not known:
                 found = await self._exchanges.insist(
-                    lambda: self._service.find(intent.mark, len(intent.rows), intent.time, self._waves.rules.poll),
+                    lambda: self.service.find(intent.mark, len(intent.rows), intent.time, self._waves.rules.poll),
                     patient=True,
                 )
                 if found is not None:
@@ -308,7 +305,7 @@ class Line:
                     return False
             known = False
             try:
-                created = await self._exchanges.once(lambda: self._service.create(intent.mark, batch.rows))
+                created = await self._exchanges.once(lambda: self.service.create(intent.mark, batch.rows))
             except LanguageModelError as failure:
                 # A refusal says that nothing was created; whatever else went wrong, it may have been.
                 if not isinstance(failure, Transient) or isinstance(failure, RateLimited):
@@ -323,7 +320,7 @@ class Line:
 
     async def _until_its_end(self, batch: str) -> BatchRefused | None:
         while True:
-            ended = await self._exchanges.insist(lambda: self._service.ended(batch))
+            ended = await self._exchanges.insist(lambda: self.service.ended(batch))
             if isinstance(ended, BatchRefused):
                 return ended
             if ended:
@@ -354,7 +351,7 @@ class Line:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._service.close()
+        await self.service.close()
 
 
 def _refusal(refused: BatchRefused) -> LanguageModelError:
@@ -404,7 +401,7 @@ class Batched:
         """Return the response as the SDK would, or raise what it would."""
         match result.status:
             case RowStatus.ANSWERED:
-                return self._line.response(result.body or {})
+                return self._line.service.response(result.body or {})
             case RowStatus.FAILED:
                 raise self._provider.failure(result.http_status, result.body)
             case RowStatus.EXPIRED:

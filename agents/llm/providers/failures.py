@@ -30,18 +30,6 @@ _ROOM = [re.compile(pattern, re.IGNORECASE | re.DOTALL) for pattern in wordings(
 _LONGEST = re.compile("|".join(wordings("longest")), re.IGNORECASE)
 
 
-def is_overflow(text: str, code: str) -> bool:
-    """Return whether a refusal says that the prompt, or it and the longest answer, exceed the model's context.
-
-    Servers say it with 400, 413, 422 or 500, in their own words and codes; limits on tokens a minute are 429.
-
-    Args:
-        text: what the server says.
-        code: its own code of the error.
-    """
-    return _OVERFLOW.search(code) is not None or _OVERFLOW.search(text) is not None
-
-
 def room_for_answer(text: str) -> int | None:
     """Return how many tokens the context leaves for the answer, where a refusal reports it; 0 or less is none.
 
@@ -200,7 +188,7 @@ def status_failure(
         return TimedOut(said, wait)
     if status == 429:
         return RateLimited(said, wait)
-    if is_overflow(text, code):
+    if _OVERFLOW.search(code) or _OVERFLOW.search(text):
         return ContextOverflow(said, room_for_answer(text))
     if status in {409, 425} or status >= 500:
         return ServerFailed(said, wait)

@@ -30,13 +30,8 @@ def edges(trace: Trace) -> Value:
 @routing_metric("routing.density", share=True)
 def density(trace: Trace) -> Value:
     """Mean over rounds of at least two agents of edges / pairs of agents: without a cycle, a pair has one at most."""
-    return mean(
-        [
-            len(round_.edges) / (len(round_.agents) * (len(round_.agents) - 1) / 2)
-            for round_ in trace.of(Routed)
-            if len(round_.agents) > 1
-        ]
-    )
+    sizes = ((len(round_.edges), len(round_.agents)) for round_ in trace.of(Routed))
+    return mean([edges / (agents * (agents - 1) / 2) for edges, agents in sizes if agents > 1])
 
 
 @routing_metric("routing.score", rate=True)

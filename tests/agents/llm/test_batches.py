@@ -213,7 +213,7 @@ async def test_a_process_that_is_killed_pays_nothing_twice(wire: str, moment: st
     reached = asyncio.Event()
     async with serve(Brain(echo), batches=batches) as addresses:
         async with process(wire, addresses, tmp_path) as (waves, model):
-            service = waves.line("the model", None)._service  # type: ignore[arg-type] # it is made already
+            service = waves.line("the model", None).service  # type: ignore[arg-type] # it is made already
             create, ended = service.create, service.ended
 
             async def creating(*arguments: Any) -> str:
