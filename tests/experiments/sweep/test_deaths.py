@@ -100,11 +100,11 @@ def test_files_that_may_not_grow_are_reported_too_and_the_same_command_goes_on(
     asked: Callable[..., SweepRequest], tmp_path: Path, options: Path
 ) -> None:
     plugins = [word for module in MODULES for word in ("--plugin", module)]
-    words = ["env=corridor", "agents=walker", "n=1", "max_steps=900", "env.length=3,800", "engine.workers=1"]
+    words = ["env=corridor", "agents=walker", "n=1", "max_steps=450", "env.length=3,400", "engine.workers=1"]
     line = command("sweep", *words, *plugins, "--config-dir", str(options), "--name", "s")
 
     def small_files() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, resource.RLIM_INFINITY))
 
     done = subprocess.run(
         line, cwd=tmp_path, env=environment(), preexec_fn=small_files, capture_output=True, text=True, check=False
