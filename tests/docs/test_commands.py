@@ -34,7 +34,7 @@ PAGES = [
 ]
 _REFERENCE = (ROOT / "mkdocs.yml").read_text("utf-8").partition("- Look it up:")[2].partition("- When something")[0]
 _LONG = {f"{name}.md" for name in ("branch", "comparing", "credit", "memory", "sweeps", "teams")}
-"""Task pages whose commands play dozens of episodes; what they do has tests of its own."""
+"""Task pages whose commands play dozens of episodes; other tests check what these commands do."""
 TIERED = [
     pytest.param(page, marks=pytest.mark.claims) if page.name in _LONG or f": {page.name}\n" in _REFERENCE else page
     for page in PAGES
