@@ -72,25 +72,19 @@ def _stored(folder: Path) -> Inputs:
     return {MEMORY_INPUT: memory.digest} if memory is not None else {}
 
 
-class SharedInputs:
-    """Digests the inputs of many cells: once for all that name the same, as if in one instant."""
+def shared_inputs() -> Callable[[Configuration], Inputs]:
+    """Return what digests the inputs of many cells: once for all that name the same, as if in one instant."""
+    found: dict[tuple[str, ...], Inputs] = {}
 
-    def __init__(self) -> None:
-        self._found: dict[tuple[str, ...], Inputs] = {}
-
-    def of(self, configuration: Configuration) -> Inputs:
-        """Digest what decides in a cell as well as its configuration.
-
-        Raises:
-            UserError: as `inputs_of`.
-        """
-        c = configuration
+    def of(c: Configuration) -> Inputs:
         asked = ("llm", c.llm) if c.uses_models else None
         parts = (("env", c.env), *c.team.items(), ("topology", c.topology), asked, *c.extensions.items())
         key = tuple(f"{part[0]} {part[1].model_dump_json()}" for part in parts if part and part[1] is not None)
-        if key not in self._found:
-            self._found[key] = inputs_of(c)
-        return self._found[key]
+        if key not in found:
+            found[key] = inputs_of(c)
+        return found[key]
+
+    return of
 
 
 def recorded(inputs: Inputs) -> Callable[[Configuration], Inputs]:

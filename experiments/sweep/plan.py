@@ -12,7 +12,7 @@ from quorum.experiments.configuration.catalogue import EXPERIMENT
 from quorum.experiments.configuration.cell import Cell, PlannedCell
 from quorum.experiments.configuration.compose import Composer
 from quorum.experiments.configuration.effects import EffectCheck
-from quorum.experiments.configuration.inputs import SharedInputs
+from quorum.experiments.configuration.inputs import shared_inputs
 from quorum.experiments.results.sweep_file import Published, SweepParent
 from quorum.experiments.sweep import experiment_file as named
 from quorum.experiments.sweep.grid import Axis, Point, axes, count, joined, points
@@ -157,13 +157,13 @@ def _single(found: tuple[Axis, ...], where: str) -> tuple[Axis, ...]:
 def _cells(
     grids: Mapping[str | None, tuple[Axis, ...]], composer: Composer, given: Sequence[Axis], effects: EffectCheck
 ) -> tuple[tuple[PlannedCell, ...], tuple[Problem, ...], dict[str, str]]:
-    inputs, problems = SharedInputs(), Problems()
+    inputs, problems = shared_inputs(), Problems()
     places: dict[str, str] = {}
     found: dict[str, PlannedCell] = {}
     for arm, grid in grids.items():
         for point in points(grid):
             try:
-                composed = Cell.of(composer.plain(point), inputs.of)
+                composed = Cell.of(composer.plain(point), inputs)
             except UserError as error:
                 problems.add(_place(arm, grid, point), error)
                 continue

@@ -22,7 +22,6 @@ from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.sweep.engines.locks import wait_for_workers
 from quorum.experiments.sweep.engines.protocol import (
     MOST_FRUITLESS,
-    CallStatus,
     CellQueue,
     Finished,
     Started,
@@ -228,14 +227,8 @@ class _RayWorker:
                 return [Stuck(str(error))]
         await self._worker.run_all(cells)
         self._worker.report_calls()
-        names = {cell.name for cell in cells}
-        mine = [r for r in self._reports if isinstance(r, CallStatus | Stuck) or _finished(r) in names]
-        self._reports = [r for r in self._reports if isinstance(r, Finished) and _finished(r) not in names]
-        return mine
-
-
-def _finished(report: WorkerReport) -> str | None:
-    return report.done.name if isinstance(report, Finished) else None
+        reports, self._reports = self._reports, []  # those of other calls under way among them
+        return reports
 
 
 component = Component(RayConfig, RayEngine)
