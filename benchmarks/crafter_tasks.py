@@ -22,7 +22,10 @@ TOOLS = (Item.wood_pickaxe, Item.stone_pickaxe, Item.iron_pickaxe)
 
 def world(n: int, level: str) -> CrafterWorld:
     """A world of the profile `coop`."""
-    values = {"profile": "coop", "switches": {}, "thresholds": {}, "goal": "open", "layout": None, "oracle_map": False}
+    values = {
+        "profile": "coop", "switches": {}, "thresholds": {}, "goal": "open", "layout": None, "oracle_map": False,
+        "known_only": True, "text": {"max_agents": None}, "observation": "text",
+    }  # fmt: skip
     return CrafterWorld(CrafterConfig(name="crafter", n=n, level=level, max_steps=10 * STEPS, **values))
 
 
