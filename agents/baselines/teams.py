@@ -88,7 +88,7 @@ class _Parts:
         return Coordinator(source or self.planner(), self._world, self._briefing, history)
 
     def followers(self) -> list[Mind]:
-        """Return the agents of a team that do as they are told."""
+        """Return the agents of a team that carry out the joint plan."""
         return [Follower(self._world, self._config.pause) for _ in self._world.agents]
 
     def reviewers(self) -> list[Mind]:

@@ -215,7 +215,7 @@ def _adapter(observation: type[Seen]) -> TypeAdapter[Seen]:
 
 
 def overheard(mate: int, view: View, text: str) -> Message:
-    """Return a message in which another tells the reader of a view what it takes up."""
+    """Return a message in which another says to the reader of a view what it takes up."""
     return Message(0, mate, (view.agent,), text, MessageKind.PROPOSE, view.t, 0, 0)
 
 
