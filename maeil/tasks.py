@@ -42,11 +42,6 @@ class TaskState:
     dependency: bool
     literal: tuple[int, int, bool] | None = None
 
-    @property
-    def cooperative(self) -> bool:
-        """The joint condition C_coop: dependency, and enough agents that satisfy all three at once."""
-        return self.dependency and self.joint >= self.threshold
-
 
 @dataclass(frozen=True, slots=True)
 class OpenTask:

@@ -10,6 +10,7 @@ from crafter_env import Action, Collect, Direction, Item, Material, Move, Resour
 from crafter_env.constraints import aimed_cells
 from crafter_env.kernels.grid import AREA_AIM
 from maeil.constraints import missing
+from maeil.metrics.task_history import cooperative
 from maeil.tasks import CapabilityChange, Constraint
 from tests.crafter_env.joined import advance, cell, number, run, states, world
 
@@ -43,7 +44,7 @@ def test_enough_for_each_but_not_the_same_agents_is_no_quorum():
     state = states(w, {0: DO, 1: DO})[f"stone_{number(w, (1, 0))}"]
     assert numbers(state) == (2, 2, 2, 2, 1, True)
     assert missing(state) == (Constraint.JOINT,)
-    assert not state.cooperative
+    assert not cooperative(state)
 
 
 def test_without_any_tool_the_dependency_is_missing():
@@ -56,7 +57,7 @@ def test_without_any_tool_the_dependency_is_missing():
 def test_the_joint_condition_is_what_the_world_goes_by():
     w = world("0#1\n...\n...", {0: PICK, 1: PICK}, level="hard")
     state = states(w, {0: DO, 1: DO})[f"stone_{number(w, (1, 0))}"]
-    assert state.cooperative
+    assert cooperative(state)
     transition = w.step([DO, DO])
     (attempt,) = transition.attempts
     assert (attempt.task.target, attempt.agents, attempt.succeeded) == (state.task.target, (0, 1), True)
@@ -98,7 +99,7 @@ def test_a_craft_is_a_task_while_somebody_makes():
     transition = w.step([make, 0])
     assert [(a.task.kind, a.agents, a.succeeded) for a in transition.attempts] == [("craft", (0,), False)]
     both = states(w, {0: make, 1: make})["wood_pickaxe"]
-    assert both.cooperative
+    assert cooperative(both)
     assert w.step([make, make]).attempts[0].succeeded
     assert states(w)["wood_pickaxe"].threshold == 0
 

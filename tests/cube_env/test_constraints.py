@@ -5,6 +5,7 @@ import pytest
 
 from cube_env import CubeState, Face, Layout, PushBlock, PushTowards
 from cube_env.constraints import ConstraintWatch
+from maeil.metrics.task_history import cooperative
 from tests.cube_env.acting import world
 from tests.cube_env.boards import LETTERS, board, dense_layout, herd_actions
 from tests.cube_env.slow_constraints import slow_constraints
@@ -98,7 +99,7 @@ def test_only_changes_are_given():
     assert (way.task.target, way.dependency) == ("block_0/right", False)
     assert (state.task.kind, state.task.target) == ("push", "block_0/left")
     assert (state.threshold, state.spatial, state.temporal, state.joint) == (2, 1, 1, 1)
-    assert not state.cooperative
+    assert not cooperative(state)
     (state,) = cube.constraints([0, 0])
     assert (state.spatial, state.temporal, state.joint) == (1, 0, 0)
 
@@ -178,4 +179,4 @@ def test_a_symbolic_push_from_a_face_names_its_block():
     controller = cube.start_action(0, PushBlock(block=0))
     assert controller.status() is None
     by_target = {state.task.target: state for state in cube.constraints([controller.act()])}
-    assert by_target["block_0/left"].cooperative
+    assert cooperative(by_target["block_0/left"])

@@ -17,6 +17,7 @@ from llamac_env import ActionError, EpisodeError, Game, Pick, SqueezeEnv, WorldE
 from llamac_env.squeeze.symbolic.picture import _LAST, KINDS
 from llamac_env.squeeze.world import SqueezeConfig, SqueezeWorld
 from maeil.component import RECORDED
+from maeil.metrics.task_history import cooperative
 from maeil.painting.colours import parse
 
 DEFAULTS = {
@@ -202,7 +203,7 @@ def test_in_the_loop_the_goal_is_reached_while_the_last_round_is_close():
     assert (first.terminated, first.truncated, w.progress().reached) == (False, False, 0)
     assert first.attempts[0].succeeded is False
     state = w.constraints([best, 0, 0])[0]
-    assert state.cooperative
+    assert cooperative(state)
     assert w.constraints([best, 0, 0]) == ()
     last = w.step([min(best, 9), best - min(best, 9), 0])
     assert (last.terminated, last.truncated) == (True, False)

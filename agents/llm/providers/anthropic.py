@@ -59,7 +59,26 @@ class AnthropicModel(Provider):
         return await self._client.messages.create(**known, extra_body=others, timeout=self._timeout(deadline))
 
     def _read(self, response: Any, request: Request) -> Reply:
-        return read_message(response, request, self.model)
+        try:
+            blocks, reason, name = response.content, response.stop_reason, response.model
+            thinking = "".join(block.thinking for block in blocks if block.type == "thinking")
+            texts = [block.text for block in blocks if block.type == "text"]
+            tools = [block.input for block in blocks if block.type == "tool_use"]
+            text = json.dumps(tools[0], ensure_ascii=False) if tools else "".join(texts)
+        except (AttributeError, TypeError, KeyError) as error:
+            raise BrokenResponse(f"a success that is no message ({type(error).__name__})") from None
+        if reason is None:
+            raise BrokenResponse("a success whose message is not whole")
+        return Reply(
+            text=printable_unicode(text),
+            finish=_FINISHES.get(reason, Finish.STOP),
+            usage=_read_usage(getattr(response, "usage", None), request, text, thinking),
+            usd=None,
+            seconds=0.0,
+            model=printable_unicode(name) if isinstance(name, str) and name else self.model,
+            thinking=printable_unicode(thinking),
+            tier=read_tier(getattr(getattr(response, "usage", None), "service_tier", None)),
+        )
 
     def _usual_prompt_caching(self) -> PromptCaching:
         return PromptCaching.BREAKPOINTS
@@ -104,39 +123,6 @@ class AnthropicModel(Provider):
         if offer.sampling.stop is not None:
             arguments["stop_sequences"] = list(offer.sampling.stop)
         return arguments
-
-
-def read_message(response: Any, request: Request, model: str) -> Reply:
-    """Read a message.
-
-    Args:
-        response: as the SDK gives it.
-        request: what was asked: its tokens are estimated where the response does not count them.
-        model: name of the model, where the response does not say it.
-
-    Raises:
-        BrokenResponse: it says success and holds no answer.
-    """
-    try:
-        blocks, reason, name = response.content, response.stop_reason, response.model
-        thinking = "".join(block.thinking for block in blocks if block.type == "thinking")
-        texts = [block.text for block in blocks if block.type == "text"]
-        tools = [block.input for block in blocks if block.type == "tool_use"]
-        text = json.dumps(tools[0], ensure_ascii=False) if tools else "".join(texts)
-    except (AttributeError, TypeError, KeyError) as error:
-        raise BrokenResponse(f"a success that is no message ({type(error).__name__})") from None
-    if reason is None:
-        raise BrokenResponse("a success whose message is not whole")
-    return Reply(
-        text=printable_unicode(text),
-        finish=_FINISHES.get(reason, Finish.STOP),
-        usage=_read_usage(getattr(response, "usage", None), request, text, thinking),
-        usd=None,
-        seconds=0.0,
-        model=printable_unicode(name) if isinstance(name, str) and name else model,
-        thinking=printable_unicode(thinking),
-        tier=read_tier(getattr(getattr(response, "usage", None), "service_tier", None)),
-    )
 
 
 def _read_usage(tokens: Any, request: Request, text: str, thinking: str) -> Usage:
