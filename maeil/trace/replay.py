@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -11,7 +10,7 @@ import orjson
 from maeil.errors import ChangeRefused, ReplayMismatch
 from maeil.trace.events import ChangesWorld, EpisodeStart, Stamped, StepOutcome, StepTaken
 from maeil.trace.reader import Trace
-from maeil.world import World
+from maeil.world import Transition, World
 
 
 def replay(trace: Trace, world: World) -> Iterator[int]:
@@ -50,53 +49,28 @@ def replay_events(events: Iterable[Stamped], world: World) -> Iterator[int]:
     assert isinstance(start, EpisodeStart)
     _compare(0, "board", start.board, world.reset(start.seed))
     t = 0
-    for state in _states(coming):
-        if state.step is not None:
-            t, step = state.step
-            transition = world.step(step.joint)
-            _compare(t, "reward", step.reward, transition.reward)
-            if state.outcomes is not None:
-                _compare(t, "outcomes", state.outcomes, transition.outcomes)
-            t += 1
-        for change in state.changes:
-            try:
-                change.apply(world)
-            except ChangeRefused as error:
-                raise ReplayMismatch(f"step {t}: the world was changed, and refuses it now: {error}") from error
-        yield t
-
-
-@dataclass(slots=True)
-class _State:
-    """How a state came about: by a step, but for the first one, and by what was changed then.
-
-    Attributes:
-        step: the step that led to it, and the `t` that it was taken at.
-        outcomes: of the step; None where the trace breaks off before them.
-        changes: of the world.
-    """
-
-    step: tuple[int, StepTaken] | None = None
-    outcomes: Sequence[Mapping[str, Any]] | None = ()
-    changes: list[ChangesWorld] = field(default_factory=list)
-
-
-def _states(events: Iterable[Stamped]) -> Iterator[_State]:
-    """Yield each state when the step that leaves it has come, or the end."""
-    state = _State()
     event: object = None
-    for stamped in events:
+    transition: Transition | None = None
+    outcomes: Sequence[Mapping[str, Any]] = ()
+    for stamped in coming:
         event = stamped.event
         if isinstance(event, StepTaken):
-            yield state
-            state = _State((stamped.t, event))
-        elif isinstance(event, StepOutcome) and state.step is not None and stamped.t == state.step[0]:
-            state.outcomes = event.outcomes
+            if transition is not None:
+                _compare(t - 1, "outcomes", outcomes, transition.outcomes)
+            yield t
+            transition, outcomes = world.step(event.joint), ()
+            _compare(t, "reward", event.reward, transition.reward)
+            t += 1
+        elif isinstance(event, StepOutcome) and stamped.t == t - 1:
+            outcomes = event.outcomes
         elif isinstance(event, ChangesWorld):
-            state.changes.append(event)
-    if state.step is not None and event is state.step[1]:
-        state.outcomes = None
-    yield state
+            try:
+                event.apply(world)
+            except ChangeRefused as error:
+                raise ReplayMismatch(f"step {t}: the world was changed, and refuses it now: {error}") from error
+    if transition is not None and not isinstance(event, StepTaken):  # else the trace breaks off before its outcomes
+        _compare(t - 1, "outcomes", outcomes, transition.outcomes)
+    yield t
 
 
 def _compare(t: int, what: str, expected: object, found: object) -> None:
