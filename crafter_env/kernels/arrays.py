@@ -52,7 +52,7 @@ AGENT_COLUMNS = OUTCOME + OUTCOME_COLUMNS
 (
     RESULT, DID, TARGET, TARGET_X, TARGET_Y, REQUIRED, PRESENT, CAPABLE, OUTCOME_ITEM, AMOUNT, OTHER,
 ) = range(OUTCOME, AGENT_COLUMNS)  # fmt: skip
-"""What came of the agent's action in the last step; see `crafter_env.outcome.Outcome`; -1: nothing to say."""
+"""What came of the agent's action in the last step; see `crafter_env.state.Outcome`; -1: nothing to say."""
 
 CHUNK_COLUMNS = 7
 VISITED, GRASS, PATHS, COWS, ZOMBIES, SKELETONS, VISITED_AT = range(CHUNK_COLUMNS)

@@ -57,7 +57,7 @@ class WorkerDied(Exception):
 
 
 class Queue:
-    """Fulfils `quorum.experiments.sweep.engines.protocol.Work`.
+    """Fulfils `quorum.experiments.sweep.engines.protocol.CellQueue`.
 
     Args:
         folder: of the sweep.

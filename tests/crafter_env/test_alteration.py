@@ -195,7 +195,7 @@ def test_what_an_agent_has_come_to_hold_is_told_with_the_next_step() -> None:
 
 
 REFUSED = {
-    "daylight: it cannot be changed: what can be is agents, cells": {"daylight": 0.5},
+    "daylight: it cannot be changed; you can change agents, cells": {"daylight": 0.5},
     "agents.agent_7: there is no such agent": {"agents": {"agent_7": {}}},
     "agents.agent_0.sleeping: it cannot be changed": {"agents": {"agent_0": {"sleeping": True}}},
     "agents.agent_0.cell: .* is no cell": {"agents": {"agent_0": {"cell": [1]}}},
