@@ -16,14 +16,13 @@ from quorum.experiments.branch.change import UNCHANGED, Change, instant_of
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.branch.planned_cell import Parents, PlannedBranchCell
 from quorum.experiments.configuration.catalogue import EXPERIMENT
-from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import Composer
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.recorded_episode import open_episode
 from quorum.experiments.results.run_folder import RunFolder, is_run, no_such_folder, runs_inside
 from quorum.experiments.results.sweep_file import DamagedPlan, SweepParent, read_sweep
-from quorum.experiments.sweep.grid import MOST_POINTS, Axis, Point, axes, count, points
+from quorum.experiments.sweep.grid import MOST_POINTS, Axis, axes, count, points
 from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.problems import Problems, affected, refusal
 
@@ -77,7 +76,10 @@ def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: Path | No
     grid = axes(words, Composer(config_dir))
     changes = [UNCHANGED] if asked.control else []
     if grid or edit.told:
-        changes += [replace(edit, edits=_edits(point), config_dir=config_dir) for point in points(grid)]
+        changes += [
+            replace(edit, edits=tuple(override.input_line or "" for override in point), config_dir=config_dir)
+            for point in points(grid)
+        ]
     elif not asked.control:
         changes = [edit]
     runs = list(_runs(asked.folders))
@@ -107,7 +109,9 @@ def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: Path | No
         edited[run, index] = cell.configuration
         if (run, instant) not in left:
             left[run, instant] = branch.thoughts_left
-        for planned in _draws(cell, run, change, asked.draws, left[run, instant]):
+        for draw in range(asked.draws):
+            drawn = replace(cell, branch=replace(cell.branch, draw=draw) if cell.branch is not None else None)
+            planned = PlannedBranchCell.of_branch(drawn, run, change, left[run, instant])
             found.setdefault(planned.name, planned)
             places.setdefault(planned.kind, place)
             origins[SweepParent(run=str(run.absolute()), at=str(instant), prefix=planned.branch.prefix)] = None
@@ -190,17 +194,6 @@ def _finished(folder: Path) -> Iterator[Path]:
     for run in runs_inside(folder):
         if PARTIAL not in run.name and not run.is_symlink() and RunFolder(run).meta().outcome not in (None, "error"):
             yield run
-
-
-def _draws(cell: Cell, run: Path, change: Change, number: int, left: int) -> Iterator[PlannedBranchCell]:
-    """Return the samples of a branch."""
-    for draw in range(number):
-        branch = replace(cell.branch, draw=draw) if cell.branch is not None else None
-        yield PlannedBranchCell.of_branch(replace(cell, branch=branch), run, change, left)
-
-
-def _edits(point: Point) -> tuple[str, ...]:
-    return tuple(override.input_line or "" for override in point)
 
 
 def _varied(change: Change, grid: Sequence[Axis]) -> str:

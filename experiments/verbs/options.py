@@ -19,8 +19,7 @@ def value(name: str, metavar: str, help_: str, *, unset: str | bool = True, also
         also: another name of the option.
         bounds: of a number, `min` and `max`.
     """
-    names = [name, *([also] if also else [])]
-    return typer.Option(*names, metavar=metavar, help=help_, show_default=unset, **bounds)
+    return typer.Option(*filter(None, (name, also)), metavar=metavar, help=help_, show_default=unset, **bounds)
 
 
 def values(name: str, metavar: str, help_: str, **more: Any) -> Any:
