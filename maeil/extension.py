@@ -24,19 +24,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
+from maeil.constraints import ConstraintTracker
 from maeil.mind import Note, Thought, Turn, View
 from maeil.seeds import Seeds
-from maeil.team import Participant
+from maeil.settings import LoopSettings
+from maeil.team import Participant, Team
 from maeil.topology import ConversationState, Topology
-from maeil.trace.events import EpisodeStart, Stamped
+from maeil.trace.events import EpisodeStart, Event, Stamped
 from maeil.world import World
 
-if TYPE_CHECKING:
-    from maeil.scheduler import Episode
+
+class Episode(Protocol):
+    """An episode as its extensions see it, and what they can do in it."""
+
+    world: World
+    """The environment."""
+    team: Team
+    """The participants, and the clocks (`team.now`)."""
+    topology: Topology
+    """How the team talks."""
+    constraints: ConstraintTracker
+    """The constraints of the active tasks, as the last step left them."""
+
+    def record(self, event: Event) -> None:
+        """Record an event of an extension."""
+
+    def interrupt(self, agent: int, extension: str) -> None:
+        """Make an agent think again about its plan, if it is ready or at work; the trace names the extension."""
+
+    async def converse(self, topology: Topology) -> None:
+        """Hold a conversation with the turns of another topology, until all agents are ready again."""
+
+    def adopt(self, settings: LoopSettings) -> None:
+        """Go on with other settings; the clock's unit and the limits of the wall clock stay."""
+
+    def world_changed(self) -> None:
+        """Take in that the world was changed from outside; actions that cannot go on end."""
 
 
 class Extension:

@@ -59,7 +59,7 @@ async def run_episode(
     )
     for extension in extensions:
         start = extension.start(start)
-    episode = Episode(world, team, topology, settings, extensions)
+    episode = _Episode(world, team, topology, settings, extensions)
     for extension in extensions:
         extension.begin(episode)
     with check_json(world.reset):
@@ -77,15 +77,8 @@ async def run_episode(
     return episode.end("completed")
 
 
-class Episode:
-    """An episode under way: what its extensions see of it, and what they can do in it.
-
-    Attributes:
-        world: the environment.
-        team: the participants, and the clocks (`team.now`).
-        topology: how the team talks.
-        constraints: those of the active tasks, as the last step left them.
-    """
+class _Episode:
+    """The state of the loop between its calls; fulfils `maeil.extension.Episode`."""
 
     def __init__(
         self, world: World, team: Team, topology: Topology, settings: LoopSettings, extensions: Sequence[Extension]
@@ -102,24 +95,19 @@ class Episode:
         self._done = self._finished = False
 
     def record(self, event: Event) -> None:
-        """Record an event of an extension."""
         self.team.record(event)
 
     def interrupt(self, agent: int, extension: str) -> None:
-        """Make an agent think again about its plan, if it is ready or at work; the trace names the extension."""
         if self.team.agents[agent].stage in (Stage.WAIT, Stage.EXECUTE):
             self.team.change_stage(self.team.agents[agent], Trigger.EXTENSION, extension)
 
     async def converse(self, topology: Topology) -> None:
-        """Hold a conversation with the turns of another topology, until all agents are ready again."""
         await self._conversation.run(topology)
 
     def adopt(self, settings: LoopSettings) -> None:
-        """Go on with other settings; the clock's unit and the limits of the wall clock stay."""
         self._conversation.settings = settings
 
     def world_changed(self) -> None:
-        """Take in that the world was changed from outside; actions that cannot go on end."""
         self._feedback.forget()
         self._record_progress()
         self._settle()

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.simulated import SimulatedSettings
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.episode.prompt import Wanted, find_prompt
 from tests.conftest import Quorum, command, environment
 from tests.loopback import Fault, FaultKind

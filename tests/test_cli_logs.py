@@ -6,7 +6,8 @@ import json
 import subprocess
 from pathlib import Path
 
-from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.simulated import SimulatedSettings
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.verbs.app import app
 from tests.conftest import CORRIDOR, Quorum, command, environment
 from tests.loopback import Fault, FaultKind

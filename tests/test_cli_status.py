@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from quorum.agents.llm.protocol import Reply, Request
-from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.simulated import SimulatedSettings
+from quorum.agents.simulated.model import SimulatedModel
 from tests.conftest import Quorum
 from tests.serving import served
 from tests.terminals import in_a_terminal

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-if TYPE_CHECKING:
-    from quorum.agents.simulated.model import SimulatedModel
-
-__all__ = ["NAME", "SimulatedModel", "SimulatedSettings"]
-
+__all__ = ["NAME", "SimulatedSettings"]
 
 Rate = Annotated[float, Field(ge=0, le=1)]
 Money = Annotated[float, Field(ge=0)]
@@ -42,12 +38,3 @@ class SimulatedSettings(BaseModel):
     """Price of a million tokens written."""
     latency: Annotated[float, Field(ge=0)]
     """Seconds that each answer takes."""
-
-
-def __getattr__(name: str) -> Any:
-    """Import the model when it is first asked for: it knows the prompts of all minds."""
-    if name != "SimulatedModel":
-        raise AttributeError(name)
-    from quorum.agents.simulated.model import SimulatedModel  # noqa: PLC0415 (costs 0.1 s: only where it is used)
-
-    return SimulatedModel

@@ -25,7 +25,8 @@ from maeil.dig.patterns import Pattern
 from maeil.mind import Act, PlanView, Thought, View
 from maeil.names import unfold_names
 from maeil.plans import Plan, PlanStatus, Task
-from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.simulated import SimulatedSettings
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.skills import Speaker
 from quorum.agents.skills.crafter.gathering import follow
 from quorum.agents.skills.crafter.hearsay import Assignment, listen

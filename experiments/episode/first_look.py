@@ -49,7 +49,7 @@ class _Listening:
 
     async def complete(self, request: Request) -> Reply:
         if isinstance(self._config, SimulatedConfig):
-            from quorum.agents.simulated import SimulatedModel  # noqa: PLC0415 (only where it is asked)
+            from quorum.agents.simulated.model import SimulatedModel  # noqa: PLC0415 (only where it is asked)
 
             rules = SimulatedModel(self._config.model_copy(update={"latency": 0}))
             with as_user_errors(self._config):

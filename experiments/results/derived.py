@@ -8,9 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
+from itertools import groupby
 from pathlib import Path
 from types import UnionType
 from typing import Any, Final, TypeVar, get_type_hints
+
+from rich.table import Table
 
 from maeil.errors import MetricError
 from maeil.failures import Failure, find_failures
@@ -25,9 +28,14 @@ from quorum.experiments.common.files import write_all
 from quorum.experiments.common.run_files import LARGEST_META, META, DamagedFile, RunFiles
 from quorum.experiments.episode.record import AnsweringModels, answering_models
 from quorum.experiments.results.run_folder import METRICS, RunFolder, contradicts_itself, read_whole_trace
-from quorum.experiments.results.summary import print_aligned, shown
+from quorum.experiments.results.summary import print_aligned, shown, shown_metric
 
 T = TypeVar("T")
+
+_COLUMNS = ("outcome.steps", "communication.messages", "decision.overhead", "plans.coherence", "plans.stability")
+"""What is shown of each of many runs, behind the goals that it reached."""
+
+_FEW = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,3 +269,47 @@ def print_failures(runs: Sequence[FoundFailures], console: Console) -> None:
         kinds = Counter(str(found.kind) for found in run.failures)
         summary = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
         console.print(Text(f"  {summary or 'no failure that the trace proves'}"), soft_wrap=True)
+
+
+def print_metrics(runs: Sequence[Recomputed], console: Console) -> None:
+    """Print the metrics of runs: all of them, a column a run, when they are few; else the main ones, a row a run."""
+    if len(runs) <= _FEW:
+        _print_columns(runs, console)
+    else:
+        _print_rows(runs, console)
+
+
+def _print_columns(runs: Sequence[Recomputed], console: Console) -> None:
+    numbered = len(runs) > 1
+    for number, run in enumerate(runs, start=1):
+        console.print(Text(f"{number}: {run.name}" if numbered else run.name, style="bold"), soft_wrap=True)
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    for _ in runs:
+        table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    if numbered:
+        table.add_row("", *(Text(str(number), style="bold") for number in range(1, len(runs) + 1)), "")
+    if any(run.answering_models.models for run in runs):
+        table.add_row("language model", *(Text(run.answering_models.text) for run in runs), "")
+    table.add_row("outcome", *(run.outcome or "unfinished" for run in runs), "")
+    names = list(dict.fromkeys(name for run in runs for name in run.metrics))
+    for _, group in groupby(names, key=lambda name: name.partition(".")[0]):
+        table.add_row()
+        for name in group:
+            unit = KNOWN[name].unit
+            values = (shown_metric(name, run.metrics) for run in runs)
+            table.add_row(name, *values, Text(unit, style="dim"))
+    console.print(table)
+
+
+def _print_rows(runs: Sequence[Recomputed], console: Console) -> None:
+    models = ["language model"] if any(run.answering_models.models for run in runs) else []
+    rows = [("run", "outcome", "goals", *(KNOWN[name].title for name in _COLUMNS), *models)]
+    for run in runs:
+        goals = f"{shown(run.metrics.get('outcome.reached'))}/{shown(run.metrics.get('outcome.goals'))}"
+        cells = [shown(run.metrics.get(name)) for name in _COLUMNS]
+        rows.append(
+            (run.name, run.outcome or "unfinished", goals, *cells, *([run.answering_models.text] if models else []))
+        )
+    print_aligned(rows, [False, *[True] * (len(rows[0]) - 1)], console)

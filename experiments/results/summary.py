@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from maeil.metrics import METRICS, Value
+from maeil.metrics import Value
 from quorum.agents.llm.spending import dollars
 from quorum.experiments.common.consoles import Console, Text
 
 if TYPE_CHECKING:
     from quorum.experiments.configuration.schema import Budget
     from quorum.experiments.episode.runner import Result
-    from quorum.experiments.results.derived import Recomputed
 
 _MAIN = {
     "decision": ("overhead", "latency_mean"),
@@ -35,11 +33,6 @@ _WARNINGS = {
     "model": ("unanswered", "fallbacks", "empty_answers", "reasoning_tokens", "cached_answers", "estimated_calls"),
 }
 """Metrics that are shown when they are not 0, by group."""
-
-_COLUMNS = ("outcome.steps", "communication.messages", "decision.overhead", "plans.coherence", "plans.stability")
-"""What is shown of each of many runs, behind the goals that it reached."""
-
-_FEW = 4
 
 
 def print_summary(result: Result, console: Console) -> None:
@@ -72,10 +65,10 @@ def main_rows(outcome: str, metrics: Mapping[str, Value]) -> Iterator[tuple[str,
         silent.add("plans.interruptions")
     for name in _names(_MAIN):
         if name in metrics and silent.isdisjoint((name, name.partition(".")[0])):
-            yield _label(name), _value(name, metrics)
+            yield _label(name), shown_metric(name, metrics)
     for name in _names(_WARNINGS):
         if metrics.get(name):
-            yield _label(name), _value(name, metrics)
+            yield _label(name), shown_metric(name, metrics)
 
 
 def _names(by_group: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -101,50 +94,6 @@ def budget_used(budget: Budget, metrics: Mapping[str, Value]) -> str:
     return ", ".join(parts)
 
 
-def print_metrics(runs: Sequence[Recomputed], console: Console) -> None:
-    """Print the metrics of runs: all of them, a column a run, when they are few; else the main ones, a row a run."""
-    if len(runs) <= _FEW:
-        _print_columns(runs, console)
-    else:
-        _print_rows(runs, console)
-
-
-def _print_columns(runs: Sequence[Recomputed], console: Console) -> None:
-    numbered = len(runs) > 1
-    for number, run in enumerate(runs, start=1):
-        console.print(Text(f"{number}: {run.name}" if numbered else run.name, style="bold"), soft_wrap=True)
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    for _ in runs:
-        table.add_column(justify="right", no_wrap=True)
-    table.add_column(overflow="fold")
-    if numbered:
-        table.add_row("", *(Text(str(number), style="bold") for number in range(1, len(runs) + 1)), "")
-    if any(run.answering_models.models for run in runs):
-        table.add_row("language model", *(Text(run.answering_models.text) for run in runs), "")
-    table.add_row("outcome", *(run.outcome or "unfinished" for run in runs), "")
-    names = list(dict.fromkeys(name for run in runs for name in run.metrics))
-    for _, group in groupby(names, key=lambda name: name.partition(".")[0]):
-        table.add_row()
-        for name in group:
-            unit = METRICS[name].unit
-            values = (_value(name, run.metrics) for run in runs)
-            table.add_row(name, *values, Text(unit, style="dim"))
-    console.print(table)
-
-
-def _print_rows(runs: Sequence[Recomputed], console: Console) -> None:
-    models = ["language model"] if any(run.answering_models.models for run in runs) else []
-    rows = [("run", "outcome", "goals", *(METRICS[name].title for name in _COLUMNS), *models)]
-    for run in runs:
-        goals = f"{shown(run.metrics.get('outcome.reached'))}/{shown(run.metrics.get('outcome.goals'))}"
-        cells = [shown(run.metrics.get(name)) for name in _COLUMNS]
-        rows.append(
-            (run.name, run.outcome or "unfinished", goals, *cells, *([run.answering_models.text] if models else []))
-        )
-    print_aligned(rows, [False, *[True] * (len(rows[0]) - 1)], console)
-
-
 def print_aligned(lines: Sequence[Sequence[str]], right: Sequence[bool], console: Console) -> None:
     """Print lines of cells in columns. A line is as long as it needs to be: a name that is cut cannot be copied.
 
@@ -160,7 +109,7 @@ def print_aligned(lines: Sequence[Sequence[str]], right: Sequence[bool], console
         console.print(Text("  ".join(padded).rstrip()), soft_wrap=True)
 
 
-def _value(name: str, metrics: Mapping[str, Value]) -> str:
+def shown_metric(name: str, metrics: Mapping[str, Value]) -> str:
     """Write a metric; money and tokens that a model's calls do not tell are unknown, which is not nothing."""
     if metrics.get(name) is None and name.startswith("model.") and metrics.get("model.calls"):
         return "unknown"

@@ -6,7 +6,8 @@ import random
 from collections.abc import Callable, Sequence
 
 from maeil.user_errors import UserError, choices_hint
-from quorum.agents.simulated import NAME, SimulatedModel
+from quorum.agents.simulated import NAME
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.schema import validate
 from quorum.experiments.serving.app import FAILURES, Addresses, App, Failure, run

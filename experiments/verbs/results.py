@@ -190,7 +190,7 @@ def _recompute(runs: list[Path], kinds: Collection[Kind], idle_from: int, *, wri
         echo_json([run.plain() for run in done])
     elif done:
         from quorum.experiments.common.consoles import Console
-        from quorum.experiments.results.summary import print_metrics
+        from quorum.experiments.results.derived import print_metrics
 
         print_metrics(done, Console())
     if wrong:

@@ -25,7 +25,8 @@ from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.records import describe_reply
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import NaiveConfig, build
-from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.simulated import SimulatedSettings
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.registry import topologies
 from tests.maeil.scripted import play
 

@@ -21,7 +21,7 @@ from quorum.agents.naive.prompts import PromptWriter
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.requests import turn_of
 from quorum.agents.prompting.templates import PromptSet
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.simulated.reading import read_view
 from quorum.agents.skills import skills_of
 from tests.agents.naive_team import cube, episode, prompts, settings, topology, view

@@ -16,7 +16,7 @@ from quorum.agents.llm.structured import Structuring
 from quorum.agents.llm.validation import validator_of
 from quorum.agents.prompting.answers import part_value
 from quorum.agents.prompting.schemas import ground
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.parts import build, play
 from tests.agents.naive_team import settings

@@ -25,7 +25,7 @@ from quorum.agents.llm.providers.chat import is_strict
 from quorum.agents.llm.validation import Validator, validator_of
 from quorum.agents.naive import build
 from quorum.agents.naive.answers import AnswerTypes, write
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from tests.agents.naive_team import (
     TOPOLOGIES,
     Delayed,

@@ -16,7 +16,7 @@ from quorum.agents.baselines.asking import BaselineRole
 from quorum.agents.coordination.joint import Sight, named
 from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.prompting.blocks import read_blocks
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.skills.transport.moves import TransportBriefing, one_step
 from quorum.agents.skills.transport.paper_text import PaperText
 from quorum.experiments.configuration.cell import Cell

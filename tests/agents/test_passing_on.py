@@ -12,7 +12,7 @@ from maeil.mind import Act
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build
 from quorum.agents.prompting.blocks import read_blocks
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.skills import skills_of
 from quorum.agents.skills.cube import negotiator as words
 from quorum.experiments.configuration.cell import Cell

@@ -23,7 +23,7 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Fini
 from quorum.agents.naive import render_prompt
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.prompting.blocks import read_blocks
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.simulated.reading import find_blocks, read_view
 from quorum.agents.simulated.uninformed import minimal_instance
 from quorum.agents.skills.cube.negotiator import Knowledge, Negotiator, recall

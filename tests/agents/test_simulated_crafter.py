@@ -11,7 +11,7 @@ from maeil.trace.reader import comparable, read_trace
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build, render_prompt
 from quorum.agents.prompting.blocks import read_blocks, write_json
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.skills.crafter.speaker import CrafterSpeaker
 from tests.agents.naive_team import TOPOLOGIES, config, context, settings, topology, view
 from tests.crafter_env.joined import world

@@ -19,7 +19,7 @@ from maeil.tasks import Constraint
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build
 from quorum.agents.prompting.blocks import read_blocks
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.simulated.reading import read_notes
 from quorum.agents.skills.cube.plans import CUBE
 from tests.agents.naive_team import config, context, cube, settings, topology, view

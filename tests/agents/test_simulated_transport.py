@@ -18,7 +18,7 @@ from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build, render_prompt
 from quorum.agents.prompting.answers import plan_value
 from quorum.agents.prompting.blocks import read_blocks
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.skills import JointPlanRequest
 from quorum.agents.skills.squeeze import SqueezeBriefing
 from quorum.agents.skills.squeeze.rules import SqueezeSpeaker, share, widest_gap

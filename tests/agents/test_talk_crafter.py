@@ -12,7 +12,7 @@ from maeil.plans import Plan, PlanStatus, Task
 from maeil.tasks import OpenTask
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.skills.crafter import hearsay as words
 from quorum.agents.skills.crafter.hearsay import Assignment
 from quorum.agents.skills.crafter.speaker import CrafterSpeaker

@@ -9,7 +9,7 @@ from quorum.agents.simulated import SimulatedSettings
 from quorum.experiments.configuration.providers.config import ProviderConfig
 
 if TYPE_CHECKING:
-    from quorum.agents.simulated import SimulatedModel
+    from quorum.agents.simulated.model import SimulatedModel
 
 
 class SimulatedConfig(ProviderConfig, SimulatedSettings):
@@ -25,7 +25,7 @@ class SimulatedConfig(ProviderConfig, SimulatedSettings):
 
 def build(config: SimulatedConfig, _context: None) -> SimulatedModel:
     """Make the simulated model."""
-    from quorum.agents.simulated import SimulatedModel  # noqa: PLC0415 (only where it is asked)
+    from quorum.agents.simulated.model import SimulatedModel  # noqa: PLC0415 (only where it is asked)
 
     return SimulatedModel(config)
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from maeil.extension import Extension
-from maeil.scheduler import Episode
+from maeil.extension import Episode, Extension
 from maeil.settings import LoopSettings
 from maeil.trace.events import EpisodeStart
 from maeil.trace.prefix import Prefix

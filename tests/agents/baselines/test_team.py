@@ -16,7 +16,7 @@ from maeil.user_errors import UserError
 from quorum.agents.baselines.teams import cmas
 from quorum.agents.llm.protocol import Request
 from quorum.agents.prompting.blocks import read_blocks
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from tests.agents.baselines.stage import BASELINES, config, end_of, episode, fitting

@@ -9,7 +9,7 @@ import pytest
 from maeil import Seeds, TeamContext
 from maeil.trace import comparable
 from quorum.agents.drwell import DrwellConfig, build, component
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.topologies.plain import Individual
 from tests.agents.drwell.stage import Cast, choose, config, run, team, walk
 from tests.agents.naive_team import Delayed, cube, prompts, settings, shipped

@@ -12,7 +12,7 @@ from maeil import LoopSettings, TopologyContext, World
 from maeil.trace import Stamped
 from quorum.agents.llamac import LlamacConfig, build
 from quorum.agents.llm.structured import Structuring
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.topologies.centralized import Centralized, CentralizedConfig
 from tests.agents.naive_team import CONFIGS, context, cube, prompts, settings
 from tests.maeil.scripted import play

@@ -14,7 +14,7 @@ from quorum.agents.llamac import build
 from quorum.agents.llm.protocol import Finish, Request
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.prompting.blocks import read_blocks
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.skills.cube.gates import CubeGates
 from tests.agents.llamac.teams import config, coordinated
 from tests.agents.naive_team import context, cube, settings

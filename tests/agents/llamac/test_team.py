@@ -12,7 +12,7 @@ from maeil.trace import comparable
 from maeil.trace.reader import Trace
 from maeil.user_errors import UserError
 from quorum.agents.llamac import build
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.skills.cube.speaker import CubeSpeaker
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell

@@ -20,7 +20,7 @@ from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import Finish, Origin, Reply, Request, Sampling, Usage
 from quorum.agents.llm.replay import Replay
 from quorum.agents.llm.spending import Budget, Spending
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from tests.agents.llm.wire import Brain, provider, stack
 from tests.agents.naive_team import settings
 from tests.loopback import Fault, FaultKind, serve

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.simulated import SimulatedSettings
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.simulated.uninformed import LARGEST, minimal_instance
 from tests.agents.llm.wire import Brain
 from tests.loopback import BodyBounds, serve

@@ -8,7 +8,7 @@ import pytest
 
 from maeil.trace import Recorder
 from quorum.agents.llm.structured import Structuring
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.parts import build, play
 

@@ -10,7 +10,7 @@ from maeil.trace.reader import Trace
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build
 from quorum.agents.naive.answers import AnswerTypes, write
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.simulated.uninformed import UninformedSpeaker
 from tests.agents.naive_team import TOPOLOGIES, config, context, cube, settings, topology, view
 from tests.crafter_env.joined import world as crafter

@@ -20,7 +20,7 @@ from maeil.user_errors import UserError
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.prompting.blocks import read_blocks
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.simulated.tom import NEAREST
 from quorum.agents.tom import TomConfig, TomMind, TomRole, build
 from quorum.agents.tom.answers import FORMS, example_of

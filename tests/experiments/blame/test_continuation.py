@@ -11,7 +11,8 @@ from maeil.metrics import compute_metrics
 from maeil.trace import Instant
 from maeil.user_errors import UserError
 from quorum.agents.llm.protocol import Reply, Request
-from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.simulated import SimulatedSettings
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.blame.credit import Continuations, Kind, Valuing, credits_of, utility_of
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import Parent

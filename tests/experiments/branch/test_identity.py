@@ -14,7 +14,8 @@ from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtStart
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.recording import unfolded
-from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.simulated import SimulatedSettings
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import Result, run_cell
 from tests.experiments.branching import plan_branch

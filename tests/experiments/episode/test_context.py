@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 from maeil.trace import comparable
 from quorum import compare
 from quorum.agents.llm.protocol import Reply, Request
-from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.simulated import SimulatedSettings
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import Result, run_cell
 from quorum.experiments.results.run_folder import RunFolder

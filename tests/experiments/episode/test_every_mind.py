@@ -20,7 +20,7 @@ from maeil.tasks import Constraint
 from maeil.trace import Recorder, Stamped
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.structured import Structuring
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.registry import minds
 from quorum.experiments.episode.parts import build, play

@@ -13,7 +13,8 @@ from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtEnd
 from maeil.user_errors import UserError
 from quorum.agents.llm.recording import unfolded
-from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.simulated import SimulatedSettings
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.compare.comparison import Question, compare
 from quorum.experiments.compare.notes import notes
 from quorum.experiments.configuration.cell import Cell

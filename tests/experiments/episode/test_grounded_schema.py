@@ -10,7 +10,7 @@ import pytest
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import StepOutcome
 from quorum.agents.llm.protocol import Model, Reply, Request
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from tests.agents.naive_team import settings

@@ -19,7 +19,8 @@ import pytest
 from maeil.metrics import compute_metrics
 from maeil.trace import comparable, read_trace
 from maeil.user_errors import UserError
-from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.simulated import SimulatedSettings
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.finished import read_spent

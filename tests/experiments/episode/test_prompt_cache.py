@@ -14,7 +14,8 @@ from quorum.agents.llm.providers.anthropic import AnthropicModel
 from quorum.agents.llm.providers.openai import OpenAIModel
 from quorum.agents.llm.recording import unfolded
 from quorum.agents.prompting.marks import marks
-from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.simulated import SimulatedSettings
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import Result, run_cell
 from tests.loopback.prompt_caches import unsent

@@ -13,7 +13,8 @@ from maeil.trace import comparable
 from maeil.user_errors import UserError
 from quorum.agents.llm.protocol import Origin
 from quorum.agents.llm.recording import unfolded
-from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.simulated import SimulatedSettings
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.models import deadline_of
 from quorum.experiments.episode.runner import Result, run_cell

@@ -11,7 +11,8 @@ import pytest
 
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtEnd
-from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.simulated import SimulatedSettings
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import Result, run_cell
 from tests.conftest import Quorum

@@ -14,7 +14,8 @@ from maeil.metrics import reproducible
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import ThoughtEnd
 from maeil.user_errors import UserError
-from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.simulated import SimulatedSettings
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import Result, run_cell
 from tests.conftest import Quorum, one_each

@@ -19,7 +19,7 @@ from maeil.user_errors import UserError
 from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, Orphans, orphans
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.records import request_key
-from quorum.agents.simulated import SimulatedModel
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.schema import validate
 from quorum.experiments.results import as_csv, read_results

@@ -9,7 +9,8 @@ import time
 from pathlib import Path
 
 from quorum.agents.llm.spending import Spent
-from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.simulated import SimulatedSettings
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.results.finished import read_spent
 from quorum.experiments.sweep.command import run_sweep_command
 from quorum.experiments.sweep.queue import Stop

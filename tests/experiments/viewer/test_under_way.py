@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quorum.agents.llm.protocol import Reply, Request
-from quorum.agents.simulated import SimulatedModel, SimulatedSettings
+from quorum.agents.simulated import SimulatedSettings
+from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.episode.episode_folder import PARTIAL, EpisodeFolder, is_under_way
 from quorum.experiments.viewer.episode import read_episode
 from quorum.experiments.viewer.page import exported_page
