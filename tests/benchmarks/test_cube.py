@@ -25,6 +25,7 @@ def bench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.claims
 def test_a_quick_run_leaves_json_and_figures(tmp_path: Path) -> None:
     done = bench(tmp_path, "--quick", "--json")
     assert done.returncode == 0, done.stderr

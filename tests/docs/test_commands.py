@@ -1,7 +1,7 @@
 """Every command that the README and the guide show is run as it stands.
 
-`make test` runs those of the README and of the task pages that are quickly done, and checks the words of all others:
-their options and keys exist, and their configurations are valid. `make claims` runs the others as well.
+`make test` runs those of the README and of the first comparison, and checks the words of all others: their options and
+keys exist, and their configurations are valid. `make claims` runs the others.
 
 Each page is one script, in its own folder: the `quorum` lines of its ```sh blocks, in order. A line that cannot
 run offline ends in a comment that says what it needs: `# needs: a key of OpenAI`. A code block that begins with a
@@ -32,13 +32,9 @@ PAGES = [
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
     if "\nquorum " in page.read_text("utf-8")
 ]
-_REFERENCE = (ROOT / "mkdocs.yml").read_text("utf-8").partition("- Look it up:")[2].partition("- When something")[0]
-_LONG = {f"{name}.md" for name in ("branch", "comparing", "credit", "memory", "sweeps", "teams")}
-"""Task pages whose commands play dozens of episodes; other tests check what these commands do."""
-TIERED = [
-    pytest.param(page, marks=pytest.mark.claims) if page.name in _LONG or f": {page.name}\n" in _REFERENCE else page
-    for page in PAGES
-]
+_FIRST = ("README.md", "first-comparison.md")
+TIERED = [page if page.name in _FIRST else pytest.param(page, marks=pytest.mark.claims) for page in PAGES]
+"""What a newcomer types is run by `make test`. Other tests check what the commands of the other pages do."""
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"(?:{#|#) ([\w./]+\.(?:py|yaml|txt|jinja))(?: #})?\n")
 _PORTS = ("8008",)

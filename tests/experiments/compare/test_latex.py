@@ -67,7 +67,7 @@ def _compiled(folder: Path, columns: int) -> str:
 
 
 @needs_latex
-@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("columns", [pytest.param(1, marks=pytest.mark.claims), 2])
 def test_a_paper_that_includes_tables_and_figures_has_no_overfull_box(
     written: Callable[[int], Path], columns: int
 ) -> None:

@@ -65,7 +65,10 @@ def _by_command(folder: Path, options: Path, *words: str) -> subprocess.Complete
         ),
         pytest.param(
             ("engine=ray", "engine.actors=2"),
-            marks=pytest.mark.skipif(find_spec("ray") is None, reason="pip install 'quorum-harness[ray]'"),
+            marks=[
+                pytest.mark.conformance,  # Ray takes longer to start than its cells
+                pytest.mark.skipif(find_spec("ray") is None, reason="pip install 'quorum-harness[ray]'"),
+            ],
             id="ray",
         ),
     ],

@@ -147,7 +147,11 @@ def test_numba_can_be_told_not_to_compile(module: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["agents=planner", "max_steps=20"], ["env=crafter", "env.profile=coop", "max_steps=3"]], ids=" ".join
+    "words",
+    [
+        pytest.param(["agents=planner", "max_steps=20"], id="cube"),
+        pytest.param(["env=crafter", "env.profile=coop", "max_steps=3"], id="crafter", marks=pytest.mark.conformance),
+    ],
 )
 def test_an_episode_is_the_same_without_compilation(words: list[str], tmp_path: Path) -> None:
     cell = Cell.compose(["n=2", *words])
