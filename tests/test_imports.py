@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -75,6 +76,15 @@ def modules(source: str) -> Iterator[tuple[int, str]]:
 
 def _name(function: ast.expr) -> str:
     return getattr(function, "id", getattr(function, "attr", ""))
+
+
+def test_the_contributors_page_lists_these_layers() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    _, experiments, agents = re.split(
+        r"^\d\. ", text.partition("## Layers")[2].partition("\n4. ")[0], flags=re.MULTILINE
+    )[1:]
+    assert set(re.findall(r"`(\w+)`", experiments)) == EXPERIMENTS.keys()
+    assert set(re.findall(r"`(\w+)`", agents)) == AGENTS.keys()
 
 
 def violations(path: str, source: str) -> list[str]:
