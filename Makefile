@@ -32,7 +32,7 @@ claims: .venv/test.stamp
 conformance: .venv/test.stamp
 	.venv/bin/pytest -n auto --dist worksteal -m "conformance or hypothesis" --hypothesis-profile=full
 
-# A worker a core, each with a model of its own: a model computes in one thread.
+# A worker a core, each with its own model: a model computes in one thread.
 real: .venv/real.stamp
 	.venv/bin/pytest -n 2 --dist loadgroup -m real_model tests/real_model
 

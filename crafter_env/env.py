@@ -394,7 +394,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
 
 
 _VIEWS = ("_ends", "_seen", "_informed", "_live_seen", "_live_informed")
-"""What `CrafterEnv` takes anew of the arrays of its engine."""
+"""What `CrafterEnv` copies again from the arrays of its engine."""
 _ALL = np.ones(1, dtype=np.bool_)
 _NONE = np.zeros(1, dtype=np.bool_)
 

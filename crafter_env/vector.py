@@ -31,8 +31,8 @@ Flags = npt.NDArray[np.bool_]
 class CrafterVecEnv(WorldBatch):
     """Many independent worlds of the rules of `CrafterEnv`.
 
-    Seeds and autoreset are those of `WorldBatch`. It is no `gymnasium.vector.VectorEnv`, since every agent has a reward
-    and an end of its own; `CrafterTeamVecEnv` is one, with the reward of the team. An episode ends in the step after
+    Seeds and autoreset are those of `WorldBatch`. It is no `gymnasium.vector.VectorEnv`, since every agent has its own
+    reward and end; `CrafterTeamVecEnv` is one, with the reward of the team. An episode ends in the step after
     which all its agents are dead, at the goal or truncated.
 
     Observation: a dictionary of the arrays of `CrafterEnv`, each with the leading dimensions `(num_envs, n)`; empty
@@ -131,9 +131,9 @@ class CrafterVecEnv(WorldBatch):
         self, *, seed: int | Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Arrays, Infos]:
         """Begin an episode in every world, as `WorldBatch.reset` does; a seed begins a series of episodes."""
-        begun = super().reset(seed=seed, options=options)
+        first = super().reset(seed=seed, options=options)
         self.ended = self._begins.copy()
-        return begun
+        return first
 
     def step(self, actions: npt.ArrayLike) -> tuple[Arrays, npt.NDArray[np.float64], Flags, Flags, Infos]:
         """Advance every world by one joint action; those whose episode has ended begin another instead.

@@ -49,7 +49,7 @@ class Registry(Generic[T]):
         kind: what they are, as messages call one of them.
         plural: what they are, as messages call several.
         group: the configuration group that chooses among them.
-        entry_points: the entry-point group in which packages offer theirs.
+        entry_points: the entry-point group in which packages offer their components.
         builtin: this project's own, by name: `package.module:attribute`, as an entry point is written.
         wanted: returns the type that is registered; asked only on a look-up, so that a listing imports nothing.
     """

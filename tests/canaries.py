@@ -1,4 +1,4 @@
-"""Traps in the folder of a stranger: each leaves a mark if anything there is run as code."""
+"""Traps in the folder of somebody else: each leaves a mark if anything there is run as code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHADOWED = (
     "numpy", "omegaconf", "orjson", "pickle", "PIL", "pydantic", "pytest", "random", "rich", "sitecustomize", "struct",
     "submitit", "trap", "typer", "typing", "usercustomize", "yaml",
 )  # fmt: skip
-"""Modules that a stranger puts into the folder: ours, those that ours import, and some that Python looks for."""
+"""Modules that somebody else puts into the folder: ours, those that ours import, and some that Python looks for."""
 
 
 class Bomb:
@@ -105,9 +105,9 @@ def _named_in_data(run: Path, marks: Path) -> None:
         program.chmod(0o755)
 
 
-def stranger(sound: Path, folder: Path) -> tuple[Path, Path]:
+def outsider(sound: Path, folder: Path) -> tuple[Path, Path]:
     """Copy a run and fill it with traps; return it and the folder of marks."""
-    run, marks = folder / "stranger", folder / "marks"
+    run, marks = folder / "outsider", folder / "marks"
     shutil.copytree(sound, run)
     marks.mkdir()
     plant(run, marks)

@@ -27,7 +27,7 @@ CORRIDOR = ("--plugin", "walker", "--config-dir", str(PLUGINS / "corridor_config
 settings.register_profile("few", max_examples=25, deadline=None)
 settings.register_profile("full", max_examples=200, deadline=None)  # of `make conformance`
 settings.load_profile("few")
-with suppress(NoFolder):  # a test with caches of its own does not compile all kernels for itself
+with suppress(NoFolder):  # a test with its own caches does not compile all kernels for itself
     os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder()))
 
 
@@ -94,7 +94,7 @@ Quorum = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def quorum(tmp_path: Path) -> Quorum:
-    """Run the command in an empty folder, in a process of its own.
+    """Run the command in an empty folder, in its own process.
 
     The process is forked from a server that has imported the project already: to start Python and to import takes a
     command longer than its work. Workers of its sweeps come from that server, too; what they write to standard error is

@@ -1,4 +1,4 @@
-"""A command in a terminal of its own: what a user would see, as it comes."""
+"""A command in its own terminal: what a user would see, as it comes."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tests.conftest import command, environment
 
 def in_a_terminal(folder: Path, *arguments: str, **variables: str) -> tuple[int, str]:
     """Run `quorum` in a terminal of 160 columns; return its exit code, and all that the terminal got."""
-    ours, theirs = pty.openpty()
+    ours, reference = pty.openpty()
     try:
         process = subprocess.Popen(
             command(*arguments),
             cwd=folder,
             env=environment(TERM="xterm", COLUMNS="160", **variables),
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
+            stdin=reference,
+            stdout=reference,
+            stderr=reference,
         )
     finally:
-        os.close(theirs)
+        os.close(reference)
     got = bytearray()
     try:
         while chunk := _read(ours):
@@ -36,7 +36,7 @@ def in_a_terminal(folder: Path, *arguments: str, **variables: str) -> tuple[int,
 
 
 def _read(terminal: int) -> bytes:
-    """Return what came; nothing at the end, which Linux tells as an error."""
+    """Return what came; nothing at the end, which Linux reports as an error."""
     try:
         return os.read(terminal, 65536)
     except OSError:

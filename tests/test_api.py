@@ -31,8 +31,8 @@ def test_every_public_name_is_there_and_the_import_of_the_package_is_light() -> 
 def test_a_run_leaves_the_trace_of_the_command(quorum: Quorum, tmp_path: Path) -> None:
     result = api.run("n=2", "seed=3", "topology=debate", "agents=negotiator", out=tmp_path / "python")
     quorum("run", "n=2", "seed=3", "topology=debate", "agents=negotiator", "--out", "command")
-    theirs = tmp_path / "command" / result.folder.name
-    assert comparable(result.folder) == comparable(theirs)
+    reference = tmp_path / "command" / result.folder.name
+    assert comparable(result.folder) == comparable(reference)
 
 
 async def test_a_run_inside_an_event_loop(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Code never comes from data: nothing in the folder of a stranger is run, whichever verb is used in it or on it."""
+"""Code never comes from data: nothing in the folder of somebody else is run, whichever verb is used in it or on it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ FEW = ("metrics", "view", "run", "sweep")
     "verb", [pytest.param(verb, marks=[] if verb in FEW else pytest.mark.conformance) for verb in VERBS]
 )
 def test_no_verb_runs_code_of_the_folder_that_it_is_used_in(verb: str, sound: Path, tmp_path: Path) -> None:
-    run, marks = canaries.stranger(sound, tmp_path)
+    run, marks = canaries.outsider(sound, tmp_path)
     program = canaries.as_installed(VERBS[verb], tmp_path)
     done = subprocess.run(program, cwd=run, env=environment(), capture_output=True, text=True, timeout=120, check=False)
     assert canaries.fired(marks) == []
@@ -54,7 +54,7 @@ def test_no_verb_runs_code_of_the_folder_that_it_is_used_in(verb: str, sound: Pa
 
 
 def test_python_m_quorum_does_not_import_from_the_current_folder(sound: Path, tmp_path: Path) -> None:
-    run, marks = canaries.stranger(sound, tmp_path)
+    run, marks = canaries.outsider(sound, tmp_path)
     program = [sys.executable, "-m", "quorum", "replay", "."]
     done = subprocess.run(program, cwd=run, env=environment(), capture_output=True, text=True, timeout=120, check=False)
     assert canaries.fired(marks) == []
@@ -65,7 +65,7 @@ def test_python_m_quorum_does_not_import_from_the_current_folder(sound: Path, tm
 def test_a_world_that_is_used_alone_runs_no_code_of_the_current_folder(
     package: str, sound: Path, tmp_path: Path
 ) -> None:
-    run, marks = canaries.stranger(sound, tmp_path)
+    run, marks = canaries.outsider(sound, tmp_path)
     name = {"cube_env": "CubeEnv", "crafter_env": "CrafterEnv"}[package]
     program = f"from {package} import {name}; {name}(2).reset(seed=0)"
     subprocess.run([sys.executable, "-P", "-c", program], cwd=run, env=environment(), check=True, timeout=120)
@@ -73,7 +73,7 @@ def test_a_world_that_is_used_alone_runs_no_code_of_the_current_folder(
 
 
 def test_the_traps_work(sound: Path, tmp_path: Path) -> None:
-    run, marks = canaries.stranger(sound, tmp_path)
+    run, marks = canaries.outsider(sound, tmp_path)
     program = (
         "import numba, yaml; from cube_env import paths; assert numba.config.CACHE_DIR;"
         "from numba.core.caching import FunctionCache; FunctionCache(paths.measure_ways.py_func).load_overload(None, 0)"

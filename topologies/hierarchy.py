@@ -38,7 +38,7 @@ class Hierarchy(Topology):
 
     Whoever needs a plan reports to its leader, when all its members that need one have reported to it. A leader
     that has nobody to report to, or has been directed, directs those who have reported to it. So a leader that is busy
-    with a plan of its own is asked by its members, which interrupts it; it directs them, and nobody above it is asked.
+    with its plan is asked by its members, which interrupts it; it directs them, and nobody above it is asked.
 
     A conversation has at most one report and one directive turn of each agent: fewer than `2 n`, in at most
     `2 log_k n` rounds of turns that go on at the same time. Nobody reads more than `k` reports and a directive.

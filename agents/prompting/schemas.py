@@ -3,7 +3,7 @@
 Providers that take a schema read it with every prompt, so its characters are paid for like those of the words.
 
 A server whose decoding is constrained by the schema cannot answer "block 19" when the schema names the three blocks
-that there are. What the loop would take is never forbidden: a world names no more than what it refuses by itself
+that exist. What the loop would take is never forbidden: a world names no more than what it refuses by itself
 (`maeil.world.TellsIds`), and a name is taken out only where the turn does not allow it.
 """
 

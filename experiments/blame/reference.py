@@ -166,7 +166,7 @@ class Reference:
         return found
 
     def _own_edits(self, name: str) -> list[str]:
-        """Return the `KEY=VALUE` that give a participant a fresh copy of its own mind."""
+        """Return the `KEY=VALUE` that give a participant a fresh copy of its mind."""
         c = self.parent.configuration
         leads = c.leader is not None and name in self.parent.episode.trace.start.coordinators
         own = c.members.get(name, c.leader if leads and c.leader is not None else c.agents)

@@ -134,7 +134,7 @@ class Cell:
     def name(self) -> str:
         """Name of the results' folder: `cube-n8-heuristic-individual-s3-1a2b3c4d`.
 
-        Where minds think with a language model its name follows theirs: `cube-n8-naive-gpt-5-debate-...`. Where
+        Where minds think with a language model the model's name follows: `cube-n8-naive-gpt-5-debate-...`. Where
         single participants have minds of their own, it says who: `cube-n4-naive+heuristic@0.2-...`. A branch says in
         which step it begins: `...-s3-at12-1a2b3c4d`.
         """

@@ -128,7 +128,7 @@ def _writable(out: Path) -> Finding:
 
 
 def _configuration(arguments: Sequence[str], config_dir: Path | None) -> Iterator[Finding]:
-    from quorum.experiments.configuration.cell import Cell  # noqa: PLC0415 - so that a missing package is told above, not raised here
+    from quorum.experiments.configuration.cell import Cell  # noqa: PLC0415 - so that a missing package is reported above, not raised here
 
     try:
         cell = Cell.compose(arguments, config_dir)

@@ -295,7 +295,7 @@ def runs_inside(folder: Path) -> Iterator[Path]:
 
 
 def require_folder(folder: Path) -> None:
-    """Make sure that there is a folder.
+    """Check that a folder exists.
 
     Raises:
         UserError: there is none of this name, or it is a file.

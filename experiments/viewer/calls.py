@@ -219,7 +219,7 @@ def spent_by(calls: Iterable[Mapping[str, Any]]) -> Spent | None:
 
 
 def _spent(call: Mapping[str, Any]) -> Spent:
-    prompt, completion, usd = told = [call_number(call, key) for key in ("prompt_tokens", "completion_tokens", "usd")]
+    prompt, completion, usd = counts = [call_number(call, key) for key in ("prompt_tokens", "completion_tokens", "usd")]
     reasoning = call_number(call, "reasoning_tokens")
     simulated = call.get("simulated") is True
-    return prompt or 0, completion or 0, reasoning or 0, usd or 0, int(None in told), int(simulated)
+    return prompt or 0, completion or 0, reasoning or 0, usd or 0, int(None in counts), int(simulated)

@@ -1,4 +1,4 @@
-"""Offers and needs in prompts and answers: asked for in their own turns alone, and told to those who plan by them."""
+"""Offers and needs in prompts and answers: asked for in their own turns, and shown to those who plan by them."""
 
 from __future__ import annotations
 

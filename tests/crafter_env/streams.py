@@ -52,7 +52,7 @@ class Seeker(Random, ABC):
 
     @abstractmethod
     def wanted(self, reference):
-        """Cells to stand beside, or an action to take at once."""
+        """Cells to stand next to, or an action to take at once."""
 
     def cells(self, reference, material):
         return {tuple(cell) for cell in np.argwhere(reference.world._mat_map == material).tolist()} or Action.noop
@@ -79,7 +79,7 @@ class Fighter(Seeker):
 
 
 class Climber(Seeker):
-    """Climbs the technology tree: collects what the next tool takes, and crafts beside its stations."""
+    """Climbs the technology tree: collects what the next tool takes, and crafts next to its stations."""
 
     stage = 0
 

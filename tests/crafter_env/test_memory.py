@@ -180,10 +180,10 @@ def test_the_first_step_is_one_of_a_shortest_way(seed, hopeful):
         found, edge = {start: 0}, deque([start])
         while edge:
             u, v = edge.popleft()
-            for beside in ((u, v - 1), (u, v + 1), (u - 1, v), (u + 1, v)):
-                if free(beside) and beside not in found:
-                    found[beside] = found[u, v] + 1
-                    edge.append(beside)
+            for alongside in ((u, v - 1), (u, v + 1), (u - 1, v), (u + 1, v)):
+                if free(alongside) and alongside not in found:
+                    found[alongside] = found[u, v] + 1
+                    edge.append(alongside)
         return found
 
     ways = lengths((x, y))
@@ -220,7 +220,7 @@ def test_teammates_are_listed_nearest_first_and_the_rest_is_counted():
     assert (seen.last_seen, seen.agents_not_shown) == ((), 1)
     assert seen.shown()["you"]["agents_not_shown"] == 1
     assert len(w.observe(1).teammates) == 2
-    assert len(w.global_observation().teammates) == 4, "who has no body is told of all"
+    assert len(w.global_observation().teammates) == 4, "who has no body sees all"
 
 
 @pytest.mark.parametrize("agent", [0, 1, 2, None])

@@ -31,29 +31,29 @@ def test_walkable_materials():
 
 def test_collecting():
     for material, recipe in COLLECT.items():
-        theirs = constants.collect[material.name]
-        assert theirs["require"] == ({} if recipe.tool is None else {recipe.tool.name: 1})
-        assert theirs["receive"] == {recipe.item.name: 1}
-        assert theirs["leaves"] == recipe.leaves.name
-        assert theirs.get("probability", 1) == recipe.probability
+        reference = constants.collect[material.name]
+        assert reference["require"] == ({} if recipe.tool is None else {recipe.tool.name: 1})
+        assert reference["receive"] == {recipe.item.name: 1}
+        assert reference["leaves"] == recipe.leaves.name
+        assert reference.get("probability", 1) == recipe.probability
         assert recipe.achievement.name == f"collect_{recipe.item.name}"
     assert {material.name for material in COLLECT} == set(constants.collect)
 
 
 @pytest.mark.parametrize("action", PLACE)
 def test_placing(action):
-    recipe, theirs = PLACE[action], constants.place[action.name.removeprefix("place_")]
-    assert theirs["uses"] == {recipe.item.name: recipe.amount}
-    assert set(theirs["where"]) == set(names(recipe.where))
+    recipe, reference = PLACE[action], constants.place[action.name.removeprefix("place_")]
+    assert reference["uses"] == {recipe.item.name: recipe.amount}
+    assert set(reference["where"]) == set(names(recipe.where))
     assert action.name == f"place_{recipe.puts.name}" == recipe.achievement.name
 
 
 @pytest.mark.parametrize("action", MAKE)
 def test_making(action):
-    recipe, theirs = MAKE[action], constants.make[action.name.removeprefix("make_")]
-    assert theirs["uses"] == {item.name: amount for item, amount in recipe.uses}
-    assert set(theirs["nearby"]) == set(names(recipe.stations))
-    assert theirs["gives"] == 1
+    recipe, reference = MAKE[action], constants.make[action.name.removeprefix("make_")]
+    assert reference["uses"] == {item.name: amount for item, amount in recipe.uses}
+    assert set(reference["nearby"]) == set(names(recipe.stations))
+    assert reference["gives"] == 1
     assert action.name == f"make_{recipe.item.name}" == recipe.achievement.name
 
 

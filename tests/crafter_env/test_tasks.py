@@ -31,7 +31,7 @@ def test_the_first_report_gives_every_task_in_view_and_later_ones_the_changes():
 
 
 def test_near_capable_and_acting_agents_are_counted_each_for_itself():
-    # agents 0 and 1 are beside the stone, 2 is far; 1 has no tool; 0 and 2 press `do`
+    # agents 0 and 1 are next to the stone, 2 is far; 1 has no tool; 0 and 2 press `do`
     w = world("0#1.....2\n.........\n.........", {0: PICK, 2: PICK}, level="hard")
     state = states(w, {0: DO, 2: DO})[f"stone_{number(w, (1, 0))}"]
     assert numbers(state) == (2, 2, 1, 2, 1, True)

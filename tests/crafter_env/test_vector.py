@@ -101,8 +101,8 @@ def test_a_copy_goes_on_in_step_with_the_original(arguments, twin):
     envs.reset(seed=3)
     played(envs, 30)
     other = twin(envs)
-    mine, theirs = played(envs, 60, seed=1), played(twin(other), 60, seed=1)
-    np.testing.assert_equal(theirs, mine)
+    mine, reference = played(envs, 60, seed=1), played(twin(other), 60, seed=1)
+    np.testing.assert_equal(reference, mine)
     assert [envs.crafter_state(world).step for world in range(2)] != [
         other.crafter_state(world).step for world in range(2)
     ]
@@ -117,19 +117,19 @@ def test_both_modes_of_autoreset_play_the_same_episodes():
     soon.reset(seed=0)
     for step in range(1, 30):
         actions = np.full((2, 2), step % 17)
-        begun, *expected = late.step(actions)
+        started, *expected = late.step(actions)
         shown, *found = soon.step(actions)
         np.testing.assert_equal(found[:3], expected[:3])
         if not expected[3]["alive"].any():
             assert found[3]["_final_obs"].tolist() == found[3]["_final_info"].tolist() == [True, True]
             for world, final in enumerate(found[3]["final_obs"]):
-                np.testing.assert_equal(final, {name: array[world] for name, array in begun.items()})
+                np.testing.assert_equal(final, {name: array[world] for name, array in started.items()})
             np.testing.assert_equal(found[3]["final_info"], expected[3])
-            begun, *_, infos = late.step(actions)
+            started, *_, infos = late.step(actions)
             np.testing.assert_equal({name: found[3][name] for name in infos}, infos)
         else:
             assert "final_obs" not in found[3]
-        np.testing.assert_equal(shown, begun)
+        np.testing.assert_equal(shown, started)
 
 
 def test_one_world_can_end_and_begin_while_the_others_go_on():

@@ -1,4 +1,4 @@
-"""The way that an action tells is the one that it walks, where the agent knows the map and nobody stands in its way."""
+"""An action walks the way that it reports, where the agent knows the map and nobody stands in its way."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def aim(seed: int) -> Cell:
 
 
 def walked(crafter: CrafterWorld, action: SymbolicAction) -> tuple[list[Points], Points]:
-    """What an action of agent 0 tells as its way before each step, and where the agent stood, from begin to end."""
+    """What an action of agent 0 reports as its way before each step, and where the agent stood, from begin to end."""
     controller = crafter.start_action(0, action)
     reported: list[Points] = []
     stood = [place(crafter)]

@@ -106,7 +106,7 @@ def test_a_change_gives_the_board_that_it_names_or_is_refused_and_leaves_all_as_
         assert [list(cell) for cell in board.agents] == wanted[0]
         assert {b.id: (b.weight, [b.row, b.col]) for b in board.blocks} == wanted[1]
         assert board.step == before.snapshot().step
-    # Grid, channels and counters are those that the same board has when it is laid out anew.
+    # Grid, channels and counters are those that the same board has when it is laid out again.
     state = env.cube_state
     fresh = CubeState.from_layout(
         Layout(SIDE, board_agents := state.agent_cells(), [(b.weight, (b.row, b.col)) for b in state.block_views()]),

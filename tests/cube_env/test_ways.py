@@ -1,4 +1,4 @@
-"""The way that an action tells is the one that it walks: random boards, on which nobody else moves."""
+"""The way that an action reports is the one that it walks: random boards, on which nobody else moves."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def walked(cube: CubeWorld, action: SymbolicAction) -> tuple[list[Points], Point
     """Carry out an action of agent 0 while all others stand still.
 
     Returns:
-        What it tells as its way before each step, and where it stood, from begin to end.
+        What it reports as its way before each step, and where it stood, from begin to end.
     """
     assert isinstance(cube, ShowsWays)
     controller = cube.start_action(0, action)

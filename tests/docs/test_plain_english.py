@@ -39,7 +39,7 @@ PHRASES = re.compile("|".join(rf"\b{''.join(part)}\b" for part in PARTS), re.IGN
 ALLOWED = re.compile(
     "|".join(
         (
-            r"\b(?:has|have|had) be" + r"gun\b",  # the participle after an auxiliary
+            r"\b(?:has|have|had)(?: not)? be" + r"gun\b",  # the participle after an auxiliary
             r"V-STRAN" + r"GER",  # the code of a rule, in recorded traces
             r"I plan an" + r"ew by",  # what simulated agents say, in recorded traces; so are the next two
             r"you last began an" + r"ew",  # what healers say, in recorded traces
@@ -47,26 +47,26 @@ ALLOWED = re.compile(
             r"has to" + r"ld of its",
             r"[Bb]e" + r"side a (?:table|furnace)",  # words of prompts, whose lengths traces record; so are the next
             r"(?:not|were) to" + r"ld",
-            r"\b[Bb]e" + r"side=",  # a declaration of minds
+            r"[Bb]e" + r"side (?:you|its station|an agent|other packages)",
+            r"/?be" + r"side-others|/be" + r"side\b|\[be" + r"side\]",  # a script and its folder
+            r"\"?\bto" + r"ld(?:\"|=|\[|\)|: | not in| or \()",  # a field of branches, in files
+            r"(?:def |\.)to" + r"ld\b",
+            r"leader has to" + r"ld",
+            r"and te" + r"lls those after|each of them te" + r"lls|is an" + r"other draw",
         )
     )
 )
 SUFFIXES = {".md", ".py", ".yaml", ".yml", ".jinja", ".html", ".js", ".css", ".toml", ".txt", ".ipynb", ".cff", ""}
 CLEAN = (
     "docs", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "mkdocs.yml", "pyproject.toml", ".github",
-    "configs", "tests/docs", "tests/benchmarks", "tests/examples", "tests/loopback", "tests/prompts",
-    "tests/real_model",     "benchmarks", "examples", "cli.py", "quorum_harness.py", "llamac_env",
-    "agents/baselines", "agents/coordination", "agents/drwell", "agents/llamac", "agents/llm", "agents/rules.py",
-    "agents/simulated", "agents/skills", "prompts/baselines", "prompts/crafter", "prompts/cube", "prompts/drwell",
-    "prompts/llamac", "prompts/roles", "prompts/squeeze", "prompts/transport", "tests/agents/baselines",
-    "tests/agents/drwell", "tests/agents/llamac", "tests/agents/skills",
-    "experiments/compare", "experiments/replay", "experiments/serving",
-    "maeil/compilation", "maeil/dig", "maeil/environments", "maeil/failures", "maeil/painting",
-    "maeil/testing", "maeil/trace",
+    "Makefile", ".ci", "agents", "benchmarks", "cli.py", "configs", "crafter_env", "cube_env", "examples",
+    "experiments", "llamac_env", "maeil", "quorum", "quorum_harness.py", "topologies", "prompts/baselines",
+    "prompts/crafter", "prompts/cube", "prompts/drwell", "prompts/llamac", "prompts/roles", "prompts/squeeze",
+    "prompts/transport", "tests",
 )  # fmt: skip
-"""What is checked so far: files and folders, from the top of the checkout."""
-OPEN = ("docs/metrics.md", "configs/extension")
-"""What is left out for now: these files follow from code."""
+"""What is checked. Other prompts are not, because recorded traces hold their lengths."""
+OPEN = ("docs/metrics.md", "configs/extension", "tests/traces")
+"""What is left out: these files follow from code or from recorded runs."""
 
 
 def _files() -> list[str]:

@@ -1,4 +1,4 @@
-"""What a learner relies on, in both worlds: copies that live, plain infos, arrays of its own, nothing cut to fit."""
+"""What a learner relies on, in both worlds: copies that live, plain infos, its own arrays, nothing cut to fit."""
 
 from __future__ import annotations
 
@@ -59,18 +59,18 @@ def test_a_copy_goes_on_in_step_with_the_original(make, infos, twin):
 def test_infos_are_of_the_kind_that_was_asked_for(make):
     for infos in ("none", "plain", "symbolic"):
         env = make(infos=infos)
-        _, begun = env.reset(seed=0)
+        _, started = env.reset(seed=0)
         *_, later = env.step(dict.fromkeys(env.agents, 0))
-        keys = [set(info) for reported in (begun, later) for info in reported.values()]
+        keys = [set(info) for reported in (started, later) for info in reported.values()]
         assert all(key == keys[0] for key in keys)
         if infos == "plain":
             assert keys[0]
-            assert all(type(value) in (int, bool) for info in begun.values() for value in info.values())
+            assert all(type(value) in (int, bool) for info in started.values() for value in info.values())
         else:
             assert keys[0] == ({"symbolic", "report"} if infos == "symbolic" else set())
     assert isinstance(later["agent_0"]["symbolic"], TransportObservation | SqueezeObservation)
     assert isinstance(later["agent_0"]["report"], Step | Round)
-    assert begun["agent_0"]["report"] is None
+    assert started["agent_0"]["report"] is None
 
 
 def test_plain_infos_say_what_a_step_did():

@@ -112,7 +112,7 @@ def test_who_sees_the_picks_one_by_one_is_a_key_and_sums_are_seen_from_outside(s
     own, seen = env.symbolic_observation(1).history[0], env.symbolic_observation(None).history[0]
     assert (own.pick, own.picks, own.sum) == (4, agent, 14 if seers == "all" else None)
     assert (seen.pick, seen.picks, seen.sum, seen.mean) == (None, outside, 14, 14 / 3)
-    assert infos["agent_1"]["report"].picks == (1, 4, 9), "what happened, told to nobody in the game"
+    assert infos["agent_1"]["report"].picks == (1, 4, 9), "what happened, shown to nobody in the game"
     env = SqueezeEnv(3, picks="all", listed=2)
     env.reset(seed=0)
     env.play([1, 4, 9])

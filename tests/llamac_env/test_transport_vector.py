@@ -22,7 +22,7 @@ _LIKING[0] = 0.1
 
 
 def drawn_actions(rng, masks):
-    """Mostly moves that can be made, so that boards end; among them any that there are."""
+    """Mostly moves that can be made, so that boards end; among them any action."""
     free = rng.integers(PRIMITIVES, size=masks.shape[:-1])
     likely = np.argmax(rng.random(masks.shape) * masks * _LIKING, axis=-1)
     return np.where(rng.random(free.shape) < 0.15, free, likely)

@@ -31,7 +31,7 @@ def attempt(name: str, *agents: int, succeeded: bool = False) -> Attempt:
 
 @dataclass(frozen=True)
 class Report:
-    """What the world tells of one step: changed tasks before it, attempts and capabilities of it."""
+    """What the world reports on one step: changed tasks before it, attempts and capabilities of it."""
 
     states: Sequence[TaskState] = ()
     attempts: tuple[Attempt, ...] = ()
@@ -39,7 +39,7 @@ class Report:
 
 
 class ReportingCorridor(Corridor):
-    """Tells of each step what its report says, and nothing where there is none."""
+    """Reports of each step what it says, and nothing where there is none."""
 
     def __init__(self, agents: int, reports: Mapping[int, Report], **kwargs: int) -> None:
         super().__init__(agents, **kwargs)

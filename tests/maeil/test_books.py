@@ -33,8 +33,8 @@ class Booked:
 class Asks:
     """A mind whose model answers some calls, and then something happens."""
 
-    def __init__(self, *tokens: int, then: Exception | None = None, hangs: bool = False, tells: bool = False) -> None:
-        self.tokens, self.then, self.hangs, self.tells = tokens, then, hangs, tells
+    def __init__(self, *tokens: int, then: Exception | None = None, hangs: bool = False, reports: bool = False) -> None:
+        self.tokens, self.then, self.hangs, self.reports = tokens, then, hangs, reports
         self.waits = False
         """Whether it has come to where it hangs."""
 
@@ -48,7 +48,7 @@ class Asks:
         if self.hangs:
             self.waits = True
             await asyncio.Event().wait()
-        return Thought(walk(1).decision, calls=tuple(calls) if self.tells else ())
+        return Thought(walk(1).decision, calls=tuple(calls) if self.reports else ())
 
 
 def ends(events) -> list[tuple[int, float, list[int], bool]]:
@@ -61,7 +61,7 @@ def ends(events) -> list[tuple[int, float, list[int], bool]]:
 
 
 def test_calls_that_a_mind_does_not_tell_are_those_that_its_models_have_entered() -> None:
-    events = play([Asks(3, 4), Asks(5, tells=True)], Corridor(2, length=1))
+    events = play([Asks(3, 4), Asks(5, reports=True)], Corridor(2, length=1))
     assert ends(events) == [(1, 5, [5], False), (0, 7, [3, 4], False)]
 
 

@@ -17,8 +17,8 @@ ON = Task("go", "on")
 KINDS = ("stage", "plan", "step", "thought_end", "message_sent", "message_read", "constraint")
 
 
-class Told(Corridor):
-    """A corridor that tells where the first agent is, and keeps the plans that it was asked with."""
+class Reported(Corridor):
+    """A corridor that reports where the first agent is, and keeps the plans that it was asked with."""
 
     def reset(self, seed: int):
         self.asked: list[Sequence[Plan | None]] = []
@@ -60,7 +60,7 @@ def reported(mind: Scripted) -> list[tuple[int, list[str], int | None]]:
 
 
 def test_every_turn_that_plans_and_every_turn_of_the_leader_has_the_states_of_that_moment():
-    minds, world = team(), Told(3, length=2)
+    minds, world = team(), Reported(3, length=2)
     play(minds, world, topology=centralized("constraints"))
     leader, follower = reported(minds[0]), reported(minds[1])
     # the leader answers the acknowledgements with nothing, and has nothing to say at t = 1
@@ -74,14 +74,14 @@ def test_every_turn_that_plans_and_every_turn_of_the_leader_has_the_states_of_th
 
 
 def test_the_world_is_asked_once_for_all_who_ask_at_the_same_state_and_plans():
-    minds, world = team(), Told(3, length=2)
+    minds, world = team(), Reported(3, length=2)
     play(minds, world, topology=centralized("constraints"))
     assert world.asked == [[None] * 3, [None] * 3]
 
 
 @pytest.mark.parametrize("feedback", ["none", "constraints"])
 def test_nothing_is_evaluated_without_a_turn_that_asks_and_the_record_is_the_same(feedback):
-    world = Told(3, length=2)
+    world = Reported(3, length=2)
     events = play(team(), world, topology=centralized(feedback))
     assert bool(world.asked) is (feedback == "constraints")
     sent = [stamped.event for stamped in events if stamped.event.kind == "message_sent"]

@@ -41,7 +41,7 @@ def test_the_score_along_the_steps_by_hand():
 
 def test_steps_of_an_episode_that_did_not_finish_count_as_the_limit():
     class Limited(Corridor):
-        """Is lost after a step, and tells its limit."""
+        """Is lost after a step, and reports its limit."""
 
         def reset(self, seed):
             return {**super().reset(seed), "max_steps": 9}

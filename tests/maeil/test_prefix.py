@@ -19,7 +19,7 @@ def events() -> list[Stamped]:
     return play([Scripted(walk(1, tokens=5)), Scripted(walk(3, tokens=2))])
 
 
-def begun(events: list[Stamped]) -> list[Stamped]:
+def started(events: list[Stamped]) -> list[Stamped]:
     return [stamped for stamped in events if isinstance(stamped.event, ThoughtStart)]
 
 
@@ -33,21 +33,21 @@ def test_an_instant_has_come_at_its_step_and_its_time_or_later() -> None:
 
 
 def test_it_is_live_from_the_first_thought_that_begins_at_the_instant(events: list[Stamped]) -> None:
-    for first in begun(events):
+    for first in started(events):
         prefix = Prefix(Trace(tuple(events)), Instant(first.t, first.t_hat))
         live = []
         for stamped in events:
             prefix(stamped)
             live.append(prefix.live)
-        expected = next(s.seq for s in begun(events) if (s.t, s.t_hat) >= (first.t, first.t_hat))
+        expected = next(s.seq for s in started(events) if (s.t, s.t_hat) >= (first.t, first.t_hat))
         assert live == [seq >= expected for seq in range(len(events))]
 
 
 def test_a_step_without_a_thought_is_left_with_the_next_thought() -> None:
     events = play([Scripted(walk(2)), Scripted(walk(2))])
-    steps = {stamped.t for stamped in begun(events)}
+    steps = {stamped.t for stamped in started(events)}
     quiet = next(t for t in range(max(steps)) if t not in steps)
-    later = min(stamped.seq for stamped in begun(events) if stamped.t > quiet)
+    later = min(stamped.seq for stamped in started(events) if stamped.t > quiet)
     prefix = Prefix(Trace(tuple(events)), Instant(quiet))
     for stamped in events[:later]:
         prefix(stamped)
@@ -57,14 +57,14 @@ def test_a_step_without_a_thought_is_left_with_the_next_thought() -> None:
 
 
 def test_an_instant_after_the_last_thought_is_refused_with_its_place(events: list[Stamped]) -> None:
-    last = begun(events)[-1]
+    last = started(events)[-1]
     with pytest.raises(TraceError, match=rf"at 99 or later; the last one begins at {last.t}:{last.t_hat:g}"):
         Prefix(Trace(tuple(events)), Instant(99))
 
 
 @pytest.mark.parametrize("kind", [PlanChange, StepTaken, ThoughtEnd])
 def test_the_first_event_that_differs_is_reported(kind: type, events: list[Stamped]) -> None:
-    prefix = Prefix(Trace(tuple(events)), Instant(begun(events)[-1].t))
+    prefix = Prefix(Trace(tuple(events)), Instant(started(events)[-1].t))
     change = {PlanChange: {"status": "failed"}, StepTaken: {"reward": 99.0}, ThoughtEnd: {"cost": 99}}[kind]
     at = next(stamped.seq for stamped in events if isinstance(stamped.event, kind))
     for stamped in events[:at]:
@@ -75,7 +75,7 @@ def test_the_first_event_that_differs_is_reported(kind: type, events: list[Stamp
 
 def test_wall_times_and_what_only_a_branch_says_of_itself_are_no_difference(events: list[Stamped]) -> None:
     trace = Trace(tuple(events))
-    prefix, last = Prefix(trace, Instant(begun(events)[-1].t)), begun(events)[-1]
+    prefix, last = Prefix(trace, Instant(started(events)[-1].t)), started(events)[-1]
     for stamped in events[: last.seq]:
         event = stamped.event
         if isinstance(event, ThoughtEnd):
@@ -87,7 +87,7 @@ def test_wall_times_and_what_only_a_branch_says_of_itself_are_no_difference(even
 
 
 def test_what_ends_an_episode_is_not_hidden_by_the_difference_that_it_makes(events: list[Stamped]) -> None:
-    prefix = Prefix(Trace(tuple(events)), Instant(begun(events)[-1].t))
+    prefix = Prefix(Trace(tuple(events)), Instant(started(events)[-1].t))
     try:
         raise RuntimeError("the world is gone")
     except RuntimeError:

@@ -30,10 +30,10 @@ def registered(monkeypatch) -> Registered[int]:
 
 
 def test_declared_modules_are_imported_on_the_first_look_and_stand_behind(package, monkeypatch):
-    package("from maeil import registry\nregistry.THINGS.register('theirs', len(registry.THINGS))\n")
+    package("from maeil import registry\nregistry.THINGS.register('added', len(registry.THINGS))\n")
     things = registered(monkeypatch)
     things.register("ours", 0)
-    assert dict(things) == {"ours": 0, "theirs": 1}
+    assert dict(things) == {"ours": 0, "added": 1}
     assert len(things) == 2
 
 

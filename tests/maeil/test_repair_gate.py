@@ -1,4 +1,4 @@
-"""The gate before execution, rule by rule (COOP2-Repair): who is told what and when, and what it leaves as it was."""
+"""The gate before execution, rule by rule (COOP2-Repair): who is informed of what, when, and what it leaves as is."""
 
 from __future__ import annotations
 

@@ -30,12 +30,12 @@
       const out = box.right > wide + 1 || box.left < -1;
       return seen(node) && box.width && box.height && out && !scrolls(node.parentElement) && !node.closest("svg *");
     });
-    const told = wrong.map((node) => {
+    const problems = wrong.map((node) => {
       const box = node.getBoundingClientRect();
       return `${name(node)} from ${Math.round(box.left)} to ${Math.round(box.right)} of ${wide}`;
     });
     const more = document.documentElement.scrollWidth - wide;
-    return more > 0 ? [...told, `the page is ${more} px wider than its window`] : told;
+    return more > 0 ? [...problems, `the page is ${more} px wider than its window`] : problems;
   }
 
   function covered(selector) {

@@ -21,7 +21,7 @@ from quorum.experiments.viewer.command import export
 from quorum.experiments.viewer.episode import read_episode
 from quorum.experiments.viewer.page import exported_page
 from tests.experiments.folders import hostile_sweep, outcome, write_plan, write_run
-from tests.experiments.viewer.conftest import begun, served
+from tests.experiments.viewer.conftest import served, started
 from tests.experiments.viewer.families import copied_branch, off, write_family
 from tests.pages import measures
 
@@ -78,7 +78,7 @@ def addresses(
     both = export(two, Output(folder / "pair.html", "--export"))
     hostile = hostile_sweep(folder / "hostile")
     several = arms(folder / "several", [f"arm-{k}" for k in range(7)])
-    running = begun(folder, episodes["cube"])
+    running = started(folder, episodes["cube"])
     family = write_family(folder / "family")
     branch = copied_branch(two[1], family / "branch", off("run", 3, "topology=centralized"))
     run = Path(shutil.copytree(two[0], family / "run"))

@@ -41,16 +41,16 @@ class Counter:
             raise ValueError(f"memory {memory_name!r} is not one of a counter")
         self._before: int = before["episodes"]
         self._draw = seeds.integer() % 1000
-        self._begun = False
+        self._started = False
 
     async def think(self, view: View) -> Thought:
-        if not self._begun:
+        if not self._started:
             self._begin(view.agent)
         await asyncio.sleep(self._config.pause)
         return Thought(Plan((corridor.Walk(cells=1),), rationale=f"{self._before} before, drawn {self._draw}"))
 
     def _begin(self, agent: int) -> None:
-        self._begun = True
+        self._started = True
         if self._config.log is not None and agent == 0:
             with Path(self._config.log).open("a") as file:
                 file.write(f"{self._before}\n")

@@ -62,7 +62,7 @@ class Mortal:
 
 
 def build_mortals(config: MortalConfig, context: TeamContext) -> Sequence[Mortal]:
-    """Make one for each agent; the first one tells that the episode begins."""
+    """Make one for each agent; the first one reports that the episode begins."""
     return [Mortal(config, begins=not i) for i, _ in enumerate(context.world.agents)]
 
 

@@ -3,7 +3,7 @@
 Both are locks of the operating system on open files: they are gone with the process that holds them, however it ends.
 
 A job that a cluster starts later must not play while another command than the one that queued it runs. So each command
-leaves its claim in the folder, and a job plays while the claim is that of its own command.
+leaves its claim in the folder, and a job plays while the claim is that of the command that queued it.
 """
 
 from __future__ import annotations

@@ -180,7 +180,7 @@ class RayEngine:
 
 
 class _Actor(Member):
-    """An actor, seen by the driver. What it reports comes when a call returns, so a cell counts as begun when sent."""
+    """An actor, seen by the driver. What it reports comes when a call returns, so a cell has started when sent."""
 
     def __init__(self, handle: Any, report: Callable[[WorkerReport], None]) -> None:
         super().__init__()

@@ -92,7 +92,7 @@ def predictions_made(trace: Trace) -> Value:
 
 @tom_metric("tom.accuracy", better="higher", rate=True)
 def accuracy(trace: Trace) -> Value:
-    """Predictions whose task is that of the next plan that the other committed of its own accord / those scored."""
+    """Predictions whose task is that of the next plan that the other committed unprompted / those scored."""
     scored = _scored(trace)
     return ratio(sum(one.task == one.did for one in scored), len(scored))
 

@@ -1,4 +1,4 @@
-"""The pictures of prompts: another picture is another prompt, and those who see the same share one."""
+"""The pictures of prompts: a different picture makes a different prompt, and those who see the same share one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mind with hypotheses: in which order it asks, what the deciding turn is told, what is left when answers fail."""
+"""A mind with hypotheses: in which order it asks, what the deciding turn sees, what is left when answers fail."""
 
 from __future__ import annotations
 
@@ -195,15 +195,13 @@ def test_a_refused_plan_is_asked_for_again_without_asking_about_the_others_again
 
 
 def test_a_wrong_answer_is_asked_for_again_with_the_reasons_at_most_so_often_and_then_left(world: Any) -> None:
-    stranger = hypotheses(agent_0="me")
+    outsider = hypotheses(agent_0="me")
     good = hypotheses(agent_1="goes near", agent_2="goes far")
-    mended = cast(world, hypothesizer=[stranger, good])
-    think(mind_of(world, mended), view(world))
-    assert mended.roles[:2] == ["hypothesizer"] * 2
-    assert mended.blocks("hypothesizer")["problems"] == [
-        "there is no 'agent_0' to tell of; there are: agent_1, agent_2"
-    ]
-    hopeless = cast(world, hypothesizer=stranger)
+    fixed = cast(world, hypothesizer=[outsider, good])
+    think(mind_of(world, fixed), view(world))
+    assert fixed.roles[:2] == ["hypothesizer"] * 2
+    assert fixed.blocks("hypothesizer")["problems"] == ["there is no 'agent_0' to tell of; there are: agent_1, agent_2"]
+    hopeless = cast(world, hypothesizer=outsider)
     thought = think(mind_of(world, hopeless), view(world))
     assert hopeless.roles == ["hypothesizer"] * 3 + ["turn"]  # nobody predicts without a hypothesis
     assert thought.decision is not None

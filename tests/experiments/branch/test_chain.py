@@ -44,8 +44,8 @@ BRANCHES: dict[str, tuple[str, str, dict[str, Any]]] = {
 
 def first_thought(folder: Path, t: int) -> str:
     """Return an instant of a run, in or after a step."""
-    begun = [s for s in read_trace(folder).events if isinstance(s.event, ThoughtStart) and s.t >= t]
-    return f"{begun[len(begun) // 2].t}:{begun[len(begun) // 2].t_hat}"
+    started = [s for s in read_trace(folder).events if isinstance(s.event, ThoughtStart) and s.t >= t]
+    return f"{started[len(started) // 2].t}:{started[len(started) // 2].t_hat}"
 
 
 @pytest.mark.parametrize("change", BRANCHES)
@@ -101,8 +101,8 @@ def test_only_what_begins_at_the_instant_or_later_is_asked(tmp_path: Path) -> No
             brain.requests = 0
             twice = branched(branch, at, tmp_path / "again").folder
             t, t_hat = (float(part) for part in at.split(":"))
-            begun = [s for s in read_trace(twice).events if isinstance(s.event, ThoughtStart)]
-            assert brain.requests == len([s for s in begun if (s.t, s.t_hat) >= (t, t_hat)])
+            started = [s for s in read_trace(twice).events if isinstance(s.event, ThoughtStart)]
+            assert brain.requests == len([s for s in started if (s.t, s.t_hat) >= (t, t_hat)])
 
 
 @pytest.fixture(scope="module")
@@ -119,9 +119,9 @@ def test_the_run_is_found_where_the_branch_says_and_beside_it(chain: tuple[Path,
     moved = shutil.copytree(branch, tmp_path / branch.name)
     with pytest.raises(UserError, match=f"it is a branch of {run.name}, which is missing"):
         plan_branch(moved, "3")
-    beside = shutil.copytree(run, tmp_path / run.name)
+    alongside = shutil.copytree(run, tmp_path / run.name)
     assert branched(moved, "3", tmp_path / "out").outcome == "completed"
-    assert beside.exists()
+    assert alongside.exists()
 
 
 def test_another_run_under_the_name_is_refused(chain: tuple[Path, Path], tmp_path: Path) -> None:

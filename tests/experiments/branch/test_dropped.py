@@ -83,9 +83,9 @@ def test_the_instant_is_the_start_of_the_thought_that_sends_it_and_only_what_sta
         branch = branched(run, None, tmp_path / "branches", drops=[4]).folder
         asked = brain.requests
     beginning = [s for s in trace.events if isinstance(s.event, ThoughtStart) and not instant.has_come(s.t, s.t_hat)]
-    begun = [s for s in read_trace(branch).events if isinstance(s.event, ThoughtStart)]
-    first = next(s.seq for s in begun if instant.has_come(s.t, s.t_hat))
-    assert asked == len(begun) - len(beginning) > 0
+    started = [s for s in read_trace(branch).events if isinstance(s.event, ThoughtStart)]
+    first = next(s.seq for s in started if instant.has_come(s.t, s.t_hat))
+    assert asked == len(started) - len(beginning) > 0
     assert comparable(branch)[1:first] == comparable(run)[1:first]
 
 

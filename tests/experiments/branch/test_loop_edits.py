@@ -65,8 +65,8 @@ WORLDS = {
 @pytest.mark.parametrize("limit", [4, 8])
 def test_a_run_is_made_longer_or_shorter_in_every_world(world: str, limit: int, tmp_path: Path) -> None:
     run = run_cell(Cell.compose(WORLDS[world].split()), tmp_path / "runs").folder
-    begun = [s.t for s in read_trace(run).events if isinstance(s.event, ThoughtStart) and s.t < 4]
-    at = max(begun)
+    started = [s.t for s in read_trace(run).events if isinstance(s.event, ThoughtStart) and s.t < 4]
+    at = max(started)
     branch = branched(run, str(at), tmp_path / "branches", edits=[f"max_steps={limit}"])
     assert branch.outcome == "completed"
     trace, extra = read_trace(branch.folder), read_trace(run).start.board["max_steps"] - 5

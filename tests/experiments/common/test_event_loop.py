@@ -54,15 +54,15 @@ def test_an_interrupt_cancels_the_coroutine_before_it_reaches_the_caller() -> No
 
 
 async def test_what_is_written_beside_the_loop_is_written_to_its_end_also_by_who_is_cancelled() -> None:
-    begun, go_on = threading.Event(), threading.Event()
+    started, go_on = threading.Event(), threading.Event()
 
     def write() -> threading.Thread:
-        begun.set()
+        started.set()
         go_on.wait(60)
         return threading.current_thread()
 
     task = asyncio.create_task(to_its_end(write))
-    while not begun.is_set():
+    while not started.is_set():
         await asyncio.sleep(0.001)  # the loop goes on
     for _ in range(3):
         task.cancel()

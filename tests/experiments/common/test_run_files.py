@@ -1,4 +1,4 @@
-"""Files of a stranger's folder: only regular ones are opened, and what is read of them is bounded beforehand."""
+"""Files of an untrusted folder: only regular ones are opened, and what is read of them is bounded beforehand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a comparison pools, pairs and tells, on hand-made sweeps."""
+"""What a comparison pools, pairs and reports, on hand-made sweeps."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def test_each_level_has_the_statistics_of_its_runs(sweep: Path) -> None:
 def test_differences_are_paired_over_the_boards(sweep: Path) -> None:
     found = {d.level: d for d in answer(sweep, by=["topology"], metrics=["steps"], baseline="individual").differences}
     delta = np.subtract(STEPS["debate"], STEPS["individual"])
-    theirs = stats.permutation_test(
+    reference = stats.permutation_test(
         (np.array(STEPS["debate"]), np.array(STEPS["individual"])),
         lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=np.inf,
     )  # fmt: skip
     assert found["debate"].mean.value == delta.mean()
-    assert found["debate"].p == pytest.approx(theirs.pvalue)
+    assert found["debate"].p == pytest.approx(reference.pvalue)
     assert found["debate"].improvement.value == 0.25  # fewer steps are better, and one board of four has fewer
     assert found["chain"].improvement.value == 1.0
     assert found["chain"].p_holm == min(1, 2 * found["chain"].p)
@@ -249,8 +249,8 @@ def test_a_board_that_crossed_factors_meet_again_is_one_board(tmp_path: Path) ->
     assert (own.runs, own.boards) == (42, 7)
     steps = np.array([row.metrics["outcome.steps"] for row in found.groups["debate", None].rows])
     seeds = np.array([row.seed for row in found.groups["debate", None].rows])
-    theirs = stats.ttest_1samp([steps[seeds == seed].mean() for seed in range(7)], 0).confidence_interval()
-    assert own.high - own.low == pytest.approx(theirs.high - theirs.low, rel=0.1)
+    reference = stats.ttest_1samp([steps[seeds == seed].mean() for seed in range(7)], 0).confidence_interval()
+    assert own.high - own.low == pytest.approx(reference.high - reference.low, rel=0.1)
     assert "84 runs, 14 boards in 2 groups" in reported(found)
     _, shown, differing = tables(found)
     assert shown.header[:3] == ("topology", "runs", "boards")
@@ -311,7 +311,7 @@ def test_intervals_of_a_rate_stay_within_0_and_1_and_are_there_where_all_runs_ag
     assert (never.value, never.low) == (0, 0)
     ends = {item.level: (item.mean.low, item.mean.high) for item in found.differences}
     assert ends["chain"][0] == -1, "all boards differ alike, and some doubt is left"
-    assert not found.bounds, "what runs that are left out count as is told of shares alone"
+    assert not found.bounds, "what left-out runs count as is reported of shares alone"
 
 
 def test_a_rate_beyond_1_is_a_mistake_in_its_metric(tmp_path: Path) -> None:

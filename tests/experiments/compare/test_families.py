@@ -80,10 +80,10 @@ def test_a_gain_is_taken_over_the_draws_of_one_instant_and_then_over_runs(tmp_pa
     found = answer(family(tmp_path, edited.tolist(), plain.tolist()))
     (gain,) = found.differences
     by_run = edited.mean(axis=1) - plain.mean(axis=1)
-    theirs = stats.permutation_test((by_run,), np.mean, permutation_type="samples", n_resamples=np.inf)
+    reference = stats.permutation_test((by_run,), np.mean, permutation_type="samples", n_resamples=np.inf)
     assert (found.baseline, found.levels, found.unit) == ("none", ("none", POOR), "runs")
     assert gain.mean.value == pytest.approx(by_run.mean())
-    assert gain.p == pytest.approx(theirs.pvalue)
+    assert gain.p == pytest.approx(reference.pvalue)
     assert (gain.mean.low, gain.mean.high) == pytest.approx(sign_flip_interval(by_run))
     assert (gain.mean.boards, gain.mean.runs, gain.strata) == (8, 40, 8)
     assert found.estimates["outcome.steps", POOR, None].value == pytest.approx(edited.mean())
@@ -187,7 +187,7 @@ def test_continuations_without_chance_are_reported(tmp_path: Path) -> None:
     assert "All draws of a change agree in every metric" in sentences(alike)
     (gain,) = alike.differences
     assert (gain.mean.value, gain.mean.boards) == (5, 7), "three equal draws are no three boards"
-    assert np.isnan(gain.mean.low), "all runs gain as much: nothing tells how they scatter"
+    assert np.isnan(gain.mean.low), "all runs gain as much: nothing shows how they scatter"
     same = answer(family(tmp_path / "same", [[9] * 7], [[4] * 7]))
     assert [(item.mean.value, item.mean.boards, item.p) for item in same.differences] == [(5, 1, 1)], (
         "they prove nothing"

@@ -1,4 +1,4 @@
-"""What others have published, beside the runs of a sweep."""
+"""What others have published, next to the runs of a sweep."""
 
 from __future__ import annotations
 

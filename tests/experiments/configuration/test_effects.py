@@ -1,4 +1,4 @@
-"""A key that changes nothing for the minds that are chosen is told, or refused."""
+"""A key that changes nothing for the minds that are chosen is reported, or refused."""
 
 from __future__ import annotations
 

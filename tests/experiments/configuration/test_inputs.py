@@ -1,4 +1,4 @@
-"""What decides beside a configuration is part of a cell's name: templates, plug-ins, files that it names."""
+"""What decides next to a configuration is part of a cell's name: templates, plug-ins, files that it names."""
 
 from __future__ import annotations
 
@@ -177,9 +177,9 @@ class TestPackages:
         [
             ("mine/rules.py", True),
             ("mine/prompts/rules.jinja", True),
-            ("beside.py", True),
+            ("nearby.py", True),
             ("near/deep.py", True),
-            ("stranger.py", False),
+            ("unrelated.py", False),
             ("mine/__pycache__/rules.pyc", False),
             ("mine/.hidden", False),
             ("mine/runs/sweep/sweep.json", False),
@@ -190,21 +190,21 @@ class TestPackages:
         self, changed: str, counts: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for name in (
-            "mine/__init__.py", "mine/prompts/rules.jinja", "beside.py", "near/__init__.py", "near/deep.py",
-            "stranger.py", "mine/__pycache__/rules.pyc", "mine/.hidden", "mine/runs/sweep/sweep.json",
+            "mine/__init__.py", "mine/prompts/rules.jinja", "nearby.py", "near/__init__.py", "near/deep.py",
+            "unrelated.py", "mine/__pycache__/rules.pyc", "mine/.hidden", "mine/runs/sweep/sweep.json",
             "mine/runs/sweep/cell/trace.jsonl",
         ):  # fmt: skip
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text("")
-        (tmp_path / "mine" / "rules.py").write_text("import json\nfrom beside import nothing\n")
-        (tmp_path / "beside.py").write_text("import near.deep\nnothing = None\n")
+        (tmp_path / "mine" / "rules.py").write_text("import json\nfrom nearby import nothing\n")
+        (tmp_path / "nearby.py").write_text("import near.deep\nnothing = None\n")
         monkeypatch.syspath_prepend(tmp_path)
         import mine  # noqa: F401
 
         before = package_files.describe_package.__wrapped__("mine")
         edit(tmp_path / changed)
         after = package_files.describe_package.__wrapped__("mine")
-        for name in ("mine", "beside", "near", "near.deep"):
+        for name in ("mine", "nearby", "near", "near.deep"):
             sys.modules.pop(name, None)
         assert (after != before) is counts
 

@@ -53,7 +53,7 @@ def test_installed_packages_offer_components_by_entry_points(tmp_path, monkeypat
     monkeypatch.syspath_prepend(tmp_path)
     registry = _registry()
     assert registry.names() == ("cube", "broken", "maze")
-    assert "mazes_one" not in sys.modules, "names are told without importing anything"
+    assert "mazes_one" not in sys.modules, "names are listed without importing anything"
     assert isinstance(registry.get("maze"), Component)
     with pytest.raises(UserError, match="it is a int, not a maeil"):
         registry.get("broken")

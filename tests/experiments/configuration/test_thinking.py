@@ -1,4 +1,4 @@
-"""What a known model does not take is told before anything is run."""
+"""What a known model does not take is reported before anything is run."""
 
 from __future__ import annotations
 

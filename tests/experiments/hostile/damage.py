@@ -1,4 +1,4 @@
-"""Damages a folder of a run in every way that a disk, a careless hand or a stranger might.
+"""Damages a folder of a run in every way that a disk, a careless hand or somebody else might.
 
 Each kind is a function of a folder and a source of chance. Chance alone decides, so that a number names an input.
 """
@@ -18,7 +18,7 @@ from typing import Any
 
 FILES = ("meta.json", "metrics.json", "config.yaml", "trace.jsonl", "calls.jsonl")
 SECRET = "THE-SECRET-OF-ANOTHER-FOLDER"
-"""Stands in a file beside the runs: nothing that is printed or written may hold it."""
+"""Stands in a file next to the runs: nothing that is printed or written may hold it."""
 
 Kind = Callable[[Path, random.Random], None]
 KINDS: dict[str, Kind] = {}
@@ -429,9 +429,9 @@ def times_far_away(run: Path, chance: random.Random) -> None:
 
 
 def damage(run: Path, chance: random.Random, name: str | None = None) -> str:
-    """Damage a run, by a kind of its own or one that is drawn; return the name of the kind.
+    """Damage a run, by its own kind or one that is drawn; return the name of the kind.
 
-    A stranger knows of the digests, too: mostly they are taken away, or made anew.
+    An attacker knows of the digests, too: mostly they are taken away, or made again.
     """
     name = name or chance.choice(sorted(KINDS))
     match chance.randrange(3):
@@ -447,7 +447,7 @@ def damage(run: Path, chance: random.Random, name: str | None = None) -> str:
 
 
 def digests(run: Path, *, fresh: bool) -> None:
-    """Take the digests of a run away, or make them anew, if that can be done."""
+    """Take the digests of a run away, or make them again, if that can be done."""
     file = run / "meta.json"
     if not file.is_file() or file.is_symlink() or file.stat().st_size > 1 << 20:
         return

@@ -1,4 +1,4 @@
-"""Drives the verbs over damaged runs in a process of its own, and notes what becomes of each: `python -m ... SEED`."""
+"""Drives the verbs over damaged runs in its own process, and notes what becomes of each: `python -m ... SEED`."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def prepare(folder: Path) -> None:
 
 
 def drive(good: Path, work: Path, seed: int, kinds: list[str | None], report: Path) -> None:
-    """Damage copies of good runs, one by each kind, and give them to all verbs. To be called in a process of its own.
+    """Damage copies of good runs, one by each kind, and give them to all verbs. To be called in its own process.
 
     Args:
         good: a finished sweep.
@@ -204,7 +204,7 @@ def _wrong(reported: str, code: int | None, memory: int) -> str:
     if code not in (0, 1, 2):
         return f"exit code {code}: {reported[-500:]}"
     if SECRET in reported:
-        return f"it tells the secret: {reported[-2000:]}"
+        return f"it shows the secret: {reported[-2000:]}"
     if memory > MEMORY:
         return f"it takes {memory} KiB"
     return ""

@@ -1,7 +1,7 @@
-"""3,000 damaged runs through nine verbs: no traceback, no hang, no process beyond 1 GB, no secret told.
+"""3,000 damaged runs through nine verbs: no traceback, no hang, no process beyond 1 GB, no secret reported.
 
 They are `results`, `compare`, `report`, `metrics`, `replay`, `view`, `check`, `run llm=replay` and `sweep`; the page of
-a sweep comes beside them.
+a sweep comes next to them.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ def play(out: Path, limit: int | None = None) -> dict[str, Any]:
 
 def test_a_line_that_goes_on_is_the_line_that_was_never_stopped(tmp_path: Path) -> None:
     whole = play(tmp_path / "whole")
-    begun = play(tmp_path / "cut", limit=2)
-    assert len(begun) == 2
+    started = play(tmp_path / "cut", limit=2)
+    assert len(started) == 2
     assert play(tmp_path / "cut") == whole
     kept = [orjson.loads((run / MEMORY).read_bytes()) for run in (tmp_path / "whole" / "s").glob("cube*")]
     counts = [len(each["memories"]["drwell"]["instances"]) for each in kept]

@@ -1,4 +1,4 @@
-"""A sweep tells what is wrong with each kind of its cells before it writes anything, in one list."""
+"""A sweep reports what is wrong with each kind of its cells before it writes anything, in one list."""
 
 from __future__ import annotations
 

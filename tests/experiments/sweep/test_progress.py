@@ -89,7 +89,7 @@ def test_the_facts_tell_of_the_calls_under_way_and_of_what_was_answered_in_cells
     sweeping.queue.report(CallStatus("here:1", 2, 0, Spent(2, 3000, 0.5), under_way=3, longest=7.0))
     assert progress.facts()[3:6] == ["5 calls under way, the longest for 7 s", "3,000 tokens", "$0.50"]
     sweeping.queue.report(CallStatus("here:1", 4, 0, Spent(4, 4000, 0.6), simulated=True, under_way=3, longest=7.0))
-    sweeping.finish(sweeping.names[0], simulated=False)  # of what was told by its worker already
+    sweeping.finish(sweeping.names[0], simulated=False)  # of what was reported by its worker already
     assert progress.facts()[4:6] == ["4,000 tokens", "$0.60 (simulated)"]
     sweeping.queue.report(CallStatus("here:1", 4, 0, Spent(4, 4000, 0.6), simulated=True))
     assert progress.facts()[3] == "2 calls under way, the longest for 2 s"
@@ -217,11 +217,11 @@ def test_waves_and_open_batches_with_their_money_and_time_are_shown(sweeping: Sw
     assert not any("waves" in fact for fact in progress.facts())
     status = BatchStatus(waves=3, open=2, asked=400, age=95, ended=2, seconds=180.0, answers=200, replayed=20, usd=0.5)
     sweeping.queue.report(CallStatus("here:1", batches=status))
-    told = progress.facts()
-    assert "3 waves" in told
-    assert "2 batches open: 400 requests, 1:35 so far, 3:00 as a rule" in told
-    assert "about $1.00 in them" in told
-    assert "20 answers of an earlier command" in told
+    facts = progress.facts()
+    assert "3 waves" in facts
+    assert "2 batches open: 400 requests, 1:35 so far, 3:00 as a rule" in facts
+    assert "about $1.00 in them" in facts
+    assert "20 answers of an earlier command" in facts
     sweeping.queue.report(CallStatus("here:1", batches=BatchStatus(waves=4, usd=None)))
     assert "4 waves" in progress.facts()
     assert not any("open" in fact or "about" in fact for fact in progress.facts())

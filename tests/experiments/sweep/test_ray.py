@@ -1,4 +1,4 @@
-"""Sweeps on a cluster of Ray with nodes of its own: nodes are lost and join, and the results are the same."""
+"""Sweeps on a cluster of Ray with its own nodes: nodes are lost and join, and the results are the same."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Start = Callable[..., "subprocess.Popen[str]"]
 
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Give a cluster of three nodes with a processor each, beside a head without any."""
+    """Give a cluster of three nodes with a processor each, next to a head without any."""
     for key, value in environment().items():
         monkeypatch.setenv(key, value)  # which the nodes pass on to their workers
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
@@ -58,12 +58,12 @@ def start(tmp_path: Path, options: Path) -> Iterator[Start]:
             stderr=subprocess.PIPE,
             text=True,
         )
-        begun.append(process)
+        started.append(process)
         return process
 
-    begun: list[subprocess.Popen[str]] = []
+    started: list[subprocess.Popen[str]] = []
     yield begin
-    for process in begun:
+    for process in started:
         process.kill()
         process.communicate()
 
@@ -74,7 +74,7 @@ def _outcomes(folder: Path) -> list[str]:
     return sorted(",".join(row.split(",")[i] for i in keep) for row in rows)
 
 
-def _begun(folder: Path) -> int:
+def _started(folder: Path) -> int:
     log = folder / "log"
     return len(log.read_text().splitlines()) if log.exists() else 0
 
@@ -102,7 +102,7 @@ def _ends_well(process: subprocess.Popen[str], folder: Path) -> None:
 
 def test_a_sweep_goes_on_with_the_nodes_that_are_left(cluster: Any, start: Start, tmp_path: Path) -> None:
     process = start("engine=ray", f"engine.address={cluster.address}")
-    _until(lambda: _begun(tmp_path) >= 3)
+    _until(lambda: _started(tmp_path) >= 3)
     cluster.remove_node(cluster.worker_nodes.copy().pop(), allow_graceful=False)
     under_way = {path.name.partition(PARTIAL)[0] for path in (tmp_path / "s").glob(f"*{PARTIAL}*")}
     gone = time.time()
@@ -110,7 +110,7 @@ def test_a_sweep_goes_on_with_the_nodes_that_are_left(cluster: Any, start: Start
     assert len(under_way) == 3
     recovered = max((tmp_path / "s" / name / "meta.json").stat().st_mtime for name in under_way) - gone
     assert recovered < 60  # 6 s on two cores
-    assert _begun(tmp_path) <= CELLS + 2  # what the node had is run again, and nothing else
+    assert _started(tmp_path) <= CELLS + 2  # what the node had is run again, and nothing else
 
 
 def test_a_node_that_joins_is_used(cluster: Any, start: Start, tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_node_that_joins_is_used(cluster: Any, start: Start, tmp_path: Path) -
     time.sleep(3)
     assert process.poll() is None  # it waits: there is no place
     cluster.add_node(num_cpus=1)
-    _until(lambda: _begun(tmp_path) >= 2)
+    _until(lambda: _started(tmp_path) >= 2)
     cluster.add_node(num_cpus=1)
     _until(lambda: len(_actors()) == 2)
     _ends_well(process, tmp_path)
@@ -128,4 +128,4 @@ def test_a_node_that_joins_is_used(cluster: Any, start: Start, tmp_path: Path) -
 
 def test_more_actors_than_places_keep_no_cell_waiting(cluster: Any, start: Start, tmp_path: Path) -> None:
     _ends_well(start("engine=ray", f"engine.address={cluster.address}", "engine.actors=5"), tmp_path)
-    assert _begun(tmp_path) == CELLS
+    assert _started(tmp_path) == CELLS

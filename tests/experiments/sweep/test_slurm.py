@@ -46,7 +46,7 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[SlurmCluster]:
 
 @pytest.fixture
 def start(cluster: SlurmCluster, tmp_path: Path, options: Path) -> Iterator[Start]:
-    """Begin a sweep called `s` in a folder of its own; no job of it outlives the test."""
+    """Begin a sweep called `s` in its own folder; no job of it outlives the test."""
     (tmp_path / "here").mkdir()
 
     def begin(grid: Mapping[str, str] = GRID, engine: Mapping[str, str] = SLURM) -> subprocess.Popen[str]:
@@ -63,12 +63,12 @@ def start(cluster: SlurmCluster, tmp_path: Path, options: Path) -> Iterator[Star
             stderr=subprocess.STDOUT,
             text=True,
         )
-        begun.append(process)
+        started.append(process)
         return process
 
-    begun: list[subprocess.Popen[str]] = []
+    started: list[subprocess.Popen[str]] = []
     yield begin
-    for process in begun:
+    for process in started:
         process.kill()
         process.communicate()
     cluster.tell("scancel", "--user=root", "--quiet")
@@ -162,8 +162,8 @@ def test_the_jobs_of_a_killed_command_play_no_cell_beside_the_next_command(
     cluster.tell("scontrol", "release", *waiting)
     _ends_well(again, tmp_path / "s", undisturbed)
     _until(lambda: not cluster.jobs("PENDING,RUNNING"))
-    begun = (tmp_path / "log").read_text().splitlines()
-    assert len(begun) <= CELLS + 2  # once each, but for the two that a stopped job had under way
+    started = (tmp_path / "log").read_text().splitlines()
+    assert len(started) <= CELLS + 2  # once each, but for the two that a stopped job had under way
 
 
 def test_a_later_command_is_refused_while_jobs_of_a_killed_one_play(
@@ -229,8 +229,8 @@ def test_jobs_beyond_a_users_limit_wait_and_all_are_charged_to_the_account(
         "modify user root where account=physics set MaxSubmitJobs=2",
     ):
         cluster.tell("sacctmgr", "--immediate", *words.split())
-    stranger, _ = start(engine={**SLURM, ".account": "chemistry"}).communicate(timeout=60)
-    assert "Invalid account or account/partition combination specified" in stranger
+    outsider, _ = start(engine={**SLURM, ".account": "chemistry"}).communicate(timeout=60)
+    assert "Invalid account or account/partition combination specified" in outsider
     process = start(engine={**SLURM, ".account": "physics", ".qos": "careful"})
     first = cluster.wait_for("RUNNING", 1)[0]
     _until((tmp_path / "log").exists)

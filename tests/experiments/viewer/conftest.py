@@ -39,19 +39,19 @@ def episodes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {world: copied_run(out, *arguments) for world, arguments in EPISODES.items()}
 
 
-BESIDE = ["n=3", "agents=naive", "topology=centralized", "max_steps=25"]
+NEXT_TO = ["n=3", "agents=naive", "topology=centralized", "max_steps=25"]
 """As the run of CUBE, but for the topology; and it is stopped before its end."""
 
 
 @pytest.fixture(scope="session")
 def two(episodes: dict[str, Path]) -> tuple[Path, Path]:
     """Two runs of one board."""
-    return episodes["cube"], recorded_run(*BESIDE)
+    return episodes["cube"], recorded_run(*NEXT_TO)
 
 
-def begun(folder: Path, run: Path) -> EpisodeFolder:
+def started(folder: Path, run: Path) -> EpisodeFolder:
     """Write the first half of a run, as one that is under way."""
-    half = EpisodeFolder(folder, "begun", once=True)
+    half = EpisodeFolder(folder, "started", once=True)
     lines = (run / "trace.jsonl").read_bytes().splitlines(keepends=True)
     (half.path / "trace.jsonl").write_bytes(b"".join(lines[: len(lines) // 2]))
     for file in ("config.yaml", "calls.jsonl"):

@@ -24,7 +24,7 @@ def write_branch(folder: Path, name: str, branch: Any = None, steps: int = 20, *
 
 
 def write_family(folder: Path) -> Path:
-    """Write a run of 20 steps with branches, one of them with a branch of its own, and draws; and a run beside them."""
+    """Write a run of 20 steps with branches, one of them with its own branch, and draws; and a run next to them."""
     write_branch(folder, "first")
     write_branch(folder, "early", off("first", 4, "agents.members.agent_1=heuristic"), steps=15)
     write_branch(folder, "late", off("first", 12, told=["--say agent_0:go"], t_hat=57.5), outcome="error")

@@ -1,6 +1,6 @@
 """Long traces, made of a short one that is repeated: times, numbers of messages and names of plans go on.
 
-`python -m tests.experiments.viewer.long_traces RUN` tells the number of pages of a run, and how many MiB the viewer
+`python -m tests.experiments.viewer.long_traces RUN` reports the number of pages of a run, and how many MiB the viewer
 takes to read its trace and to give each page.
 """
 

@@ -1,4 +1,4 @@
-"""Branches and verdicts of strangers are shown as text, whatever stands in them; no shell gets a command of theirs."""
+"""Branches and verdicts of others are shown as text, whatever stands in them; no shell gets a command of the others."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ LONG = "y" * 1_000_000
 
 
 @pytest.fixture(scope="module")
-def strangers(episodes: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def outsiders(episodes: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run whose names and texts were meant to do harm, with a verdict; a branch of it, and branches of runs gone."""
-    folder = tmp_path_factory.mktemp("strangers") / "<img src=x onerror=alert(1)>"
+    folder = tmp_path_factory.mktemp("outsiders") / "<img src=x onerror=alert(1)>"
     run = changed(episodes["cube"], folder / RUN, poisoned)
     decision = {"agent": NAMES[0], "t": 0, "t_hat": 0, "kind": WORDS}
     flips = [{**decision, "agent": WORDS, "t_hat": 1, "command": "touch harmed"}] * 300
@@ -38,9 +38,9 @@ def strangers(episodes: dict[str, Path], tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _unharmed(strangers: Path) -> object:
+def _unharmed(outsiders: Path) -> object:
     yield
-    assert list(strangers.parent.rglob("harmed")) == []
+    assert list(outsiders.parent.rglob("harmed")) == []
 
 
 def unharmed(page: Page, complaints: list[str]) -> None:
@@ -49,8 +49,8 @@ def unharmed(page: Page, complaints: list[str]) -> None:
     assert complaints == []
 
 
-def test_an_untrusted_tree_is_text(strangers: Path, opened: Open) -> None:
-    with served(strangers) as address:
+def test_an_untrusted_tree_is_text(outsiders: Path, opened: Open) -> None:
+    with served(outsiders) as address:
         page, complaints = opened(address)
         page.locator("header button", has_text="branches").click()
         rows = page.locator(".tree tbody tr")
@@ -63,11 +63,11 @@ def test_an_untrusted_tree_is_text(strangers: Path, opened: Open) -> None:
         unharmed(page, complaints)
 
 
-def test_the_parent_of_an_untrusted_run_is_text(strangers: Path, opened: Open) -> None:
-    with served(strangers / f"{RUN} 2") as address:
+def test_the_parent_of_an_untrusted_run_is_text(outsiders: Path, opened: Open) -> None:
+    with served(outsiders / f"{RUN} 2") as address:
         page, complaints = opened(address)
-        told = page.locator(".off").evaluate("node => node.textContent")
-        assert SCRIPT.split(" ", maxsplit=1)[0] in told
+        text = page.locator(".off").evaluate("node => node.textContent")
+        assert SCRIPT.split(" ", maxsplit=1)[0] in text
         page.keyboard.press("b")
         page.locator(".tree a").first.click()
         page.wait_for_selector("html[data-ready=yes]")
@@ -75,21 +75,21 @@ def test_the_parent_of_an_untrusted_run_is_text(strangers: Path, opened: Open) -
         unharmed(page, complaints)
 
 
-def test_an_untrusted_verdict_is_text_and_its_command_is_not_shown(strangers: Path, opened: Open) -> None:
-    with served(strangers / RUN) as address:
+def test_an_untrusted_verdict_is_text_and_its_command_is_not_shown(outsiders: Path, opened: Open) -> None:
+    with served(outsiders / RUN) as address:
         page, complaints = opened(address)
-        told = page.locator(".reader").evaluate("node => node.textContent")
-        assert SHOWN in told
-        assert "touch" not in told
-        assert len(told) < 20_000
+        text = page.locator(".reader").evaluate("node => node.textContent")
+        assert SHOWN in text
+        assert "touch" not in text
+        assert len(text) < 20_000
         page.locator(".events button", has_text="blame:").first.click()
         assert page.evaluate("quorum.model.verdict.length") <= 101
         assert "touch" not in page.locator(".reader").evaluate("node => node.textContent")
         unharmed(page, complaints)
 
 
-def test_untrusted_runs_stand_side_by_side_as_text(strangers: Path, opened: Open) -> None:
-    with served(strangers / RUN, strangers / f"{RUN} 2") as address:
+def test_untrusted_runs_stand_side_by_side_as_text(outsiders: Path, opened: Open) -> None:
+    with served(outsiders / RUN, outsiders / f"{RUN} 2") as address:
         page, complaints = opened(address)
         assert SHOWN in page.locator(".off-list").evaluate("node => node.textContent")
         page.locator(".differing", has_text="Only in A").wait_for()
@@ -98,9 +98,9 @@ def test_untrusted_runs_stand_side_by_side_as_text(strangers: Path, opened: Open
 
 
 def test_the_command_for_an_untrusted_run_is_ours_with_its_names_as_words(
-    strangers: Path, opened: Open, tmp_path: Path
+    outsiders: Path, opened: Open, tmp_path: Path
 ) -> None:
-    with served(strangers / RUN) as address:
+    with served(outsiders / RUN) as address:
         page, complaints = opened(address)
         page.evaluate("quorum.showCommand()")
         for agent in range(3):
@@ -108,7 +108,7 @@ def test_the_command_for_an_untrusted_run_is_ours_with_its_names_as_words(
             text = page.locator(".command").evaluate("node => node.textContent")
             assert all(sign.isprintable() for sign in text), "what is copied is what is read"
             words = shell(text, tmp_path)
-            assert words == ["quorum", "branch", str(strangers / RUN), "--at", "0", "--mind", f"{named(agent)}=MIND"]
+            assert words == ["quorum", "branch", str(outsiders / RUN), "--at", "0", "--mind", f"{named(agent)}=MIND"]
         message = page.evaluate("quorum.model.messages[0].message")
         page.evaluate("quorum.player.seek(quorum.model.messages[0].t)")
         page.evaluate("quorum.reader.open('message', quorum.model.messages[0])")

@@ -18,7 +18,7 @@ from quorum.experiments.results.recorded_episode import open_episode
 from quorum.experiments.viewer import pages
 from quorum.experiments.viewer.command import export, view
 from quorum.experiments.viewer.library import Library
-from tests.experiments.viewer.conftest import Open, Tabs, begun, complaints_of, load, served
+from tests.experiments.viewer.conftest import Open, Tabs, complaints_of, load, served, started
 from tests.experiments.viewer.test_episode_page import until
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def test_long_runs_are_read_page_by_page(two: tuple[Path, Path], monkeypatch: py
 
 
 def test_a_run_under_way_is_shown_up_to_where_it_was(two: tuple[Path, Path], tmp_path: Path, opened: Open) -> None:
-    running = begun(tmp_path, two[1])
+    running = started(tmp_path, two[1])
     with running.guarded(), served(two[0], running.path) as address:
         page, complaints = opened(address)
         reached = page.evaluate("quorum.sides[1].plain.steps")

@@ -37,13 +37,13 @@ def test_the_page_has_every_check_that_found_something_with_what_was_done(repair
     assert [(one["t"], one["begins"], one["verdict"], one["violations"]) for one in repairs] == [
         (stamped.t, stamped.t_hat, stamped.event.verdict, stamped.event.violations) for stamped in found
     ]
-    begun = [one for one in repairs if "mode" in one]
-    assert {one["verdict"] for one in begun} == {"repair"}
-    assert [(one["agents"], one["advice"]) for one in begun] == [
+    started = [one for one in repairs if "mode" in one]
+    assert {one["verdict"] for one in started} == {"repair"}
+    assert [(one["agents"], one["advice"]) for one in started] == [
         (event.agents, event.advice) for event in trace.of(RepairStarted)
     ]
-    assert [one["replaced"] for one in begun] == [event.replaced for event in trace.of(RepairEnded)]
-    assert all(one["ends"] > one["begins"] for one in begun)
+    assert [one["replaced"] for one in started] == [event.replaced for event in trace.of(RepairEnded)]
+    assert all(one["ends"] > one["begins"] for one in started)
 
 
 def test_a_repair_can_be_read_with_its_reasons_its_advice_and_the_plans_given_up(

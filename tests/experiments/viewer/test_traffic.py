@@ -1,4 +1,4 @@
-"""Who wrote to whom is counted as the trace tells it; tokens and money of the pages add up to the metrics."""
+"""Who wrote to whom is counted as the trace reports it; tokens and money of the pages add up to the metrics."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def test_a_line_begins_at_the_instant_and_ends_with_the_run(address: str, opened
 
 @pytest.fixture(scope="module")
 def real(two: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Real traces, of which one says that it branches off the other, and a third board beside them."""
+    """Real traces, of which one says that it branches off the other, and a third board next to them."""
     runs = tmp_path_factory.mktemp("real")
     shutil.copytree(two[0], runs / "first")
     copied_branch(two[1], runs / "a 'branch'", off("first", 3, "topology=centralized"))
@@ -222,7 +222,7 @@ def test_the_command_for_a_branch_names_the_instant_and_what_is_selected(real: P
         assert page.locator(".command mark").text_content() == "MIND"
         events = list(map(json.loads, (folder / "trace.jsonl").read_text().splitlines()))
         sent = next(event for event in events if event["event"] == "message_sent")
-        begun = max(
+        started = max(
             event["t_hat"]
             for event in events[: events.index(sent)]
             if event["event"] == "thought_start" and event["agent"] == sent["sender"]
@@ -231,7 +231,7 @@ def test_the_command_for_a_branch_names_the_instant_and_what_is_selected(real: P
         page.evaluate(
             "id => quorum.reader.open('message', quorum.model.messages.find(m => m.message === id))", sent["message"]
         )
-        assert command(page) == [*start, f"{sent['t']}:{begun}", "--drop", str(sent["message"])]
+        assert command(page) == [*start, f"{sent['t']}:{started}", "--drop", str(sent["message"])]
         planned = next(event for event in events if event["event"] == "plan" and event["status"] == "committed")
         page.evaluate("t => quorum.player.seek(t)", planned["t"])
         page.evaluate("id => quorum.reader.open('plan', quorum.model.plansById.get(id))", planned["plan"])

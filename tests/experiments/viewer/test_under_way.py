@@ -20,7 +20,7 @@ from quorum.experiments.episode.episode_folder import PARTIAL, EpisodeFolder, is
 from quorum.experiments.viewer.episode import read_episode
 from quorum.experiments.viewer.page import exported_page
 from tests.conftest import command, environment
-from tests.experiments.viewer.conftest import Open, begun, served
+from tests.experiments.viewer.conftest import Open, served, started
 from tests.serving import served as model_served
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def test_the_page_goes_on_with_the_run_and_stops_when_it_is_whole(
 
 
 def test_a_run_that_has_not_grown_is_not_read_again(tmp_path: Path, episodes: dict[str, Path], opened: Open) -> None:
-    running = begun(tmp_path, episodes["cube"])
+    running = started(tmp_path, episodes["cube"])
     with running.guarded(), served(running.path) as address:
         page, _ = opened(address)
         asked: list[str] = []

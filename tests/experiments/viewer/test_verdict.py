@@ -36,7 +36,7 @@ def test_the_verdict_is_read_with_the_number_of_its_agent(tmp_path: Path) -> Non
     assert found is not None
     assert (found["agent"], found["who"], found["t"], found["t_hat"]) == (1, "agent_1", 20, 248)
     assert [(flip["agent"], flip["t"]) for flip in found["flips"]] == [(2, 28)], "its own stands once"
-    assert "rm -r" not in json.dumps(found), "no command of a stranger is passed on"
+    assert "rm -r" not in json.dumps(found), "no untrusted command is passed on"
 
 
 def test_where_nothing_was_asked_there_is_no_verdict(tmp_path: Path) -> None:

@@ -160,9 +160,9 @@ def test_what_is_left_of_a_blind_walk_grows_shorter_by_each_step() -> None:
     cube = world(OPEN)
     walk = Move(direction=Direction.down, steps=3)
     plan = PlanChange("P0.1", 0, "committed", actions=[{"action": walk.action, **walk.arguments()}])
-    begun = (plan, ActionChange("P0.1", 0, 0, walk.action, "started"))
+    started = (plan, ActionChange("P0.1", 0, 0, walk.action, "started"))
     ways = Ways(cube)
-    list(ways.watched(Stamped(seq, 0, 0, 0.0, event) for seq, event in enumerate(begun)))
+    list(ways.watched(Stamped(seq, 0, 0, 0.0, event) for seq, event in enumerate(started)))
     left = []
     for _ in range(4):
         left.append([len(way.points) - 1 for way in ways.now().values()])

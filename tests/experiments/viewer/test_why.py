@@ -1,4 +1,4 @@
-"""Why a plan failed is told in one sentence, with the events that prove it, and no more than the trace holds."""
+"""Why a plan failed is reported in one sentence, with the events that prove it, and no more than the trace holds."""
 
 from __future__ import annotations
 

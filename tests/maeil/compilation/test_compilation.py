@@ -45,7 +45,7 @@ def module(tmp_path: Path) -> Path:
 
 
 def hits(module: Path, caches: Path, **changes: str) -> tuple[str, str]:
-    """Run the module; return how often its kernel came from the cache, and what was told."""
+    """Run the module; return how often its kernel came from the cache, and what was reported."""
     variables = {**environment(**{"XDG_CACHE_HOME": str(caches), "NUMBA_CACHE_DIR": "", **changes})}
     done = subprocess.run([sys.executable, module], env=variables, capture_output=True, text=True, check=True)
     return done.stdout.strip(), done.stderr

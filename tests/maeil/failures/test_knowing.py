@@ -47,7 +47,7 @@ def test_what_was_withheld_is_the_failure_of_who_knew_it():
         {"speaks": (0,)},
     ],
     ids=[
-        "it was told",
+        "it was said",
         "the agent did it itself",
         "it did it with others",
         "it cannot be reached",

@@ -117,7 +117,7 @@ def test_a_plan_for_another_task_than_was_said_is_a_mismatch(text):
     ],
     ids=[
         "it does so", "another kind of task", "seen", "denied", "two tasks", "said of another", "over",
-        "something comes before it", "said anew", "it has read more", "done before",
+        "something comes before it", "said again", "it has read more", "done before",
     ],
 )  # fmt: skip
 def test_what_is_no_contradiction_of_words_is_no_mismatch(way):

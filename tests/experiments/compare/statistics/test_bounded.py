@@ -19,9 +19,9 @@ SHARES = st.lists(st.sampled_from([0.0, 0.1, 1 / 3, 0.5, 2 / 3, 0.99, 1.0]) | st
 @pytest.mark.parametrize("runs", [2, 3, 6, 20, 1_000, 100_000])
 def test_of_zeros_and_ones_it_is_clopper_and_pearsons(runs: int) -> None:
     for wins in {0, 1, runs // 3, runs - 1, runs}:
-        theirs = stats.binomtest(wins, runs).proportion_ci(method="exact")
+        reference = stats.binomtest(wins, runs).proportion_ci(method="exact")
         ours = estimate(np.array([1.0] * wins + [0.0] * (runs - wins)), share=True)
-        assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=1e-10)
+        assert (ours.low, ours.high) == pytest.approx((reference.low, reference.high), abs=1e-10)
 
 
 @pytest.mark.parametrize("values", [[0.3], [0.2, 0.9], [1.0] * 7 + [0.4, 0.0], list(np.linspace(0.1, 0.8, 30))])

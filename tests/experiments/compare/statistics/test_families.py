@@ -41,8 +41,8 @@ def test_rows_that_cannot_reject_do_not_use_up_the_correction() -> None:
 @given(TESTS)
 def test_it_never_goes_below_the_p_value_nor_above_holms(tests: list[tuple[float, float]]) -> None:
     least, p_values = [t[0] for t in tests], [t[1] for t in tests]
-    for p, ours, theirs in zip(p_values, holm(p_values, least), holm(p_values), strict=True):
-        assert p <= ours <= theirs
+    for p, ours, reference in zip(p_values, holm(p_values, least), holm(p_values), strict=True):
+        assert p <= ours <= reference
 
 
 @given(TESTS, st.sampled_from([0.01, 0.05, 0.2]))

@@ -31,10 +31,10 @@ def test_the_sign_flip_test_is_scipys_permutation_test() -> None:
     random = np.random.default_rng(5)
     for size in (6, 11):
         x, y = random.normal(0.4, 1, size), random.normal(0, 1, size)
-        theirs = stats.permutation_test(
+        reference = stats.permutation_test(
             (x, y), lambda a, b: np.mean(a - b), permutation_type="samples", n_resamples=np.inf
         )
-        assert sign_flip_test(x - y) == pytest.approx(theirs.pvalue)
+        assert sign_flip_test(x - y) == pytest.approx(reference.pvalue)
 
 
 def test_drawn_permutations_come_close_to_the_exact_test() -> None:

@@ -44,17 +44,17 @@ def test_memory_grows_with_the_values_and_not_with_their_square() -> None:
 def test_without_skewness_the_interval_of_a_mean_is_students(boards: int) -> None:
     half = np.random.default_rng(boards).normal(0, 3, boards)
     values = 7 + np.concatenate([half, -half])
-    theirs = stats.ttest_1samp(values, 0).confidence_interval()
+    reference = stats.ttest_1samp(values, 0).confidence_interval()
     found = estimate(values)
-    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high))
+    assert (found.low, found.high) == pytest.approx((reference.low, reference.high))
 
 
 @given(st.lists(FLOATS, min_size=6, max_size=30).map(np.array))
 def test_the_interval_of_a_median_is_scipys_quantile_test(values: np.ndarray) -> None:
-    theirs = stats.quantile_test(values).confidence_interval()
+    reference = stats.quantile_test(values).confidence_interval()
     found = estimate(values, "median")
     if np.ptp(values):
-        assert (found.low, found.high) == (theirs.low, theirs.high)
+        assert (found.low, found.high) == (reference.low, reference.high)
 
 
 @given(st.lists(FLOATS, min_size=2, max_size=25).map(np.array))
@@ -84,11 +84,11 @@ def test_the_probability_of_improvement_is_mann_whitneys_statistic(boards: list[
 
 def test_the_bootstrap_of_one_stratum_comes_close_to_scipys() -> None:
     values = np.random.default_rng(8).gamma(3, 10, 400)
-    theirs = stats.bootstrap((values,), np.mean, method="BCa", rng=np.random.default_rng(9)).confidence_interval
+    reference = stats.bootstrap((values,), np.mean, method="BCa", rng=np.random.default_rng(9)).confidence_interval
     ours = estimate(values)
-    width = theirs.high - theirs.low
-    assert abs(ours.low - theirs.low) < 0.06 * width
-    assert abs(ours.high - theirs.high) < 0.06 * width
+    width = reference.high - reference.low
+    assert abs(ours.low - reference.low) < 0.06 * width
+    assert abs(ours.high - reference.high) < 0.06 * width
 
 
 def test_strata_take_their_differences_out_of_the_interval() -> None:

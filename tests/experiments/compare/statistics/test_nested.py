@@ -48,17 +48,17 @@ def test_the_interval_of_a_gain_holds_it_as_often_as_it_says(
 ) -> None:
     random = np.random.default_rng(21)
     samples = 1_000
-    held, theirs, widths = [], [], []
+    held, reference, widths = [], [], []
     for _ in range(samples):
         edited, control = family(random, runs, draws, of_runs=of_runs, of_draws=of_draws)
         mean = gain_of(list(edited), list(control)).mean
         low, high = students(edited, control)
         held.append(mean.low <= GAIN <= mean.high)
-        theirs.append(low <= GAIN <= high)
+        reference.append(low <= GAIN <= high)
         widths.append((mean.high - mean.low) / (high - low))
     error = 3 * np.sqrt(0.05 * 0.95 / samples)
     assert np.mean(held) == pytest.approx(0.95, abs=error)
-    assert np.mean(theirs) == pytest.approx(0.95, abs=error)
+    assert np.mean(reference) == pytest.approx(0.95, abs=error)
     assert np.mean(widths) == pytest.approx(1, abs=0.1)
 
 

@@ -36,7 +36,7 @@ IMPORTS = {
         "non-annotated",
     ),
 }
-"""What cannot be imported: changes of the mind, and what is told."""
+"""What cannot be imported: changes of the mind, and what is reported."""
 
 BEFORE = {
     "a team is built by code that raises": (
@@ -217,7 +217,7 @@ DURING = {
         wrong("round.py", {"undecided[:1]": "undecided[:0]"}, _TURNS),
         "topology 'round' gives no turn to digger_0, digger_1",
     ),
-    "a turn for a stranger": (
+    "a turn for an outsider": (
         wrong("round.py", {"Turn(agent,": "Turn(7,"}, _TURNS),
         "Round.turns() gives a turn to participant 7; there are 2, from 0 to 1",
     ),
