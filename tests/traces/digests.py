@@ -25,14 +25,18 @@ HERE = Path(__file__).resolve().parent
 CELLS = tuple((HERE / "cells.txt").read_text(encoding="utf-8").splitlines())
 
 
+def compose(cell: str) -> Cell:
+    """Compose a cell, which may name what is in `examples/healers`."""
+    load_plugins(["healers"])
+    return Cell.compose(cell.split(), EXAMPLES / "configs")
+
+
 def digest_of(cell: str, out: Path) -> str:
     """Play a cell, given by its words on the command line; return the digests of its trace and of its metrics.
 
-    The cell may name what is in `examples/healers`. Metrics that measure wall time and what the network did are left
-    out.
+    Metrics that measure wall time and what the network did are left out.
     """
-    load_plugins(["healers"])
-    result = run_cell(Cell.compose(cell.split(), EXAMPLES / "configs"), out)
+    result = run_cell(compose(cell), out)
     trace = b"\n".join(comparable(result.folder))
     metrics = orjson.dumps(reproducible(result.metrics), option=orjson.OPT_SORT_KEYS)
     return "-".join(hashlib.sha256(part).hexdigest()[:32] for part in (trace, metrics))

@@ -12,11 +12,10 @@ from crafter_env.kernels.jit import KERNELS as crafter  # noqa: N811 (it is a se
 from cube_env.jit import KERNELS as cube  # noqa: N811
 from llamac_env.jit import KERNELS as transport  # noqa: N811
 from quorum.agents.skills.cube.planner.kernels import KERNELS as planner  # noqa: N811
-from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.rehearsal import rehearse
 from quorum.experiments.episode.runner import run_cell
 from tests.conftest import Quorum, command, environment
-from tests.traces.digests import CELLS
+from tests.traces.digests import CELLS, compose
 
 LINE = "compiling kernels, once: about 30 s\n"
 
@@ -40,7 +39,7 @@ def unmarked(monkeypatch: pytest.MonkeyPatch) -> None:
     "words", [*KINDS[3::7], *KINDS[-6::2], *[words for words in KINDS if "transport" in words][:2]]
 )
 def test_an_episode_calls_nothing_that_was_not_rehearsed(words: str, tmp_path: Path) -> None:
-    cell = Cell.compose([*words.split(), "max_steps=40"] if "max_steps" not in words else words.split())
+    cell = compose(words if "max_steps" in words else f"{words} max_steps=40")
     rehearse(cell.configuration.env.name, cell.configuration.agents.name)
     before = compiled()
     run_cell(cell, tmp_path)
@@ -50,7 +49,7 @@ def test_an_episode_calls_nothing_that_was_not_rehearsed(words: str, tmp_path: P
 @pytest.mark.conformance
 @pytest.mark.parametrize("words", KINDS)
 def test_no_cell_calls_what_was_not_rehearsed(words: str, tmp_path: Path) -> None:
-    cell = Cell.compose(words.split())
+    cell = compose(words)
     rehearse(cell.configuration.env.name, cell.configuration.agents.name)
     before = compiled()
     run_cell(cell, tmp_path)
