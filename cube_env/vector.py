@@ -136,9 +136,8 @@ class CubeVecEnv(WorldBatch, VectorEnv[ChannelArray, npt.ArrayLike, Any]):
             raise ActionError(f"world {world}, {wrong_action(agent_name(agent), action)}")
         if self._shaping is not None:
             self._shaping.apply(self._rewards, before, self._worlds, joint, self._begins)
-        if self._begins.any():
-            for world in np.flatnonzero(self._begins).tolist():
-                self._begin(world)
+        for world in self._begins.nonzero()[0].tolist():
+            self._begin(world)
         np.logical_or(self._terminations, self._truncations, out=self._begins)
         final = self._finish()
         ends = self._own(self._rewards), self._own(self._terminations), self._own(self._truncations)
@@ -193,7 +192,8 @@ class CubeVecEnv(WorldBatch, VectorEnv[ChannelArray, npt.ArrayLike, Any]):
     def _infos(self) -> dict[str, Any]:
         if self.info_kind == "none":
             return {}
-        counts = {name: self._own(self._worlds.counters[:, column]) for name, column in COUNTS.items()}
+        counters = self._own(self._worlds.counters)
+        counts = {name: counters[:, column] for name, column in COUNTS.items()}
         return {**counts, "action_mask": self.action_masks(), "alive": self._own(self._alive)}
 
     def _text(self, world: int) -> str:

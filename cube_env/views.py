@@ -77,7 +77,7 @@ def action_masks(world: World) -> MaskArray:
     Returns:
         Shape (n, 5), or (W, n, 5), int8, an array of the caller's own.
     """
-    masks = np.ones((*world.agents.shape[:-1], _ACTIONS), dtype=np.int8)
+    masks = np.empty((*world.agents.shape[:-1], _ACTIONS), dtype=np.int8)
     if world.agents.ndim == 2:
         _mask(world.agents, world.blocks, world.grid, masks)
     else:
@@ -89,6 +89,7 @@ def action_masks(world: World) -> MaskArray:
 def _mask(agents: IntArray, blocks: IntArray, grid: IntArray, masks: MaskArray) -> None:
     n, side = agents.shape[0], grid.shape[0]
     for i in range(n):
+        masks[i, _STAY] = 1
         for action in range(_UP, _RIGHT + 1):
             row = agents[i, arrays.ROW] + (action == _DOWN) - (action == _UP)
             col = agents[i, arrays.COL] + (action == _RIGHT) - (action == _LEFT)

@@ -75,14 +75,17 @@ def integers(actions: npt.ArrayLike, *shapes: tuple[int, ...]) -> IntArray:
     Raises:
         ActionError: They are no integers of such a shape.
     """
-    wanted = " or ".join(map(str, shapes))
     try:
         joint = np.asarray(actions)
     except ValueError:
-        raise ActionError(f"actions of unequal lengths: give integers of shape {wanted}") from None
+        raise _wrong_shape("unequal lengths", shapes) from None
     if joint.shape not in shapes or joint.dtype.kind not in "iu":
-        raise ActionError(f"actions of shape {joint.shape} and type {joint.dtype}: give integers of shape {wanted}")
+        raise _wrong_shape(f"shape {joint.shape} and type {joint.dtype}", shapes)
     return np.ascontiguousarray(joint, dtype=np.int64)
+
+
+def _wrong_shape(found: str, shapes: Iterable[tuple[int, ...]]) -> ActionError:
+    return ActionError(f"actions of {found}: give integers of shape {' or '.join(map(str, shapes))}")
 
 
 def in_range(joint: IntArray, choices: Collection[str] | int) -> IntArray:
