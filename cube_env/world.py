@@ -17,7 +17,8 @@ from cube_env.rewards import reward_function
 from cube_env.scenario import LEVELS, LevelName, Scenario, Weights, curriculum
 from cube_env.state import Push, StepReport, render_ansi
 from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY, Idle, Wait
-from cube_env.symbolic.control import CubeController, make_controller
+from cube_env.symbolic.control import make_controller
+from cube_env.symbolic.controller import CubeController
 from cube_env.symbolic.episode_state import EpisodeState
 from cube_env.symbolic.naming import check_action, known_ids
 from cube_env.symbolic.picture import canvas, depict, draw

@@ -288,6 +288,11 @@ class EpisodeState:
         row, col = self.state.agents[agent].tolist()
         return row, col
 
+    def square_of(self, block: int) -> tuple[int, int, int, int]:
+        """Where a block lies, as pictures have it: column, row, width and height."""
+        row, col, weight, _ = self.blocks[block]
+        return col, row, weight, weight
+
     def lets_pass(self, agent: int) -> bool:
         """Whether an agent that walks should stand still for a step, so that it and another do not dodge for ever.
 

@@ -11,7 +11,8 @@ from cube_env.env import CubeEnv
 from cube_env.layout import Layout
 from cube_env.observation import SymbolicObservation
 from cube_env.symbolic.actions import Navigate
-from cube_env.symbolic.control import BLOCK_GONE, CubeController, make_controller
+from cube_env.symbolic.control import make_controller
+from cube_env.symbolic.controller import BLOCK_GONE, CubeController
 from cube_env.symbolic.episode_state import EpisodeState
 from cube_env.symbolic.naming import block_of
 from maeil.actions import ActionStatus, SymbolicAction

@@ -14,7 +14,7 @@ from cube_env import CubeEnv, Layout, WorldError
 from cube_env.constants import Face
 from cube_env.state import CubeState
 from cube_env.symbolic.actions import MoveToBlock, PushBlock
-from cube_env.symbolic.control import BLOCK_GONE
+from cube_env.symbolic.controller import BLOCK_GONE
 from maeil.controllers import SUCCESS
 from maeil.plans import Plan
 from maeil.world import Progress

@@ -1,0 +1,130 @@
+"""What all controllers have in common: ticks, time-outs, the entry in the agent's history, and the end."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Final
+
+from cube_env.constants import DISPLACEMENT, Action, Cell
+from cube_env.observation import RUNNING, HistoryEntry
+from cube_env.symbolic.episode_state import EpisodeState
+from maeil.actions import ActionStatus, SymbolicAction
+from maeil.controllers import SUCCESS, failed
+from maeil.drawing import Way
+from maeil.world import ActionEnd
+
+DEFAULT_TIMEOUT_SIDES: Final = 6
+"""Time-out in sides of the grid when none is given; the authors' own environment sets the same."""
+
+STAY: Final = int(Action.STAY)
+
+BLOCK_GONE: Final = failed("block_gone")
+NOT_ALIGNED: Final = failed("not_aligned")
+
+
+class CubeController(ABC):
+    """Base of the controllers of CUBE; they fulfil `maeil.world.Controller`.
+
+    What `check` answers depends on the state and the agent's own ticks, so it is asked once for each state.
+
+    Args:
+        episode: what the controllers of the episode share.
+        agent: index of the agent.
+        action: what it carries out.
+        timeout: ticks after which the action gives up; None: 6 sides of the grid.
+    """
+
+    def __init__(self, episode: EpisodeState, agent: int, action: SymbolicAction, timeout: int | None) -> None:
+        self.episode = episode
+        self.agent = agent
+        self.timeout = timeout if timeout is not None else DEFAULT_TIMEOUT_SIDES * episode.state.side
+        self.ticks = 0
+        self.step = STAY
+        """The primitive for the coming step; `check` decides it while the action goes on."""
+        self._action = action
+        self._primitives: list[int] = []
+        self._end: ActionEnd | None = None
+        self._closed = False
+        self._checked_at = -1
+        episode.roster.begin(agent, self.entry)
+
+    def status(self) -> ActionEnd | None:
+        """Return the end of the action in the state as it is; None while it runs."""
+        version = self.episode.version
+        if self._checked_at != version:
+            self._checked_at = version
+            self._end = self.check()
+            if self._end is None and self.ticks >= self.timeout:
+                self._end = self.out_of_time()
+        return self._end
+
+    def act(self) -> int:
+        """Return the primitive for the coming step."""
+        self.ticks += 1
+        self._primitives.append(self.step)
+        return self.step
+
+    def close(self) -> None:
+        """Let go of what is shared, and write the entry."""
+        self.let_go()
+        self._closed = True
+        self.episode.roster.end(self.agent, self.entry())
+
+    def entry(self) -> HistoryEntry:
+        """Return the entry in the agent's history."""
+        status = self._end.status if self._end is not None else ActionStatus.CANCELLED if self._closed else RUNNING
+        reason = self._end.reason if self._end is not None else ""
+        return HistoryEntry(self._action.action, self._action.arguments(), tuple(self._primitives), str(status), reason)
+
+    @abstractmethod
+    def check(self) -> ActionEnd | None:
+        """Return success or failure; while there is neither, decide the coming step and return None."""
+
+    def out_of_time(self) -> ActionEnd:
+        """Return the end of an action whose ticks are over; the default is a time-out."""
+        return ActionEnd(ActionStatus.TIMEOUT, self.progress())
+
+    def way(self) -> Way | None:
+        """Return where the action leads, for pictures: see `maeil.drawing.ShowsWays`; the default leads nowhere."""
+        return None
+
+    def way_over(self, cells: Sequence[Cell], target: tuple[int, int, int, int] | None = None) -> Way:
+        """Return the way over cells to a target; the last of them unless another is given."""
+        start = self.episode.cell_of(self.agent)
+        row, col = cells[-1] if cells else start
+        return Way(tuple((c + 0.5, r + 0.5) for r, c in (start, *cells)), target or (col, row, 1, 1))
+
+    def progress(self) -> str:
+        """Return how far the action came, for the reason of a time-out: an identifier, with numbers behind it."""
+        return f"not_reached after {self.ticks} steps"
+
+    def let_go(self) -> None:
+        """Let go of what is shared; the default holds nothing."""
+        return
+
+
+class RepeatController(CubeController):
+    """Do one primitive for some steps, whether the board allows it or not."""
+
+    def __init__(
+        self, episode: EpisodeState, agent: int, action: SymbolicAction, primitive: Action, steps: int
+    ) -> None:
+        super().__init__(episode, agent, action, steps)
+        self.step = int(primitive)
+
+    def check(self) -> ActionEnd | None:
+        """Nothing ends it but its steps."""
+        return SUCCESS if self.ticks >= self.timeout else None
+
+    def way(self) -> Way | None:
+        """Straight on, as far as nothing stands in the way."""
+        down, right = DISPLACEMENT[Action(self.step)]
+        row, col = self.episode.cell_of(self.agent)
+        grid, cells = self.episode.state.grid, []
+        for _ in range(self.timeout - self.ticks if down or right else 0):
+            row, col = row + down, col + right
+            if not (0 <= row < len(grid) and 0 <= col < len(grid)) or grid[row, col] != 0:
+                break
+            cells.append((row, col))
+        return self.way_over(cells) if cells else None
