@@ -8,10 +8,11 @@ from typing import Any
 import gymnasium
 import numpy.typing as npt
 from gymnasium.spaces import MultiDiscrete
+from gymnasium.vector import AutoresetMode
 
 from maeil.environments.actions import integers
 from maeil.environments.arguments import seed_number
-from maeil.environments.errors import EpisodeError
+from maeil.environments.errors import EpisodeError, WorldError
 
 
 class TeamEnv(gymnasium.Env[Any, npt.ArrayLike]):
@@ -21,9 +22,14 @@ class TeamEnv(gymnasium.Env[Any, npt.ArrayLike]):
 
     Args:
         envs: A batch of one world, whose reward is that of the team.
+
+    Raises:
+        WorldError: The batch begins the next episode in the step that ends one: its last observation would be lost.
     """
 
     def __init__(self, envs: Any) -> None:
+        if envs.autoreset_mode is not AutoresetMode.NEXT_STEP:
+            raise WorldError("autoreset_mode: there is no autoreset here: leave it out")
         self.envs = envs
         self.render_mode = envs.render_mode
         self.observation_space = envs.single_observation_space

@@ -90,6 +90,12 @@ def test_a_wrong_seed_or_action_is_named():
             env.step(action)
 
 
+def test_a_team_begins_its_next_episode_by_a_reset_alone():
+    CubeTeamEnv(n=2, autoreset_mode=AutoresetMode.NEXT_STEP)
+    with pytest.raises(WorldError, match="autoreset_mode"):
+        CubeTeamEnv(n=2, autoreset_mode=AutoresetMode.SAME_STEP)
+
+
 def test_make_vec_gives_the_batch():
     envs = gymnasium.make_vec(ID, num_envs=3, n=2, autoreset_mode=AutoresetMode.SAME_STEP)
     assert isinstance(envs, CubeVecEnv)
