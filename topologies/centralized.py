@@ -115,10 +115,7 @@ class Centralized(Topology):
         ]
 
 
-_PEER_WORDS = (
-    "Your team has a leader. Follow its directives; when you cannot, tell it why. You can write to your peers, too: "
-    "tell them what you are going to do."
-)
+_PEER_WORDS = f"{_WORDS[FOLLOWER]} You can write to your peers, too: tell them what you are going to do."
 
 
 class HybridConfig(LedConfig):

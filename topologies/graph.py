@@ -46,9 +46,16 @@ class AlongEdges(Topology):
 
     Args:
         rounds: how often they speak.
+        edges: those that the configuration lists.
+        context: the team.
+
+    Raises:
+        ValueError: an edge does not join two of the agents.
     """
 
-    def __init__(self, rounds: int) -> None:
+    def __init__(self, rounds: int, edges: Sequence[Edge], context: TopologyContext | None) -> None:
+        if context is not None:
+            check_edges(edges, context.agents)
         self.rounds: int = rounds
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:
@@ -76,9 +83,7 @@ class Graph(AlongEdges):
     words = "Each agent can write to its neighbours alone; what others should know has to be passed on."
 
     def __init__(self, config: GraphConfig, context: TopologyContext | None = None) -> None:
-        super().__init__(config.rounds)
-        if context is not None:
-            check_edges(config.edges, context.agents)
+        super().__init__(config.rounds, config.edges, context)
         self._config = config
 
     def reach(self, conversation: ConversationState) -> Sequence[Sequence[int]]:
@@ -153,9 +158,7 @@ class Learned(AlongEdges):
     )
 
     def __init__(self, config: LearnedConfig, context: TopologyContext | None = None) -> None:
-        super().__init__(config.rounds)
-        if context is not None:
-            check_edges(config.edges, context.agents)
+        super().__init__(config.rounds, config.edges, context)
         self._edges = config.edges
 
     def reach(self, conversation: ConversationState) -> Sequence[Sequence[int]]:
