@@ -1,4 +1,4 @@
-"""Places that an agent was informed of: plans may name any cell, and ways lead through what nobody has seen yet."""
+"""Places that an agent has heard of: plans may name any cell, and ways lead through what nobody has seen yet."""
 
 from __future__ import annotations
 

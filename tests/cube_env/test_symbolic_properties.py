@@ -1,4 +1,4 @@
-"""Whatever agents are reported to do, every action ends with an explicit status, and nothing raises."""
+"""Whatever agents are asked to do, every action ends with an explicit status, and nothing raises."""
 
 import numpy as np
 import pytest

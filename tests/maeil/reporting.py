@@ -39,7 +39,7 @@ class Report:
 
 
 class ReportingCorridor(Corridor):
-    """Reports of each step what it says, and nothing where there is none."""
+    """Gives the report of each step, and nothing where there is none."""
 
     def __init__(self, agents: int, reports: Mapping[int, Report], **kwargs: int) -> None:
         super().__init__(agents, **kwargs)

@@ -1,4 +1,4 @@
-"""The event of a state reports all of the state, with the literal counts where the world gives its own none."""
+"""The event of a state reports all of the state, with the literal counts where the world gives none."""
 
 from __future__ import annotations
 

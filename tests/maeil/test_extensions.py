@@ -30,7 +30,7 @@ def test_a_method_adds_no_field_to_what_minds_see_and_say() -> None:
     """A method of the literature is an extension: it shows notes, and takes answers under its own name.
 
     So a new one touches its own folder and works with every mind. If this test fails, do not add the field here: give
-    the extension a note (`View.notes`), a question (`Turn.asks`, `Thought.answers`) or its own value schema.
+    the extension a note (`View.notes`), a question (`Turn.asks`, `Thought.answers`) or a value with its own schema.
     """
     assert names(View) == {
         "agent", "name", "names", "turn", "t", "t_hat", "observation", "unread", "memory", "plan", "outcomes",

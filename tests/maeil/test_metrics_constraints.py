@@ -98,7 +98,7 @@ def test_emcoops_literal_constraints_by_hand():
         "emcoop.improvement_ratio_participation": 0.5,
         "emcoop.improvement_ratio_dependency": 0.5,
     }
-    # a world that says its own nothing is counted as we count; a trace of an earlier version is not known
+    # a world that gives no literal counts is counted as we count; a trace of an earlier version is not known
     same = run({0: Report([state("a", 2, 1, 1, 0)], (attempt("a", 0),))}, steps=2)
     assert compute_metrics(same)["emcoop.violation_spatial"] == 1 / 2
     before = [

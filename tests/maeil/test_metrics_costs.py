@@ -39,7 +39,7 @@ TALK = [
     (5, 0, change(1, "W X", "all_ready")),
     (5, 0, StepTaken([0, 0], 0.0)),
     (5, 1, change(0, "X R", "plan_ended")),
-    # ann has thought for 2: she reports bob, who goes on, and the chair, who needs no stage
+    # ann has thought for 2: she writes to bob, who goes on, and to the chair, who needs no stage
     (7, 1, sent(0, 0, 1, 2, at=7)),
     (7, 1, sent(1, 0, 1, at=7)),
     (7, 1, change(0, "R W", "plan_committed")),

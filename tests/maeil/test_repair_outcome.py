@@ -82,7 +82,7 @@ def test_precision_and_recall_count_constraints_of_groups_whose_end_is_known():
     assert (metrics["repair.group_precision"], metrics["repair.group_recall"]) == (1, 1)
 
 
-def test_a_wait_in_vain_that_is_reported_behind_the_end_of_its_plan_counts():
+def test_a_wait_in_vain_that_is_reported_after_the_end_of_its_plan_counts():
     (group,) = judged_groups(trace(check(["P0.1"]), StepTaken([0], 0), end("P0.1", "timed_out"), attempt(P)))
     assert group.happened == {P}
 

@@ -79,7 +79,7 @@ def test_a_message_that_three_agents_pass_on_is_rerouted_too_often():
 
 
 def broadcast(workers: int, takes: int, *, apart: bool = False) -> Story:
-    """Agent 0 asks three for help with block_0; some of them come, next to itself."""
+    """Agent 0 asks three for help with block_0; some of them come, and it comes itself."""
     story = Story(4, block_0=takes, block_1=1)
     story.think(0)
     messages = [story.say(0, "Come to block_0.", agent) for agent in (1, 2, 3)] if apart else []
