@@ -86,7 +86,7 @@ class Engine:
         }
 
     def informed(self) -> dict[str, npt.NDArray[Any]]:
-        """What plain infos tell of the agents, each (B, n, ...), live."""
+        """What plain infos show of the agents, each (B, n, ...), live."""
         achievements = self.worlds.agents[..., arrays.ACHIEVED : arrays.GAINED]
         return {"achievements": achievements, "action_mask": self.views.masks}
 

@@ -133,14 +133,9 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         self.max_steps = whole("max_steps", max_steps, 1)
         self.goal = _find_goal(goal)
         pixels = whole("pixels", pixels)
-        space = observation_space(obs, self.profile, self.size, pixels)
+        seen = observation_space(obs, self.profile, self.size, pixels)
         super().__init__(
-            self.n,
-            space,
-            lambda: action_space(self.profile, self.n),
-            render_mode=render_mode,
-            infos=infos,
-            copy=copy,
+            self.n, seen, lambda: action_space(self.profile, self.n), render_mode=render_mode, infos=infos, copy=copy
         )
         self._index = {name: i for i, name in enumerate(self.possible_agents)}
         self._painter = Painter(pixels) if obs != "symbolic" else None
@@ -360,10 +355,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         if self.info_kind == "symbolic":
             state, index, started = self._state, self._index, self._state.step > 0
             return {
-                name: {
-                    "symbolic": state.view(index[name]),
-                    "report": state.outcome(index[name]) if started else None,
-                }
+                name: {"symbolic": state.view(index[name]), "report": state.outcome(index[name]) if started else None}
                 for name in names
             }
         return _only(names, self._by_agent(self._informed, self._live_informed))

@@ -162,10 +162,10 @@ class CrafterObservation:
     def shown(self) -> dict[str, Any]:
         """Return what a prompt shows: what a plan needs, once; `crafter_env.read_shown` makes it whole again.
 
-        Left out are what the configuration says of the whole episode, which the rules of a prompt tell; the agent's own
-        name, which its turn gives; what follows from the rest (whether the tool for a cell is
-        held, the cell of an id, the ids of what the map draws, but for ore in view that no task names); what no action
-        takes (the facing, the health of creatures); and what is empty, full or as usual.
+        Left out are what the configuration says of the whole episode, which the rules of a prompt state; the agent's
+        own name, which its turn gives; what follows from the rest (whether the tool for a cell is held, the cell of an
+        id, the ids of what the map draws, but for ore in view that no task names); what no action takes (the facing,
+        the health of creatures); and what is empty, full or as usual.
         """
         named = {hint.id for hint in self.tasks}
         ore = {kind: [each for each in self.visible.get(kind, ()) if each not in named] for kind in ORE}

@@ -154,12 +154,7 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
             self.side, agents = layout.side, len(layout.agents)
         self.state_space = observation_space(self.side, agents)
         super().__init__(
-            agents,
-            self.state_space,
-            lambda: Discrete(len(Action)),
-            render_mode=render_mode,
-            infos=infos,
-            copy=copy,
+            agents, self.state_space, lambda: Discrete(len(Action)), render_mode=render_mode, infos=infos, copy=copy
         )
         self._names = dict.fromkeys(self.possible_agents)
         self._generator: np.random.Generator | None = None

@@ -195,10 +195,8 @@ def _takes_part(w: World, rules: IntArray, agent: int, action: int, x: int, y: i
     """Whether an agent makes the same, has not yet, and stands near enough to the 3 x 3 cells around a station."""
     if not _is_making(w, agent) or w.agents[agent, arrays.CHOSEN] != action or w.agents[agent, arrays.AIM] == _DONE:
         return False
-    beyond_x, beyond_y = (
-        max(abs(w.objects[agent, arrays.X] - x) - 1, 0),
-        max(abs(w.objects[agent, arrays.Y] - y) - 1, 0),
-    )
+    beyond_x = max(abs(w.objects[agent, arrays.X] - x) - 1, 0)
+    beyond_y = max(abs(w.objects[agent, arrays.Y] - y) - 1, 0)
     return beyond_x + beyond_y <= rules[CRAFT_RADIUS]
 
 
@@ -218,11 +216,8 @@ def share_items(w: World, rules: IntArray, actions: IntArray) -> None:
             continue
         # In the order of the agents, each against the bags as they are now: what was received can be passed on in the
         # same step.
-        recipient, item, quantity = (
-            actions[agent, arrays.RECIPIENT],
-            actions[agent, arrays.SHARED_ITEM],
-            actions[agent, arrays.QUANTITY],
-        )
+        recipient = actions[agent, arrays.RECIPIENT]
+        item, quantity = actions[agent, arrays.SHARED_ITEM], actions[agent, arrays.QUANTITY]
         note_other(w, agent, recipient)
         # Every refusal has its own result, from what is wrong with the action itself to what is wrong with the moment.
         if not 0 <= recipient < w.agents.shape[0]:

@@ -91,10 +91,8 @@ def _step_anywhere(w: World, slot: int) -> None:
 @inlined
 def _towards(w: World, slot: int, agent: int, long_axis: bool) -> tuple[int, int]:
     """One step along the longer axis to an agent, or along the shorter one; it may be no step at all."""
-    dx, dy = (
-        w.objects[agent, arrays.X] - w.objects[slot, arrays.X],
-        w.objects[agent, arrays.Y] - w.objects[slot, arrays.Y],
-    )
+    dx = w.objects[agent, arrays.X] - w.objects[slot, arrays.X]
+    dy = w.objects[agent, arrays.Y] - w.objects[slot, arrays.Y]
     # At equal distances the vertical axis counts as the longer one, as in `Object.toward`.
     if abs(dx) > abs(dy) if long_axis else abs(dx) <= abs(dy):
         return int(dx > 0) - int(dx < 0), 0

@@ -115,12 +115,7 @@ def _open_task(snapshot: Snapshot, key: _Key, planned: tuple[int, ...]) -> OpenT
     block, face = key
     in_place, chain = aligned_agents(snapshot, block, face), push_chain(snapshot, block, face)
     needs = sum(square.weight for square in chain)
-    before = (*(f"block_{other}" for other in sorted(square.id for square in chain[1:])),)
-    return OpenTask(
-        push_task(block, face),
-        needs,
-        max(0, needs - len(in_place)),
-        in_place,
-        planned=planned,
-        before=before + in_the_way(snapshot, block, face),
-    )
+    ahead = (f"block_{other}" for other in sorted(square.id for square in chain[1:]))
+    before = (*ahead, *in_the_way(snapshot, block, face))
+    lacking = max(0, needs - len(in_place))
+    return OpenTask(push_task(block, face), needs, lacking, in_place, planned=planned, before=before)

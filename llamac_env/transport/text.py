@@ -1,14 +1,11 @@
-"""The paper's text format (Figure B.1): boards, actions and joint actions as text, and back.
+"""Boards, actions and joint actions as text, and back, in the paper's format (Figure B.1); and boards in characters.
 
 A board is a JSON object: `"0.5_1.5"` (a cell) and `"1.0_0.0"` (a corner) to the list of what is there. A joint action
 is one too: `{"Agent[0.5, 0.5]": "move(box_green, target_green)"}`. A destination is `target_green`, on easy boards
 `square[0.5, 1.5]`, on hard ones `position[1.0, 1.0]`. Agents that do nothing are left out. Round brackets read like
 square ones.
 
-A board as a drawing.
-
-A board of grid transportation that is changed from outside, in the middle of an episode.
-
+What changes a board from outside, in the middle of an episode, is text of this format, too:
 `{"items": {"0.5_0.5": ["box_blue"], "0.5_1.5": []}}` says what there is at some places, in the words in which a trace
 begins with a board; the other places stay. A box is taken from one place and put at another by naming both.
 """
