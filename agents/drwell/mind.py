@@ -25,7 +25,6 @@ from maeil.world import World
 from quorum.agents.coordination.asking import Misread, Outcome, RoleSpeaker, form, read
 from quorum.agents.coordination.joint import IMPOSSIBLE, Rejection
 from quorum.agents.drwell.world_model import DrwellTeam
-from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.answers import TaskAnswer, Thoughts, part, plan_model, read_plan
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
 from quorum.agents.skills.lookup import RoleTeamConfig
@@ -71,24 +70,26 @@ class Answers:
     def __init__(self, vocabulary: Vocabulary, max_actions: int) -> None:
         plan = plan_model(vocabulary, max_actions, rationale=False, task=False)
         why = Annotated[str, Field(min_length=1, max_length=400, description="the reason, in 1 to 2 sentences")]
-        self._proposal = part("ProposalAnswer", "", thoughts=Thoughts, task=TaskAnswer, why=why)
-        self._commitment = part("CommitmentAnswer", "", thoughts=Thoughts, task=TaskAnswer)
-        self._draft = part("DraftAnswer", "", thoughts=Thoughts, plan=plan)
-        self.proposal = form("proposal", self._proposal)
-        """The form of a proposal."""
-        self.commitment = form("commitment", self._commitment)
-        """The form of a commitment."""
-        self.draft = form("plan", self._draft)
-        """The form of a plan."""
+        self._models = {
+            DrwellRole.PROPOSER: part("ProposalAnswer", "", thoughts=Thoughts, task=TaskAnswer, why=why),
+            DrwellRole.COMMITTER: part("CommitmentAnswer", "", thoughts=Thoughts, task=TaskAnswer),
+            DrwellRole.PLANNER: part("DraftAnswer", "", thoughts=Thoughts, plan=plan),
+        }
+        self.forms = {
+            DrwellRole.PROPOSER: form("proposal", self._models[DrwellRole.PROPOSER]),
+            DrwellRole.COMMITTER: form("commitment", self._models[DrwellRole.COMMITTER]),
+            DrwellRole.PLANNER: form("plan", self._models[DrwellRole.PLANNER]),
+        }
+        """The form of the answer in each role."""
 
-    def read_choice(self, value: object, *, proposes: bool) -> Choice:
+    def read_choice(self, value: object, role: DrwellRole) -> Choice:
         """Read a proposal; or a commitment, which gives no reason.
 
         Raises:
             quorum.agents.coordination.asking.Misread: it has not the form.
         """
-        answer = read(self._proposal if proposes else self._commitment, value)
-        return Choice(Task(answer.task.kind, answer.task.target), answer.why if proposes else "")
+        answer = read(self._models[role], value)
+        return Choice(Task(answer.task.kind, answer.task.target), getattr(answer, "why", ""))
 
     def read_draft(self, value: object) -> tuple[str, Plan]:
         """Read the thoughts and the plan of a planner.
@@ -96,7 +97,7 @@ class Answers:
         Raises:
             quorum.agents.coordination.asking.Misread: it has not the form.
         """
-        answer = read(self._draft, value)
+        answer = read(self._models[DrwellRole.PLANNER], value)
         return answer.thoughts, read_plan(answer.plan)
 
 
@@ -188,19 +189,19 @@ class DrwellMind:
             return await self._plan(view)
         if not view.constraints:
             return Thought()
-        proposes = Act.SPEAK in view.turn.acts
-        asked = await self._choose(view, proposes=proposes)
+        role = DrwellRole.PROPOSER if Act.SPEAK in view.turn.acts else DrwellRole.COMMITTER
+        asked = await self._choose(view, role)
         if asked.answer is None:
             return Thought(calls=asked.calls, failure=_no_answer(asked.rejections))
-        say = self._room.propose if proposes else self._room.commit
+        say = self._room.propose if role is DrwellRole.PROPOSER else self._room.commit
         return Thought(messages=(say(view, asked.answer),), calls=asked.calls)
 
-    async def _choose(self, view: View, *, proposes: bool) -> Outcome[Choice]:
+    async def _choose(self, view: View, role: DrwellRole) -> Outcome[Choice]:
         """Ask for one of the open tasks; shown are what is known of each, and what was said in the room."""
         tasks = [open_task.task for open_task in view.constraints]
 
         def reader(value: object) -> Choice:
-            choice = self.answers.read_choice(value, proposes=proposes)
+            choice = self.answers.read_choice(value, role)
             if choice.task not in tasks:
                 reason = f"{choice.task} is no open task; they are: {', '.join(map(str, tasks)) or 'none'}"
                 raise Misread([Rejection(IMPOSSIBLE, (view.agent,), reason)])
@@ -208,12 +209,7 @@ class DrwellMind:
 
         room = [view.names[agent] for agent in sorted((view.agent, *view.turn.recipients))]
         blocks = {"tasks": self._known(view), "room": room, **self._room.shown(view.names)}
-        role, wanted = (
-            (DrwellRole.PROPOSER, self.answers.proposal)
-            if proposes
-            else (DrwellRole.COMMITTER, self.answers.commitment)
-        )
-        return await self._ask(role, wanted, reader, view, blocks)
+        return await self._ask(role, reader, view, blocks)
 
     async def _plan(self, view: View) -> Thought:
         """Plan for the task; choose one first where there is none, and wait where none is open."""
@@ -222,7 +218,7 @@ class DrwellMind:
         if task is None and not view.constraints:
             return Thought(Plan((self.world.idle,) * self.settings.pause, None, "there is no open task"))
         if task is None:
-            chosen = await self._choose(view, proposes=True)
+            chosen = await self._choose(view, DrwellRole.PROPOSER)
             if chosen.answer is None:
                 return Thought(calls=chosen.calls, failure=_no_answer(chosen.rejections))
             task, calls = chosen.answer.task, chosen.calls
@@ -260,7 +256,7 @@ class DrwellMind:
                 for tried, found in model.attempts(str(task))[:most]
             ],
         }
-        return await self._ask(DrwellRole.PLANNER, self.answers.draft, read, view, blocks)
+        return await self._ask(DrwellRole.PLANNER, read, view, blocks)
 
     def _known(self, view: View) -> list[dict[str, object]]:
         """The open tasks, each with what the world model says of it."""
@@ -272,18 +268,14 @@ class DrwellMind:
         return known
 
     async def _ask(
-        self,
-        role: DrwellRole,
-        wanted: AnswerFormat,
-        reader: Callable[[object], T],
-        view: View,
-        blocks: Mapping[str, object],
+        self, role: DrwellRole, reader: Callable[[object], T], view: View, blocks: Mapping[str, object]
     ) -> Outcome[T]:
         """Ask until an answer can be used, or all repairs are used up."""
-        seen = {"observation": view.observation, "past_plans": [_past(plan) for plan in view.outcomes]}
+        given = {"observation": view.observation, "past_plans": [_past(plan) for plan in view.outcomes], **blocks}
         problems = [Rejection(IMPOSSIBLE, (view.agent,), text) for text in view.problems]
+        wanted, retries = self.answers.forms[role], self.settings.repairs
         return await self.speaker.insist(
-            role, wanted, reader, view, {**seen, **blocks}, retries=self.settings.repairs, problems=problems, plain=True
+            role, wanted, reader, view, given, retries=retries, problems=problems, plain=True
         )
 
 
