@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -72,7 +71,6 @@ class Gates(Protocol):
         """
 
 
-@cache
 def read_rules(world: str) -> Mapping[str, Rule]:
     """Read the rules of the gates of a world of this project, by code, from the file `rules.yaml` in its folder."""
     text = (Path(__file__).with_name(world) / "rules.yaml").read_text(encoding="utf-8")
