@@ -18,8 +18,6 @@ from quorum.agents.llm.protocol import Sampling, Structured, ThinkingEffort, Thi
 from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.tables import model_table
 
-DATE = "2026-11-23"
-
 ROOM: Mapping[ThinkingEffort, int] = dict(zip(ThinkingEffort, (0, 1024, 4096, 8192, 16384, 32768, 65536), strict=True))
 """Tokens of room for thoughts by level, on top of the room for the answer. The figures are ours."""
 
