@@ -45,15 +45,11 @@ class Frame:
     world: World
     max_actions: int
     tasks: bool = True
-    turn: str = "turn"
 
     def __post_init__(self) -> None:
         """Read the templates, and what all prompts have in common."""
         world = self.world
-        for part in self.templates.parts:
-            self.templates.find(part)
-        self._system, self._turn = self.templates.find("system"), self.templates.find(self.turn)
-        self._agents = len(world.agents)
+        self._parts = {part: self.templates.find(part) for part in self.templates.parts}
         self._pictures = Pictures(world)
         entries = describe(world.vocabulary)
         self._common: dict[str, Any] = {
@@ -75,6 +71,7 @@ class Frame:
         blocks: Mapping[str, str],
         *,
         role: str = "",
+        part: str = "turn",
         last: Sequence[Template] = (),
     ) -> tuple[ChatMessage, ...]:
         """Write the messages of a turn: the same for equal arguments.
@@ -86,13 +83,14 @@ class Frame:
             turn: what the template of its message may use, besides what every template may.
             blocks: the data, as `write_blocks` writes them.
             role: in a set of roles, who is to answer.
+            part: whose template the message of the turn is.
             last: templates of what follows the message of the turn and its notes.
 
         Raises:
             UserError: a template asks for what there is not; the message names its place.
             ValueError: the template of a note cannot be read.
         """
-        embodied = view.agent < self._agents
+        embodied = view.agent < len(self.world.agents)
         seen = self._pictures.see(view.agent if embodied else None)
         blocks = self._pictures.described(blocks, "observation", seen)
         notes = {note.block: write_block(note.block, note.shown) for note in view.notes if note.shown}
@@ -113,10 +111,10 @@ class Frame:
         }
         try:
             if (view.name, role) not in self._systems:
-                self._systems[view.name, role] = self._system.render(who).strip()
-            parts = (self._turn, *map(self._template_of, view.notes), *last)
+                self._systems[view.name, role] = self._parts["system"].render(who).strip()
+            parts = (self._parts[part], *map(self._template_of, view.notes), *last)
             values = {**who, **of_turn, **turn, "blocks": blocks}
-            asked = "\n\n".join(part.render(values).strip() for part in parts)
+            asked = "\n\n".join(template.render(values).strip() for template in parts)
             system = ChatMessage(ChatRole.SYSTEM, self._systems[view.name, role])
             return self._pictures.attached((system, ChatMessage(ChatRole.USER, asked, marks(asked))), seen)
         except TemplateError as error:

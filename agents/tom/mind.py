@@ -59,7 +59,7 @@ class TomPrompts:
 
     def __init__(self, prompts: PromptSet, world: World, max_actions: int) -> None:
         templates = role_templates(prompts, world.name)
-        self._frames = {role: Frame(templates, prompts, world, max_actions, turn=role.value) for role in TomRole}
+        self._frame = Frame(templates, prompts, world, max_actions)
         self._world = world.name
         self._task = skills_of(world.name).example(world).plan.task
         self.in_words = prompts.form == "words"
@@ -87,7 +87,7 @@ class TomPrompts:
         }
         blocks = write_blocks(values, always=frozenset({"observation"}))
         shown = {"example": write_example(example_of(role, next(iter(others)), self._task))}
-        return self._frames[role].write(replace(view, notes=()), shown, blocks, role=role)
+        return self._frame.write(replace(view, notes=()), shown, blocks, role=role, part=role.value)
 
 
 @dataclass(eq=False)

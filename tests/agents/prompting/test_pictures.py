@@ -7,9 +7,13 @@ from maeil.world import World
 from quorum.agents.llm.protocol import ChatMessage, ChatRole
 from quorum.agents.prompting.pictures import Pictures
 from quorum.agents.prompting.requests import RequestCounter
+from quorum.agents.prompting.templates import PromptSet
+from quorum.agents.tom.answers import TomRole
+from quorum.agents.tom.mind import TomPrompts
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.building import no_models
 from quorum.experiments.episode.parts import build
+from tests.agents.naive_team import prompts as of_set
 
 MESSAGES = (ChatMessage(ChatRole.USER, "What do you see?"),)
 
@@ -37,6 +41,15 @@ def test_those_who_see_the_same_share_a_picture() -> None:
     pictures = Pictures(world)
     first, second = (seen(world, agent, pictures)[-1].pictures[0] for agent in (0, 1))
     assert first is second
+
+
+def test_the_roles_of_a_mind_share_a_picture() -> None:
+    world = cube()
+    names = tuple(world.agents)
+    view = View(0, names[0], names, Turn(0, frozenset({Act.PLAN})), 0, 0, world.observe(0))
+    prompts = TomPrompts(PromptSet(**of_set("default")), world, 8)
+    shown = [prompts.write(role, view, {names[1]: {}})[-1].pictures[0] for role in TomRole]
+    assert all(picture is shown[0] for picture in shown)
 
 
 def test_a_world_that_shows_text_has_no_pictures() -> None:
