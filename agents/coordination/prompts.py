@@ -29,7 +29,7 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.prompting.answers import PLAN, plan_value
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.examples import Example
-from quorum.agents.prompting.frame import Frame, write_blocks
+from quorum.agents.prompting.frame import Frame, turn_block, write_blocks
 from quorum.agents.prompting.schemas import ground, ids_of
 from quorum.agents.prompting.templates import PromptSet, Templates
 
@@ -257,13 +257,7 @@ class RolePrompts:
         Raises:
             ValueError: a template asks for what there is not.
         """
-        turn = {
-            "world": self.world.name,
-            "role": role,
-            "you": view.name,
-            "team": fold_names(view.names),
-            "step": view.t,
-        }
+        turn = turn_block(view, self.world.name, role=role)
         asked = blocks.get("asked")
         agent = asked[0] if isinstance(asked, list) else view.name
         shown: dict[str, Any] = {"checks": self.checks}

@@ -24,7 +24,7 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.naive.answers import AnswerTypes, may_talk
 from quorum.agents.prompting.answers import task_value
 from quorum.agents.prompting.blocks import write_example
-from quorum.agents.prompting.frame import Frame, write_blocks
+from quorum.agents.prompting.frame import Frame, turn_block, write_blocks
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
 from quorum.agents.prompting.schemas import ground, ids_of
 from quorum.agents.prompting.templates import PromptSet
@@ -53,8 +53,7 @@ class PromptWriter:
             part: prompts.for_ending(part, world.name, prompts_of(world.name)).find(part) for part in ENDINGS
         }
         self._frame = Frame(templates, prompts, world, answers.max_actions)
-        self._live = world
-        self._world = world.name
+        self._world = world
         self._topology = topology
         self._answers = answers
         self._example = skills_of(world.name).example(world)
@@ -91,19 +90,13 @@ class PromptWriter:
         )
 
     def _grounded_schema(self, view: View) -> Mapping[str, Any]:
-        agent = view.agent if view.agent < len(self._live.agents) else None
+        agent = view.agent if view.agent < len(self._world.agents) else None
         schema = self._answers.wanted(view, grounded=True).schema
-        return ground(schema, ids_of(self._live, agent), self._live.agents)
+        return ground(schema, ids_of(self._world, agent), self._world.agents)
 
     def _blocks(self, view: View, expected: Sequence[Prediction]) -> Mapping[str, str]:
         """The blocks of a turn by name; those that would be empty are left out, but for what the turn is to show."""
-        turn: dict[str, object] = {
-            "world": self._world,
-            "you": view.name,
-            "team": fold_names(view.names),
-            "step": view.t,
-            "may": view.turn.words,
-        }
+        turn = turn_block(view, self._world.name, may=view.turn.words)
         if view.turn.recipients:
             turn["recipients"] = fold_names([view.names[recipient] for recipient in view.turn.recipients])
         if view.turn.limit is not None:
@@ -115,7 +108,7 @@ class PromptWriter:
         if view.turn.task is not None:
             turn["task"] = str(view.turn.task)
         tasks = view.constraints or next((m.constraints for m in reversed(view.unread) if m.constraints), ())
-        writer = OpenTaskWriter(self._live, view)
+        writer = OpenTaskWriter(self._world, view)
         values: dict[str, object] = {
             "turn": turn,
             "observation": view.observation,

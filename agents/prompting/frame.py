@@ -14,6 +14,7 @@ from typing import Any
 from jinja2 import Template, TemplateError
 
 from maeil.mind import Act, Note, View
+from maeil.names import fold_names
 from maeil.user_errors import UserError
 from maeil.world import TellsFacts, World
 from quorum.agents.llm.protocol import ChatMessage, ChatRole
@@ -124,6 +125,11 @@ class Frame:
 
     def _template_of(self, note: Note) -> Template:
         return self.templates.of_extension(note.template, self.prompts.folder).find(note.template.stem)
+
+
+def turn_block(view: View, world: str, **more: object) -> dict[str, object]:
+    """Return the block `turn` of a prompt: whose turn it is, and when."""
+    return {"world": world, "you": view.name, "team": fold_names(view.names), "step": view.t, **more}
 
 
 def write_blocks(values: Mapping[str, object], *, always: frozenset[str] = frozenset()) -> dict[str, str]:

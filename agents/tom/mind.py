@@ -13,14 +13,13 @@ from maeil.calls import Call
 from maeil.extensions.predictions import Predictions
 from maeil.mind import Act as TurnAct
 from maeil.mind import Thought, View
-from maeil.names import fold_names
 from maeil.world import World
 from quorum.agents.llm.protocol import ChatMessage
 from quorum.agents.naive import NaiveMind
 from quorum.agents.naive.prompts import write_messages
 from quorum.agents.prompting.answers import task_value
 from quorum.agents.prompting.blocks import write_example
-from quorum.agents.prompting.frame import Frame, write_blocks
+from quorum.agents.prompting.frame import Frame, turn_block, write_blocks
 from quorum.agents.prompting.requests import Asker
 from quorum.agents.prompting.templates import PromptSet, Templates
 from quorum.agents.skills import prompts_of, skills_of
@@ -76,9 +75,8 @@ class TomPrompts:
         Raises:
             ValueError: a template asks for what there is not.
         """
-        turn = {"world": self._world, "role": role, "you": view.name, "team": fold_names(view.names), "step": view.t}
         values = {
-            "turn": turn,
+            "turn": turn_block(view, self._world, role=role),
             "observation": view.observation,
             "memory": write_messages(view.memory, view.names),
             "unread": write_messages(view.unread, view.names),
