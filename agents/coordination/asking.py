@@ -127,14 +127,12 @@ class RoleSpeaker:
             reply = await self.model.complete(request)
         except AnswerInvalid as error:
             return SpeakerReply(None, _of_form(error.reasons), invalid(error).noted(role=str(role)))
-        if self.prompts.notation is None:
-            return SpeakerReply(reply.value, (), answered(reply).noted(role=str(role)))
+        notation = self.prompts.notation
         try:
-            value = _read_text(reply, role, self.prompts.notation)
+            value = reply.value if notation is None else _read_text(reply, role, notation)
         except InvalidThought as error:
-            return SpeakerReply(
-                None, _of_form(error.reasons), answered(reply, parse_failure=True).noted(role=str(role))
-            )
+            call = answered(reply, parse_failure=True).noted(role=str(role))
+            return SpeakerReply(None, _of_form(error.reasons), call)
         return SpeakerReply(value, (), answered(reply).noted(role=str(role)))
 
     async def insist(
