@@ -16,7 +16,7 @@ import quorum.agents.skills.cube.planner.team  # noqa: F401 (these define kernel
 from crafter_env.kernels.jit import KERNELS as CRAFTER
 from cube_env.jit import KERNELS as CUBE
 from maeil.compilation import numba
-from quorum.agents.skills.cube.planner.kernels import KERNELS as PLANNER
+from quorum.agents.skills.cube.planner.jit import KERNELS as PLANNER
 
 SHADOWED = (
     "agents", "ast", "asyncio", "click", "configs", "conftest", "crafter_env", "cube_env", "dill", "dotenv", "hydra",

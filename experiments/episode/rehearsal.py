@@ -81,7 +81,7 @@ def _kernels(whose: str | tuple[str, str]) -> KernelSet:
         case "crafter":
             from crafter_env.kernels.jit import KERNELS  # noqa: PLC0415
         case _:
-            from quorum.agents.skills.cube.planner.kernels import KERNELS  # noqa: PLC0415
+            from quorum.agents.skills.cube.planner.jit import KERNELS  # noqa: PLC0415
     return KERNELS
 
 

@@ -16,7 +16,7 @@ from cube_env.world import CubeConfig, CubeWorld
 from maeil import Act, Plan, Thought, Turn, View
 from maeil.trace import read_trace, replay
 from quorum.agents.rules import PlannerConfig, build_planner
-from quorum.agents.skills.cube.planner.kernels import staging_cells
+from quorum.agents.skills.cube.planner.blocks import staging_cells
 from quorum.agents.skills.cube.planner.schedule import Choice, Effort, Project, Schedule, blocks_ahead
 from quorum.agents.skills.cube.planner.team import PATIENCE, PlannedTeam, plan_jointly, roll_out
 from quorum.topologies.centralized import Centralized, CentralizedConfig

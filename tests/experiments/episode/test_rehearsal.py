@@ -11,7 +11,7 @@ import pytest
 from crafter_env.kernels.jit import KERNELS as crafter  # noqa: N811 (it is a set among others here)
 from cube_env.jit import KERNELS as cube  # noqa: N811
 from llamac_env.jit import KERNELS as transport  # noqa: N811
-from quorum.agents.skills.cube.planner.kernels import KERNELS as planner  # noqa: N811
+from quorum.agents.skills.cube.planner.jit import KERNELS as planner  # noqa: N811
 from quorum.experiments.episode.rehearsal import rehearse
 from quorum.experiments.episode.runner import run_cell
 from tests.conftest import Quorum, command, environment

@@ -16,7 +16,7 @@ from cube_env.jit import KERNELS as cube  # noqa: N811
 from llamac_env.jit import KERNELS as llamac  # noqa: N811
 from maeil.compilation.cache import NoFolder, cache_folder
 from maeil.trace import comparable
-from quorum.agents.skills.cube.planner.kernels import KERNELS as planner  # noqa: N811
+from quorum.agents.skills.cube.planner.jit import KERNELS as planner  # noqa: N811
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from tests.conftest import ROOT, environment

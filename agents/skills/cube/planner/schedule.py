@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quorum.agents.skills.cube.planner.kernels import ALIVE, CLEARANCE, COL, ROW, WEIGHT, Flags, Integers, compiled
+from quorum.agents.skills.cube.planner.arrays import ALIVE, CLEARANCE, COL, ROW, WEIGHT, Flags, Integers
+from quorum.agents.skills.cube.planner.jit import compiled
 
 NOT_SCHEDULED = -1
 

@@ -5,7 +5,8 @@ conditions. It sees the whole board at once, as every agent does, and plans in t
 
 1. `schedule`: which agents push which block, in which order. Blocks are pushed to the right only, and only when all
    blocks ahead in their rows are delivered, on their way, or pushed on with them. So no push ever seals a block in.
-2. `kernels`: how the agents walk, wait, make way and push, step by step and free of collisions.
+2. `tasks`, `blocks`, `ground`, `ways` and `walking`: how the agents walk, wait, make way and push, step by step and
+   free of collisions.
 3. Schedules are changed, rolled out on a copy of the board, and the best rollout is the joint plan.
 
 Each agent gets its part delivery by delivery. The joint plan holds as long as the board is as foreseen; when it is not,
@@ -24,17 +25,12 @@ from maeil.actions import SymbolicAction, Vocabulary
 from maeil.mind import Act, Mind, View
 from maeil.plans import Plan, Task
 from quorum.agents.skills.contract import CommandedMind
-from quorum.agents.skills.cube.planner.kernels import (
-    PUSHING,
-    STAY,
-    Integers,
-    Team,
-    begin_step,
-    measure_ways,
-    move,
-    staging_cells,
-)
+from quorum.agents.skills.cube.planner.arrays import PUSHING, STAY, Integers, Team
+from quorum.agents.skills.cube.planner.blocks import staging_cells
 from quorum.agents.skills.cube.planner.schedule import Effort, Project, Rollout, Schedule, blocks_ahead, search
+from quorum.agents.skills.cube.planner.tasks import begin_step
+from quorum.agents.skills.cube.planner.walking import move
+from quorum.agents.skills.cube.planner.ways import measure_ways
 from quorum.agents.skills.cube.plans import Wording
 
 PATIENCE = 3

@@ -1,0 +1,10 @@
+"""The kernels of the planner, and what they are compiled by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from maeil.compilation import KernelSet
+
+KERNELS = KernelSet("cube_planner", sorted(Path(__file__).parent.glob("*.py")))
+compiled = KERNELS.compiled
