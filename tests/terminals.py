@@ -12,18 +12,18 @@ from tests.conftest import command, environment
 
 def in_a_terminal(folder: Path, *arguments: str, **variables: str) -> tuple[int, str]:
     """Run `quorum` in a terminal of 160 columns; return its exit code, and all that the terminal got."""
-    ours, reference = pty.openpty()
+    ours, terminal = pty.openpty()
     try:
         process = subprocess.Popen(
             command(*arguments),
             cwd=folder,
             env=environment(TERM="xterm", COLUMNS="160", **variables),
-            stdin=reference,
-            stdout=reference,
-            stderr=reference,
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
         )
     finally:
-        os.close(reference)
+        os.close(terminal)
     got = bytearray()
     try:
         while chunk := _read(ours):

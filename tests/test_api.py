@@ -60,7 +60,7 @@ def test_a_mistake_is_a_user_error(tmp_path: Path) -> None:
         quorum.results(tmp_path / "absent")
 
 
-def test_a_world_that_only_the_program_knows_is_reported_by_the_workers_of_a_sweep(tmp_path: Path) -> None:
+def test_a_world_that_only_the_program_knows_is_refused_by_the_workers_of_a_sweep(tmp_path: Path) -> None:
     """Workers import the modules that are named, and never run the program again."""
     program = f"""
         import quorum, walker

@@ -182,7 +182,7 @@ def test_check_looks_at_the_installation_and_its_exit_code_tells(quorum: Quorum,
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_version_is_reported(quorum: Quorum) -> None:
+def test_the_version_is_printed(quorum: Quorum) -> None:
     from quorum.experiments.common.version import __version__
 
     assert quorum("--version").stdout == f"quorum {__version__}\n"

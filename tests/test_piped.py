@@ -61,9 +61,9 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
 @contextmanager
 def _to_nobody() -> Iterator[io.TextIOWrapper]:
     """Give the end of a pipe that nobody reads."""
-    ours, reference = os.pipe()
-    os.close(ours)
-    stream = io.TextIOWrapper(io.BufferedWriter(io.FileIO(reference, "w")), "utf-8")
+    reader, writer = os.pipe()
+    os.close(reader)
+    stream = io.TextIOWrapper(io.BufferedWriter(io.FileIO(writer, "w")), "utf-8")
     yield stream
     with suppress(BrokenPipeError):  # of what was not printed
         stream.close()

@@ -89,7 +89,7 @@ def rules(**changes):
         ({"text": {"max_agents": 2}}, "farther off"),
     ],
 )
-def test_a_rule_is_reported_where_it_can_matter_and_nowhere_else(changes, wording):
+def test_a_rule_is_stated_where_it_can_matter_and_nowhere_else(changes, wording):
     plain = {"known_only": False, "text": {"max_agents": None}}
     assert (wording in rules(**plain)) is not (wording in rules(**{**plain, **changes}))
 

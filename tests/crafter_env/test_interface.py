@@ -1,4 +1,4 @@
-"""What a learner relies on: copies that live, infos of one kind, its own arrays, arguments that are not cut."""
+"""What a learner relies on: copies that live, infos of one kind, arrays that stay, arguments that are not cut."""
 
 import copy
 import pickle

@@ -180,10 +180,10 @@ def test_the_first_step_is_one_of_a_shortest_way(seed, hopeful):
         found, edge = {start: 0}, deque([start])
         while edge:
             u, v = edge.popleft()
-            for alongside in ((u, v - 1), (u, v + 1), (u - 1, v), (u + 1, v)):
-                if free(alongside) and alongside not in found:
-                    found[alongside] = found[u, v] + 1
-                    edge.append(alongside)
+            for neighbour in ((u, v - 1), (u, v + 1), (u - 1, v), (u + 1, v)):
+                if free(neighbour) and neighbour not in found:
+                    found[neighbour] = found[u, v] + 1
+                    edge.append(neighbour)
         return found
 
     ways = lengths((x, y))

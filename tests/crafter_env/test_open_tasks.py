@@ -39,7 +39,7 @@ def test_a_quorum_that_is_able_and_in_place_misses_nothing():
     assert (stone.more, stone.missing, stone.before) == (0, (), ())
 
 
-def test_of_each_resource_the_nearest_known_cell_is_reported_and_cells_that_nobody_knows_are_not():
+def test_of_each_resource_the_nearest_known_cell_is_shown_and_cells_that_nobody_knows_are_not():
     w = world("0..T.T...........#\n..................\n..................", level="easy")
     assert set(reported(w)) == {f"collect:tree_{number(w, (3, 0))}"}
     # a plan may name what nobody has seen: whether it is there, feedback must not tell
@@ -51,7 +51,7 @@ def test_of_each_resource_the_nearest_known_cell_is_reported_and_cells_that_nobo
     assert f"collect:stone_{number(heard, (17, 0))}" in reported(heard, {0: told_of}), "agent 1 sees it"
 
 
-def test_a_cell_that_is_closed_in_is_reported_where_there_is_no_other():
+def test_a_cell_that_is_closed_in_is_shown_where_there_is_no_other():
     for last, expected in ((".", (2, 2)), ("#", (8, 1))):
         w = world(f"....0....\n.~~~....{last}\n.~#~.....\n.~~~.....", {0: PICK}, level="easy")
         (stone,) = reported(w).values()

@@ -30,7 +30,7 @@ def aim(seed: int) -> Cell:
 
 
 def walked(crafter: CrafterWorld, action: SymbolicAction) -> tuple[list[Points], Points]:
-    """What an action of agent 0 reports as its way before each step, and where the agent stood, from begin to end."""
+    """What an action of agent 0 reports as its way before each step, and where the agent stood, from start to end."""
     controller = crafter.start_action(0, action)
     reported: list[Points] = []
     stood = [place(crafter)]

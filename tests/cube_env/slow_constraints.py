@@ -38,6 +38,6 @@ def _near(snapshot: Snapshot, block: int, face: Face) -> int:
     """Agents at most one cell away from a face cell: from the formula, cell by cell."""
     bodies = {(b.row + i, b.col + j): b.id for b in snapshot.blocks for i in range(b.weight) for j in range(b.weight)}
     back_row, back_col = {Face.left: (0, -1), Face.right: (0, 1), Face.up: (-1, 0), Face.down: (1, 0)}[face]
-    alongside = {(r + back_row, c + back_col) for (r, c), owner in bodies.items() if owner == block}
-    faces = [(r, c) for r, c in alongside if (r, c) not in bodies and 0 <= r < snapshot.side and 0 <= c < snapshot.side]
+    cells = {(r + back_row, c + back_col) for (r, c), owner in bodies.items() if owner == block}
+    faces = [(r, c) for r, c in cells if (r, c) not in bodies and 0 <= r < snapshot.side and 0 <= c < snapshot.side]
     return sum(any(abs(r - row) + abs(c - col) <= 1 for row, col in faces) for r, c in snapshot.agents)

@@ -1,4 +1,4 @@
-"""The picture of CUBE shows what the observation reports, and no more."""
+"""The picture of CUBE shows what the observation holds, and no more."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_a_plan_names_its_task_by_its_actions_or_its_words(plan, target):
     assert found == ([] if target is None else [target])
 
 
-def test_of_tasks_that_nobody_plans_the_nearest_are_reported():
+def test_of_tasks_that_nobody_plans_the_nearest_are_shown():
     tasks = reported("0.A.B.C.D.E.F.G.H..|", Plan((PushBlock(block=7),)))
     assert [task.task.target for task in tasks] == [f"block_{block}/left" for block in (7, *range(NEAREST))]
 

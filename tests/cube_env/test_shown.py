@@ -61,14 +61,14 @@ def test_the_nearest_agents_are_shown_and_the_rest_are_a_number() -> None:
     assert len(shown(board, agent=None, limits=TextLimits(max_agents=2, faces="left"))["agents"]) == 4
 
 
-def test_faces_that_no_delivery_needs_are_reported_on_request_only() -> None:
+def test_faces_that_no_delivery_needs_are_shown_on_request_only() -> None:
     board = "..1..|\n.0A2.|\n..3..|"
     only_left = shown(board, limits=TextLimits(max_agents=None, faces="left"))
     assert (set(only_left["there"]), set(only_left["you"]["ways"])) == ({"left"}, {"left"})
     assert (set(shown(board)["there"]), set(shown(board)["you"]["ways"])) == (set(Face), set(Face))
 
 
-def test_a_block_is_reported_in_one_row_and_only_what_there_is_to_tell_beside_it() -> None:
+def test_a_block_is_one_row_with_only_what_there_is_to_say_about_it() -> None:
     whole = shown("0....|\n.AA..|\n.AA..|", limits=TextLimits(max_agents=None, faces="left"))
     assert whole["blocks"] == [[0, 2, 1, 1, 3]]  # id, weight, row, column, distance
     assert set(whole) == {"agents", "blocks", "max_steps", "side", "step", "you"}
@@ -131,7 +131,7 @@ def crowded(rng: np.random.Generator) -> Layout:
     return Layout(10, [(9, 0)], blocks)
 
 
-def test_the_action_under_way_is_reported_with_its_steps_in_words_and_no_other() -> None:
+def test_the_action_under_way_is_shown_with_its_steps_in_words_and_no_other() -> None:
     ended = HistoryEntry("push_block", {"block": 0, "steps": 3}, (4, 4), "failed", "block_gone")
     running = HistoryEntry("rendezvous", {"block": 1, "count": 2, "timeout": None}, (2, 2, 4, 0, 0, 0), "running")
     seen = ShownObservation.of(play("0.A..|").symbolic_observation(0, (ended, running)), ALL)

@@ -37,7 +37,7 @@ def walked(cube: CubeWorld, action: SymbolicAction) -> tuple[list[Points], Point
     """Carry out an action of agent 0 while all others stand still.
 
     Returns:
-        What it reports as its way before each step, and where it stood, from begin to end.
+        What it reports as its way before each step, and where it stood, from start to end.
     """
     assert isinstance(cube, ShowsWays)
     controller = cube.start_action(0, action)

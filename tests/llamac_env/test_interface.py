@@ -1,4 +1,4 @@
-"""What a learner relies on, in both worlds: copies that live, plain infos, its own arrays, nothing cut to fit."""
+"""What a learner relies on, in both worlds: copies that live, plain infos, arrays that stay, nothing cut to fit."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def attempt(name: str, *agents: int, succeeded: bool = False) -> Attempt:
 
 @dataclass(frozen=True)
 class Report:
-    """What the world reports on one step: changed tasks before it, attempts and capabilities of it."""
+    """What the world reports about one step: changed tasks before it, attempts and capabilities of it."""
 
     states: Sequence[TaskState] = ()
     attempts: tuple[Attempt, ...] = ()

@@ -90,7 +90,7 @@ def test_nothing_is_evaluated_without_a_turn_that_asks_and_the_record_is_the_sam
     assert lines(events, *KINDS) == lines(plain, *KINDS)
 
 
-def test_of_a_world_that_only_counts_the_numbers_of_the_last_step_are_reported():
+def test_of_a_world_that_only_counts_the_numbers_of_the_last_step_are_shown():
     minds = team()
     play(minds, Counted(3, length=2), topology=centralized("constraints"))
     assert minds[0].views[0].constraints == ()

@@ -35,11 +35,11 @@ class Ordered:
     """Waits until somebody has said `go`."""
 
     def __init__(self) -> None:
-        self._reported = False
+        self._ordered = False
 
     async def think(self, view: View) -> Thought:
-        self._reported |= any(message.content == "go" for message in view.unread)
-        return Thought(Plan((Walk(cells=1) if self._reported else Rest(),)))
+        self._ordered |= any(message.content == "go" for message in view.unread)
+        return Thought(Plan((Walk(cells=1) if self._ordered else Rest(),)))
 
 
 def build(_config: OrdersConfig, context: TeamContext) -> Sequence[Ordering | Ordered]:

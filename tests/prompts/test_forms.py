@@ -85,7 +85,7 @@ def test_a_form_that_refers_to_itself_still_ends() -> None:
         ({"minimum": 5, "maximum": 1_000_000}, {"minimum": 5}),
     ],
 )
-def test_a_bound_that_no_plan_comes_near_is_neither_sent_nor_reported(
+def test_a_bound_that_no_plan_comes_near_is_neither_sent_nor_stated(
     field: dict[str, Any], sent: dict[str, Any]
 ) -> None:
     assert sent_bounds({"type": "integer", **field}) == sent

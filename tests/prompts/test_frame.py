@@ -194,7 +194,7 @@ def test_a_world_without_its_own_example_shows_a_valid_one() -> None:
 
 
 @pytest.mark.parametrize("prompt_set", SETS)
-def test_the_only_rules_of_a_world_are_reported_in_every_set(tmp_path: Path, prompt_set: str) -> None:
+def test_the_only_rules_of_a_world_are_stated_in_every_set(tmp_path: Path, prompt_set: str) -> None:
     (tmp_path / "rules.jinja").write_text("Walk to the end.", encoding="utf-8")
     templates = PromptSet(**prompts(prompt_set)).for_turns("hallway", tmp_path)
     assert templates.find("rules").render() == "Walk to the end."

@@ -23,7 +23,7 @@ def rules(world: Any, prompt_set: str = "default") -> str:
 
 
 @pytest.mark.parametrize("prompt_set", ["default", "terse"])
-def test_rules_of_another_difficulty_are_not_reported(prompt_set: str) -> None:
+def test_rules_of_another_difficulty_are_not_stated(prompt_set: str) -> None:
     easy, hard = (rules(transport(difficulty=difficulty), prompt_set) for difficulty in DIFFICULTIES)
     assert not any(word in easy for word in ("corner", "lose", "both fail", "entry_rule"))
     assert all(word in hard for word in ("corner", "lose", "both fail"))
@@ -46,7 +46,7 @@ def test_the_picks_of_others_are_explained_where_somebody_sees_them() -> None:
 
 @pytest.mark.parametrize("sight", ["local", "board"])
 @pytest.mark.parametrize("difficulty", DIFFICULTIES)
-def test_what_is_shown_of_a_board_reads_back_and_is_reported_once(difficulty: str, sight: str) -> None:
+def test_what_is_shown_of_a_board_reads_back_and_stands_there_once(difficulty: str, sight: str) -> None:
     for seed in range(5):
         w = transport(n=8, seed=seed, difficulty=difficulty, entry_rule=DIFFICULTIES[difficulty], view=sight)
         for seen in (*map(w.observe, range(8)), w.global_observation()):

@@ -81,13 +81,13 @@ def test_a_prompt_has_rules_and_every_action_with_the_ranges_of_its_model(prompt
 
 
 @pytest.mark.parametrize("prompt_set", ["default", "terse"])
-def test_the_actions_are_reported_once(world, prompt_set):
+def test_the_actions_are_described_once(world, prompt_set):
     said = text(world, prompt_set=prompt_set, **FULL)
     assert said.count("agents that must be there, oneself among them") == 1  # an argument of two actions
     assert said.count("one that the board does not allow counts") == 1
 
 
-def test_an_argument_is_reported_where_it_first_stands_and_again_where_it_means_something_else():
+def test_an_argument_is_described_where_it_first_stands_and_again_where_it_means_something_else():
     def steps(values, meaning):
         return Argument("steps", values, "1", meaning)
 
@@ -183,7 +183,7 @@ def test_messages_that_are_alike_stand_together_in_their_order(world):
 
 
 @pytest.mark.parametrize("prompt_set", SETS)
-def test_what_a_message_does_not_say_is_reported_once(world, prompt_set):
+def test_what_a_message_does_not_say_is_stated_once(world, prompt_set):
     said = text(world, prompt_set=prompt_set, **FULL)
     assert len(re.findall("inform., where nothing else is said|without .kind. (it|to) inform", said)) == 1
     later = text(world, prompt_set=prompt_set, **{**FULL, "memory": ()})
@@ -220,7 +220,7 @@ def test_a_turn_says_what_it_allows_and_no_more(world, changes, said, unsaid):
     assert not any(words in user for words in unsaid)
 
 
-def test_every_topology_is_told_in_its_own_words(world):
+def test_every_topology_is_described_in_its_own_words(world):
     roles = {"centralized": "follower", "coordinator": "follower", "hybrid": "follower", "hierarchy": "member"}
     lines = [messages(world, name, role=roles.get(name, ""))[1].content.splitlines()[-2] for name in TOPOLOGIES]
     assert len(set(lines)) == len(TOPOLOGIES) - 1  # a coordinator's team is described as any centralized one

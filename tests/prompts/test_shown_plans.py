@@ -69,7 +69,7 @@ def test_agents_of_one_plan_stand_together_and_actions_are_calls() -> None:
     }
 
 
-def test_what_came_of_plans_is_reported_without_what_there_is_nothing_to_say_about() -> None:
+def test_what_came_of_plans_is_shown_without_what_there_is_nothing_to_say_about() -> None:
     past = {"task": None, "actions": ["idle(steps=1)"], "status": "dropped", "reason": ""}
     assert show_plans([{"plans": {"agent_0": past, "agent_1": past}}]) == [
         {"plans": {"agent_0, agent_1": {"actions": ["idle(steps=1)"], "status": "dropped"}}}

@@ -52,7 +52,7 @@ def test_what_is_kept_is_what_was_known_and_the_next_episode_has_the_next_number
     assert (again.instances, again.episode) == (model.instances, 5)
 
 
-def test_a_task_is_reported_by_attempts_success_rate_and_mean_duration_of_what_came_off():
+def test_a_task_is_described_by_attempts_success_rate_and_mean_duration_of_what_came_off():
     model = WorldModel([instance(duration=10), instance(duration=20), instance(succeeded=False, duration=99)])
     found = model.of_task("push:a")
     assert found is not None

@@ -105,7 +105,7 @@ async def test_a_wave_waits_for_an_episode_that_thinks_longer_before_it_asks(tmp
 
 
 @BOTH
-async def test_a_batch_asks_what_its_own_call_would_ask(wire: str, tmp_path: Path) -> None:
+async def test_a_batch_asks_what_a_single_call_would_ask(wire: str, tmp_path: Path) -> None:
     batches, brain = Batches(), Brain()
     async with (
         serve(brain, batches=batches) as addresses,

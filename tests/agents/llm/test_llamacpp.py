@@ -70,7 +70,7 @@ async def ask(*given: Answer, words: str = "") -> tuple[Reply, list[dict[str, An
     raise AssertionError
 
 
-async def test_it_is_asked_by_the_schema_without_a_key_and_reported_by_the_name_that_it_has() -> None:
+async def test_it_is_asked_by_the_schema_without_a_key_and_recorded_under_its_name() -> None:
     reply, asked = await ask(answer(said()))
     (body,) = asked
     assert (reply.value, reply.model, reply.simulated) == (ANSWER, "smollm2-135m-instruct.q4_1", False)

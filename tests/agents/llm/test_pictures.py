@@ -133,7 +133,7 @@ def test_the_server_looks_nothing_up_and_takes_no_other_parts(part: Any) -> None
         read_content([part])
 
 
-def test_a_picture_is_reported_by_its_head() -> None:
+def test_the_size_of_a_picture_is_read_from_its_head() -> None:
     picture = read_png(png(741, 765))
     assert (picture.width, picture.height) == (741, 765)
     with pytest.raises(NoPicture):

@@ -168,7 +168,7 @@ USAGES = {
 
 
 @pytest.mark.parametrize("wire", USAGES)
-async def test_what_was_read_from_the_cache_and_written_to_it_is_reported_and_reckoned(wire: str) -> None:
+async def test_what_was_read_from_the_cache_and_written_to_it_is_reported_and_priced(wire: str) -> None:
     price = Price(2.0, 10.0, 0.2, 2.5, "", "")
     async with raw_server(answer(USAGES[wire])) as (addresses, _), client(wire, addresses) as model:
         reply = await stack(model, price=price).complete(marked())

@@ -22,7 +22,7 @@ async def _answered(wire: str, how: Thinking, wanted: dict[str, Any], **argument
 
 @pytest.mark.parametrize("structured", [Structured.SCHEMA, Structured.TOOLS])
 @pytest.mark.parametrize("wire", ["openai", "anthropic"])
-async def test_thoughts_cost_tokens_and_are_distinguished(wire: str, structured: Structured) -> None:
+async def test_thoughts_cost_tokens_and_are_counted_separately(wire: str, structured: Structured) -> None:
     reply = await _answered(wire, Thinking(100), {}, structured=structured)
     assert (reply.usage.completion, reply.usage.reasoning) == (120, 100)
     assert reply.thinking.startswith("Simulated thoughts.")

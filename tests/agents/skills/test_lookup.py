@@ -88,7 +88,7 @@ def test_an_installed_package_offers_skills_by_an_entry_point(tmp_path, monkeypa
     monkeypatch.delitem(sys.modules, "maze_skills")
 
 
-def test_a_state_without_a_briefing_is_reported_as_the_global_observation() -> None:
+def test_a_state_without_a_briefing_is_shown_as_the_global_observation() -> None:
     world = cube(2)
     world.reset(0)
     briefing = WorldSkills("hallway").briefing()

@@ -195,13 +195,13 @@ def test_a_refused_plan_is_asked_for_again_without_asking_about_the_others_again
 
 
 def test_a_wrong_answer_is_asked_for_again_with_the_reasons_at_most_so_often_and_then_left(world: Any) -> None:
-    outsider = hypotheses(agent_0="me")
+    of_itself = hypotheses(agent_0="me")
     good = hypotheses(agent_1="goes near", agent_2="goes far")
-    fixed = cast(world, hypothesizer=[outsider, good])
+    fixed = cast(world, hypothesizer=[of_itself, good])
     think(mind_of(world, fixed), view(world))
     assert fixed.roles[:2] == ["hypothesizer"] * 2
     assert fixed.blocks("hypothesizer")["problems"] == ["there is no 'agent_0' to tell of; there are: agent_1, agent_2"]
-    hopeless = cast(world, hypothesizer=outsider)
+    hopeless = cast(world, hypothesizer=of_itself)
     thought = think(mind_of(world, hopeless), view(world))
     assert hopeless.roles == ["hypothesizer"] * 3 + ["turn"]  # nobody predicts without a hypothesis
     assert thought.decision is not None

@@ -112,16 +112,16 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return run, branched(run, "2", folder / "branches", minds=["agent_2=heuristic"]).folder
 
 
-def test_the_run_is_found_where_the_branch_says_and_beside_it(chain: tuple[Path, Path], tmp_path: Path) -> None:
+def test_the_run_is_found_where_the_branch_says_and_next_to_it(chain: tuple[Path, Path], tmp_path: Path) -> None:
     run, branch = chain
     assert json.loads((branch / "meta.json").read_text())["parent"] == f"../runs/{run.name}"
     plan_branch(branch, "3")
     moved = shutil.copytree(branch, tmp_path / branch.name)
     with pytest.raises(UserError, match=f"it is a branch of {run.name}, which is missing"):
         plan_branch(moved, "3")
-    alongside = shutil.copytree(run, tmp_path / run.name)
+    copied = shutil.copytree(run, tmp_path / run.name)
     assert branched(moved, "3", tmp_path / "out").outcome == "completed"
-    assert alongside.exists()
+    assert copied.exists()
 
 
 def test_another_run_under_the_name_is_refused(chain: tuple[Path, Path], tmp_path: Path) -> None:

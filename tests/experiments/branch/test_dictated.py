@@ -77,7 +77,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_distinguished_is_refused(case: str, run: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_dictated_is_refused(case: str, run: Path, tmp_path: Path) -> None:
     edits, message = REFUSED[case]
     with pytest.raises(UserError, match=message):
         branched(run, "2", tmp_path / "out", **edits)

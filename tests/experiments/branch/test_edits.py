@@ -115,7 +115,7 @@ def test_the_folder_of_a_branch_names_its_run_the_instant_and_the_edit(run: Path
     assert row.factors["branch"] == f"{run.name}:1:0"
 
 
-def test_a_branch_is_its_own_cell_by_its_instant_and_its_configuration(run: Path) -> None:
+def test_a_branch_is_a_separate_cell_by_its_instant_and_its_configuration(run: Path) -> None:
     cells = [plan_branch(run, at).cell for at in ("0", "1", "1")]
     other = plan_branch(run, "1", minds=["agent_0=heuristic"]).cell
     assert cells[1].hash == cells[2].hash

@@ -105,7 +105,7 @@ def test_an_agent_with_another_provider_inherits_neither_its_address_nor_its_key
     assert c.llm_of("agent_0").api_key_env is None
 
 
-def test_the_configuration_with_their_own_agents_is_valid_again() -> None:
+def test_a_configuration_with_a_model_for_one_agent_is_valid_again() -> None:
     cell = Cell.compose(["agents=naive", "llm=vllm", "llm.model=a", "llm.agents.agent_0.model=b"])
     assert Cell.of(cell.plain).name == cell.name
 

@@ -1,4 +1,4 @@
-"""What decides next to a configuration is part of a cell's name: templates, plug-ins, files that it names."""
+"""A cell's name depends on more than its configuration: on templates, plug-ins and the files that it names."""
 
 from __future__ import annotations
 

@@ -47,14 +47,14 @@ def test_a_long_message_takes_three_lines_at_most_and_says_that_there_is_more() 
     assert len(_talk(_message("word " * 200)).lines(40, 2)) == 2
 
 
-def test_a_joint_plan_is_reported_in_words() -> None:
+def test_a_joint_plan_is_put_into_words() -> None:
     plan = Plan((Wait(steps=2),), Task("deliver", "block_3"))
     reported = directive([1, 2], {1: plan, 2: Plan((Wait(steps=1),))}, NAMES)
     assert in_words(reported.content) == "agent_1: deliver block_3 (wait); agent_2: no task (wait)"
     assert in_words(directive([], {}, NAMES).content) == "nobody has anything to do"
 
 
-def test_feedback_on_a_joint_plan_is_reported_in_words() -> None:
+def test_feedback_on_a_joint_plan_is_put_into_words() -> None:
     objection = Objection(1, "too_late", "block_3 is gone", "", Plan((Wait(steps=1),), Task("deliver", "block_0")))
     assert in_words(feedback([0], objection).content) == "block_3 is gone; would rather deliver block_0 (wait)"
     assert in_words(feedback([0], Objection(1)).content) == "objects"

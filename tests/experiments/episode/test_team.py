@@ -1,4 +1,4 @@
-"""Teams of several minds: who can share a team with whom, and episodes of the others in every world."""
+"""Teams of several minds: who can share a team with whom, and their episodes in every world."""
 
 from __future__ import annotations
 

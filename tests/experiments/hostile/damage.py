@@ -429,9 +429,9 @@ def times_far_away(run: Path, chance: random.Random) -> None:
 
 
 def damage(run: Path, chance: random.Random, name: str | None = None) -> str:
-    """Damage a run, by its own kind or one that is drawn; return the name of the kind.
+    """Damage a run by the named kind, or by one that is drawn; return the name of the kind.
 
-    An attacker knows of the digests, too: mostly they are taken away, or made again.
+    An attacker knows of the digests, too: mostly they are removed or recomputed.
     """
     name = name or chance.choice(sorted(KINDS))
     match chance.randrange(3):
@@ -447,7 +447,7 @@ def damage(run: Path, chance: random.Random, name: str | None = None) -> str:
 
 
 def digests(run: Path, *, fresh: bool) -> None:
-    """Take the digests of a run away, or make them again, if that can be done."""
+    """Remove the digests of a run, or recompute them, if that can be done."""
     file = run / "meta.json"
     if not file.is_file() or file.is_symlink() or file.stat().st_size > 1 << 20:
         return

@@ -1,4 +1,4 @@
-"""3,000 damaged runs through nine verbs: no traceback, no hang, no process beyond 1 GB, no secret reported.
+"""3,000 damaged runs through nine verbs: no traceback, no hang, no process beyond 1 GB, no secret shown.
 
 They are `results`, `compare`, `report`, `metrics`, `replay`, `view`, `check`, `run llm=replay` and `sweep`; the page of
 a sweep comes next to them.

@@ -38,7 +38,7 @@ def edit(file: Path, **changes: Any) -> None:
 
 
 def resealed(run: Path) -> None:
-    """Make the digests again, as one does who changes a run and hides it."""
+    """Recompute the digests, like somebody who changes a run and hides it."""
     files = [file for file in run.iterdir() if file.name != "meta.json"]
     edit(run / "meta.json", files={file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files})
 

@@ -261,7 +261,7 @@ def test_the_estimate_is_of_what_is_left_after_the_instant(first: Path, tmp_path
     result = swept(first, tmp_path, POOR)
     assert expected.answers == result.spent.answers == 2 * 2 * (18 + 6)
     assert expected.usd == pytest.approx(result.spent.usd, rel=0.2)
-    # What is done reports on its kind: the run of the other seed is expected to take as much.
+    # A finished branch is evidence for its kind: the run of the other seed is expected to take as much.
     half = show_plan(asked(first, tmp_path, POOR, at=["1", "3", "2"]))
     assert (half.sources, half.answers) == ({"usual": 4}, 2 * 2 * 12)
 
@@ -373,7 +373,7 @@ def test_branches_of_a_line_are_in_no_line_and_each_begins_with_the_memory_of_it
         said = RunFolder(run).meta().branch
         assert said is not None
         assert read_memory(run, MEMORY_BEFORE) == read_memory(runs[said.run], MEMORY_BEFORE)
-        exchanged(run)  # it leaves a different memory than its run
+        exchanged(run)  # the memory that it leaves differs from that of its run
     assert check_folder(tmp_path / "what-if").damaged == ()
     assert run_sweep_command(request, quiet=True).damaged == {}
 

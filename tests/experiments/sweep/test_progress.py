@@ -89,7 +89,7 @@ def test_the_facts_tell_of_the_calls_under_way_and_of_what_was_answered_in_cells
     sweeping.queue.report(CallStatus("here:1", 2, 0, Spent(2, 3000, 0.5), under_way=3, longest=7.0))
     assert progress.facts()[3:6] == ["5 calls under way, the longest for 7 s", "3,000 tokens", "$0.50"]
     sweeping.queue.report(CallStatus("here:1", 4, 0, Spent(4, 4000, 0.6), simulated=True, under_way=3, longest=7.0))
-    sweeping.finish(sweeping.names[0], simulated=False)  # of what was reported by its worker already
+    sweeping.finish(sweeping.names[0], simulated=False)  # its worker has reported this already
     assert progress.facts()[4:6] == ["4,000 tokens", "$0.60 (simulated)"]
     sweeping.queue.report(CallStatus("here:1", 4, 0, Spent(4, 4000, 0.6), simulated=True))
     assert progress.facts()[3] == "2 calls under way, the longest for 2 s"
@@ -97,7 +97,7 @@ def test_the_facts_tell_of_the_calls_under_way_and_of_what_was_answered_in_cells
     assert progress.facts()[3] == "4,000 tokens"
 
 
-def test_what_finished_cells_took_is_reported_where_no_worker_tells_more(sweeping: Sweeping) -> None:
+def test_what_finished_cells_took_is_shown_where_no_worker_reports_more(sweeping: Sweeping) -> None:
     progress = SweepProgress(sweeping.queue, sweeping.status, sweeping.clock)
     sweeping.begin(sweeping.names[0])
     sweeping.queue.report(CallStatus("here:1", 1, 0, Spent(1, 10, 0.1)))

@@ -229,8 +229,8 @@ def test_jobs_beyond_a_users_limit_wait_and_all_are_charged_to_the_account(
         "modify user root where account=physics set MaxSubmitJobs=2",
     ):
         cluster.tell("sacctmgr", "--immediate", *words.split())
-    outsider, _ = start(engine={**SLURM, ".account": "chemistry"}).communicate(timeout=60)
-    assert "Invalid account or account/partition combination specified" in outsider
+    refusal, _ = start(engine={**SLURM, ".account": "chemistry"}).communicate(timeout=60)
+    assert "Invalid account or account/partition combination specified" in refusal
     process = start(engine={**SLURM, ".account": "physics", ".qos": "careful"})
     first = cluster.wait_for("RUNNING", 1)[0]
     _until((tmp_path / "log").exists)

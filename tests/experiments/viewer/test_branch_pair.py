@@ -83,8 +83,8 @@ def test_nothing_differs_before_the_instant_and_what_differs_is_what_the_traces_
 
     for sort, of in (("plan", plans), ("message", messages)):
         one, other = map(of, runs)
-        for own, alongside, items in ((one, other, found[0]), (other, one, found[1])):
-            left = list(alongside)
+        for own, opposite, items in ((one, other, found[0]), (other, one, found[1])):
+            left = list(opposite)
             alone = [key for key in own if key not in left or left.remove(key)]
             assert sorted(step for kind, step in items if kind == sort) == sorted(
                 json.loads(key)[0] for key in alone
@@ -112,12 +112,12 @@ def test_the_cells_that_differ_at_a_step_are_outlined_in_both_worlds(
     shown.keyboard.press("d")
     t = shown.evaluate("quorum.player.t") + 2
     shown.evaluate("t => quorum.seek(t)", t)
-    (ground, marks), (their_ground, reference) = (places(run, t) for run in runs)
+    (ground, marks), (their_ground, their_marks) = (places(run, t) for run in runs)
     assert ground == their_ground, "in CUBE the ground stays"
     expected = set()
-    for name in marks.keys() | reference.keys():
-        if marks.get(name) != reference.get(name):
-            for mark in filter(None, (marks.get(name), reference.get(name))):
+    for name in marks.keys() | their_marks.keys():
+        if marks.get(name) != their_marks.get(name):
+            for mark in filter(None, (marks.get(name), their_marks.get(name))):
                 x, y = math.floor(mark.x), math.floor(mark.y)
                 expected.add((x, y, math.ceil(mark.x + mark.width) - x, math.ceil(mark.y + mark.height) - y))
     assert expected

@@ -1,4 +1,4 @@
-"""Branches and verdicts of others are shown as text, whatever stands in them; no shell gets a command of the others."""
+"""Untrusted branches and verdicts are shown as text, whatever they hold; no shell gets a command from them."""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ def test_a_trace_of_336_megabytes_takes_less_than_600(episodes: dict[str, Path],
 def test_while_a_long_trace_is_read_the_page_says_how_far(
     episodes: dict[str, Path], opened: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The reading waits after its first mebibyte until the page has informed of it."""
+    """The reading waits after its first mebibyte until the page has shown that."""
     reported, seen = [], Event()
 
     def slowly(path: Path, tell: Callable[[float], None]) -> Episode:

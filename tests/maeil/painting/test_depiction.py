@@ -61,8 +61,8 @@ def test_rows_and_columns_are_numbered_on_all_four_edges_with_their_own_numbers(
 def test_every_number_stands_in_the_middle_of_its_cells() -> None:
     image, cell = pixels(depiction(3, 3)), scale_of(3, 3).cell
     for number in range(3):
-        alongside = image[EDGE + number * cell : EDGE + (number + 1) * cell, 2 : EDGE - 2]
-        ink = np.nonzero((alongside < 128).any(axis=(1, 2)))[0]
+        margin = image[EDGE + number * cell : EDGE + (number + 1) * cell, 2 : EDGE - 2]
+        ink = np.nonzero((margin < 128).any(axis=(1, 2)))[0]
         assert abs(ink.mean() - cell / 2) < 3
 
 

@@ -69,7 +69,7 @@ def place(files: Mapping[str, str]) -> str:
 
 
 def assert_reported(done: Done, files: Mapping[str, str], reported: tuple[str, ...], code: int) -> None:
-    """Hold what a command has informed of a mistake: once, with its place, and without a frame of ours."""
+    """Check that a command has reported a mistake once, with its place, and without a frame of ours."""
     assert done.code == code, done
     text = done.err + done.out
     assert text.count("error: ") <= 1

@@ -186,7 +186,7 @@ DURING = {
         wrong("pit.py", {"((), 0.0,": "(({'what': object()},), 0.0,"}, _STEP),
         "Pit.step() returned what cannot be written as JSON",
     ),
-    "an attempt at a task that was not told": (
+    "an attempt at a task that was not reported": (
         wrong(
             "pit.py",
             {

@@ -1,4 +1,4 @@
-"""A team whose plans are never valid is reported so after its first episode, with the reasons."""
+"""A team whose plans are never valid is reported after its first episode, with the reasons."""
 
 from __future__ import annotations
 
