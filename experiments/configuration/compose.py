@@ -227,7 +227,7 @@ class Composer:
             return None
         for override in overrides:
             key = override.key_or_group
-            if key not in keys and key not in self.groups and not override.is_add() and not override.is_force_add():
+            if key not in keys and key not in self.groups and not _opened(override).startswith("+"):
                 return UserError(f"{key}: there is no such key", _key_hint(key, keys))
         return None
 

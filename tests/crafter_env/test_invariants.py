@@ -9,7 +9,7 @@ from crafter_env.constants import CHUNK
 from crafter_env.kernels.arrays import COWS, GRASS, KIND, PATHS, SLOTS, X, Y
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(
     n=st.integers(1, 9),
     profile=st.sampled_from(["coop", "coop2"]),

@@ -36,7 +36,7 @@ def legal_cells(side, weight, placed):
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=settings.default.max_examples * 2 // 5)
 def test_every_block_takes_a_legal_cell_of_the_best_score(scenario, seed):
     layout = place(scenario, np.random.default_rng(seed))
     side = scenario.side
