@@ -74,14 +74,12 @@ def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: Path | No
         )
     instants: list[Instant | None] = [*dict.fromkeys(map(instant_of, asked.at))] or [None]
     grid = axes(words, Composer(config_dir))
-    changes = [UNCHANGED] if asked.control else []
-    if grid or edit.told:
-        changes += [
-            replace(edit, edits=tuple(override.input_line or "" for override in point), config_dir=config_dir)
-            for point in points(grid)
-        ]
-    elif not asked.control:
-        changes = [edit]
+    changes = [
+        replace(edit, edits=tuple(override.input_line or "" for override in point), config_dir=config_dir)
+        for point in (points(grid) if grid or edit.told else ())
+    ]
+    if asked.control or not changes:
+        changes.insert(0, UNCHANGED)
     runs = list(_runs(asked.folders))
     number = len(runs) * len(instants) * len(changes) * asked.draws
     if number > MOST_POINTS:

@@ -129,6 +129,14 @@ def test_more_than_one_draw_is_a_sweep_with_a_control(run: Path, quorum: Quorum)
     assert quorum(*words, "--draws", "0").returncode == 2
 
 
+def test_words_about_the_engine_are_no_edit_of_a_branch(run: Path, quorum: Quorum) -> None:
+    words = ("branch", str(run), "--at", "4", "engine.workers=1", "--draws", "2", "--dry-run", "--json")
+    for control in ("--control", "--no-control"):
+        done = quorum(*words, control)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["cells"] == 2
+
+
 def test_what_is_left_after_the_instant_is_reported_before_a_real_model_is_asked(run: Path, tmp_path: Path) -> None:
     live = len([s for s in read_trace(run).events if isinstance(s.event, ThoughtStart) and s.t >= 4])
     planned = plan_branch(run, "4", edits=["llm=openai", "llm.model=gpt-5-mini"])
