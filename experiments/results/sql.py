@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import gc
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -59,7 +57,6 @@ def ask(results: Sequence[Results], question: str) -> Answer:
         UserError: DuckDB is not installed, or refuses the question.
     """
     duckdb = load("duckdb", "analysis", "--sql")
-    atexit.unregister(gc.freeze)  # DuckDB reports as leaks what Python does not free when it ends
     rows = [row for part in results for row in part.rows]
     remarks: tuple[str, ...] = ()
     with duckdb.connect(":memory:", config={"autoinstall_known_extensions": False}) as connection:
@@ -149,9 +146,8 @@ def _copy_trace(run: RunFolder, target: Path) -> None:
     Raises:
         DamagedFile: the trace is not whole; what there is of it is copied.
     """
-    target.write_bytes(b"")
-    name, end = run.require_trace(), False
     with target.open("wb") as file:
+        name, end = run.require_trace(), False
         for number, line in enumerate(run.files.lines(name), start=1):
             if not line.startswith(b"{"):
                 raise run.files.damaged(name, f"damaged: line {number} is no event")
