@@ -157,7 +157,7 @@ class SweepResult:
         spent: by all its cells so far, failed attempts included.
         simulated: whether simulated models answered, so that the money is made up.
         seconds: wall time of this call.
-        command: that goes on with it.
+        request: that it answers.
     """
 
     folder: Path
@@ -173,7 +173,7 @@ class SweepResult:
     spent: Spent
     simulated: bool
     seconds: float
-    command: str
+    request: SweepRequest
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
@@ -194,7 +194,7 @@ class SweepResult:
             "usd": self.spent.known_usd,
             "simulated": self.simulated,
             "seconds": round(self.seconds, 3),
-            "command": self.command,
+            "command": self.request.command,
         }
 
     @property
@@ -210,13 +210,13 @@ class SweepResult:
         if self.stop is Stop.BUDGET:
             said.append(f"notice: {self.reason}; a larger one goes on")
         if self.failed:
-            same = self.command.startswith("quorum branch ")
-            retry = "the same command runs them again" if same else "run them with --retry-failed"
+            branches = self.request.branches is not None
+            retry = "the same command runs them again" if branches else "run them with --retry-failed"
             said.append(f"{len(self.failed)} cells ended in an error: {retry}")
         if self.held:
             said.append(f"{self.held} cells follow a failed one in their line, and are not run before it is")
         if self.left:
-            said.append(f"{self.left} cells are left; go on with: {self.command}")
+            said.append(f"{self.left} cells are left; go on with: {self.request.command}")
         return "\n".join(said)
 
     def table(self) -> RenderableType:
@@ -318,7 +318,7 @@ def run_sweep(
         spent=status.costs.spent,
         simulated=any(done.simulated for done in present.values()),
         seconds=time.monotonic() - begin,
-        command=request.command,
+        request=request,
     )
 
 

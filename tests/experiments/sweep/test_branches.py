@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -141,7 +142,8 @@ def test_the_command_to_resume_names_what_is_branched(first: Path, tmp_path: Pat
     report = swept(first, tmp_path, POOR, limit=0, says=["agent_0:go"])
     options = "--at 1 --at 3 --say agent_0:go"
     reported = f"quorum branch {first} {POOR} engine.workers=1 {options} --out {tmp_path} --name s"
-    assert report.command == reported
+    assert report.request.command == reported
+    assert "the same command runs them again" in replace(report, failed=(finished_cell(branches(first)[0]),)).complaint
     assert json.loads((tmp_path / "s" / "sweep.json").read_text())["command"] == reported
 
 

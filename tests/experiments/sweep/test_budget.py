@@ -18,7 +18,7 @@ def test_money_stops_the_sweep_before_it_is_overspent_and_more_of_it_goes_on(swe
     assert (len(first.finished), first.left, first.spent.usd) == (3, 3, 1.5)
     assert "the budget of the sweep does not reach for another cell (--budget-usd 1.6)" in first.complaint
     assert "3 cells are left; go on with: quorum sweep" in first.complaint
-    assert "--budget" not in first.command
+    assert "--budget" not in first.request.command
     same = sweep(*words, budget_usd=1.6)
     assert (len(same.finished), same.spent.usd) == (0, 1.5)
     more = sweep(*words, budget_usd=3.0)

@@ -85,7 +85,7 @@ def test_the_command_that_goes_on_names_the_sweep_and_none_of_the_options_of_one
     outcome = run_sweep_command(
         asked("agents=walker", "seed=0,1", limit=0, retry_failed=True, budget_usd=3.0), quiet=True
     )
-    assert outcome.command.startswith("quorum sweep env=corridor agents=walker seed=0,1 engine.workers=1 ")
+    assert outcome.request.command.startswith("quorum sweep env=corridor agents=walker seed=0,1 engine.workers=1 ")
     plugins = " ".join(f"--plugin {module}" for module in MODULES)
-    assert f"--name s {plugins} --config-dir {options}" in outcome.command
-    assert not {"--limit", "--retry-failed", "--budget-usd"} & set(outcome.command.split())
+    assert f"--name s {plugins} --config-dir {options}" in outcome.request.command
+    assert not {"--limit", "--retry-failed", "--budget-usd"} & set(outcome.request.command.split())
