@@ -208,7 +208,8 @@ class _RayWorker:
         self._reports: list[WorkerReport] = []
 
     def _keep(self, report: WorkerReport) -> None:
-        self._reports.append(report)
+        if not isinstance(report, Started):  # which the driver has reported when it sent the cell
+            self._reports.append(report)
 
     async def resize(self, number: int) -> None:
         """Share the models' limits with more workers, or with fewer."""

@@ -14,7 +14,8 @@ from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.results import as_csv, read_results
 from quorum.experiments.sweep.engines.locks import claim_of, sweep_lock
-from quorum.experiments.sweep.engines.protocol import Shard, SweepJob
+from quorum.experiments.sweep.engines.on_ray import _RayWorker
+from quorum.experiments.sweep.engines.protocol import CallStatus, Shard, Started, SweepJob, Waits
 from quorum.experiments.sweep.engines.slurm import run_shard
 from quorum.experiments.sweep.engines.worker_pool import Member, hand_out
 from quorum.experiments.sweep.plan import plan
@@ -169,3 +170,19 @@ def test_nothing_is_handed_out_once_the_sweep_stops(tmp_path: Path) -> None:
     queue = _queue(tmp_path, "seed=range(0,3)")
     queue.end(Stop.INTERRUPTED, "interrupted")
     assert _hand_out(queue, 2, 64) == []
+
+
+async def test_an_actor_leaves_the_start_of_a_cell_to_the_driver_and_reports_the_rest_once() -> None:
+    class Plays:
+        async def run_all(self, cells: tuple[str, ...]) -> None:
+            for cell in cells:
+                actor._keep(Started(cell))
+                actor._keep(Waits(cell))
+
+        def report_calls(self) -> None:
+            actor._keep(CallStatus("here:1"))
+
+    actor = _RayWorker(None, 1)
+    actor._worker = Plays()
+    assert await actor.run(("a", "b")) == [Waits("a"), Waits("b"), CallStatus("here:1")]
+    assert await actor.run(()) == [CallStatus("here:1")]
