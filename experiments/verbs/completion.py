@@ -30,10 +30,14 @@ complete -o default -F _quorum quorum
 _ZSH = r"""#compdef quorum
 # Completion of quorum in zsh. In ~/.zshrc, behind compinit:  eval "$(quorum completion zsh)"
 _quorum() {
-    local -a found
-    found=("${(@f)$(quorum complete -- "${(@)words[2,CURRENT]}" 2> /dev/null)}")
+    local -a found keys
+    found=(${(f)"$(quorum complete -- "${(@)words[2,CURRENT]}" 2> /dev/null)"})
     found=("${(@)found%%$'\t'*}")
-    compadd -Q -S '' -a found || _files
+    (( $#found )) || { _files; return }
+    keys=(${(M)found:#*=}) found=(${found:#*=})
+    (( $#keys )) && compadd -Q -S '' -a keys
+    (( $#found )) && compadd -Q -a found
+    return 0
 }
 compdef _quorum quorum
 """

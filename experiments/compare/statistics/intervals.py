@@ -214,7 +214,7 @@ def _bootstrap_interval(values: Floats, sizes: tuple[int, ...], reach: float) ->
         sizes: number of boards in each stratum.
         reach: normal quantile of the upper end: 1.96 for very many boards.
     """
-    value = float(STATISTICS["iqm"](values))
+    value = float(interquartile_mean(values))
     draws = np.sort(_draws(values, sizes))
     below = float(np.searchsorted(draws, value, "left") + np.searchsorted(draws, value, "right")) / (2 * len(draws))
     margin = 1 / len(draws)

@@ -108,7 +108,8 @@ def _zsh(words: list[str], environment: dict[str, str]) -> list[str]:
     given = " ".join(f"'{word}'" for word in words)
     return _run(
         "zsh",
-        'compdef() { : }; compadd() { print -l -- "${(@P)@[-1]}" }; eval "$(quorum completion zsh)";'
+        'compdef() { : }; _files() { print files }; compadd() { print -l -- "${(@P)@[-1]}" };'
+        ' eval "$(quorum completion zsh)";'
         f" words=({given}); CURRENT={len(words)}; _quorum; true",
         environment,
     )
@@ -118,6 +119,7 @@ def test_zsh_offers_the_words(environment: dict[str, str]) -> None:
     assert _zsh(["quorum", "swe"], environment) == ["sweep"]
     assert _zsh(["quorum", "run", "env=squ"], environment) == ["env=squeeze"]
     assert "env=" in _zsh(["quorum", "run", ""], environment)
+    assert _zsh(["quorum", "view", ""], environment) == ["files"]
 
 
 def test_fish_offers_the_words_with_what_they_are(environment: dict[str, str]) -> None:
