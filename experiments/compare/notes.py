@@ -127,7 +127,7 @@ def _family(comparison: Comparison) -> Iterator[str]:
     if comparison.unit == "draws":
         board = "one run" if len(runs) == 1 else "runs of one seed"
         place = f"At each {comparison.across} they" if comparison.across is not None else "They"
-        over = "intervals are over draws at these branch points, and tell nothing of other runs"
+        over = "intervals are over draws at these branch points, and say nothing about other runs"
         yield f"{place} come off {board}: {over}."
     if family.stand_ins:
         yield f"At {_points(family.stand_ins)} the run itself is the branch without a change: it equals draw 0."

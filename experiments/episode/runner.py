@@ -51,7 +51,7 @@ class Result:
         folder: where its files are.
         outcome: `completed`, `limit`, `budget` or `error`.
         reason: why, for an episode that was ended before its time; else empty.
-        answerers: the language models that answered.
+        answering_models: the language models that answered.
         seconds: wall time of the loop.
         metrics: computed from the trace.
         board: the world at the end, drawn as text.

@@ -45,7 +45,7 @@ class Recomputed:
     Attributes:
         run: the folder of the episode or the file of its trace, as it was given.
         outcome: how the episode ended; None when the trace breaks off before the end.
-        answerers: the language models that answered in it.
+        answering_models: the language models that answered in it.
         metrics: by name.
     """
 

@@ -110,7 +110,7 @@ def print_aligned(lines: Sequence[Sequence[str]], right: Sequence[bool], console
 
 
 def shown_metric(name: str, metrics: Mapping[str, Value]) -> str:
-    """Write a metric; money and tokens that a model's calls do not tell are unknown, which is not nothing."""
+    """Write a metric; money and tokens that a model's calls do not report are unknown, which is not nothing."""
     if metrics.get(name) is None and name.startswith("model.") and metrics.get("model.calls"):
         return "unknown"
     if name == "model.cached_answers":

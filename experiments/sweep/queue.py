@@ -95,7 +95,7 @@ class Queue:
         self.running: set[str] = set()
         """Those of them that run."""
         self.finished: list[FinishedCell] = []
-        """FinishedCell since the beginning of this command."""
+        """Cells that have ended since the beginning of this command."""
         self._clock = clock
         self._calls: dict[str, tuple[float, CallStatus]] = {}
         self.waits = ""
@@ -118,7 +118,7 @@ class Queue:
 
     @property
     def calls(self) -> CallStatus:
-        """The calls of all workers together, as far as they tell; those under way of workers that are not silent."""
+        """The calls of all workers together, as far as they report; those under way of workers that are not silent."""
         now, every = self._clock(), [status for _, status in self._calls.values()]
         heard = [(then, status) for then, status in self._calls.values() if now - then < SILENT and status.under_way]
         return CallStatus(

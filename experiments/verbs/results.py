@@ -47,7 +47,10 @@ def results(
     credit: Annotated[
         list[str] | None,
         options.values(
-            "--credit", "agent|live|message", "Play the run without each agent or message.", unset="no credit"
+            "--credit",
+            "agent|live|message",
+            "Measure what each agent or message is worth by playing without it.",
+            unset="no credit",
         ),
     ] = None,
     idle_from: Annotated[

@@ -28,8 +28,10 @@ from quorum.experiments.results.rows import Scalar
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#7F7F7F")
 """Okabe and Ito's palette without black and yellow, which a page in the dark or a white one swallows, and two more."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-INK = "#1d1d1f"
-GRID = "#c9c9cf"
+_SETTINGS = mpl.rc_params_from_file(Path(__file__).with_name("quorum.mplstyle"), use_default_template=False)
+INK = _SETTINGS["text.color"]
+GRID = _SETTINGS["grid.color"]
+"""A page in a browser replaces these two by its own, since it may be dark."""
 COLUMN = 3.4
 """Width of a figure for one column of a paper, in inches."""
 PAGE = 7.0
@@ -42,7 +44,6 @@ _XLABEL, _YLABEL = 0.28, 0.38
 """Distance of the labels of the axes from the panel, in inches."""
 _LEGEND_LETTERS, _REMARK_LETTERS = 16.5, 20
 """Letters an inch of them."""
-_SETTINGS = mpl.rc_params_from_file(Path(__file__).with_name("quorum.mplstyle"), use_default_template=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""YAML of somebody else: what the project writes reads back the same, and nothing but plain data is read."""
+"""Untrusted YAML: what the project writes reads back the same, and nothing but plain data is read."""
 
 from __future__ import annotations
 

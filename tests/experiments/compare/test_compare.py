@@ -311,7 +311,7 @@ def test_intervals_of_a_rate_stay_within_0_and_1_and_are_there_where_all_runs_ag
     assert (never.value, never.low) == (0, 0)
     ends = {item.level: (item.mean.low, item.mean.high) for item in found.differences}
     assert ends["chain"][0] == -1, "all boards differ alike, and some doubt is left"
-    assert not found.bounds, "what left-out runs count as is reported of shares alone"
+    assert not found.bounds, "bounds for runs that are left out are reported for shares alone"
 
 
 def test_a_rate_beyond_1_is_a_mistake_in_its_metric(tmp_path: Path) -> None:

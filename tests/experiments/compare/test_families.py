@@ -169,7 +169,7 @@ def test_branches_of_one_run_have_an_interval_over_draws_that_says_nothing_of_ot
     assert gain.mean.boards == 7
     assert (gain.mean.low, gain.mean.high) == pytest.approx(sign_flip_interval(edited - plain))
     assert "They come off one run: intervals are over draws" in sentences(found)
-    assert "tell nothing of other runs" in sentences(found)
+    assert "say nothing about other runs" in sentences(found)
     header, (row,) = tables(found)[-1].header, tables(found)[-1].rows
     assert header[:4] == ("change", "draws", "branch points", "gain")
     assert row[:3] == (POOR, "7", "1")

@@ -1,4 +1,4 @@
-"""The files of a comparison, and the page of a sweep: whole, the same each time, and safe with an untrusted text."""
+"""The files of a comparison, and the page of a sweep: whole, the same each time, and safe with untrusted text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cluster of Slurm on this machine: one node, a key, ports and its own folders, with accounts or without."""
+"""A cluster of Slurm on this machine: one node with its own key, ports and folders, with accounts or without."""
 
 from __future__ import annotations
 
