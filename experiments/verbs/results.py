@@ -47,10 +47,7 @@ def results(
     credit: Annotated[
         list[str] | None,
         options.values(
-            "--credit",
-            "agent|live|message",
-            "Measure what each agent or message is worth by playing without it.",
-            unset="no credit",
+            "--credit", "agent|live|message", "Measure what each agent or message is worth.", unset="no credit"
         ),
     ] = None,
     idle_from: Annotated[

@@ -89,9 +89,7 @@ def sweep(
             echo_json(ended)
         else:
             echo(f"{ended['folder']}: cancelled {ended['cancelled_batches']} batches that were under way")
-            echo(f"{ended['requests']:,} requests had no answer that was read")
-            if ended["cancelled_batches"]:
-                echo("What the batches have answered is paid for, and read when the sweep goes on: engine.batch=true.")
+            echo(f"{ended['requests']:,} requests were open; engine.batch=true reads the answers, which are paid for")
         return
     run_or_show(request, dry_run=dry_run, names=names, as_json=as_json, quiet=quiet)
 
