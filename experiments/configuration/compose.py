@@ -97,22 +97,26 @@ class Composer:
         Raises:
             UserError: an override names a group, an option or a key that does not exist, or a value is missing.
         """
-        if self._contents is None:
-            return self.by_hydra(overrides)
         composed, assigned = split(overrides, self.groups)
         lines = tuple(override.input_line or "" for override in composed)
         values = {override.key_or_group: override.value() for override in assigned}
-        key = (self._contents, *self._search_path, lines)
-        if key not in _TEMPLATES:
-            found = Template(self._once(lines, lambda: self._template(composed)))
-            if len(_TEMPLATES) >= _MOST_TEMPLATES:
-                del _TEMPLATES[next(iter(_TEMPLATES))]
-            _TEMPLATES[key] = found
-        template = _TEMPLATES[key]
+        template = self._kept(lines, lambda: self._once(lines, lambda: self._template(composed)))
         try:
             return template.resolve(values)
         except (OmegaConfBaseException, UnknownKey):
             return self._once((lines, template.known(values)), lambda: self.by_hydra(overrides))
+
+    def _kept(self, lines: tuple[str, ...], compose: Callable[[], DictConfig]) -> Template:
+        """Return the template of some words, composed where the process has not kept it."""
+        key = (self._contents, *self._search_path, lines)
+        if key not in _TEMPLATES:
+            found = Template(compose())
+            if self._contents is None:
+                return found
+            if len(_TEMPLATES) >= _MOST_TEMPLATES:
+                del _TEMPLATES[next(iter(_TEMPLATES))]
+            _TEMPLATES[key] = found
+        return _TEMPLATES[key]
 
     def by_hydra(self, overrides: Sequence[Override]) -> dict[str, Any]:
         """Do what `plain` does without a template; it also explains what is wrong.
@@ -148,17 +152,17 @@ class Composer:
         Raises:
             UserError: there is no such option or key.
         """
-        choices = [f"+{override.input_line}" for override in overrides if override.key_or_group == group]
+        choices = tuple(f"+{override.input_line}" for override in overrides if override.key_or_group == group)
         rest = [override for override in overrides if override.key_or_group != group]
+        composed, assigned = split(rest, self.groups)
         with self._explained(overrides):
-            keys = list(_dotted(self._alone(choices)))
-            for override in rest:
-                if override.key_or_group not in keys:
-                    raise UserError(
-                        f"{override.key_or_group}: there is no such key", _key_hint(override.key_or_group, keys)
-                    )
-            values: dict[str, Any] = self._alone([*choices, *(override.input_line or "" for override in rest)])[group]
-            return values
+            keys = list(_dotted(self._alone(choices).resolve({})))
+            for key in (override.key_or_group for override in rest):
+                if key not in keys:
+                    raise UserError(f"{key}: there is no such key", _key_hint(key, keys))
+            template = self._alone((*choices, *(override.input_line or "" for override in composed)))
+            found: dict[str, Any] = template.resolve({o.key_or_group: o.value() for o in assigned})[group]
+            return found
 
     def _check_files(self, overrides: Sequence[Override]) -> None:
         """Make sure that the files can be read which the user's folder has for the options that are chosen."""
@@ -172,8 +176,8 @@ class Composer:
                 if file.is_file():
                     check_option(file)
 
-    def _alone(self, arguments: Sequence[str]) -> dict[str, Any]:
-        return resolved(_composed(None, [*self._search_path, *arguments]))
+    def _alone(self, lines: tuple[str, ...]) -> Template:
+        return self._kept(lines, lambda: _composed(None, [*self._search_path, *lines]))
 
     @contextmanager
     def _explained(self, overrides: Sequence[Override]) -> Iterator[None]:

@@ -67,7 +67,7 @@ def option_values(group: str, name: str, folders: tuple[Path, ...], without: str
     """
     files = (folder / group / f"{name}.yaml" for folder in folders)
     file = next(file for file in files if file.is_file())
-    plain = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+    plain = yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER) or {}
     included = [str(entry).removesuffix("@_here_") for entry in plain.pop("defaults", ()) if entry != "_self_"]
     values: dict[str, Any] = {}
     for other in included:

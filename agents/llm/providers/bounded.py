@@ -7,9 +7,12 @@ bounds stand below them, around the transport of their HTTP client.
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 import zlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, TimedOut
@@ -144,4 +147,12 @@ def bounded_client(client: type[Any], bounds: Bounds) -> Any:
         def _init_proxy_transport(self, *arguments: Any, **named: Any) -> Any:
             return _BoundedTransport(super()._init_proxy_transport(*arguments, **named), bounds)
 
-    return BoundedClient()
+    base = next(kind for kind in client.__mro__ if kind.__name__ == "AsyncClient")
+    library = base.__module__.partition(".")[0]
+    return BoundedClient(verify=_trusted(library, os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")))
+
+
+@cache
+def _trusted(library: str, _file: str | None, _folder: str | None) -> Any:
+    """Return the certificates that httpx or httpx2 trusts, which depend on two variables: to read them takes 25 ms."""
+    return sys.modules[library].create_ssl_context()
