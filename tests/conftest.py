@@ -120,7 +120,7 @@ def quorum(tmp_path: Path) -> Quorum:
 
 FORKS = multiprocessing.get_context("forkserver")
 """Processes forked from a server that has imported the project already."""
-FORKS.set_forkserver_preload(["pytest", "tests.warm"])
+FORKS.set_forkserver_preload(["tests.conftest", "tests.warm"])
 
 
 def _be_quorum(arguments: tuple[str, ...], folder: Path, variables: dict[str, str], out: Path, err: Path) -> None:
