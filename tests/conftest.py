@@ -37,6 +37,18 @@ def pytest_xdist_auto_num_workers() -> int:
     return cores + cores // 2
 
 
+IN_A_BROWSER = ("test_pages.py", "test_episode_page.py", "test_sweep_page.py", "test_hostile.py")
+"""The files whose pages `make test` opens in a browser: each kind of page, and pages of hostile folders."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave most tests in a browser to `make conformance`: all together they take a quarter of the time."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "browser" in item.fixturenames and item.path.name not in IN_A_BROWSER:
+            item.add_marker(pytest.mark.conformance)
+
+
 def command(*arguments: str) -> list[str]:
     """Give the command line of `quorum`, as a user would type it."""
     return [sys.executable, "-m", "quorum", *arguments]

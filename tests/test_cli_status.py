@@ -43,7 +43,7 @@ def slow() -> Iterator[list[str]]:
         ]  # fmt: skip
 
 
-@pytest.mark.parametrize("live", [[], ["--live"]], ids=["plain", "live"])
+@pytest.mark.parametrize("live", [["--live"], pytest.param([], marks=pytest.mark.conformance)], ids=["live", "plain"])
 def test_in_a_terminal_it_is_shown_who_thinks_for_how_long_and_what_that_took(
     live: list[str], slow: list[str], tmp_path: Path
 ) -> None:

@@ -141,7 +141,8 @@ def _run_and_kill(line: Sequence[str], seconds: float, journal: Path, written: b
     return process.wait()
 
 
-@pytest.mark.parametrize("wire", ["anthropic", pytest.param("openai", marks=pytest.mark.conformance)])
+@pytest.mark.conformance
+@pytest.mark.parametrize("wire", ["anthropic", "openai"])
 def test_a_sweep_that_is_killed_sends_every_request_once(wire: str, tmp_path: Path) -> None:
     draw = random.Random(5)
 

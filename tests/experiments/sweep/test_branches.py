@@ -306,6 +306,7 @@ def test_only_what_is_live_reaches_the_server(tmp_path: Path) -> None:
     assert brain.requests == result.spent.answers == 2 * (18 + 6)
 
 
+@pytest.mark.conformance
 def test_a_sweep_of_branches_that_was_killed_is_the_same_when_it_was_resumed(first: Path, tmp_path: Path) -> None:
     words = ("llm.poor=0.2,0.4", "llm.latency=0.05")
     at = [word for step in "03" for word in ("--at", step)]

@@ -96,6 +96,7 @@ def test_a_full_disk_is_a_clear_stop_and_leaves_nothing_half_written(sweep: Swee
     assert len(stamps(tmp_path / "s")) == len(outcome.finished) == 2
 
 
+@pytest.mark.conformance
 def test_files_that_may_not_grow_are_reported_too_and_the_same_command_goes_on(
     asked: Callable[..., SweepRequest], tmp_path: Path, options: Path
 ) -> None:

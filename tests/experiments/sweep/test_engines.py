@@ -56,6 +56,7 @@ def _by_command(folder: Path, options: Path, *words: str) -> subprocess.Complete
     return subprocess.run(line, cwd=folder, env=environment(), check=False, capture_output=True, text=True)
 
 
+@pytest.mark.conformance  # these engines take longer to start than their cells
 @pytest.mark.parametrize(
     "engine",
     [
@@ -67,7 +68,6 @@ def _by_command(folder: Path, options: Path, *words: str) -> subprocess.Complete
         pytest.param(
             ("engine=ray", "engine.actors=2"),
             marks=[
-                pytest.mark.conformance,  # Ray takes longer to start than its cells
                 pytest.mark.skipif(find_spec("ray") is None, reason="pip install 'quorum-harness[ray]'"),
             ],
             id="ray",

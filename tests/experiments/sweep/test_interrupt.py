@@ -49,7 +49,11 @@ def test_once_finishes_what_is_under_way_and_the_command_it_names_goes_on(starte
     assert leftovers(Path(data["folder"])) == []
 
 
-@pytest.mark.parametrize("signals", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)], ids=["twice", "SIGTERM"])
+@pytest.mark.parametrize(
+    "signals",
+    [(signal.SIGINT, signal.SIGINT), pytest.param((signal.SIGTERM,), marks=pytest.mark.conformance)],
+    ids=["twice", "SIGTERM"],
+)
 def test_twice_drops_what_is_under_way(signals: tuple[signal.Signals, ...], started) -> None:
     process = started(pause=5.0)
     assert process.stdout is not None

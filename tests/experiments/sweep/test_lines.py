@@ -120,6 +120,7 @@ def test_a_limit_stops_in_the_middle_and_the_same_command_goes_on(sweep: Sweep, 
     assert contents(tmp_path / "s") == contents(whole)
 
 
+@pytest.mark.conformance
 def test_a_line_that_was_killed_in_the_middle_is_the_same_when_it_was_resumed(
     sweep: Sweep, tmp_path: Path, options: Path
 ) -> None:

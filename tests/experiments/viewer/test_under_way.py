@@ -69,7 +69,7 @@ def slow_run(tmp_path: Path, held: Held) -> Iterator[tuple[subprocess.Popen[byte
         team = ["agents=naive", "n=2", "max_steps=30", "topology=debate", "llm.cache=false"]
         process = subprocess.Popen(command("run", *team, *llm, "--quiet"), cwd=tmp_path, env=environment())
         try:
-            until(lambda: any(tmp_path.glob(f"runs/*{PARTIAL}*/trace.jsonl")))
+            until(lambda: any(trace.stat().st_size for trace in tmp_path.glob(f"runs/*{PARTIAL}*/trace.jsonl")))
             yield process, next(tmp_path.glob(f"runs/*{PARTIAL}*"))
         finally:
             process.kill()
