@@ -37,7 +37,12 @@ def pytest_xdist_auto_num_workers() -> int:
     return cores + cores // 2
 
 
-IN_A_BROWSER = ("test_pages.py", "test_episode_page.py", "test_sweep_page.py", "test_hostile.py")
+IN_A_BROWSER = (
+    "pages/test_pages.py",
+    "viewer/test_episode_page.py",
+    "viewer/test_sweep_page.py",
+    "viewer/test_hostile.py",
+)
 """The files whose pages `make test` opens in a browser: each kind of page, and pages of hostile folders."""
 
 
@@ -45,7 +50,8 @@ IN_A_BROWSER = ("test_pages.py", "test_episode_page.py", "test_sweep_page.py", "
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave most tests in a browser to `make conformance`: all together they take a quarter of the time."""
     for item in items:
-        if isinstance(item, pytest.Function) and "browser" in item.fixturenames and item.path.name not in IN_A_BROWSER:
+        opens = isinstance(item, pytest.Function) and "browser" in item.fixturenames
+        if opens and not item.path.as_posix().endswith(IN_A_BROWSER):
             item.add_marker(pytest.mark.conformance)
 
 

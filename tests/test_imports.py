@@ -143,7 +143,7 @@ def _own_world(file: Path, target: str, inside: list[str]) -> bool:
 
 
 def _inside(file: Path, inside: list[str]) -> bool:
-    """Whether a file may import a module of its own top-level package."""
+    """Whether a file may import a module of the same top-level package."""
     layers = {"experiments": EXPERIMENTS, "agents": AGENTS}.get(file.parts[0])
     if layers is None or len(file.parts) < 2 or not inside:
         return True
