@@ -12,7 +12,7 @@ PIP := .venv/bin/python -m pip -qq --disable-pip-version-check
 # What Python has compiled is kept: the tests start it hundreds of times.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test claims conformance real docs clean
+.PHONY: run test types suite claims conformance real docs clean
 
 run: .venv/run.stamp
 	@.venv/bin/quorum sweep experiment=quickstart --name $(NAME)
@@ -22,7 +22,13 @@ run: .venv/run.stamp
 test: .venv/test.stamp
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
+	@$(MAKE) --no-print-directory --jobs 2 types suite
+
+# These two run at once: the tests sometimes wait, and the types take half a minute of one core.
+types: .venv/test.stamp
 	.venv/bin/mypy
+
+suite: .venv/test.stamp
 	.venv/bin/pytest -n auto --dist worksteal
 
 claims: .venv/test.stamp

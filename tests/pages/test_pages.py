@@ -34,7 +34,7 @@ PAGES = (
     "damaged", "under way", "cube", "crafter", "transport", "squeeze", "sixteen", "messages",
     "pair", "exported pair", "tree", "branches", "branch pair",
 )  # fmt: skip
-KINDS = ("sweep", "report", "cube", "messages", "pair")
+KINDS = ("sweep", "report", "cube", "pair")
 """A page of each kind."""
 PRESSED = {"map": "seeds by arms", "messages": "messages", "pair": "boards differ", "tree": "branches",
            "branches": "branches"}  # fmt: skip

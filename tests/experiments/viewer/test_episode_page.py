@@ -43,7 +43,7 @@ def address(site: str, folder: Path, t: int | None = None) -> str:
     return f"{site}run/{folder.name}" + ("" if t is None else f"#t={t}")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.conformance)])
 @pytest.mark.parametrize("world", EPISODES)
 def test_pages_load_without_complaints_and_fit(
     site: str, episodes: dict[str, Path], opened: Open, world: str, scheme: str, tmp_path: Path

@@ -32,7 +32,7 @@ def number_of(page: object, name: str) -> int:
     return next(i for i, head in enumerate(heads, 1) if head.split("\n")[-1].rstrip(" \u25b2\u25bc") == name)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.conformance)])
 def test_the_table_loads_and_shows_every_run(sweep: str, opened: Open, scheme: str, tmp_path: Path) -> None:
     page, complaints = opened(sweep, scheme=scheme)
     page.screenshot(path=tmp_path / f"sweep-{scheme}.png")

@@ -71,14 +71,8 @@ def test_a_kernel_is_recompiled_when_a_source_changes(module: Path, tmp_path: Pa
     assert hits(module, tmp_path / "caches") == ("0", "")
 
 
-@pytest.mark.parametrize(
-    ("suffix", "damage"),
-    [
-        (".nbc", b""),
-        pytest.param(".nbi", b"", marks=pytest.mark.conformance),
-        pytest.param(".nbi", b"nonsense", marks=pytest.mark.conformance),
-    ],
-)
+@pytest.mark.conformance
+@pytest.mark.parametrize(("suffix", "damage"), [(".nbc", b""), (".nbi", b""), (".nbi", b"nonsense")])
 def test_a_damaged_file_of_the_cache_is_recompiled(module: Path, tmp_path: Path, suffix: str, damage: bytes) -> None:
     caches = tmp_path / "caches"
     hits(module, caches)
@@ -128,6 +122,7 @@ def test_without_a_folder_it_says_what_to_set_and_compiles(module: Path, tmp_pat
     assert hits(module, tmp_path / "caches", NUMBA_CACHE_DIR=str(tmp_path / "own")) == ("1", "")
 
 
+@pytest.mark.conformance
 def test_a_folder_that_is_only_read_is_used(module: Path, tmp_path: Path) -> None:
     own = tmp_path / "own"
     hits(module, tmp_path, NUMBA_CACHE_DIR=str(own))
@@ -146,12 +141,11 @@ def test_numba_can_be_told_not_to_compile(module: Path, tmp_path: Path) -> None:
     assert hits(module, tmp_path / "caches", NUMBA_DISABLE_JIT="1") == ("python", "")
 
 
+@pytest.mark.conformance
 @pytest.mark.parametrize(
     "words",
-    [
-        pytest.param(["agents=planner", "max_steps=20"], id="cube"),
-        pytest.param(["env=crafter", "env.profile=coop", "max_steps=3"], id="crafter", marks=pytest.mark.conformance),
-    ],
+    [["agents=planner", "max_steps=20"], ["env=crafter", "env.profile=coop", "max_steps=3"]],
+    ids=["cube", "crafter"],
 )
 def test_an_episode_is_the_same_without_compilation(words: list[str], tmp_path: Path) -> None:
     cell = Cell.compose(["n=2", *words])
