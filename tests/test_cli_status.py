@@ -64,6 +64,7 @@ def test_without_a_terminal_a_short_run_says_nothing_more_and_json_stays_json(sl
     assert "thinks" not in done.stdout + done.stderr
 
 
+@pytest.mark.conformance
 def test_quiet_is_quiet(slow: list[str], tmp_path: Path) -> None:
     code, reported = in_a_terminal(tmp_path, "run", *TEAM, *slow, "--quiet")
     assert (code, reported.replace("\x1b[0m", "")) == (0, "")

@@ -311,6 +311,7 @@ def test_without_faults_a_team_delivers_everything(name, n):
     assert metrics["model.usd"] > 0
 
 
+@pytest.mark.conformance
 def test_faults_degrade_a_team_and_are_counted_as_what_they_are():
     sound = [compute_metrics(Trace(tuple(episode("individual", 4, seed)))) for seed in range(6)]
 

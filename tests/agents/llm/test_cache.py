@@ -244,6 +244,7 @@ def work(path: Path, process: int, barrier: object, found: multiprocessing.Queue
         found.put(kept)
 
 
+@pytest.mark.conformance
 def test_eight_processes_write_without_an_error_and_agree_on_every_answer(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     found: multiprocessing.Queue[object] = context.Queue()

@@ -67,7 +67,8 @@ def _compiled(folder: Path, columns: int) -> str:
 
 
 @needs_latex
-@pytest.mark.parametrize("columns", [pytest.param(1, marks=pytest.mark.claims), 2])
+@pytest.mark.claims
+@pytest.mark.parametrize("columns", [1, 2])
 def test_a_paper_that_includes_tables_and_figures_has_no_overfull_box(
     written: Callable[[int], Path], columns: int
 ) -> None:
@@ -86,6 +87,7 @@ def test_the_check_for_overfull_boxes_sees_a_table_that_is_too_wide(tmp_path: Pa
     assert "Overfull" in _compiled(tmp_path, 1)
 
 
+@pytest.mark.conformance
 def test_the_fonts_of_a_figure_are_embedded_and_none_is_of_type_3(written: Callable[[int], Path]) -> None:
     files = [file for file in written(1).glob("*.pdf") if file.name != "paper.pdf"]
     assert files

@@ -50,6 +50,7 @@ def test_a_plugins_metric_and_figure_are_computed_compared_drawn_and_reported(sw
     assert f"quorum report {sweep} {' '.join(asked)} --by n" in page
 
 
+@pytest.mark.conformance
 def test_those_of_an_installed_package_need_no_option(sweep: Path, tmp_path: Path) -> None:
     info = tmp_path / "site" / "stagnation-1.0.dist-info"
     info.mkdir(parents=True)

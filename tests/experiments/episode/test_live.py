@@ -98,7 +98,7 @@ def test_the_view_shows_who_says_what_who_thinks_and_what_the_letters_mean() -> 
     assert "thinks" not in _drawn(view, console)
 
 
-@pytest.mark.parametrize(("width", "height"), [(100, 30), (80, 24)])
+@pytest.mark.parametrize(("width", "height"), [(80, 24), pytest.param(100, 30, marks=pytest.mark.conformance)])
 def test_messages_never_push_the_team_off_the_screen(width: int, height: int) -> None:
     console = _console(height=height, width=width)
     view = LiveView(_world(8, "\n".join(["." * 20] * 20)), console, pace=0)
@@ -110,7 +110,7 @@ def test_messages_never_push_the_team_off_the_screen(width: int, height: int) ->
     assert max(map(len, lines)) <= width
 
 
-@pytest.mark.parametrize(("width", "height"), [(100, 30), (80, 24)])
+@pytest.mark.parametrize(("width", "height"), [(80, 24), pytest.param(100, 30, marks=pytest.mark.conformance)])
 def test_in_a_real_terminal_the_command_shows_who_says_what(width: int, height: int, tmp_path: Path) -> None:
     words = ["n=3", "agents=naive", "topology=centralized", "max_steps=30", "--live", "--out", str(tmp_path)]
     master, slave = pty.openpty()

@@ -48,6 +48,7 @@ def _files_enough() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+@pytest.mark.conformance
 def test_a_thousand_calls_are_under_way_at_once_and_all_are_answered() -> None:
     crowd = Crowd()
     with served(crowd) as addresses:

@@ -168,6 +168,7 @@ def test_two_hundred_episodes_killed_at_ten_random_moments(wire: str, tmp_path: 
     assert ends == {-signal.SIGKILL: 10}
 
 
+@pytest.mark.conformance
 def test_open_batches_are_named_can_be_ended_and_are_asked_for_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

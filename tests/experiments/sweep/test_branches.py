@@ -324,24 +324,19 @@ def test_a_sweep_of_branches_that_was_killed_is_the_same_when_it_was_resumed(fir
     assert contents(tmp_path / "again" / "s") == resumed
 
 
+@pytest.mark.conformance
 @pytest.mark.parametrize(
     "engine",
     [
         pytest.param(("engine.workers=2",), id="processes"),
         pytest.param(
             ("engine=slurm", "engine.executor=local", "engine.cells=4", "engine.jobs=2"),
-            marks=[
-                pytest.mark.conformance,
-                pytest.mark.skipif(find_spec("submitit") is None, reason="pip install 'quorum-harness[slurm]'"),
-            ],
+            marks=pytest.mark.skipif(find_spec("submitit") is None, reason="pip install 'quorum-harness[slurm]'"),
             id="slurm",
         ),
         pytest.param(
             ("engine=ray", "engine.actors=1"),
-            marks=[
-                pytest.mark.conformance,
-                pytest.mark.skipif(find_spec("ray") is None, reason="pip install 'quorum-harness[ray]'"),
-            ],
+            marks=pytest.mark.skipif(find_spec("ray") is None, reason="pip install 'quorum-harness[ray]'"),
             id="ray",
         ),
     ],
