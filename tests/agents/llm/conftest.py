@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.agents.llm.wire import CANARY, KEY_VARIABLE
 
 
 @pytest.fixture(autouse=True)
-def _canary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _canary(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv(KEY_VARIABLE, CANARY)
-    monkeypatch.setenv(
-        "SSL_CERT_DIR", str(tmp_path)
-    )  # no certificates are needed, and loading them takes 60 ms a client

@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import gzip
 import socket
+import ssl
 import time
 import tracemalloc
 import zlib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
+import openai
 import pytest
 
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, TimedOut
-from quorum.agents.llm.providers.bounded import Bounds
+from quorum.agents.llm.providers.bounded import Bounds, bounded_client
 from tests.agents.llm.raw import Answer, RawServer, Respond, answer, completion, raw_server
 from tests.agents.llm.wire import WIRES, Brain, client, provider, request
 from tests.loopback import Addresses
@@ -150,3 +153,21 @@ async def test_a_server_that_takes_no_connection_is_left_at_the_connect_time_out
             assert time.perf_counter() - begin < SOON
     if "litellm" not in wire:  # which names no time-out
         assert "no connection within 0.2 s (llm.connect_timeout)" in str(caught.value)
+
+
+def test_clients_share_the_certificates_that_the_environment_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trusted() -> ssl.SSLContext:
+        context: ssl.SSLContext = bounded_client(
+            openai.DefaultAioHttpClient, Bounds()
+        )._transport._transport.ssl_context
+        return context
+
+    usual = trusted()
+    assert trusted() is usual
+    (tmp_path / "one.pem").write_text(ssl.DER_cert_to_PEM_cert(usual.get_ca_certs(binary_form=True)[0]))
+    with monkeypatch.context() as changed:
+        changed.setenv("SSL_CERT_FILE", str(tmp_path / "one.pem"))
+        assert len(trusted().get_ca_certs()) == 1
+    assert trusted() is usual

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from functools import cache
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
@@ -211,6 +212,13 @@ class TestPackages:
     def test_a_process_names_the_code_that_it_has_imported(self) -> None:
         load_plugins(["corridor"])
         assert package_files.describe_package("corridor") is package_files.describe_package("corridor")
+
+    def test_a_package_is_of_the_distribution_that_python_says(self) -> None:
+        for package, owners in packages_distributions().items():
+            found = package_files._distribution(package)
+            assert found is not None, package
+            assert found.name in owners
+        assert package_files._distribution("corridor") is None
 
     def test_an_installed_package_has_its_version_before_its_digest(self) -> None:
         assert package_files.describe_package("jinja2").partition(" ")[0].count(".") == 2
