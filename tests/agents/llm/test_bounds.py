@@ -159,9 +159,8 @@ def test_clients_share_the_certificates_that_the_environment_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def trusted() -> ssl.SSLContext:
-        context: ssl.SSLContext = bounded_client(
-            openai.DefaultAioHttpClient, Bounds()
-        )._transport._transport.ssl_context
+        made = bounded_client(openai.DefaultAioHttpClient, Bounds())
+        context: ssl.SSLContext = made._transport._transport.ssl_context
         return context
 
     usual = trusted()
