@@ -100,17 +100,17 @@ class Composer:
         composed, assigned = split(overrides, self.groups)
         lines = tuple(override.input_line or "" for override in composed)
         values = {override.key_or_group: override.value() for override in assigned}
-        template = self._kept(lines, lambda: self._once(lines, lambda: self._template(composed)))
+        template = self._kept("config", lines, lambda: self._template(composed))
         try:
             return template.resolve(values)
         except (OmegaConfBaseException, UnknownKey):
             return self._once((lines, template.known(values)), lambda: self.by_hydra(overrides))
 
-    def _kept(self, lines: tuple[str, ...], compose: Callable[[], DictConfig]) -> Template:
-        """Return the template of some words, composed where the process has not kept it."""
-        key = (self._contents, *self._search_path, lines)
+    def _kept(self, primary: str | None, lines: tuple[str, ...], compose: Callable[[], DictConfig]) -> Template:
+        """Return the template of a primary configuration and some words, composed where the process has not kept it."""
+        key = (self._contents, *self._search_path, primary, lines)
         if key not in _TEMPLATES:
-            found = Template(compose())
+            found = Template(self._once(key, compose))
             if self._contents is None:
                 return found
             if len(_TEMPLATES) >= _MOST_TEMPLATES:
@@ -177,7 +177,7 @@ class Composer:
                     check_option(file)
 
     def _alone(self, lines: tuple[str, ...]) -> Template:
-        return self._kept(lines, lambda: _composed(None, [*self._search_path, *lines]))
+        return self._kept(None, lines, lambda: _composed(None, [*self._search_path, *lines]))
 
     @contextmanager
     def _explained(self, overrides: Sequence[Override]) -> Iterator[None]:

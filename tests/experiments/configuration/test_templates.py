@@ -141,3 +141,10 @@ def test_hydra_composes_once_for_values_of_known_keys(monkeypatch: pytest.Monkey
 def test_what_is_composed_can_be_changed() -> None:
     compose(["n=2"])["env"].clear()
     assert compose(["n=2"])["env"]
+
+
+def test_what_was_composed_for_the_engine_is_not_taken_for_a_cell() -> None:
+    composer = Composer()
+    assert composer.of_group("engine", parse(["engine=local", "engine.workers=3"]))["workers"] == 3
+    with pytest.raises(UserError, match="engine: this belongs to a sweep"):
+        composer.plain(parse(["+engine=local"]))
