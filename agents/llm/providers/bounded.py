@@ -147,8 +147,7 @@ def bounded_client(client: type[Any], bounds: Bounds) -> Any:
         def _init_proxy_transport(self, *arguments: Any, **named: Any) -> Any:
             return _BoundedTransport(super()._init_proxy_transport(*arguments, **named), bounds)
 
-    base = next(kind for kind in client.__mro__ if kind.__name__ == "AsyncClient")
-    library = base.__module__.partition(".")[0]
+    library = next(kind.__module__ for kind in client.__mro__ if kind.__name__ == "AsyncClient").partition(".")[0]
     return BoundedClient(verify=_trusted(library, os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")))
 
 

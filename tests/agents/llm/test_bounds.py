@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
+import anthropic
 import openai
 import pytest
 
@@ -155,11 +156,12 @@ async def test_a_server_that_takes_no_connection_is_left_at_the_connect_time_out
         assert "no connection within 0.2 s (llm.connect_timeout)" in str(caught.value)
 
 
+@pytest.mark.parametrize("sdk", [openai, anthropic], ids=lambda sdk: sdk.__name__)
 def test_clients_share_the_certificates_that_the_environment_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sdk: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def trusted() -> ssl.SSLContext:
-        made = bounded_client(openai.DefaultAioHttpClient, Bounds())
+        made = bounded_client(sdk.DefaultAioHttpClient, Bounds())
         context: ssl.SSLContext = made._transport._transport.ssl_context
         return context
 
