@@ -75,11 +75,8 @@ class Answers:
             DrwellRole.COMMITTER: part("CommitmentAnswer", "", thoughts=Thoughts, task=TaskAnswer),
             DrwellRole.PLANNER: part("DraftAnswer", "", thoughts=Thoughts, plan=plan),
         }
-        self.forms = {
-            DrwellRole.PROPOSER: form("proposal", self._models[DrwellRole.PROPOSER]),
-            DrwellRole.COMMITTER: form("commitment", self._models[DrwellRole.COMMITTER]),
-            DrwellRole.PLANNER: form("plan", self._models[DrwellRole.PLANNER]),
-        }
+        names = ("proposal", "commitment", "plan")
+        self.forms = {role: form(name, model) for name, (role, model) in zip(names, self._models.items(), strict=True)}
         """The form of the answer in each role."""
 
     def read_choice(self, value: object, role: DrwellRole) -> Choice:
