@@ -38,13 +38,6 @@ def added_files(package: Path) -> list[str]:
     return sorted(item.name for item in package.iterdir() if item.name not in _OURS)
 
 
-def other_owners() -> list[str]:
-    """Return the other installed distributions that own the package `quorum`. This reads the records of all of them."""
-    from importlib.metadata import packages_distributions  # noqa: PLC0415 (slow)
-
-    return sorted(set(packages_distributions().get("quorum", ())) - {_DISTRIBUTION})
-
-
 def message(package: Path, names: Iterable[str]) -> str:
     """Say what is wrong, and how to run both distributions."""
     listed = list(names)

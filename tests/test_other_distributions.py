@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import shutil
 import subprocess
 import sys
@@ -62,8 +61,11 @@ def test_the_checkout_holds_exactly_the_files_that_are_expected() -> None:
 
 
 def test_check_names_the_other_distribution(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    owners = {"quorum": ["quorum-harness", "quorum-cli"]}
-    monkeypatch.setattr(importlib.metadata, "packages_distributions", lambda: owners)
+    other = tmp_path / "quorum_cli-1.0.dist-info"
+    other.mkdir()
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: quorum-cli\nVersion: 1.0\n")
+    (other / "RECORD").write_text("quorum/__init__.py,,\nquorum_cli-1.0.dist-info/METADATA,,\n")
+    monkeypatch.syspath_prepend(tmp_path)
     [finding] = [found for found in check([], tmp_path, None) if found.subject == "module quorum"]
     assert not finding.fine
     assert "quorum-cli" in finding.detail

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 import sys
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 import orjson
 
 from maeil.digests import digest, digest_file
+from quorum.experiments.common.packages import owners
 
 PROJECT = frozenset({"quorum", "maeil", "cube_env", "crafter_env", "llamac_env"})
 """The packages of Quorum itself, whose version and commit every result records."""
@@ -39,21 +38,7 @@ def describe_package(package: str) -> str:
     if not files:
         return NO_FILES
     content = digest(orjson.dumps(sorted((name, digest_file(file)) for name, file in files.items())))
-    found = _distribution(package)
-    return f"{found.version} {content}" if found else content
-
-
-def _distribution(package: str) -> Distribution | None:
-    """Find the installed distribution that a top-level package or module comes from.
-
-    `importlib.metadata.packages_distributions` makes a path of every installed file for that, which takes 0.3 s.
-    """
-    recorded = re.compile(rf"^{re.escape(package)}(?:/|\.[^/]*,)", re.MULTILINE)
-    for found in distributions():
-        declared = found.read_text("top_level.txt")
-        if package in declared.split() if declared else recorded.search(found.read_text("RECORD") or ""):
-            return found
-    return None
+    return next((f"{owner.version} {content}" for owner in owners(package)), content)
 
 
 def _files(package: str) -> Iterator[tuple[str, Path]]:

@@ -21,7 +21,7 @@ from quorum.agents.llm.errors import AnswerInvalid, LanguageModelError
 from quorum.agents.llm.prices import Priced
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
 from quorum.agents.llm.stack import build_stack
-from quorum.experiments.common.packages import DISTRIBUTION, Needed, requirements
+from quorum.experiments.common.packages import DISTRIBUTION, Needed, owners, requirements
 from quorum.experiments.common.version import __version__
 from quorum.experiments.configuration.providers import replay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
@@ -92,7 +92,7 @@ def _packages(needed: Sequence[Needed]) -> Iterator[Finding]:
 
 
 def _other_owners() -> Iterator[Finding]:
-    if others := quorum_harness.other_owners():
+    if others := sorted({owner.name for owner in owners("quorum")} - {DISTRIBUTION}):
         folder = Path(quorum_harness.__file__).with_name("quorum")
         yield Finding(
             "module quorum", False, True, quorum_harness.message(folder, [f"files ({name})" for name in others])
