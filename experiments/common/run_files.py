@@ -20,6 +20,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from maeil.inside import open_inside
 from maeil.user_errors import UserError
 from quorum.experiments.common.sanitize import sanitize
 
@@ -141,14 +142,9 @@ class RunFiles:
         except FileNotFoundError:
             raise
         except (OSError, ValueError) as error:
-            linked = any(path.is_symlink() for path in (self.path / name, (self.path / name).parent))
-            reason = "it is a link, which is not followed" if linked and _is_name(name) else _why(error)
-            raise self.damaged(name, f"not read: {reason}") from error
+            raise self.damaged(name, f"not read: {_why(error)}") from error
         try:
-            status = os.fstat(handle)
-            if not stat.S_ISREG(status.st_mode):
-                raise self.damaged(name, "not read: it is no file")
-            if status.st_size > most:
+            if os.fstat(handle).st_size > most:
                 raise self.damaged(name, f"not read: it is larger than {most // MIB} MiB")
             with open(handle, "rb", buffering=0, closefd=False) as opened:
                 yield opened
@@ -161,15 +157,7 @@ class RunFiles:
         """Open what has a name, without following a link on the way."""
         if not _is_name(name):
             raise ValueError("it is no name of a file of a run")
-        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
-        folder, _, file = name.rpartition("/")
-        if not folder:
-            return os.open(self.path / file, flags)
-        inside = os.open(self.path / folder, flags | os.O_DIRECTORY)
-        try:
-            return os.open(file, flags, dir_fd=inside)
-        finally:
-            os.close(inside)
+        return open_inside(self.path, name, os.O_RDONLY)
 
     def read(self, name: str, most: int) -> bytes | None:
         """Return the content of a file; None where there is none.

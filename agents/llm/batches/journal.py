@@ -25,6 +25,7 @@ from typing import Any
 
 import orjson
 
+from maeil.inside import NotAFile, open_inside
 from maeil.user_errors import UserError
 
 
@@ -253,10 +254,13 @@ def orphans(folder: Path) -> Orphans:
 
 
 def _open(path: Path) -> int:
-    """Open the file to add to it: what a killed process left of a line is cut off first."""
+    """Open the file to add to it: what a killed process left of a line is cut off first.
+
+    Raises:
+        UserError: it is no regular file.
+    """
     made = not path.exists()
-    # Only its user may read it: answers are nobody else's.
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    file = _inside(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     if made:
         folder = os.open(path.parent, os.O_RDONLY)
         try:
@@ -264,22 +268,26 @@ def _open(path: Path) -> int:
         finally:
             os.close(folder)
     else:
-        os.ftruncate(file, _whole(path))
+        os.ftruncate(file, _whole(file))
     return file
 
 
-def _whole(path: Path) -> int:
-    """Return how many bytes of the file are whole lines."""
-    with path.open("rb") as file:
-        end = file.seek(0, os.SEEK_END)
-        place = end
-        while place > 0:
-            begin = max(0, place - 65536)
-            file.seek(begin)
-            newline = file.read(place - begin).rfind(b"\n")
-            if newline >= 0:
-                return begin + newline + 1
-            place = begin
+def _inside(path: Path, flags: int) -> int:
+    try:
+        return open_inside(path.parent, path.name, flags, 0o600)  # answers are nobody else's
+    except NotAFile as error:
+        raise UserError(f"{path}: {error.strerror}", "Move it away to go on without it.") from error
+
+
+def _whole(file: int) -> int:
+    """Return how many bytes of an open file are whole lines."""
+    place = os.fstat(file).st_size
+    while place > 0:
+        begin = max(0, place - 65536)
+        newline = os.pread(file, place - begin, begin).rfind(b"\n")
+        if newline >= 0:
+            return begin + newline + 1
+        place = begin
     return 0
 
 
@@ -292,7 +300,7 @@ def _damaged(path: Path, number: int, error: Exception) -> UserError:
 
 def _records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     try:
-        file = path.open("rb")
+        file = os.fdopen(_inside(path, os.O_RDONLY), "rb")
     except (FileNotFoundError, NotADirectoryError):
         return
     with file:

@@ -17,13 +17,16 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
+from maeil.inside import NotAFile, open_inside, remove_inside, write_inside
 from maeil.user_errors import UserError
+from quorum.experiments.common.run_files import DamagedFile, RunFiles
 
 _COMMAND = ".lock"
 _WORKERS = ".workers"
 _CLAIM = ".claim"
+_LONGEST_CLAIM = 64
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 _BUSY = {errno.EWOULDBLOCK, errno.EACCES}
 PATIENCE = 10.0
@@ -37,7 +40,7 @@ def sweep_lock(folder: Path) -> Iterator[str]:
     Raises:
         UserError: another command holds it, or workers of an earlier one still write there.
     """
-    with (folder / _COMMAND).open("ab+", buffering=0) as file:
+    with _opened(folder, _COMMAND) as file:
         if not _take(file, fcntl.LOCK_EX):
             file.seek(0)
             raise UserError(
@@ -49,24 +52,24 @@ def sweep_lock(folder: Path) -> Iterator[str]:
             file.write(f"process {os.getpid()} on {platform.node()}".encode())
         claim = uuid.uuid4().hex
         with _no_worker(folder), suppress(OSError):
-            (folder / _CLAIM).write_text(claim)
+            write_inside(folder, _CLAIM, claim.encode())
         try:
             yield claim
         finally:
-            (folder / _CLAIM).unlink(missing_ok=True)
+            remove_inside(folder, _CLAIM)
 
 
 def claim_of(folder: Path) -> str:
     """Return the claim of the last command that took the sweep over; empty where it cannot be read."""
     try:
-        return (folder / _CLAIM).read_text(encoding="ascii")
-    except (OSError, ValueError):
+        return (RunFiles(folder).read(_CLAIM, _LONGEST_CLAIM) or b"").decode("ascii")
+    except (DamagedFile, ValueError):
         return ""
 
 
-def sign_in(folder: Path) -> IO[str]:
+def sign_in(folder: Path) -> IO[bytes]:
     """Show that a worker writes into the folder of a sweep, until the file that this returns is closed."""
-    file = (folder / _WORKERS).open("a", encoding="utf-8")
+    file = _opened(folder, _WORKERS)
     while not _take(file, fcntl.LOCK_SH):  # a command holds it for as long as it writes its claim
         time.sleep(0.05)
     return file
@@ -85,7 +88,7 @@ def wait_for_workers(folder: Path) -> None:
 @contextmanager
 def _no_worker(folder: Path) -> Iterator[None]:
     end = time.monotonic() + PATIENCE
-    with (folder / _WORKERS).open("a", encoding="utf-8") as file:
+    with _opened(folder, _WORKERS) as file:
         while not _take(file, fcntl.LOCK_EX):
             if time.monotonic() > end:
                 raise UserError(
@@ -96,7 +99,20 @@ def _no_worker(folder: Path) -> Iterator[None]:
         yield
 
 
-def _take(file: IO[Any], kind: int) -> bool:
+def _opened(folder: Path, name: str) -> IO[bytes]:
+    """Open the file of a lock, which is made if need be.
+
+    Raises:
+        UserError: what has its name is no regular file.
+    """
+    try:
+        return os.fdopen(open_inside(folder, name, os.O_RDWR | os.O_CREAT | os.O_APPEND), "ab+", buffering=0)
+    except NotAFile as error:
+        hint = "If it is not yours, do not use this folder: start a separate sweep with --name NAME."
+        raise UserError(f"{folder / name}: {error.strerror}", hint) from error
+
+
+def _take(file: IO[bytes], kind: int) -> bool:
     """Lock an open file; where the file system knows no locks, take that for a yes."""
     try:
         fcntl.flock(file, kind | fcntl.LOCK_NB)
