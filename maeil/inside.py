@@ -12,6 +12,7 @@ import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import accumulate
 from pathlib import Path
 
 _BELOW = os.O_NOFOLLOW | os.O_CLOEXEC
@@ -86,6 +87,21 @@ def remove_inside(folder: Path, name: str) -> None:
     """
     with suppress(FileNotFoundError), _above(folder, name) as (place, last):
         os.unlink(last, dir_fd=place)
+
+
+def make_inside(folder: Path, name: str) -> None:
+    """Make a folder inside a folder, with those between them; what is there stays.
+
+    Raises:
+        NotAFile: a link or a file stands there or on the way.
+        OSError: as `os.mkdir`.
+        ValueError: the name leads out of the folder.
+    """
+    for way in accumulate(name.split("/"), "{}/{}".format):
+        with _above(folder, way) as (place, last), suppress(FileExistsError):
+            os.mkdir(last, dir_fd=place)
+    with _above(folder, f"{name}/file"):  # which opens them all
+        pass
 
 
 @contextmanager

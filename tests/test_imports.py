@@ -22,7 +22,7 @@ SKILLS = {"cube": "cube_env", "crafter": "crafter_env", "transport": "llamac_env
 CONTRACTS = {
     "actions", "calls", "compilation", "component", "contracts", "controllers",
     "dig", "digests", "drawing", "errors", "extensions",
-    "memory", "messages", "mind", "names", "painting", "plans", "registry", "seeds", "stages", "tasks",
+    "inside", "memory", "messages", "mind", "names", "painting", "plans", "registry", "seeds", "stages", "tasks",
     "testing", "together", "topology", "user_errors", "world",
 }  # fmt: skip
 """The modules of `maeil` that worlds, topologies and minds may use."""

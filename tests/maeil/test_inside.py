@@ -16,7 +16,7 @@ APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder beside a secret."""
+    """A folder next to a secret."""
     (tmp_path / "secret").write_text("keep me")
     (tmp_path / "outside").mkdir()
     (tmp_path / "inside").mkdir()

@@ -22,9 +22,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from maeil.component import Component, ComponentConfig
+from maeil.inside import NotAFile, make_inside, open_inside, remove_inside
 from maeil.together import together
 from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
+from quorum.experiments.common.run_files import MIB, DamagedFile, RunFiles
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.finished import read_finished
@@ -47,6 +49,7 @@ STOP = ".stop"
 """File in the folder of a sweep: while it is there, no job begins a cell."""
 _LOGS = ".slurm"
 _NUMBERS = "jobs"
+_ANOTHER = "If it is not yours, do not use this folder: start a separate sweep with --name NAME."
 _PAUSE = {"slurm": 2.0, "local": 0.2}
 """Seconds between two looks at the folder."""
 _LOOKS = 2
@@ -86,11 +89,16 @@ class SlurmConfig(ComponentConfig):
     extra: tuple[Annotated[str, Field(pattern=r"^--[a-z][a-z-]*(=.*)?$")], ...]
     """Other options of `sbatch`, with their long names: `--nice=100`."""
 
-    def of_sbatch(self) -> dict[str, Any]:
-        """Return what submitit is to give to `sbatch`, without what is left to the cluster."""
+    def of_sbatch(self, claim: str) -> dict[str, Any]:
+        """Return what submitit is to give to `sbatch`, without what is left to the cluster.
+
+        Args:
+            claim: of the command; it begins the comment of the jobs.
+        """
         options = (option.removeprefix("--").partition("=") for option in self.extra)
         extra = {key: value if equals else True for key, equals, value in options}
         given = {
+            "comment": f"{claim} {extra.pop('comment', '')}".strip(),
             "mem": self.memory,
             "partition": self.partition,
             "account": self.account,
@@ -182,7 +190,7 @@ class Slurm:
 
     def run(self, work: CellQueue, job: SweepJob) -> None:
         """Run cells until none is left; see `Engine.run`."""
-        executor = self._executor(job.folder)
+        executor = self._executor(job)
         if self._config.executor == "slurm":
             self._end_earlier_jobs(job.folder)
         stop = job.folder / STOP
@@ -204,30 +212,45 @@ class Slurm:
             self._end(work, job.folder)
             stop.unlink(missing_ok=True)
 
-    def _executor(self, folder: Path) -> Any:
+    def _executor(self, job: SweepJob) -> Any:
+        """Return what submits jobs, whose files stand in a folder that nobody could have filled before.
+
+        submitit unpickles what jobs leave there.
+        """
         safe = f"{shlex.quote(sys.executable)} -P"  # no module of the folder in which the user is hides another
+        own = f"{_LOGS}/{job.claim}"
         try:
+            make_inside(job.folder, own)
             executor = self._submitit.AutoExecutor(
-                folder / _LOGS, cluster=self._config.executor, slurm_python=safe, local_python=safe
+                job.folder / own, cluster=self._config.executor, slurm_python=safe, local_python=safe
             )
+        except NotAFile as error:
+            raise UserError(f"{job.folder / _LOGS}: {error.strerror}", _ANOTHER) from error
         except RuntimeError as error:
             raise UserError(f"engine.executor: {error}", "engine.executor=local tries it without a cluster.") from error
         executor.update_parameters(
-            name=f"quorum-{folder.name}",
+            name=f"quorum-{job.folder.name}",
             timeout_min=self._config.minutes,
             cpus_per_task=self._config.cpus,
-            **self._config.of_sbatch(),
+            **self._config.of_sbatch(job.claim),
         )
         return executor
 
     def _end_earlier_jobs(self, folder: Path) -> None:
         """Cancel the jobs of earlier commands that still wait, and wait a moment for those that find nothing to do.
 
+        A number in a file of the folder is believed when the job's comment is the claim that stands next to it: the
+        file may have been written by somebody else.
+
         Raises:
             UserError: some run.
         """
-        record = folder / _LOGS / _NUMBERS
-        numbers = record.read_text(encoding="ascii").split() if record.exists() else []
+        try:
+            record = (RunFiles(folder / _LOGS).read(_NUMBERS, MIB) or b"").decode("ascii", "replace")
+        except DamagedFile as damage:
+            raise UserError(damage.message, _ANOTHER) from damage
+        lines = (line.split() for line in record.splitlines())
+        numbers = self._cluster.carrying({line[0]: line[1] for line in lines if len(line) == 2})
         cancel(numbers, waiting_only=True)
         end = time.monotonic() + PATIENCE
         while running := self._cluster.running(numbers):
@@ -237,7 +260,7 @@ class Slurm:
                     f"Wait until they are done, or end them: scancel {' '.join(running)}",
                 )
             time.sleep(1)
-        record.unlink(missing_ok=True)
+        remove_inside(folder, f"{_LOGS}/{_NUMBERS}")
 
     def _hand_out(self, work: CellQueue, executor: Any, job: SweepJob, number: int) -> None:
         """Submit shards while there is room for jobs.
@@ -260,8 +283,9 @@ class Slurm:
                 return
             self._refused, self._taken = None, True
             self._jobs.append(_Submitted(handle, {cell.name: cell for cell in shard.cells}))
-            with (job.folder / _LOGS / _NUMBERS).open("a", encoding="ascii") as record:
-                record.write(f"{handle.job_id}\n")
+            record = open_inside(job.folder, f"{_LOGS}/{_NUMBERS}", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            with os.fdopen(record, "a", encoding="ascii") as file:
+                file.write(f"{handle.job_id} {job.claim}\n")
 
     def _give_back(self, work: CellQueue) -> None:
         """Leave a shard that no job has taken to a later command."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 _log = logging.getLogger(__name__)
@@ -78,6 +78,22 @@ class SlurmJobs:
             before = self._known.get(number)
             self._known[number] = answer.get(number) or (before if before and before.over else GONE)
         return {number: self._known[number] for number in wanted}
+
+    def carrying(self, claims: Mapping[str, str]) -> list[str]:
+        """Return those jobs whose comment begins with their claim; none when the cluster does not answer.
+
+        Args:
+            claims: what is said to be the claim of each job, by number.
+        """
+        if not claims:
+            return []
+        try:
+            lines = _run("squeue", "--noheader", "--me", "--states=all", "--format=%i|%k").splitlines()
+        except (OSError, subprocess.SubprocessError) as error:
+            _log.warning("squeue does not answer: %s", _told(error))
+            return []
+        comments = {number: comment for number, _, comment in (line.strip().partition("|") for line in lines)}
+        return [job for job, claim in claims.items() if comments.get(job, "").partition(" ")[0] == claim]
 
     def running(self, ids: Iterable[str]) -> list[str]:
         """Return the jobs that are at work, asking at once."""
