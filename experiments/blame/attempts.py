@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import sqrt
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import msgspec
 import orjson
@@ -17,7 +18,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.blame.decisions import Decisions
 from quorum.experiments.blame.ending import Ending, Success
 from quorum.experiments.blame.reruns import Correction
-from quorum.experiments.common.files import require_file
+from quorum.experiments.common.locks import open_lock, take_lock
 from quorum.experiments.common.run_files import DamagedFile, RunFiles
 
 JOURNAL = "blame.jsonl"
@@ -100,8 +101,8 @@ class Journal:
         self._known: dict[str, Ending] = {}
         self.decisions: Decisions | None = None
         """The decisions of the reference, if an earlier command has asked it."""
+        self._file = _open(folder)
         self._read(folder)
-        self._file = _open(folder / JOURNAL)
 
     def _read(self, folder: Path) -> None:
         try:
@@ -138,7 +139,7 @@ class Journal:
 
     def _write(self, line: bytes) -> None:
         self._file.write(line + b"\n")
-        self._file.flush()
+        os.fsync(self._file.fileno())
 
     @property
     def calls(self) -> int:
@@ -155,22 +156,27 @@ class Journal:
         self._file.close()
 
 
-def _open(file: Path) -> BinaryIO:
-    require_file(file, "Move it away.")
+def _open(folder: Path) -> IO[bytes]:
+    """Open the journal of a run for this command alone: another one would play, and pay, the same again.
+
+    Raises:
+        UserError: another command has it, it is no file, or nothing can be written to it.
+    """
     try:
-        opened = os.fdopen(
-            os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644), "r+b"
-        )
-        if opened.seek(0, os.SEEK_END):
-            opened.seek(-1, os.SEEK_END)
-            if opened.read(1) != b"\n":  # the last line was cut off
-                opened.write(b"\n")
+        file = open_lock(folder, JOURNAL)
+        if not take_lock(file, fcntl.LOCK_EX):
+            file.close()
+            raise UserError(f"{folder}: another quorum blame is at work on this run", "Wait for it, or stop it.")
+        if end := file.seek(0, os.SEEK_END):
+            file.seek(end - 1)
+            if file.read(1) != b"\n":  # the last line was cut off
+                file.write(b"\n")
     except OSError as error:
         raise UserError(
-            f"{file}: cannot be written: {error.strerror or error}",
+            f"{folder / JOURNAL}: cannot be written: {error.strerror or error}",
             "Copy the run to your own folder, and blame that.",
         ) from error
-    return opened
+    return file
 
 
 @dataclass(slots=True)

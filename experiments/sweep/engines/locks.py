@@ -8,7 +8,6 @@ leaves its claim in the folder, and a job plays while the claim is that of the c
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import platform
@@ -19,16 +18,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from maeil.inside import NotAFile, open_inside, remove_inside, write_inside
+from maeil.inside import remove_inside, write_inside
 from maeil.user_errors import UserError
+from quorum.experiments.common.locks import open_lock, take_lock
 from quorum.experiments.common.run_files import DamagedFile, RunFiles
 
 _COMMAND = ".lock"
 _WORKERS = ".workers"
 _CLAIM = ".claim"
 _LONGEST_CLAIM = 64
-_UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
-_BUSY = {errno.EWOULDBLOCK, errno.EACCES}
 PATIENCE = 10.0
 """Seconds that a command waits for the workers of a killed one to see that they are alone."""
 
@@ -40,8 +38,8 @@ def sweep_lock(folder: Path) -> Iterator[str]:
     Raises:
         UserError: another command holds it, or workers of an earlier one still write there.
     """
-    with _opened(folder, _COMMAND) as file:
-        if not _take(file, fcntl.LOCK_EX):
+    with open_lock(folder, _COMMAND) as file:
+        if not take_lock(file, fcntl.LOCK_EX):
             file.seek(0)
             raise UserError(
                 f"{folder}: another quorum sweep is at work in this folder ({file.read().decode()})",
@@ -69,8 +67,8 @@ def claim_of(folder: Path) -> str:
 
 def sign_in(folder: Path) -> IO[bytes]:
     """Show that a worker writes into the folder of a sweep, until the file that this returns is closed."""
-    file = _opened(folder, _WORKERS)
-    while not _take(file, fcntl.LOCK_SH):  # a command holds it for as long as it writes its claim
+    file = open_lock(folder, _WORKERS)
+    while not take_lock(file, fcntl.LOCK_SH):  # a command holds it for as long as it writes its claim
         time.sleep(0.05)
     return file
 
@@ -88,8 +86,8 @@ def wait_for_workers(folder: Path) -> None:
 @contextmanager
 def _no_worker(folder: Path) -> Iterator[None]:
     end = time.monotonic() + PATIENCE
-    with _opened(folder, _WORKERS) as file:
-        while not _take(file, fcntl.LOCK_EX):
+    with open_lock(folder, _WORKERS) as file:
+        while not take_lock(file, fcntl.LOCK_EX):
             if time.monotonic() > end:
                 raise UserError(
                     f"{folder}: workers of an earlier command still run cells of this sweep",
@@ -97,29 +95,3 @@ def _no_worker(folder: Path) -> Iterator[None]:
                 )
             time.sleep(0.05)
         yield
-
-
-def _opened(folder: Path, name: str) -> IO[bytes]:
-    """Open the file of a lock, which is made if need be.
-
-    Raises:
-        UserError: what has its name is no regular file.
-    """
-    try:
-        return os.fdopen(open_inside(folder, name, os.O_RDWR | os.O_CREAT | os.O_APPEND), "ab+", buffering=0)
-    except NotAFile as error:
-        hint = "If it is not yours, do not use this folder: start a separate sweep with --name NAME."
-        raise UserError(f"{folder / name}: {error.strerror}", hint) from error
-
-
-def _take(file: IO[bytes], kind: int) -> bool:
-    """Lock an open file; where the file system knows no locks, take that for a yes."""
-    try:
-        fcntl.flock(file, kind | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in _UNSUPPORTED:
-            return True
-        if error.errno not in _BUSY:
-            raise
-        return False
-    return True

@@ -149,6 +149,22 @@ def test_a_journal_of_another_question_is_not_taken_for_this_one(run: Path, tmp_
     assert other
 
 
+def test_two_commands_do_not_play_the_same_at_once(run: Path, tmp_path: Path) -> None:
+    folder = copied(run, tmp_path)
+    asked: list[Correction] = []
+
+    def ask_again(played: Correction) -> None:
+        asked.append(played)
+        if len(asked) == 1:
+            with pytest.raises(UserError, match="another quorum blame is at work on this run"):
+                blame(folder, Question(), asked.append)
+
+    blame(folder, Question(), ask_again)
+    assert len(asked) == len(set(asked))
+    blame(folder, Question(), asked.append)  # the journal is free again, and nothing is played twice
+    assert len(asked) == len(set(asked))
+
+
 def test_a_budget_ends_the_search_and_says_what_is_not_known(run: Path, tmp_path: Path) -> None:
     folder = copied(run, tmp_path)
     played: list[Correction] = []

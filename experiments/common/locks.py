@@ -1,0 +1,42 @@
+"""Locks of the operating system on open files: they are gone with the process that holds them, however it ends."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from pathlib import Path
+from typing import IO
+
+from maeil.inside import NotAFile, open_inside
+from maeil.user_errors import UserError
+
+_UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
+_BUSY = {errno.EWOULDBLOCK, errno.EACCES}
+
+
+def open_lock(folder: Path, name: str) -> IO[bytes]:
+    """Open the file of a lock, which is made if need be.
+
+    Raises:
+        UserError: what has its name is no regular file.
+        OSError: it cannot be opened.
+    """
+    try:
+        return os.fdopen(open_inside(folder, name, os.O_RDWR | os.O_CREAT | os.O_APPEND), "ab+", buffering=0)
+    except NotAFile as error:
+        hint = "The folder may come from somebody else: move that away, or use a folder of your own."
+        raise UserError(f"{folder / name}: {error.strerror}", hint) from error
+
+
+def take_lock(file: IO[bytes], kind: int) -> bool:
+    """Lock an open file; where the file system knows no locks, take that for a yes."""
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _UNSUPPORTED:
+            return True
+        if error.errno not in _BUSY:
+            raise
+        return False
+    return True
