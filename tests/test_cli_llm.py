@@ -367,6 +367,7 @@ def test_serve_simulated_prints_addresses_and_commands_that_work(quorum: Quorum,
         (["llm.poor=7"], "llm.poor: 7 is not allowed"),
         (["n=3"], "a server takes values of the simulated model"),
         (["--port", "1"], "--port 1: "),
+        (["--port", "99999"], "Invalid value for '--port'"),
     ],
 )
 def test_serve_simulated_tells_a_mistake(arguments: list[str], expected: str, quorum: Quorum) -> None:

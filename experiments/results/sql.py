@@ -54,8 +54,10 @@ def ask(results: Sequence[Results], question: str) -> Answer:
         question: one or more statements; the last one gives the answer.
 
     Raises:
-        UserError: DuckDB is not installed, or refuses the question.
+        UserError: the question is empty, DuckDB is not installed, or refuses it.
     """
+    if not question.strip():
+        raise UserError("--sql: the query is empty", "For all columns and rows: --sql 'from results'.")
     duckdb = load("duckdb", "analysis", "--sql")
     rows = [row for part in results for row in part.rows]
     remarks: tuple[str, ...] = ()

@@ -60,7 +60,9 @@ Strict = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
-Port = Annotated[int, value("--port", "PORT", "Serve on this port of this machine; 0 takes any free one.")]
+Port = Annotated[
+    int, value("--port", "PORT", "Serve on this port of this machine; 0 takes any free one.", min=0, max=65535)
+]
 BudgetUsd = Annotated[
     float | None,
     value("--budget-usd", "USD", "Stop when language models have cost this many US dollars.", unset="no limit"),

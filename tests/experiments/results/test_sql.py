@@ -82,6 +82,12 @@ def test_the_missing_package_names_its_install_line(sweep: Path, monkeypatch: py
         ask([read_results(sweep)], "select 1")
 
 
+@pytest.mark.parametrize("question", ["", " \n"])
+def test_an_empty_question_is_refused(question: str, sweep: Path) -> None:
+    with pytest.raises(UserError, match="--sql: the query is empty"):
+        ask([read_results(sweep)], question)
+
+
 def test_the_command_gives_tables_csv_and_json(sweep: Path, quorum: Quorum) -> None:
     question = "select n, count(*) as runs from results group by n order by n"
     assert "runs" in quorum("results", str(sweep), "--sql", question).stdout
