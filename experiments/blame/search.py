@@ -22,7 +22,7 @@ from quorum.experiments.blame.reruns import Correction, Reruns
 from quorum.experiments.blame.shares import Shares, find_shares
 from quorum.experiments.blame.verdict import Verdict
 from quorum.experiments.branch.parent import Parent
-from quorum.experiments.common.files import write_whole
+from quorum.experiments.common.files import write_all
 from quorum.experiments.common.version import __version__
 from quorum.experiments.results.run_folder import RunFolder
 
@@ -170,7 +170,7 @@ def blame(run: Path, question: Question, started: Callable[[Correction], None] =
     _check(parent, reference, question)
     with closing(Journal(parent.episode.folder, _asked(parent, reference))) as journal:
         found = _found(reference, question, ending, journal, started)
-    write_whole(parent.episode.folder / BLAME, orjson.dumps(found.plain(), option=orjson.OPT_INDENT_2) + b"\n")
+    write_all(parent.episode.folder, {BLAME: orjson.dumps(found.plain(), option=orjson.OPT_INDENT_2) + b"\n"})
     return found
 
 

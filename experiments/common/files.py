@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import logging
 import os
-import secrets
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from maeil.inside import NotAFile, sync_folder, write_inside
 from maeil.user_errors import UserError
 
 _KINDS = (
@@ -28,8 +27,6 @@ _log = logging.getLogger(__name__)
 
 _AT_ONCE = 8
 """Files that are brought to disk at once: file systems write down together what is asked for together."""
-_NO_FOLDERS = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
-"""Answers of file systems on which folders cannot be synced."""
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 """Answers of file systems on which there is no more room."""
 
@@ -47,20 +44,11 @@ def sync(paths: Iterable[Path]) -> None:
 
 
 def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        if not (path.is_dir() and error.errno in _NO_FOLDERS):
-            raise
-    finally:
-        os.close(handle)
-
-
-def digest(file: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
-    with file.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
+    if path.is_dir():
+        sync_folder(path)
+        return
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 def make_folder(folder: Path) -> None:
@@ -92,51 +80,31 @@ def folder_for(folder: Path) -> Iterator[None]:
         raise
 
 
-def write_whole(target: Path, data: bytes, hint: str = "") -> None:
-    """Write a file, or replace it, in one step: a reader meets the old one or the new one.
+def write_all(folder: Path, files: Mapping[str, bytes], hint: str = "") -> None:
+    """Write or replace files that belong together: a reader meets the old ones or the new ones.
+
+    None gets its name before all of them are on disk.
 
     Args:
-        target: the file.
-        data: all of it.
-        hint: what to do when it cannot be written.
-
-    Raises:
-        UserError: it cannot be written there, or what stands there is no file; nothing is left on disk.
-    """
-    write_all({target: data}, hint)
-
-
-def write_all(files: Mapping[Path, bytes], hint: str = "") -> None:
-    """Write or replace files that belong together: none gets its name before all of them are on disk.
-
-    Args:
-        files: the files, and all of each.
+        folder: that the user named, or that was made by us.
+        files: all of each by its name in the folder, with `/` between folders that are there.
         hint: what to do when they cannot be written.
 
     Raises:
         UserError: one cannot be written there, or what stands there is no file; none is replaced, and nothing is left.
     """
-    for target in files:
-        require_file(target, hint)
-    passing = {target: target.with_name(f".{target.name}.{secrets.token_hex(4)}") for target in files}
-    target = next(iter(files))
+    for name in files:
+        require_file(folder / name, hint)
     try:
-        for target, data in files.items():
-            with passing[target].open("xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-        for target in files:
-            passing[target].replace(target)
-        for folder in {target.parent for target in files}:
-            _sync(folder)
+        write_inside(folder, files)
+    except NotAFile:
+        raise
     except OSError as error:
-        for left in passing.values():
-            with suppress(OSError):  # where nothing can be written, nothing can be removed
-                left.unlink(missing_ok=True)
-        raise UserError(f"{target}: cannot be written: {error.strerror or error}", _way_out(error, hint)) from error
-    for target in files:
-        _log.info("wrote %s", target)
+        raise UserError(
+            f"{error.filename}: cannot be written: {error.strerror or error}", _way_out(error, hint)
+        ) from error
+    for name in files:
+        _log.info("wrote %s", folder / name)
 
 
 def _way_out(error: OSError, hint: str) -> str:

@@ -8,8 +8,7 @@ import os
 from pathlib import Path
 from typing import IO
 
-from maeil.inside import NotAFile, open_inside
-from maeil.user_errors import UserError
+from maeil.inside import open_inside
 
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 _BUSY = {errno.EWOULDBLOCK, errno.EACCES}
@@ -19,14 +18,10 @@ def open_lock(folder: Path, name: str) -> IO[bytes]:
     """Open the file of a lock, which is made if need be.
 
     Raises:
-        UserError: what has its name is no regular file.
+        NotAFile: what has its name is no regular file.
         OSError: it cannot be opened.
     """
-    try:
-        return os.fdopen(open_inside(folder, name, os.O_RDWR | os.O_CREAT | os.O_APPEND), "ab+", buffering=0)
-    except NotAFile as error:
-        hint = "The folder may come from somebody else: move that away, or use a folder of your own."
-        raise UserError(f"{folder / name}: {error.strerror}", hint) from error
+    return os.fdopen(open_inside(folder, name, os.O_RDWR | os.O_CREAT | os.O_APPEND), "ab+", buffering=0)
 
 
 def take_lock(file: IO[bytes], kind: int) -> bool:

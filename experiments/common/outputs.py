@@ -31,11 +31,13 @@ class Output:
         target: where.
         option: that names it, for messages.
         force: whether another file that stands there is replaced.
+        within: folder that the user named, if the target stands deeper in it, in folders that we make; None: its own.
     """
 
     target: Path
     option: str
     force: bool = False
+    within: Path | None = None
 
     def check(self) -> None:
         """Refuse a place that cannot be written to, before what is written there is made.
@@ -43,7 +45,7 @@ class Output:
         Raises:
             UserError: it is no place for a file, holds a file of a run, or another one without `force`.
         """
-        name, folder = f"{self.option} {self.target}", self.target.parent
+        name, folder = f"{self.option} {self.target}", self.within or self.target.parent
         hint = "Give another file."
         if not folder.is_dir():
             raise UserError(f"{name}: there is no folder {folder}", "Make it first, or give another one.")
@@ -52,7 +54,7 @@ class Output:
         require_file(self.target, hint, name)
         if not os.path.lexists(self.target):
             return
-        if self.target.name in RUN_FILES and any((folder / other).exists() for other in RUN_FILES):
+        if self.target.name in RUN_FILES and any((self.target.parent / other).exists() for other in RUN_FILES):
             raise UserError(f"{name}: this is a file of a run, which is not overwritten", hint)
         if not self.force:
             raise UserError(f"{name}: there is such a file already", "--force replaces it; or give another one.")
@@ -67,15 +69,17 @@ class Output:
 
 
 def write_outputs(files: Mapping[Output, bytes]) -> None:
-    """Write files that belong together: all of them or none.
+    """Write files of one folder that belong together: all of them or none.
 
     Raises:
-        UserError: as `Output.check`, or one cannot be written.
+        UserError: as `Output.check`, or one cannot be written, or a link stands in its way inside the folder.
     """
     for output in files:
         output.check()
     options = " and ".join(dict.fromkeys(output.option for output in files))
-    write_all({output.target: data for output, data in files.items()}, f"Give another place: {options}.")
+    (folder,) = {output.within or output.target.parent for output in files}
+    names = {output.target.relative_to(folder).as_posix(): data for output, data in files.items()}
+    write_all(folder, names, f"Give another place: {options}.")
 
 
 def clock_time(seconds: float) -> str:

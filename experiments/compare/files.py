@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from maeil.inside import make_inside
 from maeil.metrics import METRICS
 from maeil.user_errors import UserError
 from quorum.experiments.common.files import folder_for
@@ -135,22 +136,21 @@ def _number(number: float) -> float | None:
 
 FORMS = ("png", "svg", "pdf")
 """Forms of a figure."""
-_HINT = "Give another folder: --out DIR."
 
 
-def default_folder(comparison: Comparison) -> Path:
-    """Return the folder of a comparison inside its first sweep, named after what is compared."""
+def _usual_name(comparison: Comparison) -> str:
+    """Name the folder of a comparison inside its first sweep after what is compared."""
     name = "-".join(comparison.by) + (f"-across-{comparison.across}" if comparison.across is not None else "")
-    return comparison.folders[0] / "comparison" / re.sub("[^A-Za-z0-9._-]+", "-", name)
+    return f"comparison/{re.sub('[^A-Za-z0-9._-]+', '-', name)}"
 
 
 def write_files(
     comparison: Comparison,
     tables: Sequence[Table],
     notes: Sequence[str],
-    folder: Path,
+    out: Path | None,
     *,
-    force: bool,
+    force: bool = False,
     columns: int = 1,
 ) -> list[Path]:
     """Write tables and figures, all of them or none, and return the files.
@@ -159,8 +159,8 @@ def write_files(
         comparison: what they show.
         tables: of it.
         notes: on it.
-        folder: where; made if need be.
-        force: whether files that stand there already are replaced.
+        out: where; made if need be. None: in the first sweep, where those of an earlier comparison are replaced.
+        force: whether files that stand in `out` already are replaced.
         columns: of the LaTeX document that the tables and figures are for, 1 or 2.
 
     Raises:
@@ -184,9 +184,15 @@ def write_files(
             files |= {f"{drawing.name}.{form}": style.rendered(drawing.figure, form) for form in FORMS}
             included[f"{drawing.name}.pdf"] = (drawing.description, drawing.figure.get_figwidth() > style.COLUMN)
     files["figures.tex"] = formats.figures_as_latex(included, notes, columns).encode()
+    within = comparison.folders[0] if out is None else out
+    folder = within / _usual_name(comparison) if out is None else out
     try:
-        with folder_for(folder):
-            write_outputs({Output(folder / name, "--out", force): data for name, data in files.items()})
+        with folder_for(within):
+            if out is None:
+                make_inside(within, _usual_name(comparison))
+            own = {Output(folder / name, "--out", force or out is None, within): data for name, data in files.items()}
+            write_outputs(own)
     except OSError as error:
-        raise UserError(f"{folder}: cannot be made: {error.strerror or error}", _HINT) from error
+        hint = "Give another folder: --out DIR."
+        raise UserError(f"{folder}: cannot be made: {error.strerror or error}", hint) from error
     return [folder / name for name in files]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from maeil.inside import make_inside, open_inside, write_inside
 from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.recording import Folding
 from quorum.agents.llm.records import WALL
@@ -49,7 +50,8 @@ class CallBooks:
             return
         if self._file is None:
             # Only its user may read it: prompts and answers are nobody else's.
-            self._file = os.fdopen(os.open(self._folder / CALLS, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+            handle = open_inside(self._folder, CALLS, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            self._file = os.fdopen(handle, "wb")
         self._file.write(self._folding.line(record))
         self._file.flush()
 
@@ -68,12 +70,8 @@ class CallBooks:
         """
         if self._folder is None or picture.hash in self._kept:
             return
-        (self._folder / PICTURES).mkdir(mode=0o700, exist_ok=True)  # prompts are nobody else's
-        target = self._folder / picture_file(picture.hash)
-        passing = target.with_suffix(".part")
-        with os.fdopen(os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(picture.png)
-        passing.replace(target)
+        make_inside(self._folder, PICTURES, 0o700)  # prompts are nobody else's
+        write_inside(self._folder, {picture_file(picture.hash): picture.png}, 0o600, synced=False)
         self._kept.add(picture.hash)
 
     def close(self) -> None:

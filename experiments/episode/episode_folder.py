@@ -11,12 +11,12 @@ import fcntl
 import logging
 import os
 import secrets
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
+from maeil.inside import move_inside, remove_inside
 from maeil.user_errors import UserError
 from quorum.experiments.common.files import make_folder, sync
 
@@ -79,12 +79,12 @@ class EpisodeFolder:
         for number in count(1):
             target = self.path.with_name(self._name if number == 1 else f"{self._name}.{number}")
             try:
-                os.rename(self.path, target)
+                move_inside(self.path.parent, self.path.name, target.name)
             except OSError as error:
                 if error.errno not in _TAKEN:
                     raise
                 if self._once:
-                    shutil.rmtree(self.path, ignore_errors=True)
+                    self._remove()
                     self.path = target
                     break
             else:
@@ -115,12 +115,16 @@ class EpisodeFolder:
 
     def discard(self) -> None:
         """Remove the folder, and those above it that were made for it and are still empty."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        self._remove()
         for folder in self._made:
             try:
                 folder.rmdir()
             except OSError:
                 break
+
+    def _remove(self) -> None:
+        with suppress(OSError):
+            remove_inside(self.path.parent, self.path.name)
 
 
 def is_under_way(folder: Path) -> bool:

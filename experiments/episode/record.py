@@ -12,14 +12,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from maeil.digests import digest_file
+from maeil.inside import write_inside
 from maeil.trace import Trace
 from maeil.trace.events import PlanChange, ThoughtEnd
 from maeil.user_errors import mask_passwords
 from quorum.experiments.common.event_loop import to_its_end
 from quorum.experiments.common.extension_errors import extension_place
-from quorum.experiments.common.files import digest
 from quorum.experiments.common.memory_file import MEMORY, MEMORY_BEFORE, Memory
 from quorum.experiments.common.provenance import provenance
+from quorum.experiments.common.run_files import META
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.episode_folder import EpisodeFolder
 
@@ -86,8 +88,8 @@ class EpisodeRecord:
         memory: Memory | None = None,
         parent: Path | None = None,
     ) -> None:
-        self._file = folder / "meta.json"
-        (folder / "config.yaml").write_text(cell.as_yaml(), encoding="utf-8")
+        self._folder = folder
+        put(folder, "config.yaml", cell.as_yaml().encode())
         self._meta: dict[str, Any] = {
             "name": cell.name,
             "hash": cell.hash,
@@ -108,12 +110,12 @@ class EpisodeRecord:
         if cell.configuration.remembers:
             self._meta["memory"] = {"before": memory.digest if memory is not None else None, "after": None}
         if memory is not None:
-            (folder / MEMORY_BEFORE).write_bytes(memory.data())
-        write_json(self._file, self._meta)
+            put(folder, MEMORY_BEFORE, memory.data())
+        put_json(folder, META, self._meta)
 
     def remember(self, memory: Memory) -> None:
         """Keep what the team takes along to the next episode."""
-        (self._file.parent / MEMORY).write_bytes(memory.data())
+        put(self._folder, MEMORY, memory.data())
         self._meta["memory"]["after"] = memory.digest
 
     async def finish(
@@ -154,10 +156,9 @@ class EpisodeRecord:
             whole: whether no file changes any more, so that a digest of each is left; an episode that the user stopped
                 leaves none.
         """
-        folder = self._file.parent
         if whole:
-            files = sorted(file for file in folder.rglob("*") if file != self._file and not file.is_dir())
-            self._meta["files"] = {file.relative_to(folder).as_posix(): digest(file) for file in files}
+            files = {path.relative_to(self._folder).as_posix(): digest_file(path) for path in self._folder.rglob("*")}
+            self._meta["files"] = {name: found for name, found in sorted(files.items()) if found and name != META}
         self._meta.update(end=_now(), outcome=outcome, reason=reason)
         if answering_models is not None:
             self._meta.update(answering_models.plain())
@@ -169,16 +170,21 @@ class EpisodeRecord:
             }
             if (place := extension_place(error)) is not None:
                 self._meta["error"]["place"] = str(place)
-        write_json(self._file, self._meta)
+        put_json(self._folder, META, self._meta)
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def write_json(file: Path, data: Mapping[str, Any]) -> None:
-    """Write a file of JSON for people to read."""
-    file.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+def put(folder: Path, name: str, data: bytes) -> None:
+    """Write a file of an episode under way, whole or not at all; all are brought to disk together at the end."""
+    write_inside(folder, {name: data}, synced=False)
+
+
+def put_json(folder: Path, name: str, data: Mapping[str, Any]) -> None:
+    """Write a file of JSON for people to read, as `put`."""
+    put(folder, name, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
 
 
 def never_valid(trace: Trace) -> str:

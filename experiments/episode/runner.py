@@ -31,7 +31,14 @@ from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
 from quorum.experiments.episode.model_pool import ModelPool, model_hint
 from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.parts import build, play
-from quorum.experiments.episode.record import AnsweringModels, EpisodeRecord, answering_models, never_valid, write_json
+from quorum.experiments.episode.record import (
+    AnsweringModels,
+    EpisodeRecord,
+    answering_models,
+    never_valid,
+    put,
+    put_json,
+)
 from quorum.experiments.episode.rehearsal import announce_compilation, rehearse
 from quorum.experiments.episode.team_memory import MemoryStore, remembered
 
@@ -208,7 +215,7 @@ async def run_in_pool(
             if is_storage(error):
                 raise
             text = mask_passwords("".join(traceback.format_exception(error)))
-            (folder.path / _TRACEBACK).write_text(text, encoding="utf-8")
+            put(folder.path, _TRACEBACK, text.encode())
             kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
             if (mistake := as_extension_error(error)) is not None:
                 where = f"The episode has failed; {kept / _TRACEBACK} has the traceback."
@@ -237,7 +244,7 @@ def _score(folder: Path) -> tuple[Mapping[str, Value], AnsweringModels, str]:
     """Write the metrics of an episode; return them, who answered in it, and why no plan was valid if none was."""
     trace = read_trace(folder)
     metrics = compute_metrics(trace)
-    write_json(folder / "metrics.json", metrics)
+    put_json(folder, "metrics.json", metrics)
     return metrics, answering_models(trace), never_valid(trace)
 
 

@@ -10,7 +10,7 @@ from maeil import Mind, Remembers
 from maeil.contracts import check_json, described
 from maeil.errors import ContractError
 from maeil.user_errors import UserError
-from quorum.experiments.common.files import make_folder, require_file, write_whole
+from quorum.experiments.common.files import make_folder, require_file, write_all
 from quorum.experiments.common.memory_file import LARGEST, MEMORY, Memory, read_memory
 from quorum.experiments.common.run_files import META, MIB
 from quorum.experiments.configuration.inputs import InputsChanged
@@ -118,4 +118,4 @@ class MemoryStore:
                 f"memory.store: {self.file} was replaced while the episode ran; it is left as it is",
                 "Runs that share a store are played one after the other.",
             )
-        write_whole(self.file, memory.data(), _HINT)
+        write_all(self.file.parent, {MEMORY: memory.data()}, _HINT)

@@ -111,12 +111,11 @@ def write_metrics(done: Recomputed) -> Path:
         UserError: they cannot be written there.
     """
     folder = done.run if done.run.is_dir() else done.run.parent
-    target = folder / METRICS
     metrics = {**done.metrics, **{name: value for name, value in _found(folder) if name not in done.metrics}}
     data = (json.dumps(metrics, indent=2, ensure_ascii=False) + "\n").encode()
     meta = _with_digest(RunFiles(folder), hashlib.sha256(data).hexdigest())
-    write_all({target: data} if meta is None else {target: data, folder / META: meta})
-    return target
+    write_all(folder, {METRICS: data} if meta is None else {METRICS: data, META: meta})
+    return folder / METRICS
 
 
 def _found(folder: Path) -> Iterator[tuple[str, Value]]:

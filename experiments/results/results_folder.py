@@ -12,7 +12,7 @@ from pathlib import Path
 
 from maeil.metrics import metrics_by_group, reproducible
 from maeil.user_errors import UserError
-from quorum.experiments.common.files import write_whole
+from quorum.experiments.common.files import write_all
 from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.rows import OWN, POOLED, Damaged, Results, Row
@@ -92,9 +92,9 @@ def write_csv(folder: Path) -> Path:
     Raises:
         UserError: the folder holds no runs, or the file cannot be written there.
     """
-    target = folder / "results.csv"
-    write_whole(target, as_csv(read_results(folder)).encode(), f"To print it instead: quorum results {folder} --csv")
-    return target
+    data = as_csv(read_results(folder)).encode()
+    write_all(folder, {"results.csv": data}, f"To print it instead: quorum results {folder} --csv")
+    return folder / "results.csv"
 
 
 def as_csv(results: Results) -> str:

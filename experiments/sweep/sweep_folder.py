@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import orjson
 
+from maeil.inside import list_inside, make_inside, move_inside, remove_inside, write_inside
 from maeil.user_errors import UserError
 from quorum.agents.llm.spending import Spent
-from quorum.experiments.common.files import make_folder, write_whole
+from quorum.experiments.common.files import make_folder, write_all
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL, Unwritable
@@ -30,7 +30,7 @@ from quorum.experiments.results.sweep_file import PLAN, SCHEMA, DamagedPlan, Swe
 from quorum.experiments.sweep.plan import SweepPlan
 
 RETRIED = ".retried"
-_HALF_WRITTEN = (PARTIAL, f".{PLAN}.", ".results.csv.")
+_HALF_WRITTEN = (f".{PARTIAL}probe.", f".{PLAN}.", ".results.csv.")
 """Beginnings of the passing names of files."""
 _READ_AT_ONCE = 8
 """Cells that are read at once: they are read and digested in parallel."""
@@ -56,9 +56,8 @@ class SweepFolder:
         """
         try:
             make_folder(self.path)
-            probe = self.path / f"{PARTIAL}probe"
-            probe.write_bytes(b"")
-            probe.unlink()
+            write_inside(self.path, {f"{PARTIAL}probe": b""})
+            remove_inside(self.path, f"{PARTIAL}probe")
         except OSError as error:
             raise Unwritable(
                 f"{self.path}: results cannot be written there: {error.strerror or error}",
@@ -89,10 +88,10 @@ class SweepFolder:
     def clear(self) -> None:
         """Remove what killed commands and workers left half-written. Only while no worker is at work."""
         for entry in list(os.scandir(self.path)):
-            if entry.is_dir() and PARTIAL in entry.name:
+            if PARTIAL in entry.name and (entry.is_symlink() or entry.is_dir()):
                 clear_partial(Path(entry.path))
             elif entry.name.startswith(_HALF_WRITTEN):
-                os.unlink(entry.path)
+                remove_inside(self.path, entry.name)
 
     def retire(self, cell: PlannedCell) -> None:
         """Put aside the folder, if there is one, of a cell that is to be run again: it failed, or is damaged."""
@@ -102,8 +101,9 @@ class SweepFolder:
 
     def retired(self) -> Iterator[Spent]:
         """Return what the attempts spent that were put aside."""
-        for folder in sorted((self.path / RETRIED).glob("*/*")):
-            yield read_spent(folder)
+        for name in list_inside(self.path, RETRIED):
+            for number in list_inside(self.path, f"{RETRIED}/{name}"):
+                yield read_spent(self.path / RETRIED / name / number)
 
     def write_manifest(self, plan: SweepPlan, arguments: Sequence[str] = (), command: str = "") -> None:
         """Write `sweep.json`: this plan, and behind it what earlier commands planned here and is done.
@@ -142,7 +142,7 @@ class SweepFolder:
                 *(cell.model_dump() for cell in earlier),
             ],
         }
-        write_whole(self.path / PLAN, orjson.dumps(data, option=orjson.OPT_INDENT_2) + b"\n")
+        write_all(self.path, {PLAN: orjson.dumps(data, option=orjson.OPT_INDENT_2) + b"\n"})
 
     def _parents(self, plan: SweepPlan, before: Sweep | None) -> list[dict[str, str]]:
         """Return what the cells branch off, seen from this folder: of this plan, and behind it that of earlier ones."""
@@ -171,17 +171,16 @@ def clear_partial(folder: Path) -> Spent:
     Returns:
         What was spent on it.
     """
-    spent = read_spent(folder)
+    spent = read_spent(folder) if not folder.is_symlink() else Spent()
     if spent.answers:
         _put_aside(folder, folder.name.partition(PARTIAL)[0])
     else:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_inside(folder.parent, folder.name)
     return spent
 
 
 def _put_aside(folder: Path, name: str) -> None:
     """Move the folder of an attempt at a cell to the others that are kept of it."""
-    aside = folder.parent / RETRIED / name
-    aside.mkdir(parents=True, exist_ok=True)
-    number = sum(1 for _ in aside.iterdir()) + 1
-    folder.rename(aside / str(number))
+    aside = f"{RETRIED}/{name}"
+    make_inside(folder.parent, aside)
+    move_inside(folder.parent, folder.name, f"{aside}/{len(list_inside(folder.parent, aside)) + 1}")

@@ -53,7 +53,7 @@ def compare(
     from quorum.experiments.compare import Question
     from quorum.experiments.compare import compare as answer
     from quorum.experiments.compare.files import as_json as json_of
-    from quorum.experiments.compare.files import default_folder, write_files
+    from quorum.experiments.compare.files import write_files
     from quorum.experiments.compare.formats import print_tables
     from quorum.experiments.compare.notes import notes
     from quorum.experiments.compare.tables import tables
@@ -62,9 +62,8 @@ def compare(
     question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves, radar)
     comparison = answer([read_results(folder) for folder in sweep], question)
     shown, remarks = tables(comparison), notes(comparison)
-    folder = out or default_folder(comparison)
     # files first: a reader may close the pipe after the first line
-    files = write_files(comparison, shown, remarks, folder, force=force or out is None, columns=columns)
+    files = write_files(comparison, shown, remarks, out, force=force, columns=columns)
     if as_json:
         echo_json(json_of(comparison, remarks))
     elif not quiet:

@@ -62,23 +62,24 @@ def report(
     output = Output(out or sweep / "report.html", "--out", force or out is None)
     output.check()
     comparison = answer([found], question)
-    pages = _episode_pages(found, output.target.parent / "episodes") if episodes else {}
+    pages = _episode_pages(found, output.target.parent) if episodes else {}
     write_report(found, comparison, output, shlex.join(["quorum", *sys.argv[1:]]), pages)
     if not quiet:
         echo(f"report: {output.target}")
 
 
 def _episode_pages(results: Results, folder: Path) -> dict[str, Path]:
-    """Write the page of each run into a folder; return the files by the names of the runs."""
-    from quorum.experiments.common.files import folder_for
+    """Write the page of each run into `episodes/` in a folder; return the files by the names of the runs."""
+    from maeil.inside import make_inside
     from quorum.experiments.common.outputs import Output
     from quorum.experiments.viewer.command import export
 
     try:
-        with folder_for(folder):
-            return {
-                row.name: export([row.folder], Output(folder / f"{row.name}.html", "--episodes", force=True))
-                for row in results.rows
-            }
+        make_inside(folder, "episodes")
     except OSError as error:
-        raise UserError(f"--episodes: {folder} cannot be made: {error.strerror or error}") from error
+        raise UserError(f"--episodes: {folder / 'episodes'} cannot be made: {error.strerror or error}") from error
+    pages = {}
+    for row in results.rows:
+        page = Output(folder / "episodes" / f"{row.name}.html", "--episodes", force=True, within=folder)
+        pages[row.name] = export([row.folder], page)
+    return pages

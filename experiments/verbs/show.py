@@ -84,9 +84,9 @@ def show_prompt(
     else:
         prompt = find_prompt(wanted, config_dir)
     if picture is not None:
-        from quorum.experiments.common.files import write_whole
+        from quorum.experiments.common.files import write_all
 
-        write_whole(picture, prompt.picture(), "Give another file: --picture FILE.")
+        write_all(picture.parent, {picture.name: prompt.picture()}, "Give another file: --picture FILE.")
     if prompt.remark:
         echo(f"notice: {prompt.remark}", err=True)
     if as_json:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from maeil.inside import NotAFile, open_inside, remove_inside, write_inside
+from maeil.inside import NotAFile, list_inside, make_inside, move_inside, open_inside, remove_inside, write_inside
 
 APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND
 
@@ -60,8 +60,11 @@ def test_what_is_no_file_is_not_opened_and_is_not_waited_for(
 
 ACTS: dict[str, Callable[[Path, str], object]] = {
     "open": lambda folder, name: open_inside(folder, name, APPEND),
-    "write": lambda folder, name: write_inside(folder, name, b"x"),
+    "write": lambda folder, name: write_inside(folder, {name: b"x"}),
     "remove": remove_inside,
+    "make": lambda folder, name: make_inside(folder, f"{name}/new"),
+    "move away": lambda folder, name: move_inside(folder, name, "mine"),
+    "move there": lambda folder, name: move_inside(folder, "own", name),
 }
 
 
@@ -69,6 +72,7 @@ ACTS: dict[str, Callable[[Path, str], object]] = {
 def test_a_folder_that_is_a_link_is_not_entered(act: Callable[[Path, str], object], folder: Path) -> None:
     (folder.parent / "outside" / "file").write_text("keep me")
     (folder / "below").symlink_to("../outside")
+    (folder / "own").mkdir()
     with pytest.raises(NotAFile, match="it is a link, which is not followed"):
         act(folder, "below/file")
     assert [path.name for path in (folder.parent / "outside").iterdir()] == ["file"]
@@ -83,7 +87,7 @@ def test_a_name_that_leads_out_of_the_folder_is_refused(name: str, folder: Path)
 
 def test_writing_replaces_a_link_and_not_its_target(folder: Path) -> None:
     (folder / "name").symlink_to("../secret")
-    write_inside(folder, "name", b"mine")
+    write_inside(folder, {"name": b"mine"})
     assert not (folder / "name").is_symlink()
     assert (folder / "name").read_bytes() == b"mine"
     assert (folder.parent / "secret").read_text() == "keep me"
@@ -101,7 +105,7 @@ def test_removing_takes_the_name_of_a_link_and_not_its_target(folder: Path) -> N
 def test_what_cannot_be_written_leaves_the_file_that_was_there(folder: Path) -> None:
     (folder / "name").mkdir()
     with pytest.raises(IsADirectoryError):
-        write_inside(folder, "name", b"mine")
+        write_inside(folder, {"name": b"mine"})
     assert [path.name for path in folder.iterdir()] == ["name"]
 
 
@@ -113,7 +117,34 @@ def test_files_are_appended_to_and_read_below_a_folder_that_a_link_reaches(folde
             file.write(text)
     with os.fdopen(open_inside(folder, "below/file", os.O_RDONLY), "rb") as file:
         assert file.read() == b"one two"
-    assert (folder / "below" / "file").stat().st_mode & 0o777 == 0o644 & ~_umask()
+    assert (folder / "below" / "file").stat().st_mode & 0o777 == 0o666 & ~_umask()
+
+
+def test_files_that_are_written_together_are_replaced_together_or_not_at_all(folder: Path) -> None:
+    (folder / "below").symlink_to("../outside")
+    (folder / "first").write_text("before")
+    with pytest.raises(NotAFile) as raised:
+        write_inside(folder, {"first": b"mine", "below/second": b"mine"})
+    assert raised.value.filename == str(folder / "below/second")
+    assert (folder / "first").read_text() == "before"
+    assert {path.name for path in folder.iterdir()} == {"below", "first"}
+
+
+def test_a_link_in_a_folder_that_is_removed_loses_its_name_alone(folder: Path) -> None:
+    (folder / "below").mkdir()
+    (folder / "below" / "away").symlink_to("../../outside")
+    (folder.parent / "outside" / "file").write_text("keep me")
+    remove_inside(folder, "below")
+    assert list(folder.iterdir()) == []
+    assert (folder.parent / "outside" / "file").read_text() == "keep me"
+
+
+def test_a_folder_is_listed_unless_a_link_stands_for_it(folder: Path) -> None:
+    make_inside(folder, "one/two")
+    make_inside(folder, "one/three")
+    (folder / "away").symlink_to("one")
+    found = [list_inside(folder, name) for name in ("one", "one/two", "away", "away/two", "no")]
+    assert found == [["three", "two"], [], [], [], []]
 
 
 def _umask() -> int:

@@ -25,7 +25,7 @@ from typing import Any
 
 import orjson
 
-from maeil.inside import NotAFile, open_inside
+from maeil.inside import open_inside, sync_folder
 from maeil.user_errors import UserError
 
 
@@ -257,26 +257,19 @@ def _open(path: Path) -> int:
     """Open the file to add to it: what a killed process left of a line is cut off first.
 
     Raises:
-        UserError: it is no regular file.
+        NotAFile: it is no regular file.
     """
     made = not path.exists()
     file = _inside(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     if made:
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(path.parent)
     else:
         os.ftruncate(file, _whole(file))
     return file
 
 
 def _inside(path: Path, flags: int) -> int:
-    try:
-        return open_inside(path.parent, path.name, flags, 0o600)  # answers are nobody else's
-    except NotAFile as error:
-        raise UserError(f"{path}: {error.strerror}", "Move it away to go on without it.") from error
+    return open_inside(path.parent, path.name, flags, 0o600)  # answers are nobody else's
 
 
 def _whole(file: int) -> int:

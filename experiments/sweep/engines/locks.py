@@ -50,7 +50,7 @@ def sweep_lock(folder: Path) -> Iterator[str]:
             file.write(f"process {os.getpid()} on {platform.node()}".encode())
         claim = uuid.uuid4().hex
         with _no_worker(folder), suppress(OSError):
-            write_inside(folder, _CLAIM, claim.encode())
+            write_inside(folder, {_CLAIM: claim.encode()})
         try:
             yield claim
         finally:

@@ -22,7 +22,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from maeil.component import Component, ComponentConfig
-from maeil.inside import NotAFile, make_inside, open_inside, remove_inside
+from maeil.inside import make_inside, open_inside, remove_inside, write_inside
 from maeil.together import together
 from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
@@ -193,15 +193,14 @@ class Slurm:
         executor = self._executor(job)
         if self._config.executor == "slurm":
             self._end_earlier_jobs(job.folder)
-        stop = job.folder / STOP
-        stop.unlink(missing_ok=True)
+        remove_inside(job.folder, STOP)
         number = max(1, min(self._config.jobs, -(-work.waiting // self._config.cells)))
         try:
             while not work.dropping:
                 if work.stopping:
                     self._give_back(work)
-                    if not stop.exists():
-                        stop.touch()
+                    if not (job.folder / STOP).exists():
+                        write_inside(job.folder, {STOP: b""})
                         self._cancel(waiting_only=True)
                 self._hand_out(work, executor, job, number)
                 if not self._jobs and self._refused is None:
@@ -210,7 +209,7 @@ class Slurm:
                 self._check(work, job.folder)
         finally:
             self._end(work, job.folder)
-            stop.unlink(missing_ok=True)
+            remove_inside(job.folder, STOP)
 
     def _executor(self, job: SweepJob) -> Any:
         """Return what submits jobs, whose files stand in a folder that nobody could have filled before.
@@ -224,8 +223,6 @@ class Slurm:
             executor = self._submitit.AutoExecutor(
                 job.folder / own, cluster=self._config.executor, slurm_python=safe, local_python=safe
             )
-        except NotAFile as error:
-            raise UserError(f"{job.folder / _LOGS}: {error.strerror}", _ANOTHER) from error
         except RuntimeError as error:
             raise UserError(f"engine.executor: {error}", "engine.executor=local tries it without a cluster.") from error
         executor.update_parameters(
@@ -361,8 +358,8 @@ def _cause(error: Exception) -> str:
 def _last_line(file: Path) -> str:
     """Return the last line of a log; empty where there is none."""
     try:
-        return last_line(file.read_text(encoding="utf-8", errors="replace"))
-    except OSError:
+        return last_line(RunFiles(file.parent).verify(file.name).decode("utf-8", "replace"))
+    except DamagedFile:
         return ""
 
 

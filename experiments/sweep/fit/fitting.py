@@ -17,7 +17,7 @@ from rich.table import Table
 from maeil.metrics import METRICS
 from maeil.seeds import Seeds
 from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.common.files import write_whole
+from quorum.experiments.common.files import write_all
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.results.results_folder import read_results
 from quorum.experiments.results.rows import Row
@@ -143,7 +143,7 @@ class Fitted:
         Raises:
             UserError: it cannot be written.
         """
-        write_whole(file, self.as_yaml().encode())
+        write_all(file.parent, {file.name: self.as_yaml().encode()})
 
 
 class Unfinished(Exception):

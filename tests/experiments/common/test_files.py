@@ -6,11 +6,12 @@ import errno
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from maeil.user_errors import UserError
-from quorum.experiments.common.files import make_folder, sync, write_whole
+from quorum.experiments.common.files import make_folder, sync, write_all
 
 
 class Disk:
@@ -24,12 +25,12 @@ class Disk:
             real_sync(handle)
             self.log.append(("sync", os.fstat(handle).st_ino))
 
-        def rename(source: str, target: str, **rest: object) -> None:
-            real_rename(source, target)
+        def rename(source: str, target: str, **folders: Any) -> None:
+            real_rename(source, target, **folders)
             self.log.append(("rename", Path(target).name))
 
-        def replace(source: str, target: str, **rest: object) -> None:
-            real_replace(source, target)
+        def replace(source: str, target: str, **folders: Any) -> None:
+            real_replace(source, target, **folders)
             self.log.append(("rename", Path(target).name))
 
         patch.setattr(os, "fsync", fsync)
@@ -51,7 +52,7 @@ def inode(path: Path) -> int:
 
 
 def test_a_file_is_on_disk_before_it_has_its_name_and_the_name_when_it_is_written(tmp_path: Path, disk: Disk) -> None:
-    write_whole(tmp_path / "file", b"x")
+    write_all(tmp_path, {"file": b"x"})
     named = disk.place(("rename", "file"))
     assert disk.place(("sync", inode(tmp_path / "file"))) < named < disk.place(("sync", inode(tmp_path)))
 
@@ -85,7 +86,7 @@ def test_where_nothing_can_be_written_nothing_has_to_be_removed(
     def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    monkeypatch.setattr(Path, "open", refuse)
-    monkeypatch.setattr(Path, "unlink", refuse)
+    monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr(os, "unlink", refuse)
     with pytest.raises(UserError, match="cannot be written: Read-only file system"):
-        write_whole(tmp_path / "file", b"x")
+        write_all(tmp_path, {"file": b"x"})

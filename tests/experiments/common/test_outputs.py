@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from maeil.user_errors import UserError
-from quorum.experiments.common.files import write_whole
+from quorum.experiments.common.files import write_all
 from quorum.experiments.common.outputs import RUN_FILES, Output
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
@@ -100,7 +100,7 @@ def test_no_file_of_our_own_is_written_through_a_link(kind: str, tmp_path: Path)
     place = tmp_path / "results.csv"
     NO_FILES[kind](place)
     with pytest.raises(UserError, match=f"it is {kind}, and is not replaced"):
-        write_whole(place, b"data")
+        write_all(tmp_path, {place.name: b"data"})
     assert os.path.lexists(place)
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from maeil.digests import digest_file
 from maeil.errors import ContractError
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import PlanChange
 from maeil.user_errors import UserError
-from quorum.experiments.common.files import digest
 from quorum.experiments.common.memory_file import MEMORY, MEMORY_BEFORE, Memory, read_memory
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.configuration.cell import Cell
@@ -65,7 +65,7 @@ def said_of_memory(folder: Path) -> Any:
     return json.loads((folder / "meta.json").read_text())["memory"]
 
 
-def test_what_a_run_takes_along_stands_in_its_folder_with_its_digest(played: Played) -> None:
+def test_what_a_run_takes_along_stands_in_its_folder_with_its_digest_file(played: Played) -> None:
     folder = played().folder
     memory = read_memory(folder)
     assert memory is not None
@@ -110,7 +110,7 @@ def test_a_run_with_a_memory_can_be_repeated_from_its_folder_alone(played: Playe
     repeated = played(f"memory.store='{again}'")
     assert repeated.cell.hash == second.cell.hash
     assert [*comparable(repeated.folder)] == [*comparable(second.folder)]
-    assert digest(repeated.folder / MEMORY) == digest(second.folder / MEMORY)
+    assert digest_file(repeated.folder / MEMORY) == digest_file(second.folder / MEMORY)
 
 
 def test_another_episode_has_the_same_board_and_other_draws(played: Played) -> None:
@@ -210,12 +210,12 @@ def damaged(store: Path, change: str) -> None:
 def test_a_damaged_store_is_refused_and_left_as_it_is(played: Played, change: str, reason: str) -> None:
     first = played.stored().folder
     damaged(played.store, change)
-    before = digest(played.store / MEMORY)
+    before = digest_file(played.store / MEMORY)
     with pytest.raises((DamagedFile, UserError)) as caught:
         played.stored()
     assert reason in str(caught.value)
     assert str(played.store / MEMORY) in str(caught.value)
-    assert digest(played.store / MEMORY) == before
+    assert digest_file(played.store / MEMORY) == before
     assert [entry.name for entry in played.out.iterdir()] == [first.name]
 
 
@@ -234,10 +234,10 @@ def test_what_the_minds_themselves_refuse_is_a_mistake_of_the_user(played: Playe
 
 def test_a_failed_episode_leaves_the_store_as_it_is(played: Played) -> None:
     played.stored()
-    before = digest(played.store / MEMORY)
+    before = digest_file(played.store / MEMORY)
     with pytest.raises(UserError, match="lost count"):
         played.stored("agents.fails_in=1")
-    assert digest(played.store / MEMORY) == before
+    assert digest_file(played.store / MEMORY) == before
 
 
 def test_a_store_that_was_replaced_meanwhile_is_not_overwritten(played: Played) -> None:

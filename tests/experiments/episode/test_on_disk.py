@@ -7,6 +7,7 @@ import json
 import os
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,8 +42,8 @@ def test_all_is_synced_before_the_rename_and_the_name_behind_it_beside_the_loop(
         sizes[status.st_ino] = status.st_size
         threads.add(threading.current_thread())
 
-    def rename(source: Path, target: Path) -> None:
-        real_rename(source, target)
+    def rename(source: str, target: str, **folders: Any) -> None:
+        real_rename(source, target, **folders)
         log.append(("rename", Path(target).name))
         threads.add(threading.current_thread())
 
