@@ -194,5 +194,5 @@ def write_files(
             write_outputs(own)
     except OSError as error:
         hint = "Give another folder: --out DIR."
-        raise UserError(f"{folder}: cannot be made: {error.strerror or error}", hint) from error
+        raise UserError(f"{error.filename or folder}: cannot be made: {error.strerror or error}", hint) from error
     return [folder / name for name in files]
