@@ -257,7 +257,7 @@ class CrafterWorld:
         return make_controller(self._episode, agent, action)
 
     def step(self, joint: Sequence[int]) -> Transition:
-        """Advance by one step. An episode in which all agents are dead is truncated: nobody can finish it."""
+        """Advance by one step. When all agents are dead, the team has failed."""
         alive, tries = self._alive, self._tasks.tries(joint)
         ends = self.env.step_array(decode(joint, sharing=self.env.profile.sharing))
         self._episode.changed()
@@ -269,9 +269,10 @@ class CrafterWorld:
             tuple(self._outcomes(alive)),
             fsum(ends.rewards.tolist()) / len(alive),
             reached,
-            not reached and (True in ends.truncations.tolist() or 1 not in self._alive),
+            True in ends.truncations.tolist(),
             self._tasks.judged(tries),
             changes,
+            failed=1 not in self._alive,
         )
 
     def change(self, changes: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ MaeilError
 |- InvalidThought       a mind answered something that its turn or the state does not allow
 |- ChangeRefused        a world cannot be changed as it is asked to
 |- EpisodeStop          ends the episode with a labelled outcome, and is no bug
-|  |- LimitReached      a wall-clock limit is over: `limit`
+|  |- LimitReached      a wall-clock limit is over: `error`
 |- StalledConversation  a topology left an agent without a turn and without a plan
 |- TraceError           a trace that cannot be read
 |  |- NewerTrace        written by a newer version of the schema
@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 from maeil.calls import Call
+from maeil.outcomes import Outcome
 
 
 class MaeilError(Exception):
@@ -65,13 +66,13 @@ class EpisodeStop(MaeilError):
     """Ends the episode where it stands; a mind raises it too when it cannot go on (a budget is used up, say).
 
     Attributes:
-        outcome: what the episode's last event says: `limit`, `budget` or `error`; `completed` for a method that has
-            failed and is scored as far as it came.
+        outcome: what the episode's last event says; `FAILURE` for a method that gives up and is scored as far as it
+            came.
         calls: all calls of language models of the thought that ends so, for a mind that knows more of them than its
             models do (what was wrong with an answer, say); empty: those that its models have entered in the ledger.
     """
 
-    outcome = "error"
+    outcome = Outcome.ERROR
     calls: tuple[Call, ...] = ()
 
     @property
@@ -80,13 +81,11 @@ class EpisodeStop(MaeilError):
 
         With a provider that is gone, or a time that is over, there is nothing to wait for.
         """
-        return self.outcome in ("error", "limit")
+        return self.outcome is Outcome.ERROR
 
 
 class LimitReached(EpisodeStop):
-    """A wall-clock limit is over."""
-
-    outcome = "limit"
+    """A wall-clock limit is over, which says nothing about the team."""
 
 
 class StalledConversation(MaeilError):

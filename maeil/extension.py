@@ -23,7 +23,7 @@ guide, `examples/blackboard` a whole one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
@@ -71,8 +71,6 @@ class Extension:
 
     name: str
     """Under which it is registered: `extension=NAME`, `Turn.asks`, `Thought.answers`."""
-    schema: int = 1
-    """Version of the trace that its events need (`maeil.trace.SCHEMA`)."""
     episode: Episode
     """The episode; available from `begin` on."""
 
@@ -82,7 +80,7 @@ class Extension:
 
     def start(self, event: EpisodeStart) -> EpisodeStart:
         """Return the first event of the trace."""
-        return replace(event, schema=max(event.schema, self.schema))
+        return event
 
     def conversation_begins(self, topology: Topology) -> None:
         """Act before anybody thinks: at the start of each step, and of each conversation that an extension begins."""

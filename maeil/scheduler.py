@@ -11,6 +11,7 @@ from maeil.conversation import Conversation
 from maeil.errors import EpisodeStop
 from maeil.extension import Extension
 from maeil.mind import Mind
+from maeil.outcomes import Outcome
 from maeil.plan_execution import PlanExecution, check_transition
 from maeil.plans import PlanStatus
 from maeil.settings import LoopSettings
@@ -18,7 +19,16 @@ from maeil.stages import Stage, Trigger
 from maeil.tasks import Attempt
 from maeil.team import Team
 from maeil.topology import Topology
-from maeil.trace.events import CapabilityChange, EpisodeEnd, EpisodeStart, Event, ScoreChange, StepOutcome, StepTaken
+from maeil.trace.events import (
+    SCHEMA,
+    CapabilityChange,
+    EpisodeEnd,
+    EpisodeStart,
+    Event,
+    ScoreChange,
+    StepOutcome,
+    StepTaken,
+)
 from maeil.trace.recorder import Recorder
 from maeil.world import Progress, Transition, World
 
@@ -54,9 +64,8 @@ async def run_episode(
     """
     team = Team(world.agents, minds, coordinators, settings, recorder)
     board = check_type(world.reset(seed), MAPPING, world.reset, "a mapping that holds the board")
-    start = EpisodeStart(
-        1, seed, world.name, topology.name, world.agents, [name for name, _ in coordinators], settings.clock_unit, board
-    )
+    names = [name for name, _ in coordinators]
+    start = EpisodeStart(SCHEMA, seed, world.name, topology.name, world.agents, names, settings.clock_unit, board)
     for extension in extensions:
         start = extension.start(start)
     episode = _Episode(world, team, topology, settings, extensions)
@@ -68,13 +77,13 @@ async def run_episode(
         if type(extension).on_event is not Extension.on_event:
             team.listen(extension.on_event)
     try:
-        await episode.run()
+        outcome = await episode.run()
     except EpisodeStop as stop:
         return episode.end(stop.outcome, f"{type(stop).__name__}: {stop}")
     except BaseException as error:
-        episode.end("error", f"{type(error).__name__}: {error}")
+        episode.end(Outcome.ERROR, f"{type(error).__name__}: {error}")
         raise
-    return episode.end("completed")
+    return episode.end(outcome)
 
 
 class _Episode:
@@ -92,7 +101,7 @@ class _Episode:
         self._extensions = extensions
         self._execution = PlanExecution(world, team)
         self._progress: Progress | None = None
-        self._done = self._finished = False
+        self._end: Outcome | None = None
 
     def record(self, event: Event) -> None:
         self.team.record(event)
@@ -112,10 +121,10 @@ class _Episode:
         self._record_progress()
         self._settle()
 
-    async def run(self) -> None:
-        """Run until the world is terminated or truncated."""
+    async def run(self) -> Outcome:
+        """Run until the world is over."""
         self._record_progress()
-        while not self._done:
+        while self._end is None:
             await self._conversation.run()
             for extension in self._extensions:
                 await extension.plans_committed()
@@ -125,6 +134,7 @@ class _Episode:
             # Without a new or resumed plan everything has been settled after the last step.
             if not (waiting and self._settle()):
                 self._step()
+        return self._end
 
     def _step(self) -> None:
         joint = self._execution.act()
@@ -137,12 +147,11 @@ class _Episode:
         for change in transition.capabilities:
             self.team.record(CapabilityChange(change.agent, change.capability, change.gained))
         self.team.now.t += 1
-        self._done = transition.terminated or transition.truncated
-        self._finished = transition.terminated
+        self._end = transition.end
         self._record_progress()
         self._settle()
         self._conversation.begin_step()
-        for extension in () if self._done else self._extensions:
+        for extension in self._extensions if self._end is None else ():
             extension.after_step()
         self.team.flush()
 
@@ -162,12 +171,12 @@ class _Episode:
             self._progress = progress
             self.team.record(ScoreChange(progress.reached, progress.goals, progress.score))
 
-    def end(self, outcome: str, reason: str = "") -> EpisodeEnd:
+    def end(self, outcome: Outcome, reason: str = "") -> EpisodeEnd:
         """Cancel what is still alive and write the last event."""
         for agent in self.team.agents:
             if agent.plan is not None:
                 self.team.end_plan(agent, PlanStatus.CANCELLED, "episode_end")
-        end = EpisodeEnd(outcome, self.team.now.t, self._finished, reason)
+        end = EpisodeEnd(outcome, self.team.now.t, reason)
         self.team.record(end)
         self.team.flush()
         return end

@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
 from maeil.mind import Observation
+from maeil.outcomes import Outcome
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, CapabilityChange, OpenTask, TaskState
 
@@ -55,6 +56,7 @@ class Transition:
         truncated: the world's step limit is reached.
         attempts: attempts at tasks.
         capabilities: changes of what agents are able to do.
+        failed: the task is not finished, and can no longer be (all agents are dead).
     """
 
     outcomes: tuple[Mapping[str, Any], ...]
@@ -63,6 +65,16 @@ class Transition:
     truncated: bool
     attempts: tuple[Attempt, ...] = ()
     capabilities: tuple[CapabilityChange, ...] = ()
+    failed: bool = False
+
+    @property
+    def end(self) -> Outcome | None:
+        """How the episode ends with this step; None if it goes on."""
+        if self.terminated:
+            return Outcome.SUCCESS
+        if self.failed:
+            return Outcome.FAILURE
+        return Outcome.TRUNCATED if self.truncated else None
 
 
 @dataclass(frozen=True, slots=True)

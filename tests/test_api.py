@@ -37,7 +37,7 @@ def test_a_run_leaves_the_trace_of_the_command(quorum: Quorum, tmp_path: Path) -
 
 async def test_a_run_inside_an_event_loop(tmp_path: Path) -> None:
     result = quorum.run(*WORLD, out=tmp_path, **OPTIONS)
-    assert (result.outcome, result.metrics["outcome.steps"]) == ("completed", 5)
+    assert (result.outcome, result.metrics["outcome.steps"]) == ("success", 5)
 
 
 def test_a_sweep_goes_on_where_it_ended_and_its_results_are_a_table(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_run_prints_a_summary_and_where_the_trace_is(quorum: Quorum, tmp_path: P
     done = quorum("run", *CORRIDOR, "n=2")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(".....[a]\n.....[b]\n")
-    for words in ("completed", "2 / 2", "plans: number"):
+    for words in ("success", "2 / 2", "plans: number"):
         assert words in done.stdout
     trace = tmp_path / done.stdout.splitlines()[-1].removeprefix("trace: ")
     assert read_trace(trace).end is not None
@@ -90,7 +90,7 @@ def test_run_prints_a_summary_and_where_the_trace_is(quorum: Quorum, tmp_path: P
 def test_json_is_alone_on_standard_output(quorum: Quorum, tmp_path: Path) -> None:
     done = quorum("run", *CORRIDOR, "n=2", "--json", "--live", "--out", "there")
     data = json.loads(done.stdout)
-    assert data["outcome"] == "completed"
+    assert data["outcome"] == "success"
     assert data["metrics"]["outcome.reached"] == 2
     assert json.loads((tmp_path / data["folder"] / "metrics.json").read_text()) == data["metrics"]
     assert Path(data["folder"]).parent == Path("there")

@@ -39,7 +39,7 @@ def test_the_metrics_of_a_run_can_be_computed_again(quorum: Quorum, tmp_path: Pa
     done = quorum("results", "--recompute", folder, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     (found,) = json.loads(done.stdout)
-    assert (found["run"], found["outcome"], found["metrics"]) == (folder, "completed", json.loads(before))
+    assert (found["run"], found["outcome"], found["metrics"]) == (folder, "success", json.loads(before))
     assert file.read_text() == "{}"
     assert quorum("results", "--recompute", folder, "--write").returncode == 0
     assert file.read_bytes() == before
@@ -56,7 +56,7 @@ def test_few_runs_are_columns_with_every_metric(quorum: Quorum, tmp_path: Path) 
     rows = {line.split()[0]: line.split()[1:] for line in lines[2:] if line.strip()}
     everywhere = {name for name, metric in METRICS.items() if metric.of is None and not metric.on_demand}
     assert everywhere <= rows.keys()
-    assert rows["outcome"] == ["completed", "completed"]
+    assert rows["outcome"] == ["success", "success"]
     assert rows["outcome.steps"] == ["2", "3", "environment", "steps"]
 
 
@@ -66,7 +66,7 @@ def test_many_runs_are_rows_with_whole_names(quorum: Quorum, tmp_path: Path) -> 
         record(tmp_path / name)
     head, *rows = quorum("results", "--recompute", *names).stdout.splitlines()
     assert head.split()[:4] == ["run", "outcome", "goals", "steps"]
-    assert [row.split()[:4] for row in rows] == [[name, "completed", "1/1", "2"] for name in names]
+    assert [row.split()[:4] for row in rows] == [[name, "success", "1/1", "2"] for name in names]
 
 
 def test_what_a_killed_run_left_is_evaluated_as_far_as_it_goes(quorum: Quorum, tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_trace_that_cannot_be_read_is_one_message(case: str, quorum: Quorum, t
             elif case == "endless":
                 spoil(folder, '"reward":1.0', '"reward":1e999')
             elif case == "newer":
-                spoil(folder, '"schema":1', '"schema":99')
+                spoil(folder, '"schema":3', '"schema":99')
     done = quorum("results", "--recompute", case)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: ")
@@ -178,7 +178,7 @@ def test_a_write_that_fails_leaves_the_old_metrics(tmp_path: Path, monkeypatch: 
 def test_run_tells_of_a_group_only_what_occurred() -> None:
     events = play([Scripted(walk(2))], Corridor(1, length=2))
     metrics = compute_metrics(Trace(tuple(events)))
-    rows = dict(main_rows("completed", metrics))
+    rows = dict(main_rows("success", metrics))
     assert rows["goals reached"] == "1 / 1"
     assert rows["steps"] == "2"
     assert rows["plans: number"] == "1"
@@ -190,7 +190,7 @@ def test_run_tells_of_a_group_only_what_occurred() -> None:
         "decision.forced_ready": 2,
         "outcome.steps_over_lower_bound": 1.25,
     }
-    rows = dict(main_rows("completed", {**metrics, **busy}))
+    rows = dict(main_rows("success", {**metrics, **busy}))
     assert rows["communication: messages"] == "3"
     assert rows["plans: interruptions"] == "0"
     assert rows["constraints: violation spatial"] == "-"

@@ -15,6 +15,7 @@ from maeil.calls import Call
 from maeil.errors import EpisodeStop
 from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import MemberView, Observation, PlanView, View
+from maeil.outcomes import Outcome
 from maeil.plans import Plan, Task
 from maeil.tasks import Constraint
 from maeil.world import Progress, World
@@ -116,11 +117,10 @@ class Proposal:
 class NoJointPlan(EpisodeStop):
     """All retries are used up, and there is no joint plan that can be read and carried out: the episode fails.
 
-    It is a failure of the method ("syntactic error" in HMAS-2), scored and pooled like any other; so the outcome is
-    `completed`.
+    It is a failure of the method ("syntactic error" in HMAS-2), scored and pooled like any other.
     """
 
-    outcome = "completed"
+    outcome = Outcome.FAILURE
 
     def __init__(self, retries: int, rejections: Sequence[Rejection], calls: Sequence[Call]) -> None:
         found = "; ".join(f"{rejection.code}: {rejection.text}" for rejection in rejections)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from maeil.errors import EpisodeStop
 from maeil.messages import MessageKind
 from maeil.mind import Act, Observation, Resume, Thought, View
+from maeil.outcomes import Outcome
 from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.coordination.asking import Misread, RoleSpeaker
@@ -22,10 +23,10 @@ from quorum.agents.skills import Gates
 class ConfirmationFailed(EpisodeStop):
     """An actor's part fails confirmation after all external retries, and the settings say that this is the end.
 
-    It is a failure of the method, scored and pooled like any other; so the outcome is `completed`.
+    It is a failure of the method, scored and pooled like any other.
     """
 
-    outcome = "completed"
+    outcome = Outcome.FAILURE
 
 
 @dataclass(eq=False)

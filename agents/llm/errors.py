@@ -19,7 +19,7 @@ LanguageModelError
 
 Episode stops (`maeil.errors.EpisodeStop`), which end the episode with a labelled outcome:
 InfrastructureFailed          the bound on tries or on waiting is reached: `error`
-ContextExceeded               a prompt does not fit into the model's context: `completed`, and not finished
+ContextExceeded               a prompt does not fit into the model's context: `failure`
 BudgetReached                 money, tokens or calls are used up: `budget`
 """
 
@@ -29,6 +29,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from maeil.errors import EpisodeStop
+from maeil.outcomes import Outcome
 
 
 class LanguageModelError(Exception):
@@ -158,21 +159,18 @@ class InfrastructureFailed(EpisodeStop):
         attempts: HTTP requests that were made.
     """
 
-    outcome = "error"
-
     def __init__(self, message: str, attempts: int = 0) -> None:
         super().__init__(message)
         self.attempts = attempts
 
 
 class ContextExceeded(EpisodeStop):
-    """A mind's prompt does not fit into the context of its model: the episode ends where it stands, not finished.
+    """A mind's prompt does not fit into the context of its model: the episode ends where it stands.
 
-    It is a failure of the method (LLaMAC and HMAS-2 count it as one), scored and pooled like any other; so the outcome
-    is `completed`.
+    It is a failure of the method (LLaMAC and HMAS-2 count it as one), scored and pooled like any other.
     """
 
-    outcome = "completed"
+    outcome = Outcome.FAILURE
 
 
 class BudgetReached(EpisodeStop):
@@ -184,7 +182,7 @@ class BudgetReached(EpisodeStop):
         limit: what was allowed.
     """
 
-    outcome = "budget"
+    outcome = Outcome.BUDGET
 
     def __init__(self, kind: str, value: float, limit: float) -> None:
         super().__init__(f"{kind}: {value:g} of {limit:g} are used")

@@ -23,6 +23,7 @@ from maeil.errors import ChangeRefused
 from maeil.extensions.change import WorldChange, change_world
 from maeil.metrics import Value, compute_on_demand
 from maeil.metrics.credit import Differences, LiveDifferences, MessageValues, Utility
+from maeil.outcomes import Outcome
 from maeil.trace import Instant, Stamped, Trace
 from maeil.trace.events import EpisodeEnd, MessageSent, ScoreChange, StepTaken
 from maeil.user_errors import UserError, choices_hint
@@ -201,7 +202,7 @@ def utility_without(
             break
         transition = world.step(_idling(agent, world, joints[t]) if t >= start else joints[t])
         rewards.append(transition.reward)
-        if transition.terminated or transition.truncated:
+        if transition.end:
             break
     return _utility(rewards, world)
 
@@ -238,7 +239,7 @@ class Valuing:
             self._rewards.append(event.reward)
         elif isinstance(event, ScoreChange):
             self._score = event
-        elif isinstance(event, EpisodeEnd) and event.outcome == "error":
+        elif isinstance(event, EpisodeEnd) and event.outcome is Outcome.ERROR:
             self.failed = event.reason or event.outcome
 
     @property
@@ -273,7 +274,7 @@ class Continuations:
                 f"{parent.run}: --credit: its minds would ask a paid model again, for each agent or message",
                 "--credit agent asks no model. For one message: quorum branch RUN --drop MESSAGE.",
             )
-        if parent.episode.trace.end is None or parent.episode.trace.end.outcome == "error":
+        if parent.episode.trace.end is None or parent.episode.trace.end.outcome is Outcome.ERROR:
             raise UserError(
                 f"{parent.run}: --credit: the run broke off, and would go on without an agent or a message",
                 "Run it to its end first. --credit agent evaluates it as far as it goes.",

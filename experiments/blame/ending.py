@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from maeil.outcomes import Outcome
 from maeil.trace import Trace
 from maeil.trace.events import EpisodeEnd, ScoreChange, Stamped, ThoughtEnd
 from maeil.user_errors import UserError
@@ -23,8 +24,7 @@ class Ending:
     """How an episode ended.
 
     Attributes:
-        outcome: `completed`, `limit`, `budget` or `error`; `refused` for a correction that the world refuses.
-        finished: whether the task was finished.
+        outcome: an `Outcome`; `refused` for a correction that the world refuses.
         steps: environment steps.
         reached: goals reached.
         goals: goals in total; 0 if the world has none.
@@ -34,13 +34,17 @@ class Ending:
     """
 
     outcome: str
-    finished: bool = False
     steps: int = 0
     reached: int = 0
     goals: int = 0
     score: float = 0.0
     calls: int = 0
     usd: float = 0.0
+
+    @property
+    def finished(self) -> bool:
+        """Whether the task was finished."""
+        return self.outcome == Outcome.SUCCESS
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
@@ -77,10 +81,8 @@ class Ender:
     def ending(self) -> Ending:
         """How the episode ended; `error` if it broke off."""
         score = self._score or ScoreChange(0, 0, 0.0)
-        end = self._end or EpisodeEnd("error", self._t, finished=False)
-        return Ending(
-            end.outcome, end.finished, end.steps, score.reached, score.goals, float(score.score), self._calls, self._usd
-        )
+        end = self._end or EpisodeEnd(Outcome.ERROR, self._t)
+        return Ending(end.outcome, end.steps, score.reached, score.goals, float(score.score), self._calls, self._usd)
 
 
 def ending_of(trace: Trace) -> Ending:
@@ -96,7 +98,7 @@ class Success:
     """What counts as a success: a finished task, also within a bound of steps; or a bound of the score or of goals.
 
     Attributes:
-        text: as the user gives it: `completed`, `steps<=60`, `score>=3` or `reached>=2`.
+        text: as the user gives it: `success`, `steps<=60`, `score>=3` or `reached>=2`.
     """
 
     text: str
@@ -110,10 +112,10 @@ class Success:
         """
         found = "".join(text.split())
         match = _CRITERION.fullmatch(found)
-        if found != "completed" and (match is None or _BETTER[match[1]] != match[2]):
+        if found != Outcome.SUCCESS and (match is None or _BETTER[match[1]] != match[2]):
             raise UserError(
                 f"--success {text}: it is no condition of success",
-                "Give completed, or a bound: 'steps<=60', 'score>=3', 'reached>=2'.",
+                "Give success, or a bound: 'steps<=60', 'score>=3', 'reached>=2'.",
             )
         return cls(found)
 
@@ -151,5 +153,5 @@ class Success:
         return ending.reached / ending.goals if ending.goals else ending.score
 
 
-COMPLETED = Success("completed")
+FINISHED = Success(Outcome.SUCCESS)
 """The task is finished."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from maeil.outcomes import Outcome
 from maeil.trace import Instant, Listener
 from maeil.user_errors import UserError
 from quorum.experiments.blame.ending import Ender, Ending
@@ -121,7 +122,7 @@ class Reruns:
                 return Ending(REFUSED)
             raise
         except Exception:
-            return replace(ender.ending, outcome="error", finished=False)
+            return replace(ender.ending, outcome=Outcome.ERROR)
         return ender.ending
 
     def _on_disk(self, planned: PlannedBranch, correction: Correction) -> Ending:
@@ -139,7 +140,7 @@ class Reruns:
                     return Ending(REFUSED)
                 raise
             kept = result.folder
-            if result.outcome == "error":
+            if result.outcome is Outcome.ERROR:
                 raise UserError(f"{kept}: a re-run ended with an error: {result.reason}", "The same command resumes.")
         ender = Ender()
         for stamped in RunFolder(kept).trace().events[start:]:
@@ -150,6 +151,6 @@ class Reruns:
 def _is_played(folder: Path) -> bool:
     """Whether a folder holds a whole episode that did not end with an error."""
     try:
-        return RunFolder(folder).check_whole().outcome != "error"
+        return RunFolder(folder).check_whole().outcome is not Outcome.ERROR
     except DamagedFile:
         return False

@@ -16,7 +16,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.blame.attempts import Attempts, Budget, Journal
 from quorum.experiments.blame.decisions import WORDS, Decisions, decisions_of, kind_of
 from quorum.experiments.blame.decisive import Decisive, Flip, find_decisive
-from quorum.experiments.blame.ending import COMPLETED, Ending, Success, ending_of
+from quorum.experiments.blame.ending import FINISHED, Ending, Success, ending_of
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.blame.reruns import Correction, Reruns
 from quorum.experiments.blame.shares import Shares, find_shares
@@ -53,7 +53,7 @@ class Question:
     """
 
     by: tuple[str, ...] = ()
-    success: Success = COMPLETED
+    success: Success = FINISHED
     budget: Budget = USUAL_BUDGET
     draws: int = 1
     since: int = 0

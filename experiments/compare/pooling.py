@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 
+from maeil.outcomes import Outcome
 from maeil.user_errors import UserError
 from quorum.experiments.results import Results, Row
 
 _ONE_OF_MANY = {"seed", "branch", "parent", "at", "draw"}
 """Factors that tell runs of one configuration apart."""
 _WHY = {
-    "error": "ended with an error",
-    "limit": "ended by a limit of wall-clock time",
+    Outcome.ERROR: "ended with an error",
     "unfinished": "not finished",
 }
 
@@ -53,7 +53,7 @@ class Pool:
     Attributes:
         rows: those that count.
         levels: the label of each of them.
-        left_out: the others, each cell once: they ended in an error or at a limit, or have not ended.
+        left_out: the others, each cell once: they ended in an error, or have not ended.
         left_out_levels: the label of each of those.
         tallies: of every level, in the order of the rows.
         repeated: runs of a cell that another folder or arm has too; each cell counts once a level.
@@ -155,7 +155,7 @@ def _tally(label: str, rows: Iterable[Row]) -> Tally:
     return Tally(
         level=label,
         pooled=len(counted),
-        budget=sum(row.outcome == "budget" for row in counted),
+        budget=sum(row.outcome is Outcome.BUDGET for row in counted),
         left_out=dict(Counter(row.outcome for row in every if not row.pooled)),
         calls=_total("model.calls", counted),
         parse_failures=_total("model.parse_failures", counted),

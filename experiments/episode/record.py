@@ -14,6 +14,7 @@ from typing import Any
 
 from maeil.digests import digest_file
 from maeil.inside import write_inside
+from maeil.outcomes import Outcome
 from maeil.trace import Trace
 from maeil.trace.events import PlanChange, ThoughtEnd
 from maeil.user_errors import mask_passwords
@@ -121,7 +122,7 @@ class EpisodeRecord:
     async def finish(
         self,
         folder: EpisodeFolder,
-        outcome: str,
+        outcome: Outcome,
         error: BaseException | None = None,
         reason: str = "",
         answering_models: AnsweringModels | None = None,
@@ -139,7 +140,7 @@ class EpisodeRecord:
 
     def end(
         self,
-        outcome: str,
+        outcome: Outcome,
         error: BaseException | None = None,
         reason: str = "",
         answering_models: AnsweringModels | None = None,

@@ -15,6 +15,7 @@ from typing import Any
 from maeil import World
 from maeil.errors import MaeilError
 from maeil.metrics import METRICS, Value, compute_metrics
+from maeil.outcomes import Outcome
 from maeil.trace import Listener, Recorder, read_trace
 from maeil.user_errors import UserError, mask_passwords
 from quorum.agents.llm.errors import LanguageModelError
@@ -56,7 +57,7 @@ class Result:
     Attributes:
         cell: what was run.
         folder: where its files are.
-        outcome: `completed`, `limit`, `budget` or `error`.
+        outcome: how it ended.
         reason: why, for an episode that was ended before its time; else empty.
         answering_models: the language models that answered.
         seconds: wall time of the loop.
@@ -68,7 +69,7 @@ class Result:
 
     cell: Cell
     folder: Path
-    outcome: str
+    outcome: Outcome
     reason: str
     answering_models: AnsweringModels
     seconds: float
@@ -126,7 +127,7 @@ def run_cell(
         result = run_coroutine(alone())
     except (KeyboardInterrupt, asyncio.CancelledError):
         raise Interrupted(folder.path) from None
-    if store is not None and result.memory is not None:
+    if store is not None and result.memory is not None and result.outcome is not Outcome.ERROR:
         store.keep(result.memory)
     return result
 
@@ -195,20 +196,20 @@ async def run_in_pool(
                 record.remember(after)
             metrics, found, refusals = _score(folder.path)
         except (KeyboardInterrupt, asyncio.CancelledError) as error:
-            record.end("error", error, answering_models=_score_what_there_is(folder.path), whole=False)
+            record.end(Outcome.ERROR, error, answering_models=_score_what_there_is(folder.path), whole=False)
             raise
         except PrefixRefused:
             folder.discard()
             raise
         except LanguageModelError as error:
-            kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
+            kept = await record.finish(folder, Outcome.ERROR, error, answering_models=_score_what_there_is(folder.path))
             where = f"What there is of the episode is in {kept}."
             raise UserError(f"llm: {error}", f"{model_hint(error, cell.configuration.llm)} {where}".lstrip()) from None
         except UserError as error:  # of a template, found when it is filled in
             if not (folder.path / CALLS).exists():  # nothing was asked, so nothing is lost
                 folder.discard()
                 raise
-            kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
+            kept = await record.finish(folder, Outcome.ERROR, error, answering_models=_score_what_there_is(folder.path))
             where = f"The episode has failed; what there is of it is in {kept}."
             raise FailedEpisode(error.message, f"{error.hint} {where}".lstrip()) from error
         except BaseException as error:
@@ -216,7 +217,7 @@ async def run_in_pool(
                 raise
             text = mask_passwords("".join(traceback.format_exception(error)))
             put(folder.path, _TRACEBACK, text.encode())
-            kept = await record.finish(folder, "error", error, answering_models=_score_what_there_is(folder.path))
+            kept = await record.finish(folder, Outcome.ERROR, error, answering_models=_score_what_there_is(folder.path))
             if (mistake := as_extension_error(error)) is not None:
                 where = f"The episode has failed; {kept / _TRACEBACK} has the traceback."
                 raise FailedEpisode(mistake.message, where) from error
@@ -260,5 +261,5 @@ def _score_what_there_is(folder: Path) -> AnsweringModels | None:
 def leave_error(cell: Cell, folder: EpisodeFolder, error: BaseException) -> None:
     """Leave a folder that says why a cell could not be run, so that a sweep does not try it again and again."""
     with folder.guarded():
-        EpisodeRecord(cell, folder.path).end("error", error)
+        EpisodeRecord(cell, folder.path).end(Outcome.ERROR, error)
         folder.finish()

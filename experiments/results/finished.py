@@ -10,6 +10,7 @@ from pathlib import Path
 
 import orjson
 
+from maeil.outcomes import Outcome
 from quorum.agents.llm.prices import BATCH
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.provenance import CodeVersion
@@ -25,7 +26,7 @@ class FinishedCell:
     Attributes:
         name: of its folder.
         hash: of its configuration.
-        outcome: `completed`, `limit`, `budget` or `error`.
+        outcome: how it ended.
         reason: why, for an episode that was ended before its time; else empty.
         seconds: wall time.
         spent: what its calls took; of a branch its own calls, without the beginning that another run has paid for.
@@ -38,7 +39,7 @@ class FinishedCell:
 
     name: str
     hash: str
-    outcome: str
+    outcome: Outcome
     reason: str
     seconds: float
     spent: Spent
@@ -51,7 +52,7 @@ class FinishedCell:
     @property
     def failed(self) -> bool:
         """Whether it ended with an error."""
-        return self.outcome == "error"
+        return self.outcome is Outcome.ERROR
 
 
 def read_finished(folder: Path) -> FinishedCell | None:
@@ -79,7 +80,7 @@ def finished_cell(folder: Path) -> FinishedCell:
     return FinishedCell(
         name=folder.name,
         hash=meta.hash,
-        outcome=meta.outcome or "",
+        outcome=meta.outcome or Outcome.ERROR,
         reason=reason,
         seconds=seconds,
         spent=spent,

@@ -10,6 +10,7 @@ from sys import intern
 from typing import Any, Final
 
 from maeil.digests import digest
+from maeil.outcomes import Outcome
 from maeil.trace import Instant
 from quorum.experiments.configuration.cell import Branch
 from quorum.experiments.results.sweep_file import Sweep, SweepCell
@@ -23,8 +24,8 @@ OWN = (
 )  # fmt: skip
 """The columns of a record before the configuration and the metrics."""
 
-POOLED = ("completed", "budget")
-"""Outcomes that statistics are made of: a wall-clock limit or an error says nothing of the team (docs/comparing.md)."""
+POOLED = (Outcome.SUCCESS, Outcome.FAILURE, Outcome.TRUNCATED, Outcome.BUDGET)
+"""Outcomes that statistics are made of: an error says nothing about the team (docs/comparing.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Row:
         hash: of its configuration: runs of one cell share it.
         seed: names the board.
         arm: the arm of the sweep that planned it; None where none did.
-        outcome: `completed`, `budget`, `limit` or `error`; `unfinished` where the folder does not say.
+        outcome: how it ended, an `Outcome`; `unfinished` where the folder does not say.
         reason: why it was ended before its time; else empty.
         error: class and message of the error; else empty.
         version: of the code: that of the distribution, and the commit of a checkout, `0.3.0 (1a2b3c4d, changed)`.

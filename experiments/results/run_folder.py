@@ -17,6 +17,7 @@ import orjson
 from pydantic import ValidationError
 
 from maeil.errors import NewerTrace, TraceError
+from maeil.outcomes import Outcome
 from maeil.trace import Trace, parse_trace, read_event
 from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, nearest
@@ -166,7 +167,7 @@ class RunFolder:
         try:
             meta = self.meta()
             configuration = meta.configuration if meta.configuration is not None else self.config_yaml()
-            unscored = meta.outcome in (None, "error") and not self.files.names(METRICS)
+            unscored = meta.outcome in (None, Outcome.ERROR) and not self.files.names(METRICS)
             metrics = {} if unscored else self.metrics()
         except DamagedFile as damage:
             return Damaged(self.path.name, damage.brief)
@@ -176,7 +177,7 @@ class RunFolder:
         branch = meta.branch.branch if meta.branch is not None else None
         if branch is not None:
             factors |= branch_factors(branch)
-        if not meta.models and meta.outcome != "error":
+        if not meta.models and meta.outcome is not Outcome.ERROR:
             factors = {key: value for key, value in factors.items() if key.partition(".")[0] not in ("llm", "budget")}
         return Row(
             folder=self.path,
@@ -226,7 +227,7 @@ class RunFolder:
         if meta.outcome is None or meta.end is None:
             yield self.files.damaged(META, "the run has not ended")
             return
-        needed = () if meta.outcome == "error" else (CONFIG, TRACES[0], METRICS)
+        needed = () if meta.outcome is Outcome.ERROR else (CONFIG, TRACES[0], METRICS)
         undigested = [CALLS] if meta.models or self.files.names(CALLS) else []
         for name in dict.fromkeys((*needed, *(meta.files or undigested))):
             try:
@@ -250,7 +251,7 @@ class RunFolder:
         end = self.files.verify(present or name)
         if meta.files is None and not end.endswith(b"\n"):
             raise self.files.damaged(name, "damaged: it is empty" if not end else "damaged: it is cut off")
-        if name == TRACES[0] and meta.outcome != "error":
+        if name == TRACES[0] and meta.outcome is not Outcome.ERROR:
             self._check_end(meta, end)
         if name == METRICS and meta.files is None:
             self.metrics()
@@ -263,8 +264,8 @@ class RunFolder:
             event = None
         if not isinstance(event, EpisodeEnd):
             raise self.files.damaged(TRACES[0], "damaged: it breaks off before the end of the episode")
-        if event.outcome != meta.outcome:
-            ends = f"damaged: it ends as {event.outcome!r}, and {META} says {meta.outcome!r}"
+        if event.outcome is not meta.outcome:
+            ends = f"damaged: it ends as '{event.outcome}', and {META} says '{meta.outcome}'"
             raise self.files.damaged(TRACES[0], ends)
 
 

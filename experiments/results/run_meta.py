@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from maeil.outcomes import Outcome
 from quorum.experiments.common.packages import DISTRIBUTION
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.configuration.cell import Branch
@@ -73,8 +74,8 @@ class RunMeta(_Part):
     """When the episode began, ISO 8601."""
     end: str | None = None
     """When it ended; None while it is under way."""
-    outcome: str | None
-    """`completed`, `limit`, `budget` or `error`; None while it is under way."""
+    outcome: Outcome | None
+    """How it ended; None while it is under way."""
     reason: str = ""
     """Why it was ended before its time."""
     error: _Error | None = None

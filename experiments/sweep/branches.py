@@ -10,6 +10,7 @@ from itertools import product
 from pathlib import Path
 
 from maeil.errors import TraceError
+from maeil.outcomes import Outcome
 from maeil.trace import Instant, Prefix
 from maeil.user_errors import UserError
 from quorum.experiments.branch.change import UNCHANGED, Change, instant_of
@@ -190,7 +191,11 @@ def _instead(folder: Path) -> str:
 def _finished(folder: Path) -> Iterator[Path]:
     """Return the finished runs of a folder that did not fail."""
     for run in runs_inside(folder):
-        if PARTIAL not in run.name and not run.is_symlink() and RunFolder(run).meta().outcome not in (None, "error"):
+        if (
+            PARTIAL not in run.name
+            and not run.is_symlink()
+            and RunFolder(run).meta().outcome not in (None, Outcome.ERROR)
+        ):
             yield run
 
 

@@ -36,8 +36,8 @@ def blame(
     ] = None,
     success: Annotated[
         str,
-        options.value("--success", "CONDITION", "Define success: completed, 'steps<=60' or 'score>=3'."),
-    ] = "completed",
+        options.value("--success", "CONDITION", "Define success: success, 'steps<=60' or 'score>=3'."),
+    ] = "success",
     shares: Annotated[
         bool, typer.Option("--shares/--no-shares", help="Share the failure out among the agents (search).")
     ] = True,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from maeil.dig.patterns import PatternFinder
 from maeil.extensions.repair import events as repair
+from maeil.outcomes import Outcome
 from maeil.plans import PlanStatus
 from maeil.stages import Stage
 from maeil.trace import Stamped
@@ -299,7 +300,7 @@ def interruptions(event: Any) -> Iterator[tuple[str, int, str]]:
             for attempt in event.attempts:
                 if not attempt.get("succeeded", True):
                     yield "failed attempt", _first(attempt.get("agents")), _attempt(attempt)
-        case e.EpisodeEnd(outcome="error" | "limit" | "budget"):
+        case e.EpisodeEnd(outcome=Outcome.FAILURE | Outcome.ERROR | Outcome.BUDGET):
             yield f"the episode ends: {event.outcome}", -1, event.reason
 
 

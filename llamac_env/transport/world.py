@@ -60,7 +60,7 @@ class TransportWorld:
 
     It fulfils `World`, `TellsOpenTasks` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays` of
     `maeil.drawing`.
-    Primitives are those of `llamac_env.transport.arrays`. A collision truncates the episode: it is not finished.
+    Primitives are those of `llamac_env.transport.arrays`. After a collision the team has failed.
 
     Args:
         config: grid, rules and boards.
@@ -155,6 +155,7 @@ class TransportWorld:
             done,
             not done and not self.env.agents,
             attempts(before, moves, report),
+            failed=bool(report.collisions),
         )
 
     def change(self, changes: Mapping[str, Any]) -> None:

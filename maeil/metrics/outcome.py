@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import fsum
 
 from maeil.metrics.registry import Value, metric
+from maeil.outcomes import Outcome
 from maeil.trace.events import ChangesWorld, ScoreChange, StepTaken
 from maeil.trace.reader import Trace, shared
 
@@ -33,7 +34,7 @@ def _last_score(trace: Trace) -> ScoreChange | None:
 @metric("outcome.success", better="higher", share=True)
 def success(trace: Trace) -> Value:
     """Whether the task was finished: the episode ended with all goals reached."""
-    return trace.end is not None and trace.end.finished
+    return trace.end is not None and trace.end.outcome is Outcome.SUCCESS
 
 
 @metric("outcome.completion", better="higher", share=True)

@@ -186,6 +186,7 @@ def check_transition(contract: Contract, transition: object, agents: int, active
     contract.require(isfinite(transition.reward), "the reward is finite", transition.reward)
     contract.require_type(transition.terminated, bool, "terminated is True or False")
     contract.require_type(transition.truncated, bool, "truncated is True or False")
+    contract.require_type(transition.failed, bool, "failed is True or False")
     for attempt in transition.attempts:
         _check_indices(contract, attempt.agents, agents, "the agents of an attempt are indices, ascending")
         follows = attempt.succeeded or attempt.task in active

@@ -313,7 +313,7 @@ class _Episode:
                 progress = world.progress()
                 finished = progress.reached == progress.goals
                 contract.require(finished, "a terminated world has reached all its goals", progress)
-            if transition.terminated or transition.truncated:
+            if transition.end:
                 break
         self._close()
         self._look()
@@ -441,8 +441,7 @@ def _replay(contract: Contract, world: World, episode: _Episode) -> Record:
 
 def _step(contract: Contract, t: int, joint: Sequence[int], world: World, transition: Transition) -> Record:
     """Return what a step did, and how the world looks after it."""
-    ends = transition.terminated, transition.truncated
-    shown = contract.json([transition.reward, transition.outcomes, ends], "step()")
+    shown = contract.json([transition.reward, transition.outcomes, transition.end], "step()")
     if isinstance(world, Drawable):
         names = [world.primitive_name(primitive) for primitive in joint]
         named = all(isinstance(name, str) and name for name in names)

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-SCHEMA = 2
-"""Version of the events below; it moves when a reader of the older ones would misread a newer trace."""
+from maeil.outcomes import Outcome
+
+SCHEMA = 3
+"""Version of the events below; it moves when they change. A trace of another version is refused."""
 
 Number = int | float
 """A number as JSON has it: a whole one stays whole when it is read back."""
@@ -236,16 +238,14 @@ class EpisodeEnd(Event):
     """The last event.
 
     Attributes:
-        outcome: `completed`, `limit`, `budget` or `error`.
+        outcome: how it ended.
         steps: environment steps taken.
-        finished: whether the task was finished.
         reason: more on the outcome, e.g. the error's class and message.
     """
 
     kind: ClassVar[str] = "episode_end"
-    outcome: str
+    outcome: Outcome
     steps: int
-    finished: bool
     reason: str = ""
 
 

@@ -163,7 +163,7 @@ def _content(stamped: Stamped) -> bytes:
         calls = [{name: value for name, value in call.items() if name not in WALL_CALL_FIELDS} for call in event.calls]
         event = replace(event, calls=calls, seconds=0)
     elif isinstance(event, EpisodeStart):
-        event = replace(event, schema=0, branch=None)
+        event = replace(event, branch=None)
     return orjson.dumps([stamped.seq, stamped.t, stamped.t_hat, event.kind, event])
 
 

@@ -246,7 +246,11 @@ def parse_trace(lines: Iterable[bytes]) -> Trace:
 def _check_version(line: bytes) -> None:
     schema = _decode_version(line).schema
     if schema > SCHEMA:
-        raise NewerTrace(f"the trace has schema {schema}, this version reads up to {SCHEMA}: update quorum-harness")
+        raise NewerTrace(f"the trace has schema {schema}, this version reads {SCHEMA}: update quorum-harness")
+    if schema < SCHEMA:
+        raise TraceError(
+            f"line 1: the trace has schema {schema}, this version reads {SCHEMA}: use the version that wrote it"
+        )
 
 
 def comparable(path: Path) -> list[bytes]:

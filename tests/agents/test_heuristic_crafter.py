@@ -38,7 +38,7 @@ def test_at_coop_easy_most_boards_reach_an_iron_pickaxe():
     ends = []
     for seed in range(6):
         w = world(None, n=3, level="easy", switches={}, goal="craft:iron_pickaxe", max_steps=1000)
-        ends.append(play(ClimbingTeam(3).minds, w, seed=seed)[-1].event.finished)
+        ends.append(play(ClimbingTeam(3).minds, w, seed=seed)[-1].event.outcome == "success")
     assert 2 * sum(ends) >= len(ends)
 
 
@@ -54,13 +54,13 @@ def test_a_quorum_of_two_gathers_at_the_coal():
                     w.env.crafter_state.inventory[agent, item] = amount
 
     end = play(minds, w, listener=fill)[-1].event
-    assert end.finished
+    assert end.outcome == "success"
 
 
 def test_the_technology_tree_is_climbed_alone_on_a_small_map():
     drawing = "..........\n.0.TTTTTT.\n.....TTTT.\n.###.c.i..\n.###......\n..........\n.........."
     w = world(drawing, level="easy", goal="craft:iron_pickaxe", max_steps=200)
-    assert play(ClimbingTeam(1).minds, w)[-1].event.finished
+    assert play(ClimbingTeam(1).minds, w)[-1].event.outcome == "success"
 
 
 def test_it_knows_only_what_has_been_seen():

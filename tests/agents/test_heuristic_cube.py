@@ -27,20 +27,20 @@ def episode(n: int, seed: int):
 
 
 def test_a_team_of_four_delivers_every_block():
-    assert all(episode(4, seed).finished for seed in range(2))
+    assert all(episode(4, seed).outcome == "success" for seed in range(2))
 
 
 @pytest.mark.claims
 @pytest.mark.parametrize("n", PUBLISHED_STEPS)
 def test_every_block_is_delivered_in_no_more_steps_than_published(n):
     ends = [episode(n, seed) for seed in range(20)]
-    assert all(end.finished for end in ends)
+    assert all(end.outcome == "success" for end in ends)
     assert statistics.mean(end.steps for end in ends) <= PUBLISHED_STEPS[n]
 
 
 @pytest.mark.claims
 def test_sixteen_agents_finish_nearly_always():
-    assert sum(episode(16, seed).finished for seed in range(20)) >= 19
+    assert sum(episode(16, seed).outcome == "success" for seed in range(20)) >= 19
 
 
 def observation(layout: Layout):
@@ -133,7 +133,7 @@ def test_one_team_delivers_one_block_after_the_other_and_all_within_the_publishe
         pushed = {push["block"] for e in events if isinstance(e, StepOutcome) for push in _pushes(e)}
         assert len(pushed) == len(world.env.cube_state.block_table)
         assert all(len({push["block"] for push in _pushes(e)}) <= 1 for e in events if isinstance(e, StepOutcome))
-        assert events[-1].finished
+        assert events[-1].outcome == "success"
         steps.append(events[-1].steps)
     assert statistics.mean(steps) <= PUBLISHED_STEPS[n]
     several = statistics.mean(episode(n, seed).steps for seed in range(5))
@@ -154,6 +154,6 @@ def test_agents_that_always_go_right_push_what_is_in_their_row_and_nothing_else(
     config = ComponentConfig(name="always_right")
     minds = build_always_right(config, context(world, topology("individual", 2)))
     end = play(minds, world, seed=0)[-1].event
-    assert (end.finished, world.progress().reached) == (False, 1)
+    assert (end.outcome, world.progress().reached) == ("truncated", 1)
     with pytest.raises(UserError, match="needs an action 'move' with the direction 'right'"):
         build(Cell.compose(["env=squeeze", "agents=always_right"]), lambda _: None)

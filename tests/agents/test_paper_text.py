@@ -57,7 +57,7 @@ def test_a_team_plays_in_text_what_it_plays_in_typed_json(team, difficulty):
     for changes in ({"prompts": PAPER}, {}):
         w = world(difficulty=difficulty, n=4, view="board")
         events = play(team, w, Heard(), max_actions=1, **changes)
-        assert end_of(events).finished
+        assert end_of(events).outcome == "success"
         played.append([(e.t, e.event.agent, e.event.actions) for e in events if e.event.kind == "plan"])
     assert played[0] == played[1]
 
@@ -66,7 +66,7 @@ def test_a_team_plays_in_text_what_it_plays_in_typed_json(team, difficulty):
 def test_a_team_with_faults_plays_to_the_end_and_what_cannot_be_read_is_counted(team):
     model = Heard(**FAULTS)
     events = play(team, world(n=4, max_steps=12), model, prompts=PAPER)
-    assert end_of(events).outcome == "completed"
+    assert end_of(events).outcome in ("success", "truncated", "failure")
     metrics = compute_metrics(Trace(tuple(events)))
     assert metrics["model.parse_failures"] > 0
     assert metrics["model.answers"] == len(model.said)

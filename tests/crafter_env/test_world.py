@@ -87,14 +87,12 @@ def test_the_score_is_that_of_the_published_table():
         assert w.progress().score == 3 * points
 
 
-def test_the_limit_and_the_death_of_all_cut_an_episode_off():
+def test_the_limit_truncates_an_episode_and_the_death_of_all_is_a_failure():
     w = world("0..\n...\n...", max_steps=2)
-    assert not advance(w).truncated
-    assert advance(w).truncated
+    assert [advance(w).end, advance(w).end] == [None, "truncated"]
     w = world("0.1\n...\n...")
     w.env.crafter_state.inventory[:, Item.health] = 0
-    transition = advance(w)
-    assert (transition.terminated, transition.truncated) == (False, True)
+    assert advance(w).end == "failure"
 
 
 def test_outcomes_tell_what_came_of_each_action_with_its_numbers():

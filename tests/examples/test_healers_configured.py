@@ -65,7 +65,6 @@ def test_a_run_with_healers_records_them_in_its_files_and_is_the_same_again(tmp_
     one, other = (run_cell(cell, tmp_path / name) for name in "ab")
     assert comparable(one.folder) == comparable(other.folder)
     trace = read_trace(one.folder)
-    assert trace.start.schema == 2
     assert any(stamped.event.kind == "heal_read" for stamped in trace.events)
     assert "heal:\n    healers:\n    - orphan\n" in (one.folder / "config.yaml").read_text(encoding="utf-8")
     calls = (one.folder / "calls.jsonl").read_text(encoding="utf-8")

@@ -95,7 +95,7 @@ def write_run(
         "seed": plain["seed"],
         "configuration": plain,
         "start": "2026-01-01T00:00:00.000+00:00",
-        "outcome": "completed",
+        "outcome": "success",
         "reason": "",
         "error": None,
         "versions": VERSIONS,

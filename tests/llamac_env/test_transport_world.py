@@ -136,13 +136,13 @@ def test_a_conflict_fails_both_actions_after_the_step():
     assert [outcome["what"] for outcome in transition.outcomes] == ["conflict", "conflict"]
 
 
-def test_a_collision_cuts_the_episode_off_unfinished():
+def test_a_collision_is_a_failure():
     w = world(
         {"box_red": "0.0_0.0", "box_blue": "0.0_2.0", "target_red": "1.5_1.5", "target_blue": "1.5_1.5"},
         difficulty="hard",
     )
     transition = advance(w, a0="move(box_red, position[0.0, 1.0])", a1="move(box_blue, position[0.0, 1.0])")
-    assert (transition.terminated, transition.truncated) == (False, True)
+    assert transition.end == "failure"
     assert transition.outcomes[-1] == {"what": "collision", "corner": [0.0, 1.0]}
     assert [attempt.succeeded for attempt in transition.attempts] == [False, False]
 

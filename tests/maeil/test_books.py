@@ -103,7 +103,7 @@ def test_an_error_cancels_the_others_and_keeps_what_they_were_answered(error: Ex
 def test_a_limit_of_time_keeps_what_was_answered_before() -> None:
     events = play([Asks(5, hangs=True)], settings=LoopSettings(thought_seconds=0.05))
     assert ends(events) == [(0, 5, [5], True)]
-    assert events[-1].event.outcome == "limit"
+    assert events[-1].event.outcome == "error"
 
 
 def test_an_episode_that_is_cancelled_keeps_what_was_answered_before(tmp_path: Path) -> None:

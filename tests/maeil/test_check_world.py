@@ -194,6 +194,7 @@ MUTANTS = [
     mutant("the reward is finite", step=stepped(reward=float("nan"))),
     mutant("the reward is a number", step=stepped(reward=np.float32(1))),
     mutant("terminated is True or False", step=stepped(terminated=np.bool_(False))),
+    mutant("failed is True or False", step=stepped(failed=0)),
     mutant("the agents of an attempt", step=stepped(attempts=(Attempt(Task("go", "on"), (1, 0), True),))),
     mutant("a failed attempt", step=stepped(attempts=(Attempt(Task("go", "up"), (0,), False),))),
     mutant("has reached all its goals", step=stepped(terminated=True)),

@@ -8,6 +8,7 @@ import pytest
 from maeil import LoopSettings, Plan, Thought
 from maeil.calls import Call
 from maeil.errors import EpisodeStop
+from maeil.outcomes import Outcome
 from maeil.trace import read_trace
 from tests.maeil.corridor import Corridor, Walk
 from tests.maeil.scripted import Scripted, lines, play, walk
@@ -33,7 +34,7 @@ def test_a_mind_that_hangs_ends_the_episode_as_limit_and_is_cancelled(tmp_path):
     assert time.perf_counter() - begin < 10
     assert hanging.cancelled
     end = read_trace(path).end
-    assert (end.outcome, end.finished) == ("limit", False)
+    assert end.outcome == "error"
     assert "agent_1 thought longer than 0.1 s" in end.reason
 
 
@@ -44,7 +45,7 @@ def test_an_episode_that_takes_too_long_ends_as_limit():
         settings=LoopSettings(episode_seconds=1.5),
     )
     end = events[-1].event
-    assert end.outcome == "limit"
+    assert end.outcome == "error"
     assert "episode_seconds: 1.5 s are over" in end.reason
     assert end.steps > 2
 
@@ -100,7 +101,7 @@ def test_a_mind_can_end_the_episode_with_an_outcome():
 
 def test_the_calls_of_a_mind_that_gives_up_are_on_the_trace_and_on_the_clock():
     class NoAnswer(EpisodeStop):
-        outcome = "completed"
+        outcome = Outcome.FAILURE
 
     def give_up(view):
         stop = NoAnswer("nothing that can be read")
@@ -110,4 +111,4 @@ def test_the_calls_of_a_mind_that_gives_up_are_on_the_trace_and_on_the_clock():
     *_, thought, end = play([Scripted(give_up)])
     assert (thought.event.agent, thought.event.cost, len(thought.event.calls)) == (0, 12, 2)
     assert thought.event.refused == ("nothing that can be read",)
-    assert (end.t_hat, end.event.outcome, end.event.finished) == (12, "completed", False)
+    assert (end.t_hat, end.event.outcome) == (12, "failure")

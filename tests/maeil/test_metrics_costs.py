@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from maeil.metrics import compute_metrics
 from maeil.metrics.costs import costs_per_agent, costs_per_message
-from maeil.trace import Stamped, Trace
+from maeil.trace import SCHEMA, Stamped, Trace
 from maeil.trace.events import (
     EpisodeStart,
     MessageRead,
@@ -16,7 +16,7 @@ from maeil.trace.events import (
     ThoughtStart,
 )
 
-START = EpisodeStart(1, 0, "by hand", "any", ["ann", "bob"], ["chair"], "tokens", {})
+START = EpisodeStart(SCHEMA, 0, "by hand", "any", ["ann", "bob"], ["chair"], "tokens", {})
 
 
 def change(agent, stages, reason):

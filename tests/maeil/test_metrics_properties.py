@@ -18,7 +18,7 @@ from maeil.metrics import METRICS, compute_metrics, metric, reproducible
 from maeil.metrics.costs import costs_per_agent, costs_per_message
 from maeil.mind import Act
 from maeil.tasks import CapabilityChange
-from maeil.trace import Stamped, Trace
+from maeil.trace import SCHEMA, Stamped, Trace
 from maeil.trace.events import (
     ConstraintChange,
     EpisodeStart,
@@ -235,7 +235,7 @@ def test_the_metrics_of_a_large_episode_take_a_few_times_as_long_as_it_takes_to_
         events.append(Stamped(len(events), t, float(t), t * 1e-3, event))
 
     n, steps = 64, 500
-    record(EpisodeStart(1, 0, "w", "t", [f"a{i}" for i in range(n)], [], "tokens", {}), 0)
+    record(EpisodeStart(SCHEMA, 0, "w", "t", [f"a{i}" for i in range(n)], [], "tokens", {}), 0)
     for t in range(steps):
         for agent in range(t % 2, n, 2):
             plan = f"P{agent}.{t}"

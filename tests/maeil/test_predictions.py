@@ -74,13 +74,6 @@ def test_what_a_thought_expects_is_recorded_before_it_takes_effect_and_told_to_n
     assert not of(events, MessageSent)
 
 
-def test_a_trace_has_the_newer_schema_exactly_where_predictions_are_taken() -> None:
-    blind = play_without([Scripted(walk(2)), Scripted(walk(2))])
-    seeing_one = play([Scripted(walk(2)), Scripted(walk(2))])
-    assert of(blind, EpisodeStart)[0].schema == 1
-    assert of(seeing_one, EpisodeStart)[0].schema == SCHEMA
-
-
 @pytest.mark.parametrize(
     ("predictions", "reported"),
     [

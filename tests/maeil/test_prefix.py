@@ -81,7 +81,7 @@ def test_wall_times_and_what_only_a_branch_says_of_itself_are_no_difference(even
         if isinstance(event, ThoughtEnd):
             event = replace(event, seconds=9.0, calls=[{**call, "attempts": 9} for call in event.calls])
         if isinstance(event, EpisodeStart):
-            event = replace(event, schema=2, branch={"run": "NAME"})
+            event = replace(event, branch={"run": "NAME"})
         prefix(replace(stamped, wall=9.0, event=event))
     assert prefix.digest == Prefix(trace, Instant(last.t)).digest
 

@@ -9,6 +9,7 @@ from maeil.extensions.repair.metrics import judged_groups
 from maeil.extensions.repair.rules import violated
 from maeil.metrics import METRICS, compute_metrics
 from maeil.tasks import Constraint
+from maeil.trace import SCHEMA
 from maeil.trace.events import EpisodeStart, MessageSent, PlanChange, Stamped, StepOutcome, StepTaken, ThoughtEnd
 from maeil.trace.reader import Trace
 
@@ -38,7 +39,7 @@ def test_a_constraint_is_violated_that_no_attempt_satisfied(tries, succeeded, fa
 
 
 def trace(*happened) -> Trace:
-    start = EpisodeStart(2, 0, "w", "individual", ["agent_0", "agent_1"], [], "tokens", {})
+    start = EpisodeStart(SCHEMA, 0, "w", "individual", ["agent_0", "agent_1"], [], "tokens", {})
     stamped = [Stamped(seq, 0, seq, 0.0, event) for seq, event in enumerate((start, *happened))]
     return Trace(tuple(stamped))
 

@@ -1,4 +1,5 @@
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -47,7 +48,24 @@ def test_two_agents_alone_written_out_event_by_event():
         "t=3 t^=7: agent 1 X->R plan_ended",
     ]
     end = events[-1].event
-    assert (end.kind, end.outcome, end.steps, end.finished) == ("episode_end", "completed", 3, True)
+    assert (end.kind, end.outcome, end.steps) == ("episode_end", "success", 3)
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ({"terminated": True, "truncated": True}, "success"),
+        ({"failed": True, "truncated": True}, "failure"),
+        ({"truncated": True}, "truncated"),
+    ],
+)
+def test_an_episode_ends_as_its_world_says(said, outcome):
+    class Ending(Corridor):
+        def step(self, joint):
+            return replace(super().step(joint), **said)
+
+    end = play([Scripted(walk(3))], Ending(1))[-1].event
+    assert (end.outcome, end.steps) == (outcome, 1)
 
 
 def test_a_plan_that_ends_before_its_first_step_makes_its_agent_think_again_while_the_world_stands_still():
@@ -152,7 +170,7 @@ def test_every_plan_has_exactly_one_final_status_also_at_the_end_of_the_episode(
         ("P1.1", "cancelled", "episode_end"),
     ]
     assert all(controller.closed == 1 for controller in world.controllers)
-    assert events[-1].event.finished is False
+    assert events[-1].event.outcome != "success"
 
 
 def test_a_mind_that_raises_ends_the_trace_with_an_error_and_keeps_its_traceback():

@@ -45,12 +45,7 @@ def test_a_change_comes_before_all_thoughts_of_its_step_and_its_actions_end_at_o
     ]  # fmt: skip
     assert {s.t for s in events[at - 1 : at + 6]} == {2}
     assert [s for s in events[:at] if isinstance(s.event, ThoughtStart) and s.t == 2] == []
-    assert events[0].event.schema == 2
     assert [s.t for s in events if isinstance(s.event, WorldChange)] == [2]
-
-
-def test_an_episode_without_a_change_has_the_schema_that_it_had() -> None:
-    assert play(minds(), Movable(2, length=9))[0].event.schema == 1
 
 
 def test_a_change_and_its_replay_give_the_same_frames(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def small() -> Iterator[str]:
 def test_a_prompt_that_the_context_has_no_room_for_ends_the_episode_unfinished(small: str, tmp_path: Path) -> None:
     words = ("env=crafter_coop", "n=3", "prompts=default", "max_steps=3")
     result = play(small, tmp_path / "runs", *words)
-    assert (result.outcome, result.metrics["outcome.success"]) == ("completed", False)
+    assert (result.outcome, result.metrics["outcome.success"]) == ("failure", False)
     assert result.reason.startswith("ContextExceeded: agent_")
     assert "exceeds the available context size (2048 tokens)" in result.reason
     assert {call["failure"]["kind"] for call in calls_of(result.folder)} == {"ContextOverflow"}
@@ -73,7 +73,7 @@ async def test_a_call_that_is_cancelled_leaves_the_server_free(server: str) -> N
 def test_an_episode_that_reaches_its_limit_leaves_the_server_free(server: str, tmp_path: Path) -> None:
     words = ("env=squeeze", "n=3", f"llm.max_tokens={LONGEST}", "limits.episode_seconds=2", "max_steps=1")
     result = play(server, tmp_path, *words)
-    assert result.outcome == "limit"
+    assert result.outcome == "error"
     assert CANCELLED in {call["failure"]["kind"] for call in calls_of(result.folder) if "failure" in call}
     asyncio.run(until(server, busy=False))
 

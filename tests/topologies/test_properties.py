@@ -183,7 +183,7 @@ def test_the_loop_keeps_its_promises(name, seed, agents, delivery, thoughts, rep
         extensions=[Describing(MATCHERS["lexical"])] if name == "dytopo" else [],
     )
     assert events[-1].event.kind == "episode_end"
-    assert events[-1].event.outcome == "completed"
+    assert events[-1].event.outcome in ("success", "truncated")
     check(events, agents, thoughts)
 
 

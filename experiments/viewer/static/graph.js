@@ -65,9 +65,9 @@ function sameChange(one, other) {
   return a.t === b.t && a.t_hat === b.t_hat && a.change === b.change;
 }
 
-/** Whether a run reached its goals; of a world that knows no success, whether it came to its end. @param {Node} node */
+/** Whether a run finished its task. @param {Node} node */
 export function succeeded({ row }) {
-  return row.outcome === "completed" && (row.metrics["outcome.success"] ?? 1) > 0;
+  return row.outcome === "success";
 }
 
 /** The last step of a run; null where it is not known. @param {Node} node */

@@ -1,6 +1,6 @@
 /* The runs of a sweep as a map: a row an arm, a column a seed, each place a link to its episode. */
 import { el } from "./dom.js";
-import { short, shown } from "./text.js";
+import { ended, short, shown } from "./text.js";
 
 const STRONGEST = 60;
 
@@ -42,7 +42,7 @@ export function seedMap(plain, rows, metric, up) {
 function place(row, label, seed, metric, [low, high], up) {
   if (!row) return el("td", { class: "none" }, "\u00b7");
   const value = row.metrics[metric] ?? null;
-  const done = row.outcome === "completed";
+  const done = ended(row.outcome);
   const text = `${label}, seed ${shown(seed)}: ${metric} ${shown(value)}${done ? "" : `, ${row.outcome}`}`;
   const link = el("a", { href: `${up}run/${encodeURIComponent(row.run)}`, title: text, "aria-label": text, class: done ? null : "undone" }, done ? shown(value) : `! ${shown(value)}`);
   const strength = value === null || high === low ? 0 : (STRONGEST * (value - low)) / (high - low);

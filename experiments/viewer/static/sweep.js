@@ -7,7 +7,7 @@ import { treeOf } from "./graph.js";
 import { Picks } from "./picks.js";
 import { hasSeeds, seedMap } from "./seeds.js";
 import { ask } from "./sources.js";
-import { short, shown } from "./text.js";
+import { ended, short, shown } from "./text.js";
 import { colour, onTheme, themeSwitch } from "./theme.js";
 import { Tree, changeWords, instant } from "./tree.js";
 
@@ -168,7 +168,7 @@ class Sweep {
     return el("tr", {}, columns.map((column, i) => {
       const value = column.of(row);
       if (i === 0) return this.#name(row, depth);
-      if (!column.metric) return el("td", { title: String(value ?? ""), class: column.name === "outcome" && value !== "completed" ? "bad" : null }, short(shown(value), 60));
+      if (!column.metric) return el("td", { title: String(value ?? ""), class: column.name === "outcome" && !ended(value) ? "bad" : null }, short(shown(value), 60));
       const bar = el("i", { class: "bar" });
       const [low, high] = bounds[i];
       bar.style.width = value === null || high === low ? "0" : `${(88 * (value - Math.min(0, low))) / (high - Math.min(0, low))}%`;

@@ -32,6 +32,11 @@ export function shown(value) {
   return Math.abs(value) >= 100 ? value.toFixed(1) : Number(value.toPrecision(3)).toString();
 }
 
+/** Whether an episode came to its end: the world was over, or a method gave up. */
+export function ended(outcome) {
+  return ["success", "failure", "truncated"].includes(outcome);
+}
+
 /** Return a symbolic action as a call. */
 export function asCall(action) {
   const values = Object.entries(action || {}).filter(([name, value]) => name !== "action" && value !== null);

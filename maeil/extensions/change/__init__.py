@@ -35,7 +35,6 @@ class Change(Extension):
     """
 
     name = "change"
-    schema = 2
 
     def __init__(self, change: ChangeAt) -> None:
         self._change: ChangeAt | None = change

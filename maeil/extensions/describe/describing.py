@@ -78,7 +78,6 @@ class Describing(Extension):
     """
 
     name = DESCRIBE
-    schema = 2
 
     def __init__(self, matcher: Matcher) -> None:
         self._routes: list[tuple[Edge, ...]] = []

@@ -35,7 +35,6 @@ class Predictions(Extension):
     """Records predictions. A thought answers with a tuple of `Prediction`, at most one for each other agent."""
 
     name = "predictions"
-    schema = 2
 
     def review(self, thought: Thought, view: View, author: Participant) -> Sequence[str]:
         """Return why predictions are refused."""

@@ -64,7 +64,6 @@ class Repair(Extension):
     """
 
     name = "repair"
-    schema = 2
 
     def __init__(self, settings: RepairConfig, rules: RepairRules) -> None:
         self._settings = settings

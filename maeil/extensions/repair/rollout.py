@@ -94,7 +94,7 @@ class _Rehearsal:
             self._constraints.before_step(joint)
             transition = self._world.step(joint)
             self._note(transition.attempts)
-            if transition.terminated or transition.truncated:
+            if transition.end:
                 self._settle()  # as the loop does, before it cancels what is left
                 return
 

@@ -23,7 +23,7 @@ def sent(events):
 def test_cmas_takes_one_call_for_a_joint_plan_whatever_the_number_of_agents(tmp_path, agents):
     model = Cast(centre=everybody(agents))
     events = run("cmas", model, tmp_path, agents)
-    assert (model.total, end_of(events).finished, end_of(events).steps) == (1, True, 3)
+    assert (model.total, end_of(events).outcome, end_of(events).steps) == (1, "success", 3)
     assert sent(events) == [(agents, list(range(agents)), "directive")]
 
 
@@ -31,7 +31,7 @@ def test_cmas_takes_one_call_for_a_joint_plan_whatever_the_number_of_agents(tmp_
 def test_a_plan_that_cannot_be_read_is_asked_for_again(tmp_path, failures):
     model = Cast(centre=[NOT_JSON] * failures + [everybody(2)])
     events = run("cmas", model, tmp_path)
-    assert (model.total, end_of(events).finished) == (1 + failures, True)
+    assert (model.total, end_of(events).outcome) == (1 + failures, "success")
     assert codes_of(events) == ["V-FORM"] * failures
     metrics = compute_metrics(Trace(tuple(events)))
     assert metrics["gates.rejected_proposals"] == failures
@@ -41,7 +41,7 @@ def test_after_all_retries_the_episode_ends_unfinished_and_says_why(tmp_path):
     model = Cast(centre=NOT_JSON)
     end = end_of(run("cmas", model, tmp_path))
     assert model.total == 7
-    assert (end.outcome, end.finished, end.steps) == ("completed", False, 0)
+    assert (end.outcome, end.steps) == ("failure", 0)
     assert end.reason.startswith("NoJointPlan: no joint plan after 6 retries: V-FORM")
 
 
@@ -79,7 +79,7 @@ def test_an_agent_without_a_part_waits_and_is_asked_about_again(tmp_path):
     events = run("cmas", model, tmp_path)
     assert committed(events) == {0: ["walk"], 1: ["rest"] * 5}
     assert model.asked("centre")[1]["asked"] == ["agent_0", "agent_1"]
-    assert (end_of(events).finished, end_of(events).steps) == (True, 6)
+    assert (end_of(events).outcome, end_of(events).steps) == ("success", 6)
 
 
 @pytest.mark.parametrize("agents", [2, 5])
@@ -87,7 +87,7 @@ def test_hmas2_takes_one_call_and_one_for_each_agent_that_is_named(tmp_path, age
     model = Cast(centre=everybody(agents), reviewer=agree())
     events = run("hmas2", model, tmp_path, agents)
     assert model.calls == {"centre": 1, "reviewer": agents}
-    assert end_of(events).finished
+    assert end_of(events).outcome == "success"
     assert sent(events)[1:] == [(agent, [agents], "ack") for agent in range(agents)]
 
 
@@ -119,7 +119,7 @@ def test_on_hard_boards_all_named_are_asked_again_after_each_answer_but_the_last
     model = Cast(centre=everybody(2), reviewer=object_to("never"))
     events = run("hmas2", model, tmp_path, rounds=3)
     assert model.calls == {"centre": 4, "reviewer": 6}
-    assert end_of(events).finished, "what is objected to for ever is carried out"
+    assert end_of(events).outcome == "success", "what is objected to for ever is carried out"
     assert len(model.asked("centre")[3]["dialogue"]) == 2
 
 

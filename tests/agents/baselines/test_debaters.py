@@ -30,7 +30,7 @@ def picks(*units: int) -> Plan:
 def test_three_debaters_in_two_rounds_take_six_calls(tmp_path):
     model = Cast(debater=everybody(2))
     events = run("debaters", model, tmp_path)
-    assert (model.total, end_of(events).finished) == (6, True)
+    assert (model.total, end_of(events).outcome) == (6, "success")
     first, second = model.asked("debater")[:3], model.asked("debater")[3:]
     assert [blocks["debater"] for blocks in first] == ["debater_0", "debater_1", "debater_2"]
     assert all("own" not in blocks and "others" not in blocks for blocks in first)
@@ -54,7 +54,7 @@ def test_in_turn_each_debater_has_heard_those_before_and_is_told_who_it_is(tmp_p
 def test_the_shipped_debate_with_personas_gives_each_debater_its_own(tmp_path):
     team = ("agents=debaters_personas", "topology=centralized", "topology.leader=coordinator", "topology.rounds=0")
     result = run_cell(Cell.compose(one_each(*team, "env=squeeze", "n=3", "max_steps=1")), tmp_path)
-    assert (result.outcome, result.metrics["model.calls"]) == ("completed", 6)
+    assert (result.outcome, result.metrics["model.calls"]) == ("truncated", 6)
     asked = unfolded((result.folder / "calls.jsonl").read_bytes().splitlines(keepends=True))
     blocks = [read_blocks(call["request"]["messages"][-1]["content"]) for call in asked]
     personas = [found["persona"] for found in blocks]
@@ -89,7 +89,7 @@ def test_without_any_joint_plan_the_episode_ends_unfinished(tmp_path):
     model = Cast(debater=NOT_JSON)
     end = end_of(run("debaters", model, tmp_path, syntax_retries=2))
     assert model.total == 3 * 2 * 3
-    assert (end.finished, end.reason.split(":")[0]) == (False, "NoJointPlan")
+    assert (end.outcome, end.reason.split(":")[0]) == ("failure", "NoJointPlan")
 
 
 @pytest.mark.parametrize(

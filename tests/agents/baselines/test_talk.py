@@ -39,17 +39,17 @@ def test_when_nobody_states_a_joint_plan_all_are_idle_for_a_step(tmp_path):
 def test_a_joint_plan_that_the_world_refuses_is_asked_for_again(tmp_path):
     model = Cast(talker=[state(agent_0=walk(9)), NOT_JSON, state(**ALL)])
     events = run("dmas", model, tmp_path)
-    assert (model.total, end_of(events).finished) == (3, True)
+    assert (model.total, end_of(events).outcome) == (3, "success")
     assert codes_of(events) == ["V-WORLD", "V-FORM"]
     assert [entry["code"] for entry in model.asked("talker")[1]["feedback"]] == ["V-WORLD"]
     end = end_of(run("dmas", Cast(talker=NOT_JSON), tmp_path, syntax_retries=1))
-    assert (end.finished, end.reason.split(":")[0]) == (False, "NoJointPlan")
+    assert (end.outcome, end.reason.split(":")[0]) == ("failure", "NoJointPlan")
 
 
 def test_an_agent_with_nobody_to_talk_to_makes_a_plan_for_itself(tmp_path):
     model = Cast(talker=state(agent_0=walk(3)))
     events = run("dmas", model, tmp_path, 1)
-    assert (model.total, end_of(events).finished) == (1, True)
+    assert (model.total, end_of(events).outcome) == (1, "success")
     events = run("dmas", Cast(talker=say()), tmp_path, 1, world=Corridor(1, max_steps=1))
     assert committed(events) == {0: ["rest"]}
 
@@ -77,7 +77,7 @@ def test_when_nobody_of_the_named_states_another_the_coordinators_plan_is_carrie
     model = Cast(centre=everybody(2), talker=say())
     events = run("hmas1", model, tmp_path)
     assert model.calls == {"centre": 1, "talker": 8}
-    assert (end_of(events).finished, end_of(events).steps) == (True, 3)
+    assert (end_of(events).outcome, end_of(events).steps) == ("success", 3)
 
 
 def test_only_those_whom_the_coordinator_names_talk_and_the_others_wait(tmp_path):

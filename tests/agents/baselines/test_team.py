@@ -45,14 +45,14 @@ def simulated(name: str, w, **rates):
 @pytest.mark.parametrize("name", BASELINES)
 def test_a_team_delivers_every_block_of_cube(name):
     events = simulated(name, cube(4))
-    assert end_of(events).finished
+    assert end_of(events).outcome == "success"
     assert {call["role"] for call in calls_of(events)} == ROLES[name]
 
 
 @pytest.mark.parametrize("name", BASELINES)
 def test_a_team_with_faults_plays_cube_to_the_end(name):
     events = simulated(name, cube(4, max_steps=80), **FAULTS)
-    assert (end_of(events).outcome, end_of(events).reason) == ("completed", "")
+    assert (end_of(events).outcome, end_of(events).reason) == ("success", "")
     assert compute_metrics(Trace(tuple(events)))["outcome.completion"] > 0
 
 
@@ -73,14 +73,14 @@ def frozen(difficulty: str):
 @pytest.mark.parametrize("name", BASELINES)
 def test_a_team_places_every_box(name, difficulty):
     end = end_of(simulated(name, frozen(difficulty)))
-    assert end.finished
+    assert end.outcome == "success"
     assert end.steps <= 8
 
 
 @pytest.mark.parametrize("name", BASELINES)
 def test_a_team_with_faults_plays_transport_to_the_end(name):
     end = end_of(simulated(name, frozen("easy"), **FAULTS))
-    assert (end.outcome, end.reason) == ("completed", "")
+    assert (end.outcome, end.reason) == ("success", "")
 
 
 @pytest.mark.parametrize("name", BASELINES)
@@ -157,7 +157,7 @@ def test_every_role_is_told_its_part_the_rules_the_actions_and_all_data_in_one_b
 )
 def test_it_runs_from_a_configuration(tmp_path: Path, name, words):
     result = run_cell(Cell.compose([f"agents={name}", *words, "n=2", "max_steps=30", "seed=1"]), tmp_path)
-    assert (result.outcome, result.reason) == ("completed", "")
+    assert (result.outcome, result.reason) == ("truncated", "")
     assert result.metrics["model.calls"] >= 1
 
 

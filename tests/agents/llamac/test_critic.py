@@ -51,14 +51,14 @@ def test_a_decision_that_passes_at_first_takes_three_calls(tmp_path):
     model = cast()
     events = run(model, tmp_path)
     assert model.calls == {"explorer": 1, "exploiter": 1, "assessor": 1}
-    assert (end_of(events).finished, end_of(events).steps) == (True, 3)
+    assert (end_of(events).outcome, end_of(events).steps) == ("success", 3)
     assert codes_of(events) == []
 
 
 def test_the_best_case_takes_three_calls_whatever_the_number_of_agents(tmp_path):
     model = cast(50)
     events = run(model, tmp_path, 50)
-    assert (model.total, end_of(events).finished) == (3, True)
+    assert (model.total, end_of(events).outcome) == (3, "success")
 
 
 @pytest.mark.parametrize("critic", ["explorer", "exploiter"])
@@ -119,7 +119,7 @@ def test_what_cannot_be_done_is_not_done_after_all_retries(tmp_path):
 def test_on_exhaust_fail_ends_the_episode_unfinished(tmp_path):
     model = cast(exploiter=joint(agent_0=walk(1)), assessor=[choose("exploiter", "agent_0")])
     end = end_of(run(model, tmp_path, on_exhaust="fail", external_retries=1))
-    assert (end.outcome, end.finished, end.steps) == ("completed", False, 0)
+    assert (end.outcome, end.steps) == ("failure", 0)
     assert end.reason.startswith("ConfirmationFailed: agent_0: C-SHORT")
 
 
@@ -129,7 +129,7 @@ def test_an_unreadable_critic_fails_the_episode_after_all_internal_retries(tmp_p
     end = end_of(events)
     assert model.calls == {"explorer": 3, "exploiter": 3}
     assert len(calls_of(events)) == 6, "what has been paid for is on the trace"
-    assert (end.outcome, end.finished, end.steps) == ("completed", False, 0)
+    assert (end.outcome, end.steps) == ("failure", 0)
     assert end.reason.startswith("ScrutinyFailed: no joint plan after 2 retries: V-FORM")
 
 
@@ -144,11 +144,11 @@ def test_conflicts_left_after_all_internal_retries_are_repaired_by_dropping_the_
 
 def test_after_all_internal_retries_an_earlier_proposal_of_a_role_stands_in_for_one_that_cannot_be_read(tmp_path):
     model = cast(explorer=[everybody(2), NOT_JSON], exploiter=[CROWD, everybody(2)])
-    assert end_of(run(model, tmp_path, internal_retries=1)).finished
+    assert end_of(run(model, tmp_path, internal_retries=1)).outcome == "success"
     model = cast(explorer=[CROWD, NOT_JSON])
     events = run(model, tmp_path, internal_retries=1)
     assert [call["repaired"] for call in calls_of(events) if "repaired" in call] == [[0]]
-    assert end_of(events).finished
+    assert end_of(events).outcome == "success"
     assert end_of(run(cast(explorer=NOT_JSON), tmp_path, internal_retries=1)).reason.startswith("ScrutinyFailed")
 
 
@@ -162,7 +162,7 @@ def test_strict_fails_the_episode_on_conflicts_too(tmp_path):
 def test_no_internal_retries_repairs_at_once(tmp_path):
     model = cast(explorer=CROWD)
     events = run(model, tmp_path, internal_retries=0)
-    assert (model.calls["explorer"], end_of(events).finished) == (1, True)
+    assert (model.calls["explorer"], end_of(events).outcome) == (1, "success")
 
 
 def test_a_rejected_suggestion_is_asked_for_again_from_the_assessor_alone(tmp_path):
@@ -198,7 +198,7 @@ def test_every_fault_of_grammar_is_refused_with_its_code(tmp_path, answer, code)
 def test_json_in_a_code_fence_is_read(tmp_path):
     fenced = '```json\n{"thoughts": "so", "plans": []}\n```'
     model = cast(explorer=f"Here it is:\n{fenced}\nGood luck.")
-    assert end_of(run(model, tmp_path)).finished
+    assert end_of(run(model, tmp_path)).outcome == "success"
     assert model.total == 3
 
 
@@ -222,7 +222,7 @@ def test_the_assessor_may_not_choose_what_no_critic_has_proposed_nor_for_others(
 )
 def test_with_one_critic_or_without_belief_correction_nobody_assesses(tmp_path, switches, calls):
     model = cast()
-    assert end_of(run(model, tmp_path, **switches)).finished
+    assert end_of(run(model, tmp_path, **switches)).outcome == "success"
     assert model.calls == calls
 
 
@@ -250,7 +250,7 @@ def test_without_scrutiny_conflicts_pass_and_grammar_does_not(tmp_path):
     model = cast(exploiter=CROWD, explorer=[joint(nobody=walk(3)), CROWD])
     events = run(model, tmp_path, scrutiny=False)
     assert codes_of(events) == ["V-STRANGER"]
-    assert end_of(events).finished
+    assert end_of(events).outcome == "success"
 
 
 def test_without_confirmation_actors_do_what_they_are_told(tmp_path):
@@ -293,7 +293,7 @@ def test_an_agent_that_only_waits_is_asked_about_again(tmp_path):
     )
     events = run(model, tmp_path)
     assert model.asked("exploiter")[1]["asked"] == ["agent_0", "agent_1"]
-    assert (end_of(events).finished, end_of(events).steps) == (True, 6)
+    assert (end_of(events).outcome, end_of(events).steps) == ("success", 6)
 
 
 @pytest.mark.parametrize(("length", "kept"), [(2, 2), (0, 0), (None, 4)])
@@ -353,7 +353,7 @@ def test_rejections_are_counted_as_metrics(tmp_path):
 def test_a_critic_out_of_thoughts_leaves_the_agents_waiting(tmp_path):
     model = cast(exploiter=everybody(2, walk(1)))
     events = run(model, tmp_path, world=Corridor(2, max_steps=1), loop=LoopSettings(max_thoughts_per_step=1))
-    assert end_of(events).outcome == "completed"
+    assert end_of(events).outcome == "truncated"
 
 
 def test_a_retry_shows_the_rejected_joint_plan_beside_the_objections(tmp_path):
@@ -386,7 +386,7 @@ def test_the_assessor_sees_its_refused_choices(tmp_path):
 def test_retry_decides_who_is_asked_again(tmp_path, retry, calls):
     model = cast(explorer=[CROWD, everybody(2, walk(3, "far"))], exploiter=[NOT_JSON, NOT_JSON, everybody(2)])
     events = run(model, tmp_path, retry=retry)
-    assert (model.calls, end_of(events).finished) == (calls, True)
+    assert (model.calls, end_of(events).outcome) == (calls, "success")
     assert model.asked("assessor")[0]["explorer"]["plans"]["agent_0"]["task"]["target"] == "far", "it stands"
 
 

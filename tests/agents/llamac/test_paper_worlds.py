@@ -52,7 +52,7 @@ def test_a_team_places_every_box_in_three_calls_a_decision(grid):
 def test_either_critic_alone_finishes_and_proposes_no_conflict(difficulty, n, critics):
     w = transport(difficulty=difficulty, n=n)
     events = episode(w, 4, switches={"critics": critics})
-    assert events[-1].event.finished
+    assert events[-1].event.outcome == "success"
     assert set(codes_of(events)) <= {"C-PROG"}, "detours, which are made once external feedback is used up"
 
 
@@ -96,7 +96,7 @@ def test_no_collision_comes_of_a_suggestion_that_was_repaired_or_changed(rule):
 def test_every_switch_runs_on_transport(difficulty, switches):
     w = transport(difficulty=difficulty, max_steps=12)
     events = episode(w, 2, poor=0.2, switches=switches)
-    assert events[-1].event.outcome == "completed"
+    assert events[-1].event.outcome == "success"
     if not switches.get("strict"):
         assert events[-1].event.reason == ""
 
@@ -105,7 +105,7 @@ def test_every_switch_runs_on_transport(difficulty, switches):
 def test_a_team_ends_near_the_peak_of_the_squeeze(n):
     w = squeeze(n=n, max_steps=15)
     events = episode(w, 1)
-    assert (events[-1].event.finished, w.progress().score) == (True, pytest.approx(1, abs=0.05))
+    assert (events[-1].event.outcome, w.progress().score) == ("success", pytest.approx(1, abs=0.05))
     assert metrics_of(events)["model.calls"] == 3 * 15
 
 
@@ -229,21 +229,21 @@ def decide(model: Cast, w=None, **switches: Any):
 def test_a_decision_that_passes_at_first_takes_three_calls():
     model = cast()
     events = decide(model)
-    assert (model.total, events[-1].event.finished) == (3, True)
+    assert (model.total, events[-1].event.outcome) == (3, "success")
 
 
 @pytest.mark.parametrize("critic", ["explorer", "exploiter"])
 def test_one_critic_with_bad_json_once_takes_five_calls(critic):
     model = cast(**{critic: [NOT_JSON, joint(agent_0=PLACE)]})
     events = decide(model)
-    assert (model.total, codes_of(events), events[-1].event.finished) == (5, ["V-FORM"], True)
+    assert (model.total, codes_of(events), events[-1].event.outcome) == (5, ["V-FORM"], "success")
 
 
 def test_one_accepted_objection_takes_five_calls():
     model = cast(exploiter=joint(agent_0=AWAY), assessor=[take("exploiter", 1), choose("explorer", "agent_0")])
     events = decide(model)
     assert model.calls == {"explorer": 1, "exploiter": 1, "assessor": 2, "actor": 1}
-    assert (codes_of(events), events[-1].event.finished) == (["C-PROG"], True)
+    assert (codes_of(events), events[-1].event.outcome) == (["C-PROG"], "success")
 
 
 def test_a_move_that_brings_nothing_nearer_is_made_when_external_feedback_is_used_up():
@@ -288,7 +288,7 @@ def test_a_plan_under_way_that_comes_to_conflict_is_asked_about_again():
     model = Cast(explorer=critic, exploiter=critic, assessor=[both, both, choose("exploiter")])
     w = pinned(items, n=8, difficulty="hard", max_steps=3)
     end = episode(w, model=model, repairs=0, switches={"confirmation": False})[-1].event
-    assert (end.outcome, end.steps) == ("completed", 3)
+    assert (end.outcome, end.steps) == ("truncated", 3)
     given = {str(box.colour): box.place for box in w.env.board.boxes}
     assert len(set(given.values())) == 2, f"two boxes on one corner: {given}"
     again = model.asked("explorer")[2]

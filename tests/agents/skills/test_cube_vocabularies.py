@@ -32,6 +32,6 @@ def test_a_team_delivers_everything_in_the_words_of_emcoop_as_in_those_of_cube(w
         cell = Cell.compose([*words, "n=4", f"env.vocabulary={vocabulary}"])
         model = Structuring(SimulatedModel(cell.configuration.llm), 0)
         end = asyncio.run(play(cell, build(cell, lambda _, model=model: model), Recorder(None)))
-        assert end.finished, vocabulary
+        assert end.outcome == "success", vocabulary
         steps[vocabulary] = end.steps
     assert abs(steps["cube"] - steps["emcoop"]) <= 5

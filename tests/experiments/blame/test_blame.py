@@ -236,11 +236,11 @@ def test_what_cannot_be_asked_is_refused_and_nothing_is_written(case: str, run: 
 
 @pytest.mark.parametrize(
     ("text", "met"),
-    [("completed", True), ("steps<=60", True), ("steps <= 59", False), ("score>=3", True), ("reached>=4", False)],
+    [("success", True), ("steps<=60", True), ("steps <= 59", False), ("score>=3", True), ("reached>=4", False)],
 )
 def test_what_counts_as_a_success_is_said_in_a_line(text: str, met: bool) -> None:
-    assert Success.parse(text).met(Ending("completed", True, 60, 3, 3, 3.0)) is met
-    assert not Success.parse("steps<=60").met(Ending("completed", False, 60, 3, 3, 3.0))
+    assert Success.parse(text).met(Ending("success", 60, 3, 3, 3.0)) is met
+    assert not Success.parse("steps<=60").met(Ending("truncated", 60, 3, 3, 3.0))
     for wrong in ("steps>=3", "done", "score=3", "steps<=x"):
         with pytest.raises(UserError, match="no condition of success"):
             Success.parse(wrong)

@@ -72,7 +72,7 @@ def test_a_third_branch_is_played_by_all_before_it(tmp_path: Path) -> None:
     one = branched(run, "1", tmp_path, edits=["topology=chain", "max_steps=9"]).folder
     two = branched(one, "3", tmp_path, minds=["agent_2=heuristic"], edits=["topology=individual"]).folder
     three = branched(two, "5", tmp_path, edits=["max_steps=7"])
-    assert three.outcome == "completed"
+    assert three.outcome == "truncated"
     assert three.metrics["outcome.steps"] == 7
     assert comparable(branched(two, "5", tmp_path / "same").folder)[1:] == comparable(two)[1:]
 
@@ -120,7 +120,7 @@ def test_the_run_is_found_where_the_branch_says_and_next_to_it(chain: tuple[Path
     with pytest.raises(UserError, match=f"it is a branch of {run.name}, which is missing"):
         plan_branch(moved, "3")
     copied = shutil.copytree(run, tmp_path / run.name)
-    assert branched(moved, "3", tmp_path / "out").outcome == "completed"
+    assert branched(moved, "3", tmp_path / "out").outcome == "truncated"
     assert copied.exists()
 
 

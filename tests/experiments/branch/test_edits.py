@@ -73,7 +73,7 @@ def test_who_does_not_talk_is_spared_the_talk_that_begins_with_the_branch(tmp_pa
     run = run_cell(Cell.compose(["n=3", "seed=2", "max_steps=40", "topology=debate"]), tmp_path / "runs").folder
     starts = [s for s in read_trace(run).events if isinstance(s.event, ThoughtStart)]
     branch = branched(run, f"{starts[len(starts) // 2].t}", tmp_path, minds=["agent_0=naive"])
-    assert branch.outcome == "completed"
+    assert branch.outcome == "truncated"
     events = [s.event for s in read_trace(branch.folder).events]
     assert {event.sender for event in events if isinstance(event, MessageSent)} == {0}
     given_up = [e for e in events if isinstance(e, PlanChange) and e.status in ("interrupted", "replaced")]
@@ -96,7 +96,7 @@ def test_minds_take_over_in_the_middle_in_every_world(cell: str, tmp_path: Path)
     starts = [s for s in read_trace(run).events if isinstance(s.event, ThoughtStart)]
     middle = starts[len(starts) // 2]
     branch = branched(run, f"{middle.t}:{middle.t_hat}", tmp_path, minds=minds)
-    assert branch.outcome == "completed"
+    assert branch.outcome == "truncated"
     assert not any(s.event.refused for s in read_trace(branch.folder).events if isinstance(s.event, ThoughtEnd))
 
 
@@ -175,7 +175,7 @@ def test_a_run_of_recorded_answers_is_branched_with_them_or_with_a_model(run: Pa
     again = run_cell(Cell.compose(words), tmp_path / "runs").folder
     assert comparable(branched(again, AT, tmp_path / "out").folder)[1:] == comparable(again)[1:]
     other = {"minds": ["agent_2=heuristic"], "edits": ["llm=simulated"]}
-    assert branched(again, AT, tmp_path / "out", **other).outcome == "completed"
+    assert branched(again, AT, tmp_path / "out", **other).outcome == "truncated"
     assert plan_branch(again, AT, **other).notice == ""
     assert "llm=replay answers only" in plan_branch(again, AT, minds=["agent_2=heuristic"]).notice
     assert plan_branch(again, AT).notice == ""
@@ -232,7 +232,7 @@ def test_a_changed_file_is_found_by_its_digest(run: Path, tmp_path: Path) -> Non
 def test_the_command_prints_a_summary_and_ends_with_2_at_a_mistake(run: Path, quorum: Quorum) -> None:
     done = quorum("branch", str(run), "--at", AT, "--mind", "agent_1=heuristic", "--json")
     assert done.returncode == 0
-    assert json.loads(done.stdout)["outcome"] == "completed"
+    assert json.loads(done.stdout)["outcome"] == "truncated"
     wrong = quorum("branch", str(run), "--at", "99")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert wrong.stderr.startswith("error: --at 99: the run ends after step 5")

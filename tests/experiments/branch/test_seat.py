@@ -45,7 +45,7 @@ def test_a_run_that_its_provider_ended_goes_on_from_its_last_thought(tmp_path: P
     with served(brain) as addresses:
         at, there = f"{last.t}:{last.t_hat:g}", [f"llm.base_url={addresses.openai}"]
         whole = branched(outcome.folder, at, tmp_path / "branches", edits=there)
-    assert whole.outcome == "completed"
+    assert whole.outcome == "success"
     assert brain.requests == whole.metrics["model.calls"] - len(
         [s for s in read_trace(outcome.folder).events if isinstance(s.event, ThoughtStart) and s.t_hat < last.t_hat]
     )

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from maeil.outcomes import Outcome
 from maeil.user_errors import UserError
 from quorum.experiments.compare import Comparison, Question, compare
 from quorum.experiments.compare.files import as_json
@@ -135,9 +136,7 @@ def test_what_varies_unlike_within_levels_is_reported(tmp_path: Path) -> None:
     assert answer(tmp_path, by=["topology"]).design.pooled_over == {"max_steps": ("50", "100")}
 
 
-@pytest.mark.parametrize(
-    ("ended", "pooled"), [("completed", True), ("budget", True), ("limit", False), ("error", False), (None, False)]
-)
+@pytest.mark.parametrize(("ended", "pooled"), [*((end, end != "error") for end in Outcome), (None, False)])
 def test_only_whole_and_budgeted_episodes_are_pooled(tmp_path: Path, ended: str | None, pooled: bool) -> None:
     write_run(tmp_path, outcome(steps=10), seed=0)
     write_run(tmp_path, outcome(steps=90), seed=1, meta={"outcome": ended, "error": None})

@@ -64,7 +64,7 @@ def test_a_context_that_overflows_is_the_methods_failure_scored_pooled_and_paid_
     assert context > whole.prompts[0], "prompts must grow for this to say something"
     brain = Counting()
     result = _run(tmp_path / "cut", brain, team, context)
-    assert (result.outcome, result.metrics["outcome.success"]) == ("completed", False)
+    assert (result.outcome, result.metrics["outcome.success"]) == ("failure", False)
     assert result.reason.startswith("ContextExceeded: ")
     assert str(context) in result.reason, "the provider's own words"
     assert (result.metrics["model.prompt_tokens"], result.metrics["model.completion_tokens"]) == (
@@ -72,7 +72,7 @@ def test_a_context_that_overflows_is_the_methods_failure_scored_pooled_and_paid_
         brain.written,
     )
     row = RunFolder(result.folder).row()
-    assert (row.pooled, row.outcome, row.error) == (True, "completed", "")
+    assert (row.pooled, row.outcome, row.error) == (True, "failure", "")
     failures = [json.loads(line).get("failure") for line in (result.folder / "calls.jsonl").read_text().splitlines()]
     assert [failure["kind"] for failure in failures if failure] == ["ContextOverflow"]
     again = run_cell(Cell.compose(one_each(*TEAMS[team], "llm=replay", f"llm.run={result.folder}")), tmp_path / "again")

@@ -56,16 +56,16 @@ def test_metrics_that_cannot_be_imported_are_reported_before_the_episode(tmp_pat
 
 def test_the_meta_file_says_what_ran_where_and_how_it_ended(tmp_path: Path) -> None:
     meta = _meta(run_cell(_corridor("seed=3"), tmp_path).folder)
-    assert (meta["seed"], meta["outcome"], meta["error"]) == (3, "completed", None)
+    assert (meta["seed"], meta["outcome"], meta["error"]) == (3, "success", None)
     assert meta["start"] <= meta["end"]
     assert {"python", "quorum-harness"} <= set(meta["versions"])
     assert {"system", "architecture", "cpus"} == set(meta["machine"])
     assert set(meta["git"] or {"commit", "changed"}) == {"commit", "changed"}
 
 
-def test_an_episode_that_is_cut_off_is_completed_without_success(tmp_path: Path) -> None:
+def test_an_episode_that_is_cut_off_is_truncated(tmp_path: Path) -> None:
     result = run_cell(_corridor("max_steps=2"), tmp_path)
-    assert (result.outcome, result.metrics["outcome.success"]) == ("completed", False)
+    assert (result.outcome, result.metrics["outcome.success"]) == ("truncated", False)
 
 
 def test_the_same_cell_again_overwrites_nothing(tmp_path: Path) -> None:

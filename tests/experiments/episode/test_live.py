@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from maeil.trace import Stamped
+from maeil.trace import SCHEMA, Stamped
 from maeil.trace.events import (
     ActionChange,
     EpisodeStart,
@@ -83,7 +83,7 @@ def test_the_view_shows_board_stages_plans_actions_and_score() -> None:
 def test_the_view_shows_who_says_what_who_thinks_and_what_the_letters_mean() -> None:
     console = _console(height=30)
     view = LiveView(_world(2), console, pace=0)
-    start = EpisodeStart(1, 0, "w", "t", ["agent_0", "agent_1"], ["coordinator"], "tokens", {})
+    start = EpisodeStart(SCHEMA, 0, "w", "t", ["agent_0", "agent_1"], ["coordinator"], "tokens", {})
     _tell(
         view,
         start,

@@ -66,11 +66,11 @@ WAYS: dict[str, tuple[Then, Sequence[str], set[str]]] = {
     "error": (Then.SERVE, [], {"error"}),
     "SIGINT": (Then.HANG, [], {"error"}),
     "SIGTERM": (Then.HANG, [], {"error"}),
-    "limit of a thought": (Then.HANG, ["limits.thought_seconds=1.5"], {"limit"}),
-    "time of the episode": (Then.HANG, ["limits.episode_seconds=1.5"], {"limit"}),
+    "limit of a thought": (Then.HANG, ["limits.thought_seconds=1.5"], {"error"}),
+    "time of the episode": (Then.HANG, ["limits.episode_seconds=1.5"], {"error"}),
     "refused request": (Then.REJECT, [], {"error"}),
-    "refusing model": (Then.REFUSE, ["max_steps=6"], {"completed"}),
-    "its own end": (Then.SERVE, ["max_steps=6"], {"completed"}),
+    "refusing model": (Then.REFUSE, ["max_steps=6"], {"failure", "truncated"}),
+    "its own end": (Then.SERVE, ["max_steps=6"], {"truncated"}),
 }
 """What the server does, what the command says, and how the episode ends."""
 

@@ -46,7 +46,7 @@ def _calls(folder: Path) -> list[dict[str, Any]]:
 
 def test_a_third_partys_model_answers_and_every_call_is_recorded(tmp_path: Path) -> None:
     result = _run(tmp_path)
-    assert (result.outcome, result.metrics["outcome.reached"]) == ("completed", 2)
+    assert (result.outcome, result.metrics["outcome.reached"]) == ("success", 2)
     assert result.cell.name.startswith("corridor-n2-asker-parrot-individual-s0-")
     calls = _calls(result.folder)
     assert len(calls) == result.metrics["model.calls"] == 10
@@ -106,7 +106,7 @@ def test_a_budget_that_is_used_up_ends_the_episode_scored_and_labelled(tmp_path:
 
 
 def test_every_episode_has_the_budget_for_itself(tmp_path: Path) -> None:
-    assert [_run(tmp_path, "budget.calls=10").outcome for _ in range(2)] == ["completed", "completed"]
+    assert [_run(tmp_path, "budget.calls=10").outcome for _ in range(2)] == ["success", "success"]
 
 
 def test_an_answer_of_the_wrong_form_is_asked_for_again_and_then_a_users_matter(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ VALUES: tuple[Any, ...] = (
     " ", "a", "x" * 100_000, "../../secret.txt", "/dev/zero", "/etc/passwd", "[bold]x[/bold]", "[/]", "[link=http://a]",
     "\x1b[31mred\x1b[0m", "\u202eabc", "\x00", "\n\n", "=1+1", "<script>alert(1)</script>", "${oc.env:HOME}",
     "{{ 7*7 }}", "None", "nan", "inf", "2020-01-01", "T" * 300 + "Z", [], {}, [[]], [None], [{}], [1, "a"], {"a": None},
-    {"": ""}, {"name": "cube"}, {"__class__": "os"}, [0] * 1000, "cube", "squeeze", "completed", "error", "simulated",
+    {"": ""}, {"name": "cube"}, {"__class__": "os"}, [0] * 1000, "cube", "squeeze", "success", "error", "simulated",
     "\ud83d\ude00",
 )  # fmt: skip
 

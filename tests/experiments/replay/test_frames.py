@@ -55,7 +55,7 @@ def test_a_frame_has_the_last_message_so_far(played) -> None:
 
 def test_only_the_last_frame_tells_the_end(played) -> None:
     found = _all(played("transport").folder)
-    assert found[-1].end == "end: completed"
+    assert found[-1].end == "end: success"
     assert {frame.end for frame in found[:-1]} == {""}
 
 

@@ -33,9 +33,9 @@ def lines(folder: Path) -> list[dict[str, str]]:
 def test_real_runs_are_read_as_they_were_written(real: Path) -> None:
     results = read_results(real)
     assert [(row.seed, row.outcome, row.simulated) for row in results.rows] == [
-        (1, "completed", False),
-        (0, "completed", True),
-        (0, "completed", False),
+        (1, "success", False),
+        (0, "success", True),
+        (0, "success", False),
     ]
     naive = results.rows[1]
     assert naive.models == ("simulated",)
@@ -178,7 +178,7 @@ def test_the_command_rebuilds_and_prints_the_table(real: Path, quorum: Quorum) -
     (real / "results.csv").unlink(missing_ok=True)
     done = quorum("results", str(real))
     assert done.returncode == 0, done.stderr
-    assert "3 runs: 3 completed" in done.stdout
+    assert "3 runs: 3 success" in done.stdout
     assert (real / "results.csv").exists()
     (real / "results.csv").unlink()
     assert quorum("results", str(real), "--csv").stdout == as_csv(read_results(real))

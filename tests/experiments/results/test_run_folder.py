@@ -23,7 +23,7 @@ WHOLE = {
     "crafter": "0.T\n.C.\n..1\n",
 }
 """A board of two agents in each world that can be drawn."""
-META = {"hash": "h", "seed": 1, "outcome": "completed", "configuration": {"n": 2}}
+META = {"hash": "h", "seed": 1, "outcome": "success", "configuration": {"n": 2}}
 
 
 @pytest.fixture

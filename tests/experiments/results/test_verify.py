@@ -92,7 +92,7 @@ CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "seed": (another_seed, "meta.json: its seed is not that of its configuration"),
     "configuration": (another_configuration, "config.yaml: it is not the configuration of meta.json"),
     "hash": (another_hash, "meta.json: its hash is not that of its configuration"),
-    "outcome": (another_outcome, "trace.jsonl: damaged: it ends as 'completed', and meta.json says 'budget'"),
+    "outcome": (another_outcome, "trace.jsonl: damaged: it ends as 'success', and meta.json says 'budget'"),
     "half": (half, "trace.jsonl: damaged: it breaks off before the end of the episode"),
 }
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from maeil.outcomes import Outcome
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import PlanChange
 from maeil.user_errors import UserError
@@ -272,9 +273,9 @@ def test_a_cell_waits_for_no_worker_before_the_one_that_it_follows_is_done(
     assert queue.take(6, idle=True) is None
 
 
-@pytest.mark.parametrize(("outcome", "waiting"), [("completed", 1), ("budget", 1), ("limit", 1), ("error", 0)])
+@pytest.mark.parametrize(("outcome", "waiting"), [(end, int(end != "error")) for end in Outcome])
 def test_a_line_goes_on_after_every_end_but_an_error(
-    planned: Callable[..., Any], tmp_path: Path, outcome: str, waiting: int
+    planned: Callable[..., Any], tmp_path: Path, outcome: Outcome, waiting: int
 ) -> None:
     queue = Queue(tmp_path, planned("episode=range(0,2)").cells, SweepBudget(), Costs())
     shard = queue.take(1, idle=True)

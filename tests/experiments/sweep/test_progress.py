@@ -48,7 +48,7 @@ class Sweeping:
         self.queue.report(Started(name))
 
     def finish(
-        self, name: str, outcome: str = "completed", simulated: bool = True, completion: float | None = None
+        self, name: str, outcome: str = "success", simulated: bool = True, completion: float | None = None
     ) -> None:
         code, spent = CodeVersion("1", None), Spent(4, 1000, 0.25)
         self.queue.report(Finished(FinishedCell(name, "", outcome, "no luck", 1.0, spent, simulated, code, completion)))

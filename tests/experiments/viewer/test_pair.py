@@ -63,10 +63,10 @@ def test_one_slider_moves_both_and_the_shorter_run_stays_at_its_end(shown: Page,
     assert short < long
     shown.get_by_label("step of the environment").fill(str(short - 1))
     assert shown.evaluate(INSTANTS) == [[short - 1, short - 1]] * 2
-    assert shown.locator(".over").all_inner_texts() == ["completed", "completed"]
+    assert shown.locator(".over").all_inner_texts() == ["success", "success"]
     shown.get_by_label("step of the environment").fill(str(long))
     assert shown.evaluate(INSTANTS) == [[long, long], [short, short]]
-    over = ["completed", f"completed: it stays at its end, t = {short}"]
+    over = ["success", f"completed: it stays at its end, t = {short}"]
     assert shown.locator(".over").all_inner_texts() == over
     until(shown, f"location.hash === '#t={long}'")
     shown.reload()
@@ -207,7 +207,7 @@ def test_a_run_under_way_is_shown_up_to_where_it_was(two: tuple[Path, Path], tmp
         page, complaints = opened(address)
         reached = page.evaluate("quorum.sides[1].plain.steps")
         assert 0 < reached < steps(two[1])
-        over = ["completed", f"read up to t = {reached}: load the page again for more"]
+        over = ["success", f"read up to t = {reached}: load the page again for more"]
         assert page.locator(".over").all_inner_texts() == over
         assert page.locator(".side").nth(1).locator(".badge.under-way").inner_text() == "under way"
         page.keyboard.press("End")

@@ -26,7 +26,7 @@ class Story:
         self.t, self.t_hat, self.messages = 0, 0, 0
         self.plans: dict[int, str] = {}
         self.count = [0] * agents
-        self.add(e.EpisodeStart(1, 0, "hall", "free", names, others, "fixed", {}))
+        self.add(e.EpisodeStart(e.SCHEMA, 0, "hall", "free", names, others, "fixed", {}))
         for target, threshold in tasks.items():
             self.takes(target, threshold)
 

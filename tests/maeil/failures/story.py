@@ -18,7 +18,7 @@ class Story:
         self._plans = [0] * agents
         self._messages = 0
         names = [f"agent_{agent}" for agent in range(agents)]
-        self._add(e.EpisodeStart(1, 0, "cube", "centralized", names, [], "tokens", {}))
+        self._add(e.EpisodeStart(e.SCHEMA, 0, "cube", "centralized", names, [], "tokens", {}))
 
     def _add(self, event: e.Event) -> int:
         self.events.append(Stamped(len(self.events), self.t, 0, 0.0, event))
