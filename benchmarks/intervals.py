@@ -33,12 +33,14 @@ class Kind:
         draw: gives values of the level on independent boards.
         baseline: gives those of the baseline.
         share: whether values lie between 0 and 1 by their nature.
+        limit: that values from 0 on do not exceed; None for none.
     """
 
     name: str
     draw: Draw
     baseline: Draw
     share: bool
+    limit: float | None = None
 
 
 def _steps(mean: float) -> Draw:
@@ -57,6 +59,10 @@ def _capped(scale: float) -> Draw:
     return lambda random, shape: np.minimum(80, 20 + random.gamma(2, scale, shape))
 
 
+def _stopped(chance: float) -> Draw:
+    return lambda random, shape: np.where(random.random(shape) < chance, 150, random.uniform(20, 150, shape))
+
+
 def _thirds(*chances: float) -> Draw:
     return lambda random, shape: random.choice([0, 1 / 3, 2 / 3, 1], p=chances, size=shape)
 
@@ -68,7 +74,9 @@ def _success(chance: float) -> Draw:
 KINDS = (
     Kind("steps, normal", _steps(50), _steps(45), share=False),
     Kind("messages, skewed", _skewed(20), _skewed(15), share=False),
-    Kind("steps, cut off at 80", _capped(20), _capped(15), share=False),
+    Kind("steps, cut off at 80", _capped(20), _capped(15), share=False, limit=80),
+    Kind("steps, 5 of 10 at the limit", _stopped(0.5), _stopped(0.3), share=False, limit=150),
+    Kind("steps, 8 of 10 at the limit", _stopped(0.8), _stopped(0.5), share=False, limit=150),
     Kind("tokens, lognormal", _lognormal(1.0), _lognormal(0.7), share=False),
     Kind("completion in thirds", _thirds(0.05, 0.1, 0.25, 0.6), _thirds(0.2, 0.3, 0.3, 0.2), share=True),
     Kind("success, 0.9 and 0.6", _success(0.9), _success(0.6), share=True),
@@ -82,9 +90,9 @@ def means(draws: int) -> Iterator[list[str]]:
         random = np.random.default_rng(1)
         truth = float(kind.draw(random, (LARGE,)).mean())
         cells = []
-        for boards in BOARDS:
+        for boards in (5, *BOARDS):
             values = kind.draw(random, (draws, boards))
-            found = [estimate(row, share=kind.share) for row in values]
+            found = [estimate(row, share=kind.share, limit=kind.limit) for row in values]
             width = np.mean([e.high - e.low for e in found if e.low < e.high])
             students = 2 * t_quantile(0.975, boards - 1) * np.mean(values.std(axis=1, ddof=1)) / np.sqrt(boards)
             cells.append(f"{_coverage([(e.low, e.high) for e in found], truth):.3f}, {width / students:.2f}")
@@ -159,7 +167,9 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=2_000)
     draws: int = parser.parse_args().draws
     by_boards = [f"{boards} boards" for boards in BOARDS]
-    _print("Coverage of the interval of a mean, its width by Student's", ["values", *by_boards], means(draws))
+    _print(
+        "Coverage of the interval of a mean, its width by Student's", ["values", "5 boards", *by_boards], means(draws)
+    )
     _print("Coverage of the intervals of other statistics", ["values", *by_boards], others(draws))
     _print(
         "Differences: coverage (samples that have an interval), type-I error of p <= 0.05",

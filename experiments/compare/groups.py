@@ -108,7 +108,16 @@ class Group:
             boards=_numbered(self.design.board(row) for row, _ in counted),
             strata=_numbered(self.design.stratum(row) for row, _ in counted),
             share=METRICS[metric].rate,
+            limit=self._limit(metric, values),
         )
+
+    def _limit(self, metric: str, values: Floats) -> float | None:
+        """Return the largest value that a metric can have in these runs; None if it has no bounds or is beyond them."""
+        limits = [row.factors.get(METRICS[metric].limit) for row in self.rows]
+        known = [float(limit) for limit in limits if isinstance(limit, int | float)]
+        if len(known) < len(limits) or not len(values) or values.min() < 0 or values.max() > max(known):
+            return None
+        return max(known)
 
     def mean(self, metric: str) -> float:
         """Return the mean of a metric over the boards of the runs that define it; NaN where none does."""

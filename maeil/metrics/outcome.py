@@ -78,14 +78,14 @@ def mean_score(trace: Trace) -> Value:
     return fsum(after) / len(after) if after else None
 
 
-@metric("outcome.steps_to_goals", "environment steps", better="lower")
+@metric("outcome.steps_to_goals", "environment steps", better="lower", limit="max_steps")
 def steps_to_goals(trace: Trace) -> Value:
     """Steps until every goal was reached for the first time, kept or not; None where that never was."""
     reached = (s.t for s in trace.stamped(ScoreChange) if isinstance(s.event, ScoreChange) and _is_all(s.event))
     return next(reached, None)
 
 
-@metric("outcome.steps", "environment steps", better="lower")
+@metric("outcome.steps", "environment steps", better="lower", limit="max_steps")
 def steps(trace: Trace) -> Value:
     """Environment steps taken, T."""
     return len(trace.stamped(StepTaken))
@@ -97,13 +97,13 @@ def seconds(trace: Trace) -> Value:
     return trace.events[-1].wall
 
 
-@metric("outcome.steps_to_finish", "environment steps", better="lower")
+@metric("outcome.steps_to_finish", "environment steps", better="lower", limit="max_steps")
 def steps_to_finish(trace: Trace) -> Value:
     """T of an episode that finished its task; None for the others."""
     return steps(trace) if success(trace) else None
 
 
-@metric("outcome.steps_or_limit", "environment steps", better="lower")
+@metric("outcome.steps_or_limit", "environment steps", better="lower", limit="max_steps")
 def steps_or_limit(trace: Trace) -> Value:
     """T of an episode that finished its task; for the others the step limit of the board, also when lost before it."""
     limit = trace.start.board.get("max_steps")

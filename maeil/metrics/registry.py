@@ -42,6 +42,8 @@ class Metric:
             and runs that are left out are also counted as 0 and as 1. Each share is a rate.
         rate: whether its values lie from 0 to 1 by their nature. The interval of its mean then stays within them, and
             is there even where all runs agree.
+        limit: key of the configuration whose value its values do not exceed, none of them being below 0, so that the
+            interval of its mean stays within these bounds; empty: they have none.
         reproducible: whether equal configuration, seed and replies give an equal value: not so for wall time and for
             what the network did.
         origin: whose definition it is where it differs from this project's own; else empty.
@@ -57,6 +59,7 @@ class Metric:
     function: Function
     share: bool
     rate: bool
+    limit: str
     reproducible: bool
     origin: str
     of: type[Event] | None = None
@@ -86,6 +89,7 @@ def metric(
     doc: str = "",
     share: bool = False,
     rate: bool = False,
+    limit: str = "",
     reproducible: bool = True,
     origin: str = "",
     of: type[Event] | None = None,
@@ -113,6 +117,7 @@ def metric(
                 function=function,
                 share=share,
                 rate=rate or share,
+                limit=limit,
                 reproducible=reproducible and not _WALL.fullmatch(name),
                 origin=origin,
                 of=of,

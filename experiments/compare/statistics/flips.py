@@ -5,7 +5,8 @@ Under the null hypothesis that two arms do not differ on a board, the sign of ea
 sum over the set, so the signs that give a sum at least as large are the sets whose mean is 0 or less. In the same way a
 mean of `shift` is rejected by the sets whose mean is `shift` or less. So the interval of all that is not rejected ends
 at quantiles of the means over all sets of boards (Hartigan 1969, Using Subsample Values as Typical Values): it holds 0
-exactly where p is above 0.05, and neither end falls when a difference grows.
+exactly where p is above 0.05, and neither end falls when a difference grows. An end is a mean of differences of boards,
+so differences of bounded values have intervals within their bounds.
 
 Up to `EXACT` boards that differ, all sets are gone through. Else `DRAWN` are drawn, with their complements, and the
 observed signs count among them, so that p is never 0 (Phipson and Smyth 2010, Permutation P-values Should Never Be
@@ -69,8 +70,8 @@ def sign_flip_interval(differences: Floats, *, share: bool = False) -> tuple[flo
     if share:
         nearer = _ends(changed, equal + 1)
         wider = _ends(np.append(changed, (1.0, -1.0)), equal)
-        low = min(low, nearer[0]) if low > 0 else max(-1.0, min(low, wider[0]))
-        high = max(high, nearer[1]) if high < 0 else min(1.0, max(high, wider[1]))
+        low = min(low, nearer[0]) if low > 0 else min(low, wider[0])
+        high = max(high, nearer[1]) if high < 0 else max(high, wider[1])
     return low, high
 
 

@@ -3,6 +3,7 @@
 | statistic | interval |
 |---|---|
 | mean | Student's t with Efron's correction for skewness, in closed form: the ABC interval of DiCiccio and Efron 1992 (More Accurate Confidence Intervals in Exponential Families), which is x + s (a + z) / (1 - a (a + z))^2 for a mean, with s its standard error and a a sixth of its skewness. Its level allows for few boards (Hesterberg 2015, section 3.3); without skewness it is Student's |
+| mean between 0 and a limit | Student's t of the mean's log odds, ln(x / (limit - x)), whose standard error is s / (x (1 - x / limit)) by the delta method: the logit interval of Brown, Cai and DasGupta 2001 (Interval Estimation for a Binomial Proportion, section 4.2), with the sample's own s. It lies within the bounds however few the boards, and leans away from the nearer one |
 | mean of shares | that of `bounded` |
 | median | between order statistics, by the sign test (Conover 1999, Practical Nonparametric Statistics, section 3.2) |
 | interquartile mean | the bias-corrected and accelerated bootstrap (Efron 1987), drawn within strata, at a level that allows for few boards: a bootstrap interval is too narrow by the factor sqrt((n - 1) / n) and by normal instead of Student's quantiles, so its level is widened from 0.025 to Phi(sqrt(n / (n - 1)) t_{0.025, n - 1}) (Hesterberg 2015, section 3.3) |
@@ -136,6 +137,7 @@ def estimate(
     boards: Numbers | None = None,
     strata: Numbers | None = None,
     share: bool = False,
+    limit: float | None = None,
 ) -> Estimate:
     """Compute a statistic over boards and its 95 % interval.
 
@@ -147,6 +149,7 @@ def estimate(
         strata: the stratum of each run, shape (runs,): what strata differ in is no part of the interval. None: there is
             one. Where every stratum has one board they are taken as one, since nothing varies within them.
         share: whether a value lies between 0 and 1 by its nature.
+        limit: that no value is above, where none is below 0; None: there is none.
     """
     runs = len(values)
     if runs == 0:
@@ -154,10 +157,12 @@ def estimate(
     strata = np.zeros(runs, dtype=np.int64) if strata is None else strata
     means, strata = board_means(values, np.arange(runs) if boards is None else boards, strata)
     value = float(STATISTICS[statistic](means))
-    return Estimate(value, *_interval(means, strata, statistic, share=share), runs, len(means))
+    return Estimate(value, *_interval(means, strata, statistic, share=share, limit=limit), runs, len(means))
 
 
-def _interval(values: Floats, strata: Numbers, statistic: Name, *, share: bool) -> tuple[float, float]:
+def _interval(
+    values: Floats, strata: Numbers, statistic: Name, *, share: bool, limit: float | None
+) -> tuple[float, float]:
     if len(values) == 1:
         return _NONE
     if share and statistic == "mean":
@@ -171,16 +176,22 @@ def _interval(values: Floats, strata: Numbers, statistic: Name, *, share: bool) 
     ordered = values if len(parts) == 1 else values[np.argsort(strata, kind="stable")]
     freedom = len(values) - len(parts)
     reach = math.sqrt(len(values) / freedom) * t_quantile(1 - TAIL, freedom)
-    return (_mean_interval if statistic == "mean" else _bootstrap_interval)(ordered, parts, reach)
+    if statistic == "mean":
+        return _mean_interval(ordered, parts, reach, limit)
+    return _bootstrap_interval(ordered, parts, reach)
 
 
-def _mean_interval(values: Floats, sizes: tuple[int, ...], reach: float) -> tuple[float, float]:
+def _mean_interval(values: Floats, sizes: tuple[int, ...], reach: float, limit: float | None) -> tuple[float, float]:
     centred = np.concatenate([part - part.mean() for part in np.split(values, np.cumsum(sizes)[:-1])])
     squares = float((centred**2).sum())
     mean = float(values.mean())
     if squares <= 1e-24 * mean**2:  # each stratum agrees with itself
         return _NONE
     error = math.sqrt(squares) / len(values)
+    if limit is not None:
+        middle, spread = math.log(mean / (limit - mean)), reach * error / (mean * (1 - mean / limit))
+        low, high = (limit * (1 + math.tanh(end / 2)) / 2 for end in (middle - spread, middle + spread))
+        return low, high
     skewness = float(((centred / math.sqrt(squares)) ** 3).sum()) / 6  # scaled first: cubes of tiny values are 0
     shifts = [(skewness + end) / (1 - skewness * (skewness + end)) ** 2 for end in (-reach, reach)]
     return mean + error * shifts[0], mean + error * shifts[1]

@@ -50,6 +50,13 @@ def test_each_level_has_the_statistics_of_its_runs(sweep: Path) -> None:
     assert median.estimates["outcome.steps", "chain", None].value == 15
 
 
+def test_the_interval_of_steps_stays_between_0_and_the_limit_of_the_runs(tmp_path: Path) -> None:
+    for seed, steps in enumerate((150, 150, 150, 150, 25)):
+        write_run(tmp_path, outcome(steps=steps), seed=seed, max_steps=150)
+    found = answer(tmp_path, by=["topology"], metrics=["steps"]).estimates["outcome.steps", "individual", None]
+    assert (found.value, found.low >= 0, found.high <= 150) == (125, True, True)
+
+
 def test_differences_are_paired_over_the_boards(sweep: Path) -> None:
     found = {d.level: d for d in answer(sweep, by=["topology"], metrics=["steps"], baseline="individual").differences}
     delta = np.subtract(STEPS["debate"], STEPS["individual"])

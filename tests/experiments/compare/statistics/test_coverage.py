@@ -49,6 +49,20 @@ def test_the_interval_of_the_mean(draw: Draw, runs: int) -> None:
     assert coverage(draw(random, (DRAWS, runs)), truth) == pytest.approx(0.95, abs=0.02)
 
 
+def stopped(random: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Give steps of a team of which every second run meets the limit."""
+    return np.where(random.random(shape) < 0.5, 110, random.uniform(20, 110, shape))
+
+
+@pytest.mark.parametrize("draw", [capped, stopped])
+@pytest.mark.parametrize("runs", [5, 10, 20])
+def test_the_interval_of_the_mean_of_steps_with_a_limit(draw: Draw, runs: int) -> None:
+    random = np.random.default_rng(19)
+    truth = float(draw(random, (2_000_000,)).mean())
+    found = [estimate(row, limit=110) for row in draw(random, (DRAWS, runs))]
+    assert np.mean([e.low <= truth <= e.high for e in found if e.low < e.high]) == pytest.approx(0.95, abs=0.025)
+
+
 @pytest.mark.parametrize("draw", [normal, skewed])
 def test_the_interval_of_the_interquartile_mean(draw: Draw) -> None:
     random = np.random.default_rng(12)

@@ -71,6 +71,13 @@ def test_the_interval_is_what_the_test_does_not_reject(differences: np.ndarray, 
 
 
 @pytest.mark.parametrize("share", [False, True])
+@given(st.lists(THIRDS, min_size=6, max_size=24).map(np.array))
+def test_the_interval_of_bounded_differences_stays_within_their_bounds(share: bool, differences: np.ndarray) -> None:
+    low, high = sign_flip_interval(differences, share=share)
+    assert math.isnan(low) or (low >= -1 and high <= 1)
+
+
+@pytest.mark.parametrize("share", [False, True])
 @given(st.lists(THIRDS, min_size=1, max_size=12) | st.lists(THIRDS, min_size=15, max_size=24))
 def test_it_leaves_out_0_exactly_where_the_test_finds_a_difference(share: bool, differences: list[float]) -> None:
     low, high = sign_flip_interval(np.array(differences), share=share)

@@ -49,6 +49,21 @@ def test_without_skewness_the_interval_of_a_mean_is_students(boards: int) -> Non
     assert (found.low, found.high) == pytest.approx((reference.low, reference.high))
 
 
+@given(st.lists(st.integers(0, 150), min_size=2, max_size=25).map(np.array), st.integers(1, 5))
+def test_the_interval_of_a_mean_with_a_limit_stays_within_its_bounds(values: np.ndarray, strata: int) -> None:
+    found = estimate(values.astype(float), strata=np.arange(len(values)) % strata, limit=150)
+    if not math.isnan(found.low):
+        assert 0 <= found.low < found.value < found.high <= 150
+
+
+def test_the_interval_of_a_mean_with_a_limit_is_students_on_the_scale_of_log_odds() -> None:
+    values = np.array([150, 150, 150, 150, 25.0])
+    middle, half = math.log(125 / 25), 2.7764451 * 25 / (125 / 150 * 25)
+    found = estimate(values, limit=150)
+    ends = [150 / (1 + math.exp(-end)) for end in (middle - half, middle + half)]
+    assert (found.low, found.high) == pytest.approx(ends)
+
+
 @given(st.lists(FLOATS, min_size=6, max_size=30).map(np.array))
 def test_the_interval_of_a_median_is_scipys_quantile_test(values: np.ndarray) -> None:
     reference = stats.quantile_test(values).confidence_interval()
