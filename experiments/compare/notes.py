@@ -19,7 +19,7 @@ _LEVEL = 0.05
 
 def notes(comparison: Comparison) -> list[str]:
     """Return every note, the gravest first."""
-    pooled = (_simulated, _runs, _curves, _parse_failures, _fallbacks, _cached)
+    pooled = (_simulated, _runs, _curves, _parse_failures, _fallbacks, _cached, _wasted)
     parts = (*pooled, _boards, _family, _draws, _differences, _unused, _design)
     return [note for part in parts for note in part(comparison)]
 
@@ -96,6 +96,16 @@ def _cached(comparison: Comparison) -> Iterator[str]:
     if cached:
         what = "their money was paid earlier, and latencies are those of the others"
         yield f"{cached:g} of {answers:g} answers came from the cache: {what}."
+
+
+def _wasted(comparison: Comparison) -> Iterator[str]:
+    """Tell what dropped attempts cost, at pooled runs and at those that are left out; each run counts once."""
+    rows = list({row.folder: row for row in (*comparison.pool.rows, *comparison.pool.left_out)}.values())
+    answers, tokens = _sum(rows, "model.wasted_answers"), _sum(rows, "model.wasted_tokens")
+    if answers:
+        known = all(row.metrics.get("model.wasted_usd", 0) is not None for row in rows)
+        money = f"{_sum(rows, 'model.wasted_usd'):.4g} USD" if known else "money unknown"
+        yield f"Answers of dropped attempts: {answers:,g}, with {tokens:,g} tokens, {money}; no other figure has them."
 
 
 def _sum(rows: Sequence[Row], metric: str) -> float:

@@ -17,8 +17,8 @@ _HEAD = """# Metrics
 
 Every metric of a run, as its own code describes it, by the group before the dot. `quorum list metrics` prints the same,
 with those of your plug-ins (`--plugin`); `quorum list metrics.GROUP` prints one group. A metric that a trace does not
-define is empty. Metrics marked *wall time* differ between equal runs. Those marked *on demand* are computed only if you
-ask for them: see [Credits](credit.md).
+define is empty. Metrics marked *wall time* differ between equal runs. Those marked *on demand* are not in a trace: you
+ask for them ([Credits](credit.md)), or the folder of a sweep has them (`model.wasted_*`).
 """
 
 

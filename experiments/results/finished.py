@@ -10,6 +10,7 @@ from pathlib import Path
 
 import orjson
 
+from maeil.inside import list_inside
 from maeil.outcomes import Outcome
 from quorum.agents.llm.prices import BATCH
 from quorum.agents.llm.spending import Spent
@@ -109,6 +110,22 @@ def read_spent(folder: Path) -> Spent:
         for part in _spent(files):
             spent += part
     return spent
+
+
+RETRIED = ".retried"
+"""Folder of a sweep: attempts that failed or were damaged, and were repeated; and what a dropped one had paid for."""
+
+
+def dropped_attempts(folder: Path) -> dict[str, Spent]:
+    """Return what the attempts at each cell of a sweep took that were put aside, by the name of the cell.
+
+    Links are not followed: the folder may be untrusted.
+    """
+    found: dict[str, Spent] = {}
+    for name in list_inside(folder, RETRIED):
+        attempts = (folder / RETRIED / name / number for number in list_inside(folder, f"{RETRIED}/{name}"))
+        found[name] = sum((read_spent(attempt) for attempt in attempts if not attempt.is_symlink()), Spent())
+    return found
 
 
 def _spent(files: RunFolder) -> Iterator[Spent]:

@@ -10,11 +10,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from maeil.metrics import metrics_by_group, reproducible
+from maeil.metrics import compute_on_demand, metrics_by_group, reproducible
+from maeil.metrics.model import Wasted
 from maeil.user_errors import UserError
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.files import write_all
 from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.episode.episode_folder import PARTIAL
+from quorum.experiments.results.finished import dropped_attempts
 from quorum.experiments.results.rows import OWN, POOLED, Damaged, Results, Row
 from quorum.experiments.results.run_folder import RunFolder, is_run, require_folder, runs_inside
 from quorum.experiments.results.sweep_file import read_sweep
@@ -50,11 +53,25 @@ def read_results(folder: Path) -> Results:
     return Results(
         folder=folder,
         sweep=sweep,
-        rows=tuple(rows),
+        rows=tuple(_with_wasted(folder, rows)),
         missing=tuple(cell for cell in planned if cell.hash not in found and cell.name not in spoiled),
         unfinished=len(folders) - len(read),
         damaged=damaged,
     )
+
+
+def _with_wasted(folder: Path, rows: list[Row]) -> list[Row]:
+    """Add what dropped attempts took to the metrics of each run, in a folder in which they took anything."""
+    dropped = dropped_attempts(folder)
+    if not any(spent.answers for spent in dropped.values()):
+        return rows
+    nothing = Spent()
+    return [replace(row, metrics={**row.metrics, **_wasted(dropped.get(row.name, nothing))}) for row in rows]
+
+
+def _wasted(spent: Spent) -> dict[str, float | None]:
+    found = Wasted(spent.answers, spent.tokens, spent.known_usd)
+    return {name: None if value is None else float(value) for name, value in compute_on_demand(found).items()}
 
 
 def _hint(folder: Path) -> str:

@@ -16,6 +16,7 @@ from quorum.experiments.configuration.compose import Composer
 from quorum.experiments.configuration.effects import refuse
 from quorum.experiments.configuration.overrides import parse
 from quorum.experiments.configuration.registry import engines
+from quorum.experiments.results.finished import RETRIED
 from quorum.experiments.sweep.batches import batching_of, cancel, check_batches, notice_of_batches
 from quorum.experiments.sweep.branches import plan_branches, refuse_other_parents
 from quorum.experiments.sweep.engines.protocol import Engine
@@ -24,7 +25,7 @@ from quorum.experiments.sweep.plan import SweepPlan, plan
 from quorum.experiments.sweep.progress import lines, live_table, nothing
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import SweepRequest, SweepResult, SweepStatus, View, run_sweep, sweep_status
-from quorum.experiments.sweep.sweep_folder import RETRIED, SweepFolder
+from quorum.experiments.sweep.sweep_folder import SweepFolder
 
 _USUAL = "engine=local"
 _MOST_NAMED = 10

@@ -28,7 +28,7 @@ from quorum.experiments.configuration.team_label import minds_in
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.episode.rehearsal import rehearse
 from quorum.experiments.results import write_csv
-from quorum.experiments.results.finished import FinishedCell
+from quorum.experiments.results.finished import FinishedCell, dropped_attempts
 from quorum.experiments.sweep import lines
 from quorum.experiments.sweep.branches import BranchGrid
 from quorum.experiments.sweep.engines.locks import sweep_lock
@@ -256,7 +256,7 @@ def sweep_status(plan: SweepPlan, folder: SweepFolder, request: SweepRequest) ->
     for cell in plan.cells:
         if cell.name in done:
             costs.add(cell.kind, done[cell.name])
-    costs.add_spent(folder.retired())
+    costs.add_spent(dropped_attempts(folder.path).values())
     again = {name for name, cell in done.items() if cell.failed} if request.retry_failed else set()
     held = lines.held(plan.cells, done, again)
     missing = [cell for cell in plan.cells if (cell.name not in done and cell.name not in held) or cell.name in again]

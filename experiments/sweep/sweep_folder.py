@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -25,11 +25,10 @@ from quorum.experiments.common.files import make_folder, write_all
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL, Unwritable
-from quorum.experiments.results.finished import FinishedCell, finished_cell, read_spent
+from quorum.experiments.results.finished import RETRIED, FinishedCell, finished_cell, read_spent
 from quorum.experiments.results.sweep_file import PLAN, SCHEMA, DamagedPlan, Sweep, read_sweep
 from quorum.experiments.sweep.plan import SweepPlan
 
-RETRIED = ".retried"
 _HALF_WRITTEN = (f".{PARTIAL}probe.", f".{PLAN}.", ".results.csv.")
 """Beginnings of the passing names of files."""
 _READ_AT_ONCE = 8
@@ -98,12 +97,6 @@ class SweepFolder:
         here = self.path / cell.name
         if os.path.lexists(here):
             _put_aside(here, cell.name)
-
-    def retired(self) -> Iterator[Spent]:
-        """Return what the attempts spent that were put aside."""
-        for name in list_inside(self.path, RETRIED):
-            for number in list_inside(self.path, f"{RETRIED}/{name}"):
-                yield read_spent(self.path / RETRIED / name / number)
 
     def write_manifest(self, plan: SweepPlan, arguments: Sequence[str] = (), command: str = "") -> None:
         """Write `sweep.json`: this plan, and behind it what earlier commands planned here and is done.

@@ -35,6 +35,7 @@ spent 0. Thoughts that the loop asks for again are `decision.repairs`, invalid p
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from math import fsum, isfinite
 from statistics import median
@@ -222,3 +223,36 @@ def feedback_rounds(trace: Trace) -> Value:
 def repaired_plans(trace: Trace) -> Value:
     """Plans that were dropped because they did not go with others and all retries were used up."""
     return sum(len(call.get("repaired", ())) for call in calls_of(trace))
+
+
+@dataclass(frozen=True, slots=True)
+class Wasted:
+    """What the answers of dropped attempts at a run took: attempts that were killed, or failed or damaged and repeated.
+
+    Attributes:
+        answers: their number.
+        tokens: read and written.
+        usd: their money; None where a price is not known.
+    """
+
+    answers: int
+    tokens: int
+    usd: float | None
+
+
+@metric("model.wasted_answers", "answers", better="lower", reproducible=False, source=Wasted)
+def wasted_answers(found: Wasted) -> Value:
+    """Answers of dropped attempts at this run, in no other figure of it. There in folders that keep such attempts."""
+    return found.answers
+
+
+@metric("model.wasted_tokens", "tokens", better="lower", reproducible=False, source=Wasted)
+def wasted_tokens(found: Wasted) -> Value:
+    """Tokens that the answers of dropped attempts at this run read and wrote."""
+    return found.tokens
+
+
+@metric("model.wasted_usd", "USD", better="lower", reproducible=False, source=Wasted)
+def wasted_usd(found: Wasted) -> Value:
+    """Money that the answers of dropped attempts at this run cost; None when a price is not known."""
+    return found.usd

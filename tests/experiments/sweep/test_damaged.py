@@ -12,9 +12,8 @@ import pytest
 
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.results.finished import read_finished
+from quorum.experiments.results.finished import RETRIED, read_finished
 from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.sweep.sweep_folder import RETRIED
 from tests.conftest import CORRIDOR, Quorum
 from tests.experiments.folders import unsealed
 from tests.experiments.sweep.conftest import Sweep, stamps
