@@ -81,7 +81,7 @@ class EpisodeStop(MaeilError):
 
         With a provider that is gone, or a time that is over, there is nothing to wait for.
         """
-        return self.outcome is Outcome.ERROR
+        return self.outcome == Outcome.ERROR
 
 
 class LimitReached(EpisodeStop):

@@ -239,7 +239,7 @@ class Valuing:
             self._rewards.append(event.reward)
         elif isinstance(event, ScoreChange):
             self._score = event
-        elif isinstance(event, EpisodeEnd) and event.outcome is Outcome.ERROR:
+        elif isinstance(event, EpisodeEnd) and event.outcome == Outcome.ERROR:
             self.failed = event.reason or event.outcome
 
     @property
@@ -274,7 +274,7 @@ class Continuations:
                 f"{parent.run}: --credit: its minds would ask a paid model again, for each agent or message",
                 "--credit agent asks no model. For one message: quorum branch RUN --drop MESSAGE.",
             )
-        if parent.episode.trace.end is None or parent.episode.trace.end.outcome is Outcome.ERROR:
+        if parent.episode.trace.end is None or parent.episode.trace.end.outcome == Outcome.ERROR:
             raise UserError(
                 f"{parent.run}: --credit: the run broke off, and would go on without an agent or a message",
                 "Run it to its end first. --credit agent evaluates it as far as it goes.",

@@ -140,7 +140,7 @@ class Reruns:
                     return Ending(REFUSED)
                 raise
             kept = result.folder
-            if result.outcome is Outcome.ERROR:
+            if result.outcome == Outcome.ERROR:
                 raise UserError(f"{kept}: a re-run ended with an error: {result.reason}", "The same command resumes.")
         ender = Ender()
         for stamped in RunFolder(kept).trace().events[start:]:
@@ -151,6 +151,6 @@ class Reruns:
 def _is_played(folder: Path) -> bool:
     """Whether a folder holds a whole episode that did not end with an error."""
     try:
-        return RunFolder(folder).check_whole().outcome is not Outcome.ERROR
+        return RunFolder(folder).check_whole().outcome != Outcome.ERROR
     except DamagedFile:
         return False

@@ -155,7 +155,7 @@ def _tally(label: str, rows: Iterable[Row]) -> Tally:
     return Tally(
         level=label,
         pooled=len(counted),
-        budget=sum(row.outcome is Outcome.BUDGET for row in counted),
+        budget=sum(row.outcome == Outcome.BUDGET for row in counted),
         left_out=dict(Counter(row.outcome for row in every if not row.pooled)),
         calls=_total("model.calls", counted),
         parse_failures=_total("model.parse_failures", counted),

@@ -127,7 +127,7 @@ def run_cell(
         result = run_coroutine(alone())
     except (KeyboardInterrupt, asyncio.CancelledError):
         raise Interrupted(folder.path) from None
-    if store is not None and result.memory is not None and result.outcome is not Outcome.ERROR:
+    if store is not None and result.memory is not None and result.outcome != Outcome.ERROR:
         store.keep(result.memory)
     return result
 

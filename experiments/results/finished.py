@@ -53,7 +53,7 @@ class FinishedCell:
     @property
     def failed(self) -> bool:
         """Whether it ended with an error."""
-        return self.outcome is Outcome.ERROR
+        return self.outcome == Outcome.ERROR
 
 
 def read_finished(folder: Path) -> FinishedCell | None:

@@ -177,7 +177,7 @@ class RunFolder:
         branch = meta.branch.branch if meta.branch is not None else None
         if branch is not None:
             factors |= branch_factors(branch)
-        if not meta.models and meta.outcome is not Outcome.ERROR:
+        if not meta.models and meta.outcome != Outcome.ERROR:
             factors = {key: value for key, value in factors.items() if key.partition(".")[0] not in ("llm", "budget")}
         return Row(
             folder=self.path,
@@ -227,7 +227,7 @@ class RunFolder:
         if meta.outcome is None or meta.end is None:
             yield self.files.damaged(META, "the run has not ended")
             return
-        needed = () if meta.outcome is Outcome.ERROR else (CONFIG, TRACES[0], METRICS)
+        needed = () if meta.outcome == Outcome.ERROR else (CONFIG, TRACES[0], METRICS)
         undigested = [CALLS] if meta.models or self.files.names(CALLS) else []
         for name in dict.fromkeys((*needed, *(meta.files or undigested))):
             try:
@@ -251,7 +251,7 @@ class RunFolder:
         end = self.files.verify(present or name)
         if meta.files is None and not end.endswith(b"\n"):
             raise self.files.damaged(name, "damaged: it is empty" if not end else "damaged: it is cut off")
-        if name == TRACES[0] and meta.outcome is not Outcome.ERROR:
+        if name == TRACES[0] and meta.outcome != Outcome.ERROR:
             self._check_end(meta, end)
         if name == METRICS and meta.files is None:
             self.metrics()

@@ -119,11 +119,11 @@ def report(result: Result, *, as_json: bool, quiet: bool) -> None:
         echo_json(summary.as_json(result))
     elif not quiet:
         summary.print_summary(result, Console())
-    if result.outcome is Outcome.ERROR:
+    if result.outcome == Outcome.ERROR:
         echo(f"error: the episode ended with an error: {result.reason}; see {result.folder}", err=True)
         raise typer.Exit(1)
     if result.reason and not quiet:
-        how = "by its budget" if result.outcome is Outcome.BUDGET else "unfinished"
+        how = "by its budget" if result.outcome == Outcome.BUDGET else "unfinished"
         echo(f"notice: the episode was ended {how}: {result.reason}", err=True)
     if result.never_valid and not quiet:
         echo(f"notice: {result.never_valid}", err=True)

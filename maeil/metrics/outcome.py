@@ -34,7 +34,7 @@ def _last_score(trace: Trace) -> ScoreChange | None:
 @metric("outcome.success", better="higher", share=True)
 def success(trace: Trace) -> Value:
     """Whether the task was finished: the episode ended with all goals reached."""
-    return trace.end is not None and trace.end.outcome is Outcome.SUCCESS
+    return trace.end is not None and trace.end.outcome == Outcome.SUCCESS
 
 
 @metric("outcome.completion", better="higher", share=True)

@@ -70,7 +70,6 @@
  * @property {number} t
  * @property {string} outcome
  * @property {number} steps
- * @property {boolean} finished
  * @property {string} reason
  */
 /**

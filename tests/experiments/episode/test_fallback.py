@@ -83,7 +83,7 @@ def test_a_fallback_answers_what_cannot_be_reached_and_everything_names_it(sound
     result = _run(tmp_path / "runs", *_uncached(broken), f"llm.fallback=[{_anthropic(sound)}]")
     host = sound.anthropic.removeprefix("http://")
     name = f"{host}/simulated"
-    assert result.outcome == "success"
+    assert result.outcome == "truncated"
     calls = _calls(result)
     assert calls
     assert {call["reply"]["fallback"] for call in calls} == {name}

