@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import IO
 
+from maeil.forks import close_in_children
 from maeil.inside import open_inside
 
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
@@ -21,7 +22,8 @@ def open_lock(folder: Path, name: str) -> IO[bytes]:
         NotAFile: what has its name is no regular file.
         OSError: it cannot be opened.
     """
-    return os.fdopen(open_inside(folder, name, os.O_RDWR | os.O_CREAT | os.O_APPEND), "ab+", buffering=0)
+    opened = open_inside(folder, name, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    return close_in_children(os.fdopen(opened, "ab+", buffering=0))
 
 
 def take_lock(file: IO[bytes], kind: int) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -31,7 +30,7 @@ from quorum.experiments.configuration.catalogue import (
 from quorum.experiments.configuration.checked_values import shown_value
 from quorum.experiments.configuration.member_values import expand
 from quorum.experiments.configuration.option_files import broken_yaml, check_option
-from quorum.experiments.configuration.overrides import parse, single_values
+from quorum.experiments.configuration.overrides import HYDRA, parse, single_values
 from quorum.experiments.configuration.secrets import refuse_environment
 from quorum.experiments.configuration.templates import Template, UnknownKey, is_open, resolved, split
 
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_LOCK = threading.Lock()
 _TEMPLATES: dict[tuple[object, ...], Template] = {}
 """What the process has composed, by the content of the option files and what Hydra composed."""
 _MOST_TEMPLATES = 256
@@ -100,11 +98,12 @@ class Composer:
         composed, assigned = split(overrides, self.groups)
         lines = tuple(override.input_line or "" for override in composed)
         values = {override.key_or_group: override.value() for override in assigned}
-        template = self._kept("config", lines, lambda: self._template(composed))
-        try:
-            return template.resolve(values)
-        except (OmegaConfBaseException, UnknownKey):
-            return self._once((lines, template.known(values)), lambda: self.by_hydra(overrides))
+        with HYDRA:
+            template = self._kept("config", lines, lambda: self._template(composed))
+            try:
+                return template.resolve(values)
+            except (OmegaConfBaseException, UnknownKey):
+                return self._once((lines, template.known(values)), lambda: self.by_hydra(overrides))
 
     def _kept(self, primary: str | None, lines: tuple[str, ...], compose: Callable[[], DictConfig]) -> Template:
         """Return the template of a primary configuration and some words, composed where the process has not kept it."""
@@ -155,7 +154,7 @@ class Composer:
         choices = tuple(f"+{override.input_line}" for override in overrides if override.key_or_group == group)
         rest = [override for override in overrides if override.key_or_group != group]
         composed, assigned = split(rest, self.groups)
-        with self._explained(overrides):
+        with HYDRA, self._explained(overrides):
             keys = list(_dotted(self._alone(choices).resolve({})))
             for key in (override.key_or_group for override in rest):
                 if key not in keys:
@@ -237,8 +236,7 @@ class Composer:
 
 
 def _composed(name: str | None, arguments: list[str]) -> DictConfig:
-    # Hydra keeps a global state.
-    with _LOCK, _hydra():
+    with HYDRA, _hydra():
         template = hydra.compose(name, overrides=arguments)
     refuse_environment(OmegaConf.to_container(template, resolve=False))
     return template

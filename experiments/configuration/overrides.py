@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -9,11 +10,16 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import ChoiceSweep, IntervalSweep, RangeSweep
 from hydra.errors import HydraException
 
+from maeil.forks import hold_in_forks
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.secrets import refuse_secret_argument
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
+
+
+HYDRA = hold_in_forks(threading.RLock())
+"""Held by the thread that composes: Hydra and its parser keep state in the process, and so do our templates."""
 
 
 def parse(arguments: Sequence[str]) -> list[Override]:
@@ -30,7 +36,8 @@ def parse(arguments: Sequence[str]) -> list[Override]:
         if "=" not in argument and not argument.startswith("~"):
             raise UserError(f"{argument!r} is not KEY=VALUE", "For example: quorum run n=8 seed=3")
         try:
-            override = parser.parse_override(argument)
+            with HYDRA:
+                override = parser.parse_override(argument)
         except HydraException as error:
             raise UserError(f"{argument!r} cannot be read: {_reason(error)}", _quoting(argument)) from error
         _refuse(override, argument)

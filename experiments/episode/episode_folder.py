@@ -12,10 +12,11 @@ import logging
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
+from maeil.forks import close_in_children
 from maeil.inside import move_inside, remove_inside
 from maeil.user_errors import UserError
 from quorum.experiments.common.files import make_folder, sync
@@ -148,8 +149,7 @@ def _held(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _opened(folder: Path) -> Iterator[int]:
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
+    with close_in_children(ExitStack()) as closing:
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        closing.callback(os.close, opened)
         yield opened
-    finally:
-        os.close(opened)

@@ -7,7 +7,6 @@ import operator
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
-from enum import Enum
 from math import fsum
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from quorum.experiments.sweep.engines.protocol import (
     WorkerReport,
 )
 from quorum.experiments.sweep.spending import Costs, SweepBudget
+from quorum.experiments.sweep.stopping import Cancellation, Stop
 from quorum.experiments.sweep.sweep_folder import clear_partials
 
 _log = logging.getLogger(__name__)
@@ -43,15 +43,6 @@ SILENT = 10.0
 _PRICES = "Use --budget-tokens N, or give prices from the beginning: llm.prices."
 
 
-class Stop(Enum):
-    """Why a sweep began no more cells."""
-
-    INTERRUPTED = "interrupted"
-    BUDGET = "budget"
-    FAILURES = "failures"
-    STUCK = "stuck"
-
-
 class WorkerDied(Exception):
     """A worker died with a cell again and again."""
 
@@ -65,6 +56,7 @@ class Queue:
         budget: of the whole sweep.
         costs: what is known of finished cells; those to come are added.
         clock: monotonic seconds.
+        cancel: lets others stop the sweep; None: nobody does.
     """
 
     def __init__(
@@ -74,6 +66,7 @@ class Queue:
         budget: SweepBudget,
         costs: Costs,
         clock: Callable[[], float] = time.monotonic,
+        cancel: Cancellation | None = None,
     ) -> None:
         self.folder = folder
         """Of the sweep."""
@@ -104,7 +97,9 @@ class Queue:
         """Why no more cells begin."""
         self.reason = ""
         """The same in words."""
-        self.dropping = False
+        self._requests = cancel.requests if cancel is not None else []
+        self._heeded = 0
+        self._dropping = False
 
     @property
     def waiting(self) -> int:
@@ -114,7 +109,22 @@ class Queue:
     @property
     def stopping(self) -> bool:
         """Whether no new cell may begin."""
+        self._heed()
         return self.stop is not None
+
+    @property
+    def dropping(self) -> bool:
+        """Whether even the cells under way must end at once."""
+        self._heed()
+        return self._dropping
+
+    def _heed(self) -> None:
+        """Follow the requests to stop that came since: whoever made them, the queue changes in its own thread alone."""
+        for request in self._requests[self._heeded :]:
+            self._heeded += 1
+            again = self.stop is not None and not request.drop
+            reason = f"{request.reason}; what is under way is dropped" if again else request.reason
+            self.end(request.stop, reason, drop=request.drop or again)
 
     @property
     def calls(self) -> CallStatus:
@@ -136,7 +146,7 @@ class Queue:
         """Begin no more cells; with `drop`, end those under way at once, too."""
         if self.stop is None or drop:
             self.stop, self.reason = stop, reason
-        self.dropping = self.dropping or drop
+        self._dropping = self._dropping or drop
 
     def take(self, most: int, *, idle: bool) -> Shard | None:
         """Return the next shard: cells that a worker died with twice one by one, to an idle worker only."""

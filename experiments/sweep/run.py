@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import logging
 import shlex
-import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import orjson
@@ -34,8 +32,9 @@ from quorum.experiments.sweep.branches import BranchGrid
 from quorum.experiments.sweep.engines.locks import sweep_lock
 from quorum.experiments.sweep.engines.protocol import Engine, SweepJob
 from quorum.experiments.sweep.plan import SweepPlan
-from quorum.experiments.sweep.queue import Queue, Stop
+from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.spending import Costs, SweepBudget
+from quorum.experiments.sweep.stopping import Cancellation, Stop
 from quorum.experiments.sweep.sweep_folder import SweepFolder
 
 _log = logging.getLogger(__name__)
@@ -59,6 +58,7 @@ class SweepRequest:
         plugins: modules that register components.
         config_dir: folder with more options of the groups.
         branches: what its cells branch off; None: they begin by themselves.
+        cancel: stops it.
 
     Raises:
         UserError: a budget is not positive.
@@ -77,6 +77,7 @@ class SweepRequest:
     plugins: tuple[str, ...] = ()
     config_dir: Path | None = None
     branches: BranchGrid | None = None
+    cancel: Cancellation = field(default_factory=Cancellation)
 
     def __post_init__(self) -> None:
         for option, value in (("--budget-usd", self.budget_usd), ("--budget-tokens", self.budget_tokens)):
@@ -339,33 +340,9 @@ def _run(
     status: SweepStatus,
     view: View,
 ) -> Queue:
-    queue = Queue(job.folder, cells, request.budget, status.costs)
+    queue = Queue(job.folder, cells, request.budget, status.costs, cancel=request.cancel)
     if cells:
-        with view(queue, status) as show, _signals(queue):
+        with view(queue, status) as show, request.cancel.by_signals():
             queue.show = show
             engine.run(queue, job)
     return queue
-
-
-@contextmanager
-def _signals(queue: Queue) -> Iterator[None]:
-    """Let Ctrl-C begin no more cells, and a second one drop those under way; let SIGTERM drop them at once."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        if queue.stopping:
-            queue.end(Stop.INTERRUPTED, "interrupted; what is under way is dropped", drop=True)
-        else:
-            queue.end(Stop.INTERRUPTED, "interrupted")
-
-    def terminate(_number: int, _frame: FrameType | None) -> None:
-        queue.end(Stop.INTERRUPTED, "ended by SIGTERM", drop=True)
-
-    earlier = {
-        number: signal.signal(number, handler)
-        for number, handler in ((signal.SIGINT, interrupt), (signal.SIGTERM, terminate))
-    }
-    try:
-        yield
-    finally:
-        for number, handler in earlier.items():
-            signal.signal(number, handler)

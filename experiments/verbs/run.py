@@ -87,27 +87,26 @@ def ending() -> Iterator[None]:
     """
     import signal
 
+    from quorum.experiments.common.signals import handled
     from quorum.experiments.episode.runner import Interrupted
     from quorum.experiments.results.finished import read_spent
 
     terminated = False
 
-    def terminate(*_: object) -> None:
+    def terminate() -> None:
         nonlocal terminated
         terminated = True
         signal.raise_signal(signal.SIGINT)
 
-    earlier = signal.signal(signal.SIGTERM, terminate)
     try:
-        yield
+        with handled({signal.SIGTERM: terminate}):
+            yield
     except Interrupted as stop:
         spent = read_spent(stop.folder)
         how = "ended by SIGTERM" if terminated else "interrupted"
         paid = f", with {spent.answers} answers of {spent.tokens:,} tokens" if spent.answers else ""
         echo(f"{how}; the incomplete episode is in {stop.folder}{paid}", err=True)
         raise typer.Exit(143 if terminated else 130) from None
-    finally:
-        signal.signal(signal.SIGTERM, earlier)
 
 
 def report(result: Result, *, as_json: bool, quiet: bool) -> None:

@@ -18,6 +18,8 @@ from importlib.util import find_spec
 from types import CodeType, ModuleType
 from typing import Any
 
+from maeil.forks import hold_in_forks
+
 _CONFIG = "numba.core.config"
 _FILE = ".numba_config.yaml"
 _NO_FILE = os.path.join(os.devnull, _FILE)
@@ -56,10 +58,12 @@ def _import() -> Any:
     sys.meta_path.insert(0, finder)
     try:
         import numba  # noqa: PLC0415 (only with this finder in place)
+        import numba.core.compiler_lock  # noqa: PLC0415
         import numba.core.config  # noqa: PLC0415
     finally:
         sys.meta_path.remove(finder)
     numba.core.config._config_fname = _NO_FILE  # where somebody had imported it before
+    hold_in_forks(numba.core.compiler_lock.global_compiler_lock)
     _import_array_functions()
     return numba
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
+import multiprocessing.forkserver
 import os
 import signal
 import sys
@@ -14,11 +14,12 @@ from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import ModuleType
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from maeil.component import Component, ComponentConfig
+from maeil.forks import close_in_children, hold_in_forks
 from maeil.user_errors import UserError
 from quorum.agents.llm.batches.journal import BatchRules
 from quorum.experiments.configuration.cell import PlannedCell
@@ -30,6 +31,9 @@ ALL = 10**6
 """Episodes at once where all of them are played by one worker: for forecasts."""
 _SAFE_PATH = "PYTHONSAFEPATH"
 """Environment variable of Python: do not look for modules in the current folder."""
+_NAME = "quorum-worker"
+_STARTING = hold_in_forks(threading.RLock())
+"""Held by the thread that starts a worker, which changes the process for as long as that takes."""
 
 
 class LocalConfig(ComponentConfig):
@@ -114,14 +118,14 @@ class _Process(Member):
 
     def __init__(self, job: SweepJob, number: int) -> None:
         super().__init__()
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload([Worker.__module__])  # which workers need, imported once for all of them
-        self.connection, end = context.Pipe()
-        with _apart():
-            given = (job, number, end, dict(os.environ))
-            self._process = context.Process(target=_main, args=given, name="quorum-worker", daemon=True)
+        context = _context()
+        with _STARTING, _apart() as variables:
+            self.connection, end = context.Pipe()
+            given = (job, number, end, variables)
+            self._process = context.Process(target=_main, args=given, name=_NAME, daemon=True)
             self._starts = _starts(self._process)
-        end.close()
+            end.close()
+            close_in_children(self)
         self.ended = False
 
     @property
@@ -164,6 +168,19 @@ class _Process(Member):
         self._process.join()
 
 
+def _context() -> Any:
+    """Return how processes are started: by a server that forks them, where there is one and `spawn` is not asked for.
+
+    `fork` is never used: a copy of a process with threads may hang.
+    """
+    known = multiprocessing.get_all_start_methods()
+    if multiprocessing.get_start_method(allow_none=True) == "spawn" or "forkserver" not in known:
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([Worker.__module__])  # which workers need, imported once for all of them
+    return context
+
+
 def _starts(process: BaseProcess) -> bool:
     """Start a process; return False where the server that forks it has ended, as it does when it cannot begin."""
     try:
@@ -174,32 +191,53 @@ def _starts(process: BaseProcess) -> bool:
 
 
 @contextmanager
-def _apart() -> Iterator[None]:
+def _apart() -> Iterator[dict[str, str]]:
     """Start a process that Ctrl-C does not reach, and that runs neither the user's program nor an untrusted folder.
+
+    Gives the environment variables as they are outside.
 
     The parent decides what becomes of its episodes. What it imports is named by `plugins`: `multiprocessing` would have
     it import the main module of its parent, so that a script that calls `quorum.sweep` outside of
     `if __name__ == "__main__"` would begin the same sweep in each worker. And `multiprocessing` starts Python with
-    `-c`, which looks into the current folder first, also for the modules of `multiprocessing`.
+    `-c`, which looks into the current folder first, also for the modules of `multiprocessing`. A daemon may start
+    workers, too: they end when it does.
     """
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the server of forks inherits, and they from it
-    main, path = sys.modules["__main__"], os.environ.get(_SAFE_PATH)
-    sys.modules["__main__"] = ModuleType("__main__")
+    main, variables = sys.modules["__main__"], dict(os.environ)
+    nameless = ModuleType("__main__")
+    nameless.__dict__.update({name: value for name, value in vars(main).items() if name not in ("__file__", "__spec__")})
+    own = multiprocessing.current_process()._config  # type: ignore[attr-defined]
+    daemon = own.pop("daemon", None)
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which the new process inherits
+    sys.modules["__main__"] = nameless  # where other threads find what they look for
     os.environ[_SAFE_PATH] = "1"
     try:
-        yield
+        yield variables
     finally:
-        signal.signal(signal.SIGINT, handler)
         sys.modules["__main__"] = main
-        if path is None:
-            del os.environ[_SAFE_PATH]
-        else:
-            os.environ[_SAFE_PATH] = path
+        os.environ.pop(_SAFE_PATH)
+        os.environ.update({name: value for name, value in variables.items() if name == _SAFE_PATH})
+        if daemon is not None:
+            own["daemon"] = daemon
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+
+def _forget_workers() -> None:
+    """Leave workers, and the server that forks them, to the process that this one was forked from."""
+    children = multiprocessing.process._children  # type: ignore[attr-defined]
+    children.difference_update([child for child in children if child.name == _NAME])
+    server = multiprocessing.forkserver._forkserver
+    if server._forkserver_alive_fd is not None:  # type: ignore[attr-defined]
+        os.close(server._forkserver_alive_fd)  # type: ignore[attr-defined] # else the server outlives that process
+    server.__init__()  # type: ignore[misc] # multiprocessing offers no other way
+
+
+os.register_at_fork(after_in_child=_forget_workers)
 
 
 def _main(job: SweepJob, number: int, connection: Connection, variables: dict[str, str]) -> None:
     """Be a worker process, with the environment variables of its parent as they were when it was started."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # also where a server of forks is older than the sweep
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     os.environ.clear()
     os.environ.update(variables)
     asyncio.run(_serve(job, number, connection))

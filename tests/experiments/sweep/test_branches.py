@@ -30,8 +30,8 @@ from quorum.experiments.results.verify import check_folder
 from quorum.experiments.sweep.branches import BranchGrid, plan_branches
 from quorum.experiments.sweep.command import choose_engine, run_sweep_command, show_plan
 from quorum.experiments.sweep.progress import nothing
-from quorum.experiments.sweep.queue import Stop
 from quorum.experiments.sweep.run import SweepRequest, SweepResult, run_sweep
+from quorum.experiments.sweep.stopping import Stop
 from tests.conftest import Quorum, command, environment
 from tests.experiments.branch.test_identity import Counting
 from tests.experiments.sweep.conftest import LOCAL, MODULES, Sweep, leftovers, stamps

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from quorum.experiments.sweep.queue import Stop
 from quorum.experiments.sweep.spending import Costs, SweepBudget
+from quorum.experiments.sweep.stopping import Stop
 from tests.experiments.sweep.conftest import Sweep
 
 CELLS = ("agents=asker", "llm=parrot", "n=1", "max_steps=9", "env.length=3", "llm.says='{\"cells\": 3}'")

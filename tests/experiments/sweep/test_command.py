@@ -15,8 +15,9 @@ from quorum.experiments.sweep.command import run_sweep_command
 from quorum.experiments.sweep.engines.protocol import SweepJob
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.progress import nothing
-from quorum.experiments.sweep.queue import Queue, Stop
+from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import SweepRequest, run_sweep
+from quorum.experiments.sweep.stopping import Stop
 from tests.experiments.sweep.conftest import MODULES
 
 WORDS = ("env=corridor", "agents=walker", "n=1", "engine.workers=1")

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from maeil.user_errors import UserError
-from quorum.experiments.sweep.queue import MOST_DEATHS, Stop
+from quorum.experiments.sweep.queue import MOST_DEATHS
 from quorum.experiments.sweep.run import SweepRequest
+from quorum.experiments.sweep.stopping import Stop
 from tests.conftest import command, environment
 from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
 

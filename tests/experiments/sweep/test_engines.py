@@ -19,8 +19,9 @@ from quorum.experiments.sweep.engines.protocol import CallStatus, Shard, Started
 from quorum.experiments.sweep.engines.slurm import run_shard
 from quorum.experiments.sweep.engines.worker_pool import Member, hand_out
 from quorum.experiments.sweep.plan import plan
-from quorum.experiments.sweep.queue import Queue, Stop
+from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.spending import Costs, SweepBudget
+from quorum.experiments.sweep.stopping import Stop
 from tests.conftest import command, environment
 from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
 

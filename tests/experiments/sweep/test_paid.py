@@ -20,8 +20,8 @@ from quorum.experiments.compare.notes import notes
 from quorum.experiments.results import read_results
 from quorum.experiments.results.finished import dropped_attempts, read_spent
 from quorum.experiments.sweep.command import run_sweep_command
-from quorum.experiments.sweep.queue import Stop
 from quorum.experiments.sweep.run import SweepRequest
+from quorum.experiments.sweep.stopping import Stop
 from quorum.experiments.sweep.sweep_folder import clear_partial
 from tests.conftest import command, environment
 from tests.experiments.episode.till import PRICES, Then, Till

@@ -16,9 +16,10 @@ from quorum.experiments.results.finished import FinishedCell
 from quorum.experiments.sweep.engines.protocol import CallStatus, Finished, Started
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.progress import SweepProgress, lines, live_table
-from quorum.experiments.sweep.queue import SILENT, Queue, Stop
+from quorum.experiments.sweep.queue import SILENT, Queue
 from quorum.experiments.sweep.run import SweepStatus
 from quorum.experiments.sweep.spending import Costs, SweepBudget
+from quorum.experiments.sweep.stopping import Stop
 
 
 class Clock:
