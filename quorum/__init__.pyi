@@ -1,3 +1,4 @@
+from .api import Cancellation as Cancellation
 from .api import Comparison as Comparison
 from .api import Result as Result
 from .api import Results as Results
@@ -10,6 +11,7 @@ from .api import sweep as sweep
 from .experiments.common.version import __version__ as __version__
 
 __all__ = [
+    "Cancellation",
     "Comparison",
     "Result",
     "Results",

@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.extension_errors import extension_errors
 from quorum.experiments.compare import Comparison, Question
 from quorum.experiments.compare import compare as _compare
+from quorum.experiments.configuration.arguments import checked_arguments
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.effects import refuse, without_effect
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.runner import Result, run_cell
 from quorum.experiments.results import Results, read_results
 from quorum.experiments.sweep.command import run_sweep_command
-from quorum.experiments.sweep.queue import Stop
 from quorum.experiments.sweep.run import SweepRequest, SweepResult
+from quorum.experiments.sweep.stopping import Cancellation, Stop
 
-__all__ = ["Comparison", "Result", "Results", "SweepResult", "UserError", "compare", "results", "run", "sweep"]
+__all__ = [
+    "Cancellation",
+    "Comparison",
+    "Result",
+    "Results",
+    "SweepResult",
+    "UserError",
+    "compare",
+    "results",
+    "run",
+    "sweep",
+]
 
 Folder = str | PathLike[str]
 
 
+@checked_arguments
 def run(
     *overrides: str,
     out: Folder = "runs",
     strict: bool = False,
-    plugins: Iterable[str] = (),
+    plugins: Sequence[str] = (),
     config_dir: Folder | None = None,
 ) -> Result:
     """Run one episode, and keep its trace and metrics.
@@ -62,20 +78,22 @@ def run(
     return run_cell(cell, Path(out))
 
 
+@checked_arguments
 def sweep(
     *words: str,
     out: Folder = "runs",
     name: str | None = None,
     retry_failed: bool = False,
-    limit: int | None = None,
-    budget_usd: float | None = None,
-    budget_tokens: int | None = None,
+    limit: Annotated[int, Field(ge=0)] | None = None,
+    budget_usd: Annotated[float, Field(gt=0)] | None = None,
+    budget_tokens: Annotated[int, Field(gt=0)] | None = None,
     accept_versions: bool = False,
     strict: bool = False,
     skip_invalid: bool = False,
-    plugins: Iterable[str] = (),
+    plugins: Sequence[str] = (),
     config_dir: Folder | None = None,
     progress: bool = False,
+    cancel: Cancellation | None = None,
 ) -> SweepResult:
     """Run a grid of episodes, or what is missing of it: the same call again goes on where it ended.
 
@@ -101,6 +119,7 @@ def sweep(
         plugins: modules that register components.
         config_dir: folder with more options of the groups.
         progress: show how far it is on standard error.
+        cancel: stops it from another thread.
 
     Returns:
         The folder, what was run and what is left, the cells that failed, and what was spent.
@@ -122,6 +141,7 @@ def sweep(
         skip_invalid=skip_invalid,
         plugins=tuple(plugins),
         config_dir=_path(config_dir),
+        cancel=cancel or Cancellation(),
     )
     load_plugins(request.plugins)
     with extension_errors():
@@ -133,6 +153,7 @@ def sweep(
     return result
 
 
+@checked_arguments
 def results(folder: Folder) -> Results:
     """Read the results of a sweep, or of any folder of runs.
 
@@ -152,11 +173,12 @@ def results(folder: Folder) -> Results:
     return read_results(Path(folder))
 
 
+@checked_arguments
 def compare(
     *folders: Folder,
-    by: str | Iterable[str] = (),
+    by: str | Sequence[str] = (),
     across: str | None = None,
-    metrics: str | Iterable[str] = (),
+    metrics: str | Sequence[str] = (),
     baseline: str | None = None,
     statistic: str = "mean",
     accept_versions: bool = False,
@@ -185,6 +207,8 @@ def compare(
     Raises:
         UserError: the runs do not have what is asked for, or cannot be compared.
     """
+    if not folders:
+        raise UserError("compare(): name the folder of a sweep, or of runs")
     question = Question(_names(by), across, _names(metrics), baseline, statistic, accept_versions, curves)
     return _compare([results(folder) for folder in folders], question)
 
@@ -193,5 +217,5 @@ def _path(folder: Folder | None) -> Path | None:
     return None if folder is None else Path(folder)
 
 
-def _names(names: str | Iterable[str]) -> tuple[str, ...]:
+def _names(names: str | Sequence[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)

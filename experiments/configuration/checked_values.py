@@ -72,6 +72,9 @@ _KINDS = {
     "dict": "a map {key: value}",
     "list": "a list [a, b]",
     "tuple": "a list [a, b]",
+    "sequence_str": "a list [a, b]",
+    "Sequence": "a list [a, b]",
+    "PathLike": "a path",
     "model": "a map {key: value}",
     "model_attributes": "a map {key: value}",
     "finite_number": "a finite number",
@@ -161,6 +164,8 @@ def _reason(
         reason = error.reason if isinstance(error, WrongKey) else str(error)
         is_part = path and _step(_value(path[:-1], values), path[-1]) is not None
         return f"{value} is not allowed: {reason}" if is_part and value != _MAP else reason
+    if kind == "is_instance_of":
+        return f"{value} is not {_KINDS.get(context['class'], 'a ' + context['class'])}"
     wanted = _KINDS.get(kind) or _KINDS.get(kind.removesuffix("_type").removesuffix("_parsing"))
     if kind == "int_from_float":
         wanted = _KINDS["int"]

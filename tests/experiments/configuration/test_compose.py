@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from maeil.user_errors import UserError
+from quorum.experiments.configuration import compose as composing
 from quorum.experiments.configuration.compose import compose
+from quorum.experiments.configuration.templates import Template
 from tests.conftest import PLUGINS
 
 CORRIDOR = PLUGINS / "corridor_configs"
@@ -123,3 +126,19 @@ def test_a_key_that_is_given_twice_is_refused(words: list[str], reported: str) -
     with pytest.raises(UserError) as caught:
         compose(words)
     assert str(caught.value).startswith(reported)
+
+
+def test_threads_that_compose_at_once_are_all_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the process keeps so few templates that each thread drops those of the others."""
+
+    class Slow(dict[tuple[object, ...], Template]):
+        def __delitem__(self, key: tuple[object, ...]) -> None:
+            time.sleep(0.01)  # in which another thread may drop the same one
+            super().__delitem__(key)
+
+    monkeypatch.setattr(composing, "_TEMPLATES", Slow())
+    monkeypatch.setattr(composing, "_MOST_TEMPLATES", 1)
+    asked = [[f"topology={team}", f"agents={mind}"] for team in ("debate", "individual") for mind in ("naive", "negotiator")]
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(compose, asked))
+    assert found == [compose(words) for words in asked]
