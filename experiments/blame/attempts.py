@@ -15,7 +15,8 @@ import msgspec
 import orjson
 
 from maeil.user_errors import UserError
-from quorum.experiments.blame.decisions import Decisions
+from quorum.agents.llm.spending import Spent
+from quorum.experiments.blame.decisions import Decision, Decisions
 from quorum.experiments.blame.ending import Ending, Success
 from quorum.experiments.blame.reruns import Correction
 from quorum.experiments.common.locks import open_lock, take_lock
@@ -23,7 +24,6 @@ from quorum.experiments.common.run_files import DamagedFile, RunFiles
 
 JOURNAL = "blame.jsonl"
 """The file in the folder of a run: a line for each re-run, so that a killed command can resume."""
-_IS_SHADOW = b'"decisions":'
 NORMAL = 1.959963984540054
 """Quantile of the normal distribution for intervals of 95 %."""
 
@@ -45,6 +45,14 @@ class Budget:
     reruns: int | None = None
     calls: int | None = None
     usd: float | None = None
+
+    def less(self, calls: int, usd: float) -> Budget:
+        """Return what is left of it after some answers and their cost."""
+        return replace(
+            self,
+            calls=None if self.calls is None else max(self.calls - calls, 0),
+            usd=None if self.usd is None else max(self.usd - usd, 0.0),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +78,37 @@ class Tally:
         return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
-class _Line(msgspec.Struct):
-    """A line of the journal."""
+class _Rerun(msgspec.Struct, tag="rerun"):
+    """A line of the journal: how a correction ended."""
 
     of: str
     correction: str
     ending: Ending
 
 
-class _Shadow(msgspec.Struct):
-    """A line of the journal that holds the decisions of the reference."""
+class _Answer(msgspec.Struct, tag="answer"):
+    """A line of the journal: what an answer to the reference, as a shadow of the run, has cost."""
+
+    of: str
+    calls: int
+    usd: float
+
+
+class _Turn(msgspec.Struct, tag="turn"):
+    """A line of the journal: what the reference has decided in a turn."""
+
+    of: str
+    decision: Decision
+
+
+class _Shadow(msgspec.Struct, tag="shadow"):
+    """A line of the journal: all decisions of the reference."""
 
     of: str
     decisions: Decisions
+
+
+_Line = _Rerun | _Answer | _Turn | _Shadow
 
 
 class Journal:
@@ -99,29 +125,38 @@ class Journal:
     def __init__(self, folder: Path, question: Mapping[str, Any]) -> None:
         self._of = hashlib.sha256(orjson.dumps(question, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
         self._known: dict[str, Ending] = {}
+        self._answers = Spent()
+        self.turns: list[Decision] = []
+        """Decisions of the reference that were paid for."""
         self.decisions: Decisions | None = None
-        """The decisions of the reference, if an earlier command has asked it."""
+        """All of them, if the reference was asked in every turn."""
         self._file = _open(folder)
         self._read(folder)
 
     def _read(self, folder: Path) -> None:
         try:
             for line in RunFiles(folder).lines(JOURNAL):
-                kind: type[_Line | _Shadow] = _Shadow if _IS_SHADOW in line[:64] else _Line
                 try:
-                    found = msgspec.json.decode(line, type=kind)
+                    found: _Line = msgspec.json.decode(line, type=_Line)
                 except (msgspec.DecodeError, RecursionError):
                     continue  # it was cut off, or is of another version: it is played again
-                if found.of != self._of:
-                    continue
-                if isinstance(found, _Line):
-                    self._known[found.correction] = found.ending
-                else:
-                    self.decisions = found.decisions
+                if found.of == self._of:
+                    self._enter(found)
         except FileNotFoundError:
             return
         except DamagedFile as damage:
             raise UserError(damage.message, f"Move {folder / JOURNAL} away: its re-runs are played again.") from damage
+
+    def _enter(self, line: _Line) -> None:
+        match line:
+            case _Rerun(_, correction, ending):
+                self._known[correction] = ending
+            case _Answer(_, calls, usd):
+                self._answers += Spent(answers=calls, usd=usd)
+            case _Turn(_, decision):
+                self.turns.append(decision)
+            case _Shadow(_, decisions):
+                self.decisions = decisions
 
     def get(self, correction: str) -> Ending | None:
         """Return how a re-run ended; None if it was not played."""
@@ -129,27 +164,34 @@ class Journal:
 
     def add(self, correction: str, ending: Ending) -> None:
         """Keep how a re-run ended."""
-        self._known[correction] = ending
-        self._write(orjson.dumps({"of": self._of, "correction": correction, "ending": ending.plain()}))
+        self._write(_Rerun(self._of, correction, ending))
+
+    def pay(self, spent: Spent) -> None:
+        """Enter what an answer to the reference has cost."""
+        self._write(_Answer(self._of, spent.answers, spent.usd))
+
+    def keep_turn(self, decision: Decision) -> None:
+        """Keep what the reference has decided in a turn."""
+        self._write(_Turn(self._of, decision))
 
     def keep(self, decisions: Decisions) -> None:
-        """Keep the decisions of the reference."""
-        self.decisions = decisions
-        self._write(msgspec.json.encode(_Shadow(self._of, decisions)))
+        """Keep all decisions of the reference."""
+        self._write(_Shadow(self._of, decisions))
 
-    def _write(self, line: bytes) -> None:
-        self._file.write(line + b"\n")
+    def _write(self, line: _Line) -> None:
+        self._enter(line)
+        self._file.write(msgspec.json.encode(line) + b"\n")
         os.fsync(self._file.fileno())
 
     @property
     def calls(self) -> int:
-        """Answers of models in all re-runs so far."""
-        return sum(ending.calls for ending in self._known.values())
+        """Answers of models so far: to the reference, and in re-runs."""
+        return self._answers.answers + sum(ending.calls for ending in self._known.values())
 
     @property
     def usd(self) -> float:
         """Their cost."""
-        return sum(ending.usd for ending in self._known.values())
+        return self._answers.usd + sum(ending.usd for ending in self._known.values())
 
     def close(self) -> None:
         """Close its file."""
@@ -185,31 +227,32 @@ class Attempts:
 
     Attributes:
         play: plays a correction.
+        left: returns how a correction ended that an earlier command has played to its end, and what was spent on it in
+            vain.
         success: what counts as a success.
         longest: steps that count for an unfinished episode.
         budget: limits of all re-runs together.
         journal: re-runs of this command and of earlier ones.
         expected: answers that a re-run is expected to ask for; 0 if none is paid.
-        shadow_calls: answers that the reference took as a shadow.
-        shadow_usd: their cost.
         started: called before each correction that is played.
         draws: samples of each correction; 1 if its outcome is deterministic.
     """
 
     play: Callable[[Correction], Ending]
+    left: Callable[[Correction], tuple[Ending | None, Spent]]
     success: Success
     longest: int
     budget: Budget
     journal: Journal
     expected: Callable[[Correction], int] = lambda _: 0
-    shadow_calls: int = 0
-    shadow_usd: float = 0.0
     started: Callable[[Correction], None] = lambda _: None
     draws: int = 1
     reruns: int = 0
     """Episodes that this command has played."""
     known: set[str] = field(default_factory=set)
     """The corrections that were asked for."""
+    dropped: dict[str, Spent] = field(default_factory=dict)
+    """What earlier commands have spent on corrections that they did not play to their end."""
 
     def ending(self, correction: Correction) -> Ending:
         """Return how the run ends with a correction.
@@ -220,10 +263,14 @@ class Attempts:
         key = correction.key
         found = self.journal.get(key)
         if found is None:
-            self._check(correction)
-            self.started(correction)
-            self.reruns += 1
-            found = self.play(correction)
+            found, self.dropped[key] = self.left(correction)
+            if found is None:
+                self._check(correction)
+                self.started(correction)
+                self.reruns += 1
+                found = self.play(correction)
+            dropped = self.dropped.pop(key)
+            found = replace(found, calls=found.calls + dropped.answers, usd=found.usd + dropped.usd)
             self.journal.add(key, found)
         self.known.add(key)
         return found
@@ -252,12 +299,12 @@ class Attempts:
     @property
     def calls(self) -> int:
         """Paid answers so far, including those of earlier commands."""
-        return self.journal.calls + self.shadow_calls
+        return self.journal.calls + sum(spent.answers for spent in self.dropped.values())
 
     @property
     def usd(self) -> float:
         """Their cost."""
-        return self.journal.usd + self.shadow_usd
+        return self.journal.usd + sum(spent.usd for spent in self.dropped.values())
 
     def _check(self, correction: Correction) -> None:
         budget = self.budget

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from maeil.user_errors import UserError
 from quorum.agents.llm.errors import BudgetReached
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.blame.reruns import Correction
+from quorum.experiments.blame.shadow_books import ShadowBooks
 from quorum.experiments.branch.change import Change
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.episode.branch_minds import ScriptedAnswer
@@ -135,14 +136,10 @@ class Decisions:
 
     Attributes:
         every: in the order of time.
-        calls: answers of paid models that the reference took.
-        usd: their cost.
         asked: whether the reference was asked about all of them; a budget may have stopped it.
     """
 
     every: tuple[Decision, ...]
-    calls: int = 0
-    usd: float = 0.0
     asked: bool = True
 
     @property
@@ -157,16 +154,16 @@ class _Shadow:
 
     Attributes:
         heard: whether the reference talks.
-        most_calls: answers of models that the reference may take; None: any number.
-        most_usd: money that it may take; None: any.
+        books: what its calls are entered in.
+        known: what an earlier command has asked it, by participant, step and time.
+        keep: called with each decision of it.
     """
 
     heard: bool
-    most_calls: int | None
-    most_usd: float | None
+    books: CallBooks
+    known: Mapping[tuple[str, int, int | float], Decision]
+    keep: Callable[[Decision], None]
     found: list[Decision] = field(default_factory=list)
-    calls: int = 0
-    usd: float = 0.0
     asked: bool = True
 
 
@@ -177,33 +174,41 @@ class _ShadowedMind:
         mind: the mind that decides.
         reference: the shadow.
         shadow: records the decisions of both.
+        known: whether the decisions that are known need not be asked for again: it has no state.
     """
 
-    def __init__(self, mind: Mind, reference: Mind, shadow: _Shadow) -> None:
+    def __init__(self, mind: Mind, reference: Mind, shadow: _Shadow, *, known: bool) -> None:
         self._mind = mind
         self._reference = reference
         self._shadow = shadow
+        self._known = shadow.known if known else {}
 
     async def think(self, view: View) -> Thought:
         """Have both think."""
         shadow = self._shadow
         thought = await self._mind.think(view)
-        ledger = Ledger()  # the calls of the shadow are not those of the thought
+        if (known := self._known.get((view.name, view.t, view.t_hat))) is not None:
+            shadow.found.append(known)
+            return thought
         try:
-            with entered_in(ledger):
+            with entered_in(Ledger()):  # the calls of the shadow are not those of the thought
                 other = await self._reference.think(view)
         except BudgetReached:
             shadow.asked = False
             return thought
-        calls = [call.record for call in other.calls or ledger.calls]
-        shadow.calls += len(calls)
-        shadow.usd += sum(float(call.get("usd") or 0.0) for call in calls)
         own, would = Choice.of(thought), Choice.of(other)
-        shadow.found.append(Decision(view.name, view.t, view.t_hat, view.turn.acts, own, would, shadow.heard))
+        found = Decision(view.name, view.t, view.t_hat, view.turn.acts, own, would, shadow.heard)
+        shadow.found.append(found)
+        shadow.keep(found)
         return thought
 
 
-def decisions_of(reference: Reference, most_calls: int | None = None, most_usd: float | None = None) -> Decisions:
+def decisions_of(
+    reference: Reference,
+    books: CallBooks | None = None,
+    known: Sequence[Decision] = (),
+    keep: Callable[[Decision], None] = lambda _: None,
+) -> Decisions:
     """Replay a run, and ask the reference at every turn as a shadow.
 
     The models of the run answer as recorded, so nothing is sent to them. Minds with a state from the start
@@ -211,8 +216,9 @@ def decisions_of(reference: Reference, most_calls: int | None = None, most_usd: 
 
     Args:
         reference: the shadow.
-        most_calls: answers of models that it may take; None: any number.
-        most_usd: money that it may take; None: any.
+        books: what its calls are entered in; None: they are not counted.
+        known: what an earlier command has asked it.
+        keep: called with each decision of it that was not known.
 
     Raises:
         UserError: the run cannot be replayed.
@@ -222,14 +228,14 @@ def decisions_of(reference: Reference, most_calls: int | None = None, most_usd: 
     if not thoughts:
         return Decisions(())
     planned = parent.branch(Instant(thoughts[-1].start.t, thoughts[-1].start.t_hat), Change())
-    shadow = _Shadow(reference.talks, most_calls, most_usd)
+    books = books or ShadowBooks(reference.configuration(reference.players))
+    shadow = _Shadow(reference.talks, books, {(one.agent, one.t, one.t_hat): one for one in known}, keep)
     run_coroutine(_play(reference, planned.branching, shadow))
-    paid = (shadow.calls, shadow.usd) if reference.costs else (0, 0.0)
     order = {name: index for index, name in enumerate(reference.participants)}
     sent = _sent(parent.episode.story)
     found = [replace(one, sent=tuple(sent.get((order[one.agent], one.t, one.t_hat), ()))) for one in shadow.found]
     found.sort(key=lambda one: (one.t, one.t_hat, order[one.agent]))
-    return Decisions(tuple(found), *paid, asked=shadow.asked)
+    return Decisions(tuple(found), asked=shadow.asked)
 
 
 def _sent(story: Story) -> Mapping[tuple[int, int, int | float], Sequence[int]]:
@@ -253,10 +259,10 @@ async def _play(reference: Reference, branching: Branching, shadow: _Shadow) -> 
 
     def seated(team: Team, context: TeamContext) -> Team:
         first = branching.seated(team, context)
-        others = reference.team(context, pool, shadow.most_calls, shadow.most_usd)
+        others = reference.team(context, pool, shadow.books)
         names: Sequence[str] = reference.participants
         seats = [
-            _ShadowedMind(mind, others[name], shadow) if name in others else mind
+            _ShadowedMind(mind, others[name], shadow, known=reference.is_fresh(name)) if name in others else mind
             for name, mind in zip(names, first.minds, strict=True)
         ]
         return Team(seats, first.configs)

@@ -116,6 +116,10 @@ class Reference:
         whole = self.configuration(self.players)
         return asks_real(whole) and any(minds.get(mind.name).uses_models for mind in self._minds(self.players))
 
+    def is_fresh(self, name: str) -> bool:
+        """Whether it decides for a participant by what it sees in a turn alone, and by no state of its own."""
+        return all(minds.get(mind.name).handover is Handover.FRESH for mind in self._minds((name,)))
+
     def check(self) -> None:
         """Refuse a reference that cannot take over.
 
@@ -209,18 +213,15 @@ class Reference:
             ]
         return self._said[known]
 
-    def team(self, context: TeamContext, pool: ModelPool, calls: int | None, usd: float | None) -> Mapping[str, Mind]:
+    def team(self, context: TeamContext, pool: ModelPool, books: CallBooks) -> Mapping[str, Mind]:
         """Build it as a shadow for all participants for whom it can decide.
 
         Args:
             context: of the team in charge.
             pool: of the process.
-            calls: answers of models that it may take; None: any number.
-            usd: money that it may spend; None: any.
+            books: what its calls are entered in, with what they may take.
         """
         after = self.configuration(self.players)
-        budget = after.budget.model_copy(update={"calls": calls, "usd": usd, "tokens": None})
-        books = CallBooks(after.model_copy(update={"budget": budget}), None)
         models = EpisodeModels(after, pool, books)
         team = build_team(after, replace(context, models=models))
         return {name: mind for name, mind in zip(self.participants, team.minds, strict=True) if name in self.players}

@@ -10,6 +10,7 @@ from pathlib import Path
 from maeil.outcomes import Outcome
 from maeil.trace import Instant, Listener
 from maeil.user_errors import UserError
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.blame.ending import Ender, Ending
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.branch.change import Change
@@ -19,6 +20,7 @@ from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.episode.branch_minds import ScriptedAnswer
 from quorum.experiments.episode.branching import PrefixRefused
 from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.results.finished import read_spent
 from quorum.experiments.results.run_folder import RunFolder
 
 REFUSED = "refused"
@@ -125,27 +127,50 @@ class Reruns:
             return replace(ender.ending, outcome=Outcome.ERROR)
         return ender.ending
 
+    def left(self, correction: Correction) -> tuple[Ending | None, Spent]:
+        """Return what earlier commands have left of a correction on disk.
+
+        Returns:
+            How it ended, if it was played to its end; and what was spent on attempts that were not.
+        """
+        if not self.reference.asks:
+            return None, Spent()
+        planned = self.plan(correction)
+        attempts = _attempts(self.folder, planned.cell.name)
+        played = next(filter(_is_played, attempts), None)
+        spent = sum((read_spent(folder) for folder in attempts if folder != played), Spent())
+        return _ending(played, planned) if played is not None else None, spent
+
     def _on_disk(self, planned: PlannedBranch, correction: Correction) -> Ending:
-        """Play into a folder, or read the folder if it was played before."""
-        prefix = planned.branching.prefix
-        start = prefix.length
-        kept = self.folder / planned.cell.name
-        if not _is_played(kept):
-            try:
-                result = run_cell(planned.cell, self.folder, branching=planned.branching)
-            except PrefixRefused:
-                raise
-            except UserError as error:
-                if correction.words and prefix.live and "the world refuses it" in error.message:
-                    return Ending(REFUSED)
-                raise
-            kept = result.folder
-            if result.outcome == Outcome.ERROR:
-                raise UserError(f"{kept}: a re-run ended with an error: {result.reason}", "The same command resumes.")
-        ender = Ender()
-        for stamped in RunFolder(kept).trace().events[start:]:
-            ender(stamped)
-        return ender.ending
+        """Play into a folder."""
+        try:
+            result = run_cell(planned.cell, self.folder, branching=planned.branching)
+        except PrefixRefused:
+            raise
+        except UserError as error:
+            if correction.words and planned.branching.prefix.live and "the world refuses it" in error.message:
+                return Ending(REFUSED)
+            raise
+        if result.outcome == Outcome.ERROR:
+            raise UserError(
+                f"{result.folder}: a re-run ended with an error: {result.reason}", "The same command resumes."
+            )
+        return _ending(result.folder, planned)
+
+
+def _ending(folder: Path, planned: PlannedBranch) -> Ending:
+    """Return how a re-run on disk ended."""
+    ender = Ender()
+    for stamped in RunFolder(folder).trace().events[planned.branching.prefix.length :]:
+        ender(stamped)
+    return ender.ending
+
+
+def _attempts(folder: Path, name: str) -> list[Path]:
+    """Return the folders of a cell: of attempts that were finished, and of those that were broken off."""
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if path.name == name or path.name.startswith(f"{name}."))
 
 
 def _is_played(folder: Path) -> bool:

@@ -19,6 +19,7 @@ from quorum.experiments.blame.decisive import Decisive, Flip, find_decisive
 from quorum.experiments.blame.ending import FINISHED, Ending, Success, ending_of
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.blame.reruns import Correction, Reruns
+from quorum.experiments.blame.shadow_books import ShadowBooks
 from quorum.experiments.blame.shares import Shares, find_shares
 from quorum.experiments.blame.verdict import Verdict
 from quorum.experiments.branch.parent import Parent
@@ -197,21 +198,16 @@ def _found(
 ) -> Blame:
     parent = reference.parent
     budget, exact = question.budget, not reference.asks
-    paid = (budget.calls, budget.usd) if reference.costs else (None, None)
-    decisions = journal.decisions
-    if decisions is None or not decisions.asked:
-        decisions = decisions_of(reference, *paid)
-        if reference.costs and decisions.asked:
-            journal.keep(decisions)
+    decisions = journal.decisions or _asked_of(reference, budget, journal)
+    reruns = Reruns(reference, _paid_folder(parent))
     attempts = Attempts(
-        play=Reruns(reference, _paid_folder(parent)).play,
+        play=reruns.play,
+        left=reruns.left,
         success=question.success,
         longest=_longest(parent),
         budget=budget,
         journal=journal,
         expected=_expected(parent) if reference.asks else lambda _: 0,
-        shadow_calls=decisions.calls,
-        shadow_usd=decisions.usd,
         started=started,
         draws=1 if exact else question.draws,
     )
@@ -240,6 +236,18 @@ def _found(
         calls=attempts.calls,
         usd=attempts.usd,
     )
+
+
+def _asked_of(reference: Reference, budget: Budget, journal: Journal) -> Decisions:
+    """Ask the reference in all turns in which it was not asked yet; keep what it decides, if it costs something."""
+    if not reference.costs:
+        return decisions_of(reference)
+    left = budget.less(journal.calls, journal.usd)
+    books = ShadowBooks(reference.configuration(reference.players), left.calls, left.usd, journal.pay)
+    decisions = decisions_of(reference, books, journal.turns, journal.keep_turn)
+    if decisions.asked:
+        journal.keep(decisions)
+    return decisions
 
 
 def _paid_folder(parent: Parent) -> Path:

@@ -164,15 +164,27 @@ def _answers(files: RunFiles, *, batches: bool) -> Iterator[Spent]:
             call = orjson.loads(line)
         except orjson.JSONDecodeError:
             return  # the last line of an episode that was killed
-        reply = call.get("reply") or call["failure"].get("answer", {}).get("record")
-        if reply is None or reply["wall"].get(RECORDED):
-            continue
-        if batches or reply.get("tier") != BATCH:
-            usage, usd, answers = reply["usage"], reply["usd"], reply["repairs"] + 1
-            yield Spent(
-                answers=answers,
-                tokens=usage["prompt"] + usage["completion"],
-                usd=usd or 0.0,
-                unpriced=answers if usd is None else 0,
-                cached=answers if reply["wall"]["cache_hit"] else 0,
-            )
+        reply = _reply(call)
+        if reply is not None and (batches or reply.get("tier") != BATCH):
+            yield spent_on(call)
+
+
+def _reply(call: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the answer to a call, be it one that could not be used; None where none was paid for."""
+    reply: Mapping[str, Any] | None = call.get("reply") or call["failure"].get("answer", {}).get("record")
+    return None if reply is None or reply["wall"].get(RECORDED) else reply
+
+
+def spent_on(call: Mapping[str, Any]) -> Spent:
+    """Return what a call took, by its record."""
+    reply = _reply(call)
+    if reply is None:
+        return Spent()
+    usage, usd, answers = reply["usage"], reply["usd"], reply["repairs"] + 1
+    return Spent(
+        answers=answers,
+        tokens=usage["prompt"] + usage["completion"],
+        usd=usd or 0.0,
+        unpriced=answers if usd is None else 0,
+        cached=answers if reply["wall"]["cache_hit"] else 0,
+    )
