@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +92,7 @@ def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
 
 
 def blame_folder(folder: Path, question: Question) -> Blame | ManyRuns:
-    """Blame a run, or all failed runs of a folder.
+    """Blame a run, or all failed runs of a folder, on one budget of calls and money.
 
     Raises:
         UserError: there is no such method or folder, the folder holds no runs, or none of them can be blamed.
@@ -108,13 +108,15 @@ def blame_folder(folder: Path, question: Question) -> Blame | ManyRuns:
     if not runs:
         raise UserError(f"{folder}: it holds no finished runs", "Give the folder of a run or of a sweep.")
     found, successes, refused, hints = [], [], [], []
+    budget = question.budget
     for run in runs:
         try:
-            one = answer(run, question)
+            one = answer(run, replace(question, budget=budget))
         except UserError as error:
             refused.append((run.name, error.message.partition("\n")[0]))
             hints.append(error.hint)
             continue
+        budget = budget.less(one.calls, one.usd)
         if one.failed:
             found.append(one)
         else:

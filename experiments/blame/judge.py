@@ -48,9 +48,12 @@ def judge(run: Path, question: Question) -> Blame:
     if question.method == RULES:
         return Blame(run, question, "", ending, failed=True, verdict=by_rules(trace))
     configuration = _reading(question)
-    verdict = run_coroutine(_read(run, trace, Procedure(question.method.removeprefix(f"{READER}:")), configuration))
+    books = CallBooks(configuration, None)
+    procedure = Procedure(question.method.removeprefix(f"{READER}:"))
+    verdict = run_coroutine(_read(run, trace, procedure, books, configuration))
+    spent, label = books.spending, configuration.llm.label
     return Blame(
-        run, question, configuration.llm.label, ending, failed=True, verdict=verdict, exact=False, calls=verdict.calls
+        run, question, label, ending, failed=True, verdict=verdict, exact=False, calls=spent.calls, usd=spent.usd
     )
 
 
@@ -60,6 +63,8 @@ def _reading(question: Question) -> Configuration:
         if word.partition("=")[0].partition(".")[0] != "llm":
             raise UserError(f"--reference {word}: a reader is a language model", "For example: --reference llm=openai.")
     budget = {"calls": question.budget.calls, "usd": question.budget.usd}
+    if 0 in budget.values():
+        raise UserError(f"--method {question.method}: the runs before have used up the budget")
     limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
     found = Cell.compose(["agents=naive", *question.by, *limits], question.config_dir).configuration
     if asks_real(found) and not limits:
@@ -70,13 +75,15 @@ def _reading(question: Question) -> Configuration:
     return found
 
 
-async def _read(run: Path, trace: Trace, procedure: Procedure, configuration: Configuration) -> Verdict:
+async def _read(
+    run: Path, trace: Trace, procedure: Procedure, books: CallBooks, configuration: Configuration
+) -> Verdict:
     played = validate(RunFolder(run).configuration(), recorded=True)
     world, _ = built(worlds, played.env.name, played.env, None)
     scene = Scene(world.name, tell(describe(world.vocabulary)), played.max_steps)
     pool = ModelPool()
     try:
-        model = EpisodeModels(configuration, pool, CallBooks(configuration, None))(READER)
+        model = EpisodeModels(configuration, pool, books)(READER)
         return await Reader(model, procedure, Transcript.of(trace), scene).read()
     except (LanguageModelError, EpisodeStop) as error:
         hint = model_hint(error, configuration.llm) if isinstance(error, LanguageModelError) else ""

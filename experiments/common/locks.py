@@ -5,12 +5,17 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from maeil.forks import close_in_children
 from maeil.inside import open_inside
 
+LOCK = ".lock"
+"""The file that says who is at work in a folder."""
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 _BUSY = {errno.EWOULDBLOCK, errno.EACCES}
 
@@ -37,3 +42,25 @@ def take_lock(file: IO[bytes], kind: int) -> bool:
             raise
         return False
     return True
+
+
+@contextmanager
+def one_at_work(folder: Path, verb: str, hint: str) -> Iterator[None]:
+    """Hold a folder, which exists, for one command at a time.
+
+    Args:
+        folder: in which the command works.
+        verb: of the command.
+        hint: what to do while another one is at work.
+
+    Raises:
+        UserError: another command holds it.
+    """
+    with open_lock(folder, LOCK) as file:
+        if not take_lock(file, fcntl.LOCK_EX):
+            file.seek(0)
+            raise UserError(f"{folder}: another quorum {verb} is at work in this folder ({file.read().decode()})", hint)
+        with suppress(OSError):  # what must be written reports that the disk is full
+            file.truncate(0)
+            file.write(f"process {os.getpid()} on {platform.node()}".encode())
+        yield

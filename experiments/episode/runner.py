@@ -112,24 +112,25 @@ def run_cell(
         Exception: whatever a world or a mind raises; the folder says `error` and has its final name.
     """
     stored = cell.configuration.memory.store
-    store = MemoryStore(Path(stored), cell.inputs.get(MEMORY_INPUT)) if stored is not None else None
-    folder = EpisodeFolder(out, cell.name)
+    opened = MemoryStore(Path(stored), cell.inputs.get(MEMORY_INPUT)) if stored is not None else None
+    with closing(opened) if opened is not None else nullcontext() as store:
+        folder = EpisodeFolder(out, cell.name)
 
-    async def alone() -> Result:
-        pool = ModelPool(under_way=under_way)
+        async def alone() -> Result:
+            pool = ModelPool(under_way=under_way)
+            try:
+                before = store.before if store is not None else branching.memory if branching is not None else None
+                return await run_in_pool(cell, folder, pool, watch, memory=before, branching=branching)
+            finally:
+                await pool.close()
+
         try:
-            before = store.before if store is not None else branching.memory if branching is not None else None
-            return await run_in_pool(cell, folder, pool, watch, memory=before, branching=branching)
-        finally:
-            await pool.close()
-
-    try:
-        result = run_coroutine(alone())
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        raise Interrupted(folder.path) from None
-    if store is not None and result.memory is not None and result.outcome != Outcome.ERROR:
-        store.keep(result.memory)
-    return result
+            result = run_coroutine(alone())
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            raise Interrupted(folder.path) from None
+        if store is not None and result.memory is not None and result.outcome != Outcome.ERROR:
+            store.keep(result.memory)
+        return result
 
 
 async def run_in_pool(

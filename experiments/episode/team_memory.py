@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from maeil.contracts import check_json, described
 from maeil.errors import ContractError
 from maeil.user_errors import UserError
 from quorum.experiments.common.files import make_folder, require_file, write_all
+from quorum.experiments.common.locks import one_at_work
 from quorum.experiments.common.memory_file import LARGEST, MEMORY, Memory, read_memory
 from quorum.experiments.common.run_files import META, MIB
 from quorum.experiments.configuration.inputs import InputsChanged
@@ -82,11 +84,12 @@ class MemoryStore:
     """A folder that holds the memory of a team: read when an episode begins, replaced when it is over.
 
     Args:
-        folder: made if need be.
+        folder: made if need be; held for this run until `close`.
         digest: of the memory when the cell was named; None where there was none.
 
     Raises:
-        UserError: it is the folder of a run, or nothing can be written there, or what it holds is no memory.
+        UserError: it is the folder of a run, or nothing can be written there, or what it holds is no memory, or another
+            run uses it.
         InputsChanged: it does not hold what the cell was named with.
     """
 
@@ -99,13 +102,20 @@ class MemoryStore:
             make_folder(folder)
         except OSError as error:
             raise UserError(f"memory.store: {folder}: {error.strerror or error}", _HINT) from error
-        require_file(self.file, _HINT)
-        self.before = read_memory(folder)
-        """What it held at the beginning; None: nothing."""
-        if (self.before.digest if self.before is not None else None) != digest:
-            raise InputsChanged(
-                f"memory.store: {self.file} is not what it was when this command began", "Say the command again."
-            )
+        with ExitStack() as held:
+            held.enter_context(one_at_work(folder, "run", "Runs that share a store are played one after the other."))
+            require_file(self.file, _HINT)
+            self.before = read_memory(folder)
+            """What it held at the beginning; None: nothing."""
+            if (self.before.digest if self.before is not None else None) != digest:
+                raise InputsChanged(
+                    f"memory.store: {self.file} is not what it was when this command began", "Say the command again."
+                )
+            self._held = held.pop_all()
+
+    def close(self) -> None:
+        """Let other runs use it."""
+        self._held.close()
 
     def keep(self, memory: Memory) -> None:
         """Replace the memory, in one step, unless another run has done so since.

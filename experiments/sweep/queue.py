@@ -66,6 +66,7 @@ class Queue:
         budget: SweepBudget,
         costs: Costs,
         clock: Callable[[], float] = time.monotonic,
+        *,
         cancel: Cancellation | None = None,
     ) -> None:
         self.folder = folder

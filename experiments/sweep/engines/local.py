@@ -31,6 +31,8 @@ ALL = 10**6
 """Episodes at once where all of them are played by one worker: for forecasts."""
 _SAFE_PATH = "PYTHONSAFEPATH"
 """Environment variable of Python: do not look for modules in the current folder."""
+_PLACE = ("__file__", "__spec__")
+"""What says of a module where it can be imported from."""
 _NAME = "quorum-worker"
 _STARTING = hold_in_forks(threading.RLock())
 """Held by the thread that starts a worker, which changes the process for as long as that takes."""
@@ -204,7 +206,7 @@ def _apart() -> Iterator[dict[str, str]]:
     """
     main, variables = sys.modules["__main__"], dict(os.environ)
     nameless = ModuleType("__main__")
-    nameless.__dict__.update({name: value for name, value in vars(main).items() if name not in ("__file__", "__spec__")})
+    nameless.__dict__.update({name: value for name, value in vars(main).items() if name not in _PLACE})
     own = multiprocessing.current_process()._config  # type: ignore[attr-defined]
     daemon = own.pop("daemon", None)
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which the new process inherits

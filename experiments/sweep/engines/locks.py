@@ -9,8 +9,6 @@ leaves its claim in the folder, and a job plays while the claim is that of the c
 from __future__ import annotations
 
 import fcntl
-import os
-import platform
 import time
 import uuid
 from collections.abc import Iterator
@@ -20,10 +18,9 @@ from typing import IO
 
 from maeil.inside import remove_inside, write_inside
 from maeil.user_errors import UserError
-from quorum.experiments.common.locks import open_lock, take_lock
+from quorum.experiments.common.locks import one_at_work, open_lock, take_lock
 from quorum.experiments.common.run_files import DamagedFile, RunFiles
 
-_COMMAND = ".lock"
 _WORKERS = ".workers"
 _CLAIM = ".claim"
 _LONGEST_CLAIM = 64
@@ -38,16 +35,7 @@ def sweep_lock(folder: Path) -> Iterator[str]:
     Raises:
         UserError: another command holds it, or workers of an earlier one still write there.
     """
-    with open_lock(folder, _COMMAND) as file:
-        if not take_lock(file, fcntl.LOCK_EX):
-            file.seek(0)
-            raise UserError(
-                f"{folder}: another quorum sweep is at work in this folder ({file.read().decode()})",
-                "Wait for it or stop it; or start a separate sweep: --name NAME.",
-            )
-        with suppress(OSError):  # what must be written reports that the disk is full
-            file.truncate(0)
-            file.write(f"process {os.getpid()} on {platform.node()}".encode())
+    with one_at_work(folder, "sweep", "Wait for it or stop it; or start a separate sweep: --name NAME."):
         claim = uuid.uuid4().hex
         with _no_worker(folder), suppress(OSError):
             write_inside(folder, {_CLAIM: claim.encode()})

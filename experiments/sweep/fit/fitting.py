@@ -18,12 +18,14 @@ from maeil.metrics import METRICS
 from maeil.seeds import Seeds
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.files import write_all
+from quorum.experiments.common.locks import one_at_work
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.results.results_folder import read_results
 from quorum.experiments.results.rows import Row
 from quorum.experiments.sweep.command import run_sweep_command, split_words
 from quorum.experiments.sweep.fit.edge_logits import Drawn, EdgeLogits
 from quorum.experiments.sweep.run import SweepRequest, SweepResult
+from quorum.experiments.sweep.sweep_folder import SweepFolder
 
 TOPOLOGY = "learned"
 EVERY = 5
@@ -166,10 +168,10 @@ def fit_topology(request: FitRequest, show: Callable[[str], None], *, quiet: boo
         quiet: whether to show nothing of the episodes.
 
     Raises:
-        UserError: the configuration is not valid.
+        UserError: the configuration is not valid, or another command is at work on the same fit.
         Unfinished: a round was not played to its end.
     """
-    engine, words = split_words(request.words)
+    _, words = split_words(request.words)
     if wrong := next((word for word in words if word.startswith(("topology=", "topology.edges="))), None):
         raise UserError(f"{wrong}: the topology is what is learned", "Leave it out; topology.rounds=N can be set.")
     first = Cell.compose([f"topology={TOPOLOGY}", *words], request.config_dir)
@@ -177,11 +179,19 @@ def fit_topology(request: FitRequest, show: Callable[[str], None], *, quiet: boo
         raise UserError(
             f"agents={first.configuration.agents.name} does not talk", "Choose minds that do: agents=naive."
         )
-    n = first.configuration.n
     asked = f"{first.hash} {request.metric} {request.boards} {request.draws} {request.prune}"
     digest = hashlib.sha256(asked.encode()).hexdigest()
-    folder = request.out / f"fit-{first.configuration.env.name}-n{n}-{digest[:8]}"
-    logits, seeds = EdgeLogits(n), Seeds(int(digest[:15], 16), "fit")
+    folder = request.out / f"fit-{first.configuration.env.name}-n{first.configuration.n}-{digest[:8]}"
+    SweepFolder(request.out, folder.name).create()
+    with one_at_work(folder, "fit", "Wait for it or stop it; it plays the same episodes."):
+        return _fit(request, first, folder, Seeds(int(digest[:15], 16), "fit"), None if quiet else show)
+
+
+def _fit(request: FitRequest, first: Cell, folder: Path, seeds: Seeds, show: Callable[[str], None] | None) -> Fitted:
+    """Play the rounds of a fit in its folder."""
+    engine, words = split_words(request.words)
+    n = first.configuration.n
+    logits = EdgeLogits(n)
     rest = [word for word in words if not word.startswith("seed=")]
     pruned: list[tuple[int, int]] = []
     values: list[float] = []
@@ -213,7 +223,7 @@ def fit_topology(request: FitRequest, show: Callable[[str], None], *, quiet: boo
             logits.learn(drawn, whole if METRICS[request.metric].better == "higher" else -whole)
         if (number + 1) % EVERY == 0:
             pruned += logits.prune(request.prune, place.child("prune").generator())
-        if not quiet:
+        if show is not None:
             show(
                 f"round {number + 1} of {request.rounds}: {request.metric} {values[-1]:.4g}, {logits.kept.sum()} edges"
             )

@@ -138,7 +138,7 @@ def test_threads_that_compose_at_once_are_all_right(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(composing, "_TEMPLATES", Slow())
     monkeypatch.setattr(composing, "_MOST_TEMPLATES", 1)
-    asked = [[f"topology={team}", f"agents={mind}"] for team in ("debate", "individual") for mind in ("naive", "negotiator")]
+    asked = [[f"topology={team}", f"agents={mind}"] for team in ("debate", "ring") for mind in ("naive", "negotiator")]
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(compose, asked))
     assert found == [compose(words) for words in asked]
