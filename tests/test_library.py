@@ -124,6 +124,7 @@ def test_ctrl_c_raises_also_where_a_cancellation_is_given(tmp_path: Path) -> Non
     assert 0 < len(stamps(tmp_path / "s")) < 20
 
 
+@pytest.mark.conformance
 def test_a_forked_child_and_a_daemon_have_their_own_workers(tmp_path: Path) -> None:
     program = """
         import multiprocessing
@@ -139,6 +140,7 @@ def test_a_forked_child_and_a_daemon_have_their_own_workers(tmp_path: Path) -> N
     assert lines(tmp_path, program) == ["parent 1 0", "child 1 0", "daemon 1 0", "parent 1 0"]
 
 
+@pytest.mark.conformance
 def test_a_child_that_ends_while_another_thread_sweeps_leaves_its_workers_alone(tmp_path: Path) -> None:
     program = """
         found = []
@@ -158,6 +160,7 @@ def test_a_child_that_ends_while_another_thread_sweeps_leaves_its_workers_alone(
     assert not (tmp_path / "runs" / "s" / ".retried").exists()
 
 
+@pytest.mark.conformance
 def test_the_locks_of_a_killed_process_die_with_it_though_a_child_lives_whose_signals_are_its_own(
     tmp_path: Path,
 ) -> None:
@@ -189,6 +192,7 @@ def test_the_locks_of_a_killed_process_die_with_it_though_a_child_lives_whose_si
     deadline.cancel()
 
 
+@pytest.mark.conformance
 def test_workers_are_spawned_where_the_program_wants_it_so(tmp_path: Path) -> None:
     program = """
         import multiprocessing.forkserver

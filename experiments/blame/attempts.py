@@ -227,6 +227,7 @@ class Attempts:
 
     Attributes:
         play: plays a correction.
+        name: names the episode that a correction asks for; two may ask for the same.
         left: returns how a correction ended that an earlier command has played to its end, and what was spent on it in
             vain.
         success: what counts as a success.
@@ -239,6 +240,7 @@ class Attempts:
     """
 
     play: Callable[[Correction], Ending]
+    name: Callable[[Correction], str]
     left: Callable[[Correction], tuple[Ending | None, Spent]]
     success: Success
     longest: int
@@ -250,9 +252,9 @@ class Attempts:
     reruns: int = 0
     """Episodes that this command has played."""
     known: set[str] = field(default_factory=set)
-    """The corrections that were asked for."""
+    """The episodes that were asked for."""
     dropped: dict[str, Spent] = field(default_factory=dict)
-    """What earlier commands have spent on corrections that they did not play to their end."""
+    """What earlier commands have spent on episodes that they did not play to their end."""
 
     def ending(self, correction: Correction) -> Ending:
         """Return how the run ends with a correction.
@@ -260,7 +262,7 @@ class Attempts:
         Raises:
             BudgetSpent: the budget does not allow to play it.
         """
-        key = correction.key
+        key = self.name(correction)
         found = self.journal.get(key)
         if found is None:
             found, self.dropped[key] = self.left(correction)

@@ -7,7 +7,7 @@ from pathlib import Path
 from maeil.errors import EpisodeStop
 from maeil.trace import Trace
 from maeil.user_errors import UserError
-from quorum.agents.llm.errors import LanguageModelError
+from quorum.agents.llm.errors import BudgetReached, LanguageModelError
 from quorum.agents.prompting.vocabulary import describe, tell
 from quorum.experiments.blame.ending import ending_of
 from quorum.experiments.blame.reader import READER, Procedure, Reader, Scene
@@ -85,6 +85,8 @@ async def _read(
     try:
         model = EpisodeModels(configuration, pool, books)(READER)
         return await Reader(model, procedure, Transcript.of(trace), scene).read()
+    except BudgetReached as error:
+        return Verdict(f"{READER}:{procedure}", None, None, reason=f"the budget ended the reading: {error}")
     except (LanguageModelError, EpisodeStop) as error:
         hint = model_hint(error, configuration.llm) if isinstance(error, LanguageModelError) else ""
         raise UserError(f"{READER}:{procedure}: the reader cannot continue: {error}", hint) from error

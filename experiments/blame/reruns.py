@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from maeil.outcomes import Outcome
@@ -47,7 +47,7 @@ class Correction:
 
     @property
     def key(self) -> str:
-        """Its name in a journal."""
+        """Its name."""
         drawn = [f"draw {self.draw}"] if self.draw else []
         return " ".join((str(self.at), *self.minds, *self.told, *drawn))
 
@@ -88,6 +88,15 @@ class Reruns:
 
     reference: Reference
     folder: Path
+    _names: dict[str, str] = field(default_factory=dict, repr=False)
+
+    def name(self, correction: Correction) -> str:
+        """Return what names a re-run in a journal: its folder, where it has one."""
+        if not self.reference.asks:
+            return correction.key
+        if correction.key not in self._names:
+            self._names[correction.key] = self.plan(correction).cell.name
+        return self._names[correction.key]
 
     def plan(self, correction: Correction) -> PlannedBranch:
         """Return a correction as a branch.
@@ -135,11 +144,10 @@ class Reruns:
         """
         if not self.reference.asks:
             return None, Spent()
-        planned = self.plan(correction)
-        attempts = _attempts(self.folder, planned.cell.name)
+        attempts = _attempts(self.folder, self.name(correction))
         played = next(filter(_is_played, attempts), None)
         spent = sum((read_spent(folder) for folder in attempts if folder != played), Spent())
-        return _ending(played, planned) if played is not None else None, spent
+        return _ending(played, self.plan(correction)) if played is not None else None, spent
 
     def _on_disk(self, planned: PlannedBranch, correction: Correction) -> Ending:
         """Play into a folder."""
@@ -159,11 +167,12 @@ class Reruns:
 
 
 def _ending(folder: Path, planned: PlannedBranch) -> Ending:
-    """Return how a re-run on disk ended."""
+    """Return how a re-run on disk ended, with all that it has paid for: also answers that could not be used."""
     ender = Ender()
     for stamped in RunFolder(folder).trace().events[planned.branching.prefix.length :]:
         ender(stamped)
-    return ender.ending
+    spent = read_spent(folder)
+    return replace(ender.ending, calls=spent.answers, usd=spent.usd)
 
 
 def _attempts(folder: Path, name: str) -> list[Path]:

@@ -202,6 +202,7 @@ def _found(
     reruns = Reruns(reference, _paid_folder(parent))
     attempts = Attempts(
         play=reruns.play,
+        name=reruns.name,
         left=reruns.left,
         success=question.success,
         longest=_longest(parent),

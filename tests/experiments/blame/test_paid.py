@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from maeil.trace import Instant
 from maeil.user_errors import UserError
 from quorum.experiments.blame.attempts import Budget, Tally
-from quorum.experiments.blame.command import lines
+from quorum.experiments.blame.command import ManyRuns, blame_folder, lines
 from quorum.experiments.blame.decisions import decisions_of
 from quorum.experiments.blame.ending import Success, ending_of
 from quorum.experiments.blame.reference import Reference
@@ -20,6 +21,8 @@ from quorum.experiments.blame.search import Question, blame
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.results.finished import read_spent
+from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.results.verify import verify_run
 from tests.experiments.branch.test_identity import Counting
 from tests.serving import served
@@ -81,6 +84,43 @@ def test_a_rerun_is_a_run_beside_it_and_is_not_paid_for_twice(paid: tuple[Path, 
     (run / "blame.jsonl").unlink()  # the folders alone are enough
     assert blame(run, question(budget=Budget(calls=60))).verdict == first.verdict
     assert brain.requests == asked
+
+
+def test_what_a_broken_off_rerun_has_cost_counts_from_then_on(paid: tuple[Path, Counting]) -> None:
+    run, brain = paid
+    first = blame(run, question(budget=Budget(calls=60), shares=True))
+    kept = sorted((run.parent / f"{run.name}.blame").iterdir())
+    dropped = max(kept, key=lambda folder: read_spent(folder).answers)
+    for name in ("meta.json", "metrics.json"):
+        (dropped / name).unlink()
+    dropped.rename(f"{dropped}.partial-0")
+    journal = run / "blame.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(line for line in lines if dropped.name.encode() not in line))
+    assert blame(run, question(budget=Budget(calls=first.calls), shares=True)).calls == first.calls == brain.requests
+    for _ in range(2):
+        again = blame(run, question(budget=Budget(calls=200), shares=True))
+        assert again.calls == brain.requests > first.calls
+
+
+def test_coalitions_that_are_one_episode_are_paid_for_once(paid: tuple[Path, Counting]) -> None:
+    run, brain = paid
+    assert blame(run, question("self", budget=Budget(calls=80), shares=True)).calls == brain.requests
+
+
+@pytest.mark.parametrize("method", ["search", "reader:step_by_step"])
+def test_the_runs_of_a_folder_have_one_budget(method: str, paid: tuple[Path, Counting]) -> None:
+    run, brain = paid
+    shutil.copytree(run, run.with_name(f"{run.name}.2"))
+    address = RunFolder(run).configuration()["llm"]["base_url"]
+    model = ("llm=openai", "llm.model=simulated", f"llm.base_url={address}", "llm.api_key_env=null", "llm.cache=false")
+    by = ("self",) if method == "search" else model
+    asked = question(budget=Budget(calls=5), method=method)
+    found = blame_folder(run.parent, replace(asked, by=by))
+    assert brain.requests == 5
+    assert isinstance(found, ManyRuns)
+    assert len(found.found) + len(found.refused) == 2
+    assert sum(one.calls for one in found.found) == 5
 
 
 def test_a_reference_that_is_paid_for_is_asked_once_a_turn_and_within_the_budget(paid: tuple[Path, Counting]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ from maeil.user_errors import UserError
 from quorum.experiments.common.memory_file import MEMORY, MEMORY_BEFORE, Memory, read_memory
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.inputs import InputsChanged
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode import team_memory
 from quorum.experiments.episode.runner import Result, run_cell
+from quorum.experiments.episode.team_memory import MemoryStore
 from tests.conftest import PLUGINS
 
 
@@ -89,6 +92,18 @@ def test_a_store_is_read_at_the_start_and_replaced_at_the_end(played: Played) ->
     assert stored.memories["counters"]["episodes"] == 2
     assert (second.folder / MEMORY_BEFORE).read_bytes() == (first.folder / MEMORY).read_bytes()
     assert said_of_memory(second.folder)["before"] == said_of_memory(first.folder)["after"]
+
+
+def test_a_store_that_a_run_uses_is_closed_to_others_until_it_ends(played: Played) -> None:
+    before = played.stored().memory
+    with closing(MemoryStore(played.store, before.digest if before is not None else None)):
+        with pytest.raises(UserError, match="another quorum run is at work in this folder"):
+            played.stored()
+        with pytest.raises(UserError, match="another quorum run is at work in this folder"):
+            MemoryStore(played.store, None)
+    with pytest.raises(InputsChanged):
+        MemoryStore(played.store, None)
+    assert played.stored().memory != before
 
 
 def test_the_memory_of_a_store_is_part_of_the_name_and_its_place_is_not(played: Played, tmp_path: Path) -> None:

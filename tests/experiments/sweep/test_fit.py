@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from maeil.user_errors import UserError
+from quorum.experiments.common.locks import one_at_work
 from quorum.experiments.sweep.fit.edge_logits import EdgeLogits
 from quorum.experiments.sweep.fit.fitting import FitRequest, Fitted, fit_topology
 from quorum.experiments.verbs.app import app
@@ -92,6 +93,12 @@ def test_a_fit_plays_no_episode_again_and_comes_to_the_same(fitted):
     assert again == before
     assert {file: file.stat().st_mtime_ns for file in out.rglob("trace.jsonl")} == traces
     assert len(traces) == before.episodes
+
+
+def test_a_fit_that_a_command_is_at_work_on_is_not_played_by_another_one(fitted):
+    out, before = fitted
+    with one_at_work(before.folder, "fit", ""), pytest.raises(UserError, match="another quorum fit is at work"):
+        fit_topology(request(out), print, quiet=True)
 
 
 def test_what_is_written_is_what_the_topology_reads(tmp_path):
