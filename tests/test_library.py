@@ -16,11 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import quorum
+from maeil.trace import comparable
 from quorum.api import SweepResult
 from quorum.experiments.sweep.engines.local import _apart
 from quorum.experiments.sweep.stopping import Stop
+from quorum.experiments.verbs.app import app
 from tests.conftest import PLUGINS, environment
 from tests.experiments.sweep.conftest import leftovers, stamps
 
@@ -73,6 +76,15 @@ def test_two_sweeps_at_once_in_threads(tmp_path: Path) -> None:
         both = [threads.submit(sweep, tmp_path, name, "seed=0,1") for name in "ab"]
     assert [(len(one.result().finished), one.result().left) for one in both] == [(2, 0), (2, 0)]
     assert leftovers(tmp_path / "a") == leftovers(tmp_path / "b") == []
+
+
+def test_runs_at_once_in_threads_that_ask_models(tmp_path: Path) -> None:
+    def run(seed: int) -> quorum.Result:
+        return quorum.run("n=2", "agents=naive", "llm=simulated", "max_steps=3", f"seed={seed}", out=tmp_path)
+
+    with ThreadPoolExecutor(3) as threads:
+        found = list(threads.map(run, (1, 2, 1)))
+    assert comparable(found[0].folder) == comparable(found[2].folder) != comparable(found[1].folder)
 
 
 async def test_a_sweep_inside_an_event_loop(tmp_path: Path) -> None:
@@ -252,3 +264,8 @@ def test_arguments_of_a_wrong_type_are_one_mistake_that_names_them(
         getattr(quorum, function)(*arguments, **options)
     assert [words for words in (f"{function}(): ", *reported) if words not in str(refused.value)] == []
     assert not list(tmp_path.iterdir())
+
+
+def test_the_command_refuses_a_limit_below_nothing_as_well() -> None:
+    refused = CliRunner().invoke(app, ["sweep", "n=2", "--limit", "-1"])
+    assert (refused.exit_code, "--limit" in refused.output) == (2, True)

@@ -117,7 +117,7 @@ class Reference:
         return asks_real(whole) and any(minds.get(mind.name).uses_models for mind in self._minds(self.players))
 
     def is_fresh(self, name: str) -> bool:
-        """Whether it decides for a participant by what it sees in a turn alone, and by no state of its own."""
+        """Whether it decides for a participant only by what it sees in the turn, without a state."""
         return all(minds.get(mind.name).handover is Handover.FRESH for mind in self._minds((name,)))
 
     def check(self) -> None:

@@ -47,17 +47,17 @@ def model(till: Till) -> Iterator[tuple[str, ...]]:
 @pytest.fixture
 def begin(tmp_path: Path) -> Iterator[Callable[..., BaseProcess]]:
     """Begin a command in the folder of the test, to be killed."""
-    begun = []
+    processes = []
 
     def command(*arguments: str) -> BaseProcess:
         given = (arguments, tmp_path, environment(), tmp_path / "out", tmp_path / "err")
         process = FORKS.Process(target=_be_quorum, args=given)
         process.start()
-        begun.append(process)
+        processes.append(process)
         return process
 
     yield command
-    for process in begun:
+    for process in processes:
         process.kill()
         process.join()
 
@@ -199,6 +199,6 @@ def test_lines(tmp_path: Path, quorum: Quorum, begin: Callable[..., BaseProcess]
     process.join()
     done = answer(quorum(*command))
     assert (done["cells"], done["left"], done["failed"]) == (4, 0, [])
-    begun = (tmp_path / "log").read_text().split()
-    assert (begun[:2], sorted(set(begun))) == (["0", "1"], ["0", "1", "2", "3"])
-    assert begun.count("0") == begun.count("1") == 1
+    log = (tmp_path / "log").read_text().split()
+    assert (log[:2], sorted(set(log))) == (["0", "1"], ["0", "1", "2", "3"])
+    assert log.count("0") == log.count("1") == 1

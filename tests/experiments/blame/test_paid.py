@@ -105,7 +105,8 @@ def test_what_a_broken_off_rerun_has_cost_counts_from_then_on(paid: tuple[Path, 
 
 def test_coalitions_that_are_one_episode_are_paid_for_once(paid: tuple[Path, Counting]) -> None:
     run, brain = paid
-    assert blame(run, question("self", budget=Budget(calls=80), shares=True)).calls == brain.requests
+    found = blame(run, question("self", budget=Budget(calls=80), shares=True))
+    assert (found.calls, found.reruns) == (brain.requests, 1)
 
 
 @pytest.mark.parametrize("method", ["search", "reader:step_by_step"])
@@ -129,7 +130,9 @@ def test_a_reference_that_is_paid_for_is_asked_once_a_turn_and_within_the_budget
     assert brain.requests == found.calls == 5
     assert any("before self was asked about all turns" in note for note in found.notes)
     whole = STEPS * AGENTS
-    blame(run, question("self", budget=Budget(calls=whole)))  # the five answers are kept, and count
+    more = blame(run, question("self", budget=Budget(calls=7)))  # the five answers are kept, and count
+    assert more.calls == brain.requests == 7
+    blame(run, question("self", budget=Budget(calls=whole)))
     assert brain.requests == whole
     blame(run, question("self", budget=Budget(calls=whole)))
     assert brain.requests == whole
