@@ -13,6 +13,7 @@ from typing import IO
 
 from maeil.forks import close_in_children
 from maeil.inside import open_inside
+from maeil.user_errors import UserError
 
 LOCK = ".lock"
 """The file that says who is at work in a folder."""
