@@ -93,7 +93,8 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         max_steps: Steps after which an episode is truncated.
         goal: The achievement that ends an episode when an agent reaches it, by name; None for an open episode.
         layout: The world of every episode; by default it is generated, 64 x 64 cells.
-        render_mode: What `render()` returns: `"ansi"` text of the map, or `"rgb_array"`, uint8 `(height, width, 3)`.
+        render_mode: `"human"`: every reset and step write the text of the map to the terminal. Or what `render()`
+            returns: `"ansi"` that text, or `"rgb_array"`, uint8 `(height, width, 3)`.
         pixels: Along an edge of an observed picture.
         infos: What infos hold: `"plain"` arrays, `"none"`, or `"symbolic"`.
         copy: Give the caller its own arrays.
@@ -195,6 +196,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         self._engine.begin(0, world_seed(self._seed, self._episode), layout)
         self._engine.show(_ALL)
         self.agents = self.possible_agents[:]
+        self._show()
         return self._observations(self.agents), self._infos(self.agents)
 
     def limit(self, max_steps: int) -> None:
@@ -218,6 +220,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         self._require_running()
         acting = self.agents
         rewards, terminated, truncated = self._advance(read_actions(actions, self._index, acting))
+        self._show()
         index = self._index
         return (
             self._observations(acting),

@@ -17,6 +17,7 @@ from crafter_env.kernels.arrays import ACTION_COLUMNS, ITEMS, POSE_COLUMNS, IntA
 from crafter_env.profiles import Profile
 from maeil.environments.actions import in_order, in_range, integers, number
 from maeil.environments.errors import ActionError
+from maeil.environments.spaces import MaskedMultiDiscrete
 
 OBSERVATIONS = ("symbolic", "pixels", "both")
 
@@ -52,7 +53,7 @@ def action_space(profile: Profile, n: int) -> Discrete | MultiDiscrete:
     """The space of an agent's actions: primitives, and, with sharing, also recipient, item and quantity."""
     if not profile.sharing:
         return Discrete(int(Action.share))
-    space = MultiDiscrete(_choices(profile, n), start=[0, 0, 0, 1])
+    space = MaskedMultiDiscrete(_choices(profile, n), start=[0, 0, 0, 1])
     assert space.shape == (ACTION_COLUMNS,)
     return space
 

@@ -7,7 +7,6 @@ from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium.spaces import MultiDiscrete
 from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 
@@ -18,6 +17,8 @@ from crafter_env.state import StateArray
 from crafter_env.vector import Arrays, CrafterVecEnv, Flags
 from maeil.environments.arguments import one_of
 from maeil.environments.batches import Infos
+from maeil.environments.parallel import batch_metadata
+from maeil.environments.spaces import MaskedMultiDiscrete
 from maeil.environments.team import TeamEnv
 
 Reduce = Literal["mean", "sum"]
@@ -51,7 +52,7 @@ class CrafterTeamVecEnv(VectorEnv[Arrays, npt.ArrayLike, Any]):
         self.observation_space = self.worlds.observation_space
         self.single_observation_space = cast(Any, batch_space(self.worlds.single_observation_space, self.worlds.n))
         self.choices = flat_choices(self.worlds.profile, self.worlds.n)
-        self.single_action_space = MultiDiscrete([self.choices] * self.worlds.n)
+        self.single_action_space = MaskedMultiDiscrete([self.choices] * self.worlds.n)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.state_space, self.single_state_space = self.worlds.state_space, self.worlds.single_state_space
         self.autoreset_mode = self.worlds.autoreset_mode  # which TorchRL asks for
@@ -110,7 +111,7 @@ class CrafterTeamEnv(TeamEnv):
         WorldError: An argument is wrong; the message says which and why.
     """
 
-    metadata: dict[str, Any] = dict(CrafterEnv.metadata)  # noqa: RUF012 (Gymnasium declares it so)
+    metadata: dict[str, Any] = batch_metadata(CrafterEnv)
 
     def __init__(self, n: int | None = None, **arguments: Any) -> None:
         super().__init__(CrafterTeamVecEnv(1, n, **arguments))

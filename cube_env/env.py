@@ -112,7 +112,8 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
         max_steps: Steps after which an episode is truncated.
         step_cost: What each step costs every agent.
         deliver_reward: Reward for each unit of delivered weight, shared by the agents.
-        render_mode: What `render()` returns: `"ansi"` text, or `"rgb_array"`, uint8 `(height, width, 3)`.
+        render_mode: `"human"`: every reset and step write the text of the world to the terminal. Or what `render()`
+            returns: `"ansi"` that text, or `"rgb_array"`, uint8 `(height, width, 3)`.
         infos: What the infos hold: `"plain"` numbers and arrays, `"none"`, or `"symbolic"`.
         copy: Return a fresh array at each step (1.3 MB at n = 256) instead of a live view.
 
@@ -187,6 +188,7 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
         self._state = CubeState.from_layout(layout, observed=True)
         self.report = self._frame = None
         self.agents = self.possible_agents[:]
+        self._show()
         return self._observations(), self._infos()
 
     def step(self, actions: Mapping[str, int]) -> Step:

@@ -6,6 +6,7 @@ from typing import Any
 
 from cube_env.env import CubeEnv
 from cube_env.vector import CubeVecEnv
+from maeil.environments.parallel import batch_metadata
 from maeil.environments.team import TeamEnv
 
 
@@ -29,7 +30,7 @@ class CubeTeamEnv(TeamEnv):
         WorldError: An argument is wrong; the message says which and why.
     """
 
-    metadata: dict[str, Any] = dict(CubeEnv.metadata)  # noqa: RUF012 (Gymnasium declares it so)
+    metadata: dict[str, Any] = batch_metadata(CubeEnv)
 
     def __init__(self, n: int | None = None, **arguments: Any) -> None:
         super().__init__(CubeVecEnv(1, n, **arguments))

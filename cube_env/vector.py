@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium.spaces import Box, MultiDiscrete
+from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
@@ -25,6 +25,7 @@ from maeil.environments.actions import integers
 from maeil.environments.arguments import agent_name
 from maeil.environments.batches import WorldBatch
 from maeil.environments.errors import ActionError
+from maeil.environments.spaces import MaskedMultiDiscrete
 
 Step = tuple[ChannelArray, RewardArray, FlagArray, FlagArray, dict[str, Any]]
 
@@ -86,7 +87,7 @@ class CubeVecEnv(WorldBatch, VectorEnv[ChannelArray, npt.ArrayLike, Any]):
         reward_function(reward)  # refuses an unknown name here, not at the first step
         self.single_state_space = single.state_space
         self.single_observation_space: Box = single.state_space if observe else no_observation()
-        self.single_action_space = MultiDiscrete([len(Action)] * self.n)
+        self.single_action_space = MaskedMultiDiscrete([len(Action)] * self.n)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._fixed = CubeState.from_layout(self.layout) if self.layout is not None else None
         if self._fixed is not None:

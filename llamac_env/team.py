@@ -8,7 +8,6 @@ from typing import Any
 import gymnasium
 import numpy as np
 import numpy.typing as npt
-from gymnasium.spaces import MultiDiscrete
 from gymnasium.vector.utils import batch_space
 
 from llamac_env.squeeze.env import SqueezeEnv
@@ -18,6 +17,8 @@ from llamac_env.transport.grid import grid_for
 from llamac_env.transport.vector import TransportVecEnv
 from maeil.environments.actions import in_range, integers
 from maeil.environments.arguments import seed_number
+from maeil.environments.parallel import batch_metadata
+from maeil.environments.spaces import MaskedMultiDiscrete
 from maeil.environments.team import TeamEnv
 
 Array = npt.NDArray[Any]
@@ -60,7 +61,7 @@ class TransportTeamEnv(TeamEnv):
         WorldError: An argument is wrong; the message says which and why.
     """
 
-    metadata: dict[str, Any] = dict(TransportEnv.metadata)  # noqa: RUF012 (Gymnasium declares it so)
+    metadata: dict[str, Any] = batch_metadata(TransportEnv)
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(transport_teams(1, **arguments))
@@ -77,12 +78,12 @@ class SqueezeTeamEnv(gymnasium.Env[Array, npt.ArrayLike]):
         WorldError: An argument is wrong; the message says which and why.
     """
 
-    metadata: dict[str, Any] = dict(SqueezeEnv.metadata)  # noqa: RUF012 (Gymnasium declares it so)
+    metadata: dict[str, Any] = batch_metadata(SqueezeEnv)
 
     def __init__(self, n: int = 5, **arguments: Any) -> None:
         self.world = SqueezeEnv(n, **arguments)
         self.render_mode = self.world.render_mode
-        self.action_space = MultiDiscrete([HIGHEST + 1] * n)
+        self.action_space = MaskedMultiDiscrete([HIGHEST + 1] * n)
         self.observation_space = batch_space(self.world.observation_space("agent_0")["observation"], n)
         self.state_space = self.world.state_space
 

@@ -78,7 +78,9 @@ def write_masks(w: World, rules: IntArray, masks: MaskArray) -> None:
         w: The world.
         rules: See `rules.encode_rules`.
         masks: (n, A), written. The columns are the primitives; with sharing then the recipients, the items and the
-            quantities of a share, each allowed when it can be a part of one; all are while there is none.
+            quantities of a share, so that all that they allow together can be carried out: of the items only those
+            that every recipient allowed can take, and of the recipients those that can take one of these with all
+            before them. All are allowed while there is no share.
     """
     for agent in range(w.agents.shape[0]):
         for choice in range(masks.shape[1]):
@@ -133,12 +135,22 @@ def _can_collect_around(w: World, rules: IntArray, agent: int) -> bool:
 def _mask_shares(w: World, rules: IntArray, agent: int, masks: MaskArray) -> None:
     recipients, items = ACTIONS, ACTIONS + w.agents.shape[0]
     for recipient in range(w.agents.shape[0]):
-        if not is_in_reach(w, rules, agent, recipient):
+        if not (
+            is_in_reach(w, rules, agent, recipient) and _takes_any(w, rules, agent, recipient, masks[agent, items:])
+        ):
             continue
+        if not masks[agent, SHARE]:
+            masks[agent, SHARE] = 1
+            masks[agent, recipients:items] = 0
+        masks[agent, recipients + recipient] = 1
         for item in range(arrays.ITEMS):
-            if units_to_share(w, rules, agent, recipient, item) <= 0:
-                continue
-            if not masks[agent, SHARE]:
-                masks[agent, SHARE] = 1
-                masks[agent, recipients : items + arrays.ITEMS] = 0
-            masks[agent, recipients + recipient] = masks[agent, items + item] = 1
+            masks[agent, items + item] &= units_to_share(w, rules, agent, recipient, item) > 0
+
+
+@inner
+def _takes_any(w: World, rules: IntArray, agent: int, recipient: int, items: MaskArray) -> bool:
+    """Whether a recipient can take one of the items allowed, `(ITEMS, ...)`."""
+    for item in range(arrays.ITEMS):
+        if items[item] and units_to_share(w, rules, agent, recipient, item) > 0:
+            return True
+    return False

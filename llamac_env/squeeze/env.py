@@ -70,7 +70,8 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         listed: Agents up to which they are listed; of larger teams sum and mean alone.
         hint: Whether symbolic observations tell that the reward has one peak. Where it is they never tell.
         rounds: Rounds of an episode.
-        render_mode: What `render()` returns: `"ansi"` text, or `"rgb_array"`, uint8 `(height, width, 3)`.
+        render_mode: `"human"`: every reset and step write the text of the world to the terminal. Or what `render()`
+            returns: `"ansi"` that text, or `"rgb_array"`, uint8 `(height, width, 3)`.
         infos: What infos hold: `"plain"` numbers, `"none"`, or `"symbolic"`.
         copy: Give the caller its own arrays.
 
@@ -147,6 +148,7 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         self._game = draw_game(self.n, self.rho, self._generator, mu=self.mu, sigma=self.sigma)
         self._picks, self._sums, self._games, self._rounds = [], [], [], {}
         self.agents = self.possible_agents[:]
+        self._show()
         return self._observations(), self._infos()
 
     def step(self, actions: Mapping[str, int]) -> Step:

@@ -77,7 +77,8 @@ class TransportEnv(SharedRewardEnv[Dict, Discrete]):
         grid: The cells, the difficulty and the entry rule.
         max_steps: Steps after which an episode is truncated; None: the published limit.
         view: What agents see in symbolic observations: all of the `"board"`, or their own cell alone (`"local"`).
-        render_mode: What `render()` returns: `"ansi"` text, or `"rgb_array"`, uint8 `(height, width, 3)`.
+        render_mode: `"human"`: every reset and step write the text of the world to the terminal. Or what `render()`
+            returns: `"ansi"` that text, or `"rgb_array"`, uint8 `(height, width, 3)`.
         infos: What infos hold: `"plain"` numbers, `"none"`, or `"symbolic"`.
         copy: Give the caller its own arrays.
 
@@ -153,6 +154,7 @@ class TransportEnv(SharedRewardEnv[Dict, Discrete]):
         self.report = self._frame = None
         self.steps, self.boxes = 0, len(board.boxes)
         self.agents = self.possible_agents[:]
+        self._show()
         return self._observations(), self._infos()
 
     def step(self, actions: Mapping[str, int]) -> Step:

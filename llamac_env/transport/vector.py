@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium.spaces import Box, MultiDiscrete
+from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
@@ -28,6 +28,7 @@ from llamac_env.transport.symbolic.picture import image
 from llamac_env.transport.text import render_ansi
 from maeil.environments.actions import in_range, integers
 from maeil.environments.batches import Infos, WorldBatch
+from maeil.environments.spaces import MaskedMultiDiscrete
 
 
 class TransportVecEnv(WorldBatch, VectorEnv[CountArray, npt.ArrayLike, Any]):
@@ -83,7 +84,7 @@ class TransportVecEnv(WorldBatch, VectorEnv[CountArray, npt.ArrayLike, Any]):
         self.grid, self.max_steps = grid, single.max_steps
         seen = single.observation_space(single.possible_agents[0])["observation"]
         self.single_observation_space = batch_space(seen, self.n)
-        self.single_action_space = MultiDiscrete([arrays.PRIMITIVES] * self.n)
+        self.single_action_space = MaskedMultiDiscrete([arrays.PRIMITIVES] * self.n)
         self.single_state_space = single.state_space
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)

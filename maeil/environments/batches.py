@@ -13,7 +13,7 @@ from gymnasium.vector import AutoresetMode
 
 from maeil.environments.arguments import no_render_mode, no_state, one_of, seed_number, whole
 from maeil.environments.errors import WorldError
-from maeil.environments.parallel import WorldEnv, read_only
+from maeil.environments.parallel import RETURNED, WorldEnv, batch_metadata, read_only
 
 AUTORESET_MODES = {mode.value: mode for mode in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP)}
 
@@ -53,12 +53,12 @@ class WorldBatch(ABC):
     ) -> None:
         self.num_envs = whole("num_envs", num_envs, 1)
         self.n = len(single.possible_agents)
-        self.render_mode: str | None = single.render_mode
+        self.render_mode: str | None = one_of("render_mode", single.render_mode, (*RETURNED, None))
         self.info_kind = one_of("infos", infos, ("none", "plain"))
         self.copy = copy
         mode = autoreset_mode.value if isinstance(autoreset_mode, AutoresetMode) else autoreset_mode
         self.autoreset_mode = AUTORESET_MODES[one_of("autoreset_mode", mode, AUTORESET_MODES)]
-        self.metadata = {**single.metadata, "autoreset_mode": self.autoreset_mode}
+        self.metadata = {**batch_metadata(single), "autoreset_mode": self.autoreset_mode}
         self._streams: list[Any] = []
         """What the next world of each is drawn from; empty before the first reset."""
         self._begins = np.zeros(self.num_envs, dtype=np.bool_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Generic, Literal, TypeVar
@@ -14,8 +15,10 @@ from pettingzoo import ParallelEnv  # type: ignore[import-untyped]  # PettingZoo
 from maeil.environments.arguments import agent_name, no_render_mode, one_of
 from maeil.environments.errors import EpisodeError
 
-RenderMode = Literal["ansi", "rgb_array"]
-RENDER_MODES: tuple[RenderMode, ...] = ("ansi", "rgb_array")
+RenderMode = Literal["human", "ansi", "rgb_array"]
+RETURNED: tuple[RenderMode, ...] = ("ansi", "rgb_array")
+"""Render modes whose text or picture `render()` returns: all that batches and teams have."""
+RENDER_MODES: tuple[RenderMode, ...] = ("human", *RETURNED)
 InfoKind = Literal["none", "plain", "symbolic"]
 INFOS: tuple[InfoKind, ...] = ("none", "plain", "symbolic")
 """What infos hold: nothing, numbers and arrays, or what a person or a language model reads."""
@@ -34,6 +37,11 @@ def read_only(array: _Array) -> _Array:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def batch_metadata(env: type[ParallelEnv] | ParallelEnv) -> dict[str, Any]:
+    """Return the metadata of an environment for its batches and teams, which write to no terminal."""
+    return {**env.metadata, "render_modes": list(RETURNED)}
 
 
 class WorldEnv(ParallelEnv[str, Any, Any], ABC, Generic[_Seen, _Acts]):  # type: ignore[misc]
@@ -80,8 +88,10 @@ class WorldEnv(ParallelEnv[str, Any, Any], ABC, Generic[_Seen, _Acts]):  # type:
         """The space of an agent's actions."""
         return self.action_spaces[agent]
 
-    def render(self) -> str | npt.NDArray[np.uint8]:
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
         """The world as text, or as an image, uint8 `(height, width, 3)`, by `render_mode`.
+
+        With `"human"` its text is written to the terminal, which each reset and step do by themselves.
 
         Raises:
             WorldError: The environment was made without a render mode.
@@ -89,6 +99,9 @@ class WorldEnv(ParallelEnv[str, Any, Any], ABC, Generic[_Seen, _Acts]):  # type:
         """
         if self.render_mode is None:
             raise no_render_mode(self)
+        if self.render_mode == "human":
+            self._show()
+            return None
         return self._text() if self.render_mode == "ansi" else self._image()
 
     @abstractmethod
@@ -98,6 +111,11 @@ class WorldEnv(ParallelEnv[str, Any, Any], ABC, Generic[_Seen, _Acts]):  # type:
     @abstractmethod
     def _image(self) -> npt.NDArray[np.uint8]:
         """The world as an image."""
+
+    def _show(self) -> None:
+        """With the mode `"human"`, write the world to the terminal, after every reset and step."""
+        if self.render_mode == "human":
+            sys.stdout.write(f"{self._text().rstrip()}\n\n")
 
     def _require_running(self) -> None:
         if not self.agents:
@@ -131,6 +149,7 @@ class SharedRewardEnv(WorldEnv[_Seen, _Acts]):
 
     def _stepped(self, reward: float, *, terminated: bool, truncated: bool) -> Step:
         """What `step` returns."""
+        self._show()
         names = self.possible_agents
         return (
             self._observations(),

@@ -185,7 +185,7 @@ def test_arrays_and_dictionaries_step_alike():
         ({"n": 2, "max_steps": 0}, "give an integer of at least 1"),
         ({"n": 2, "obs": "sound"}, "choose one of 'symbolic'"),
         ({"n": 2, "obs": "pixels", "pixels": 20}, "at least 63"),
-        ({"n": 2, "render_mode": "human"}, "choose one of"),
+        ({"n": 2, "render_mode": "film"}, "choose one of"),
     ],
 )
 def test_a_wrong_argument_is_named(arguments, message):

@@ -104,6 +104,29 @@ def test_a_share_is_allowed_where_something_can_change_hands():
     assert env.outcome("agent_0").result == Result.shared
 
 
+@pytest.mark.parametrize("profile", ["coop", "coop2"])
+def test_every_share_that_the_mask_allows_can_be_carried_out(profile):
+    env = CrafterEnv(layout=Layout.parse("0.1\n.2.\n3.."), profile=profile)
+    env.reset(seed=0)
+    rng, state, shared = np.random.default_rng(0), env.crafter_state, 0
+    agents, items = 18, 18 + 4
+    for _ in range(60):
+        state.inventory[:] = rng.choice([0, 3, 9, 20 if profile == "coop2" else 9], size=state.inventory.shape)
+        state.inventory[:, :4] = rng.choice([3, 9], size=(4, 4))
+        for mask, flat in zip(env.action_masks().values(), env.flat_masks(), strict=True):
+            pairs = [
+                (recipient, item)
+                for recipient in np.flatnonzero(mask[agents:items])
+                for item in np.flatnonzero(mask[items : items + 16])
+            ]
+            assert mask[17] == flat[17:].any()
+            if mask[17]:
+                assert pairs
+                assert all(flat[17 + 15 * recipient + item - 1] for recipient, item in pairs)
+                shared += len(pairs) < flat[17:].sum()
+    assert shared > 10  # teammates with room for different things
+
+
 def test_masks_are_reported_in_infos_and_are_the_same_when_asked_for():
     env = CrafterEnv(3)
     _, infos = env.reset(seed=0)

@@ -88,7 +88,7 @@ def test_what_is_no_integer_from_0_is_no_seed(seed):
         {"deliver_reward": float("inf")},
         {"deliver_reward": None},
         {"infos": None},
-        {"render_mode": "human"},
+        {"render_mode": "film"},
     ],
     ids=repr,
 )

@@ -178,7 +178,7 @@ def test_a_wrong_option_is_refused_and_nothing_has_happened(options, message):
         ({"n": 0}, "n = 0"),
         ({"n": 2, "max_steps": 0}, "max_steps = 0"),
         ({"n": 2, "step_cost": float("nan")}, "step_cost = nan"),
-        ({"n": 2, "render_mode": "human"}, "render_mode = 'human'"),
+        ({"n": 2, "render_mode": "film"}, "render_mode = 'film'"),
     ],
 )
 def test_a_wrong_argument_is_named(arguments, message):

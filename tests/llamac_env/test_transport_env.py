@@ -164,7 +164,7 @@ def test_what_is_no_joint_action_is_refused_and_nothing_moves(actions, message):
     assert (where.board, where.steps) == (before, 0)
 
 
-@pytest.mark.parametrize("options", [{"max_steps": 0}, {"render_mode": "human"}])
+@pytest.mark.parametrize("options", [{"max_steps": 0}, {"render_mode": "film"}])
 def test_wrong_arguments_are_refused(options):
     with pytest.raises(WorldError):
         env(**options)
