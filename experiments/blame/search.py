@@ -23,7 +23,8 @@ from quorum.experiments.blame.shadow_books import ShadowBooks
 from quorum.experiments.blame.shares import Shares, find_shares
 from quorum.experiments.blame.verdict import Verdict
 from quorum.experiments.branch.parent import Parent
-from quorum.experiments.common.files import write_all
+from quorum.experiments.common.files import require_file, write_all
+from quorum.experiments.common.outputs import require_writable
 from quorum.experiments.common.version import __version__
 from quorum.experiments.results.run_folder import RunFolder
 
@@ -169,9 +170,13 @@ def blame(run: Path, question: Question, started: Callable[[Correction], None] =
         reason = f"the run is a success: {question.success.text}"
         return Blame(run, question, reference.label, ending, failed=False, verdict=_nobody(reason))
     _check(parent, reference, question)
-    with closing(Journal(parent.episode.folder, _asked(parent, reference))) as journal:
+    folder = parent.episode.folder
+    require_file(folder / BLAME)
+    if reference.costs:
+        require_writable(_paid_folder(parent), str(folder), "Copy the run to your own folder, and blame that.")
+    with closing(Journal(folder, _asked(parent, reference))) as journal:
         found = _found(reference, question, ending, journal, started)
-    write_all(parent.episode.folder, {BLAME: orjson.dumps(found.plain(), option=orjson.OPT_INDENT_2) + b"\n"})
+    write_all(folder, {BLAME: orjson.dumps(found.plain(), option=orjson.OPT_INDENT_2) + b"\n"})
     return found
 
 

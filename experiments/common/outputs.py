@@ -10,9 +10,32 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.files import require_file, write_all
+
+
+def require_writable(folder: Path, name: str, hint: str = "Give another folder.") -> None:
+    """Refuse a folder in which nothing can be written, or that cannot be made, before what is written there is made.
+
+    Nothing is left there.
+
+    Args:
+        folder: the folder.
+        name: what messages call it.
+        hint: what to do.
+
+    Raises:
+        UserError: nothing can be written there.
+    """
+    there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
+    try:
+        with TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        raise UserError(f"{name}: nothing can be written to {there}: {error.strerror or error}", hint) from error
+
 
 RUN_FILES = frozenset(
     {
@@ -47,10 +70,9 @@ class Output:
         """
         name, folder = f"{self.option} {self.target}", self.within or self.target.parent
         hint = "Give another file."
-        if not folder.is_dir():
+        if not os.path.isdir(folder):
             raise UserError(f"{name}: there is no folder {folder}", "Make it first, or give another one.")
-        if not os.access(folder, os.W_OK):
-            raise UserError(f"{name}: nothing can be written to {folder}", "Give another folder.")
+        require_writable(folder, name)
         require_file(self.target, hint, name)
         if not os.path.lexists(self.target):
             return

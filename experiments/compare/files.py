@@ -136,6 +136,8 @@ def _number(number: float) -> float | None:
 
 FORMS = ("png", "svg", "pdf")
 """Forms of a figure."""
+ESTIMATES = "estimates.csv"
+"""The file that every comparison leaves."""
 
 
 def _usual_name(comparison: Comparison) -> str:
@@ -169,7 +171,7 @@ def write_files(
     from quorum.experiments.compare.figures import draw_figures, style  # noqa: PLC0415 - Matplotlib
 
     files = {
-        "estimates.csv": records_as_csv(estimates(comparison)).encode(),
+        ESTIMATES: records_as_csv(estimates(comparison)).encode(),
         "runs.csv": formats.as_csv(runs_table(comparison)).encode(),
         "tables.md": formats.as_markdown(tables, notes).encode(),
         "tables.tex": formats.tables_as_latex(tables, notes, columns).encode(),

@@ -6,7 +6,6 @@ import asyncio
 import os
 import platform
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -21,6 +20,7 @@ from quorum.agents.llm.errors import AnswerInvalid, LanguageModelError
 from quorum.agents.llm.prices import Priced
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
 from quorum.agents.llm.stack import build_stack
+from quorum.experiments.common.outputs import require_writable
 from quorum.experiments.common.packages import DISTRIBUTION, Needed, owners, requirements
 from quorum.experiments.common.version import __version__
 from quorum.experiments.configuration.providers import replay
@@ -118,12 +118,10 @@ def _extra(extra: str, members: Sequence[Needed]) -> Finding:
 
 def _writable(out: Path) -> Finding:
     """Try the nearest folder that exists, and leave nothing there."""
-    folder = next(path for path in (out.absolute(), *out.absolute().parents) if path.exists())
     try:
-        with tempfile.TemporaryDirectory(dir=folder):
-            pass
-    except OSError as error:
-        return Finding("--out", False, True, f"{out}: results cannot be written there: {error.strerror or error}")
+        require_writable(out, str(out))
+    except UserError as error:
+        return Finding("--out", False, True, error.message)
     return Finding("--out", True, True, f"{out}{os.sep} can be written")
 
 

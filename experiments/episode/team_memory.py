@@ -14,6 +14,7 @@ from maeil.user_errors import UserError
 from quorum.experiments.common.files import make_folder, require_file, write_all
 from quorum.experiments.common.locks import one_at_work
 from quorum.experiments.common.memory_file import LARGEST, MEMORY, Memory, read_memory
+from quorum.experiments.common.outputs import require_writable
 from quorum.experiments.common.run_files import META, MIB
 from quorum.experiments.configuration.inputs import InputsChanged
 from quorum.experiments.episode.team import SilentMind
@@ -98,10 +99,8 @@ class MemoryStore:
         """Where the memory stands."""
         if (folder / META).exists():
             raise UserError(f"memory.store: {folder} is the folder of a run, which nothing changes", _HINT)
-        try:
-            make_folder(folder)
-        except OSError as error:
-            raise UserError(f"memory.store: {folder}: {error.strerror or error}", _HINT) from error
+        require_writable(folder, "memory.store", _HINT)
+        make_folder(folder)
         with ExitStack() as held:
             held.enter_context(one_at_work(folder, "run", "Runs that share a store are played one after the other."))
             require_file(self.file, _HINT)

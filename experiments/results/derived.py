@@ -24,7 +24,8 @@ from maeil.trace import Trace
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.common.extension_errors import as_extension_error
-from quorum.experiments.common.files import write_all
+from quorum.experiments.common.files import require_file, write_all
+from quorum.experiments.common.outputs import require_writable
 from quorum.experiments.common.run_files import LARGEST_META, META, DamagedFile, RunFiles
 from quorum.experiments.episode.record import AnsweringModels, answering_models
 from quorum.experiments.results.run_folder import METRICS, RunFolder, contradicts_itself, read_whole_trace
@@ -100,6 +101,18 @@ def of_all(runs: Iterable[Path], evaluate: Callable[[Path], T]) -> tuple[list[T]
         except UserError as error:
             wrong.append(error)
     return done, wrong
+
+
+def check_metrics(run: Path) -> None:
+    """Require that `write_metrics` can write to a run, before its metrics are computed.
+
+    Raises:
+        UserError: it cannot.
+    """
+    folder = run if run.is_dir() else run.parent
+    require_writable(folder, "--write", "Leave --write out; or copy the run to a folder of your own.")
+    for name in (METRICS, META):
+        require_file(folder / name)
 
 
 def write_metrics(done: Recomputed) -> Path:

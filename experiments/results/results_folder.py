@@ -98,6 +98,9 @@ def _rank(row: Row) -> tuple[bool, str, int]:
     return row.outcome in POOLED, row.start, int(number) if number.isdecimal() else 0
 
 
+RESULTS = "results.csv"
+"""The table of the runs of a folder."""
+
 _FORMULA = re.compile("[\\t=+@\uff1d\uff0b\uff20\uff0d-]")
 """What a formula begins with in spreadsheets, also in the wide forms of those characters."""
 _NUMBER = re.compile(r"[+-]?(\d[\d,]*)?(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
@@ -110,8 +113,8 @@ def write_csv(folder: Path) -> Path:
         UserError: the folder holds no runs, or the file cannot be written there.
     """
     data = as_csv(read_results(folder)).encode()
-    write_all(folder, {"results.csv": data}, f"To print it instead: quorum results {folder} --csv")
-    return folder / "results.csv"
+    write_all(folder, {RESULTS: data}, f"To print it instead: quorum results {folder} --csv")
+    return folder / RESULTS
 
 
 def as_csv(results: Results) -> str:

@@ -65,6 +65,8 @@ def _prepare(request: SweepRequest, *, with_keys: bool) -> tuple[SweepPlan, Swee
     if request.strict:
         refuse(planned.without_effect)
     folder = request.folder(planned.name)
+    if with_keys:
+        folder.check()
     refuse_other_parents(planned, folder.path)
     planned = planned.checked(folder.path, skip_invalid=request.skip_invalid, with_keys=with_keys)
     return planned, folder, engine_words

@@ -19,6 +19,7 @@ from rich.table import Table
 from maeil.user_errors import UserError
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.consoles import Text
+from quorum.experiments.common.files import make_folder
 from quorum.experiments.common.outputs import clock_time
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import PlannedCell
@@ -288,7 +289,8 @@ def run_sweep(
         UserError: nothing can be written, another command is at work in the folder, there are results of other code,
             or the engine cannot be used.
     """
-    folder.create()
+    folder.check()
+    make_folder(folder.path)
     with sweep_lock(folder.path) as claim:
         folder.clear()
         status = sweep_status(plan, folder, request)

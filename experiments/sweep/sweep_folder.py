@@ -18,18 +18,20 @@ from pathlib import Path
 
 import orjson
 
-from maeil.inside import list_inside, make_inside, move_inside, remove_inside, write_inside
+from maeil.inside import list_inside, make_inside, move_inside, remove_inside
 from maeil.user_errors import UserError
 from quorum.agents.llm.spending import Spent
-from quorum.experiments.common.files import make_folder, write_all
+from quorum.experiments.common.files import require_file, write_all
+from quorum.experiments.common.outputs import require_writable
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.configuration.cell import PlannedCell
-from quorum.experiments.episode.episode_folder import PARTIAL, Unwritable
+from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.finished import RETRIED, FinishedCell, finished_cell, read_spent
+from quorum.experiments.results.results_folder import RESULTS
 from quorum.experiments.results.sweep_file import PLAN, SCHEMA, DamagedPlan, Sweep, read_sweep
 from quorum.experiments.sweep.plan import SweepPlan
 
-_HALF_WRITTEN = (f".{PARTIAL}probe.", f".{PLAN}.", ".results.csv.")
+_HALF_WRITTEN = (f".{PLAN}.", f".{RESULTS}.")
 """Beginnings of the passing names of files."""
 _READ_AT_ONCE = 8
 """Cells that are read at once: they are read and digested in parallel."""
@@ -47,21 +49,16 @@ class SweepFolder:
         self.path = out.absolute() / name
         self.name = name
 
-    def create(self) -> None:
-        """Make the folder, if need be.
+    def check(self) -> None:
+        """Require that the sweep can be written, before anything is done for it. Nothing is made.
 
         Raises:
-            Unwritable: it cannot be made, or nothing can be written there.
+            UserError: its folder cannot be made, nothing can be written there, or what has the name of one of its files
+                is no file.
         """
-        try:
-            make_folder(self.path)
-            write_inside(self.path, {f"{PARTIAL}probe": b""})
-            remove_inside(self.path, f"{PARTIAL}probe")
-        except OSError as error:
-            raise Unwritable(
-                f"{self.path}: results cannot be written there: {error.strerror or error}",
-                "Give another folder: --out DIR.",
-            ) from error
+        require_writable(self.path, f"--out {self.path.parent}", "Give another folder: --out DIR.")
+        for name in (PLAN, RESULTS):
+            require_file(self.path / name, "Give the sweep another name: --name NAME.")
 
     def look(self, cells: Iterable[PlannedCell]) -> tuple[dict[str, FinishedCell], dict[str, str]]:
         """Read every byte of the cells that are there; return those that are done, and why others are damaged."""

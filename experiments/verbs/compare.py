@@ -50,16 +50,21 @@ def compare(
       quorum compare branches runs/talk --by change
       quorum compare runs/talk --plugin my_metrics --metric talk.questions
     """
+    from quorum.experiments.common.outputs import Output, require_writable
     from quorum.experiments.compare import Question
     from quorum.experiments.compare import compare as answer
+    from quorum.experiments.compare.files import ESTIMATES, write_files
     from quorum.experiments.compare.files import as_json as json_of
-    from quorum.experiments.compare.files import write_files
     from quorum.experiments.compare.formats import print_tables
     from quorum.experiments.compare.notes import notes
     from quorum.experiments.compare.tables import tables
     from quorum.experiments.results import read_results
 
     question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves, radar)
+    if out is not None:
+        require_writable(out, f"--out {out}")
+        if out.is_dir():
+            Output(out / ESTIMATES, "--out", force).check()
     comparison = answer([read_results(folder) for folder in sweep], question)
     shown, remarks = tables(comparison), notes(comparison)
     # files first: a reader may close the pipe after the first line

@@ -52,12 +52,14 @@ def fit(
       quorum fit topology n=4 agents=negotiator --rounds 5 --out four.yaml
       quorum fit topology n=8 agents=naive --objective outcome.steps_or_limit
     """
+    from quorum.experiments.common.outputs import Output, require_writable
     from quorum.experiments.sweep.fit.fitting import FitRequest, Unfinished, fit_topology
 
     if what != "topology":
         raise UserError(f"fit {what}: this cannot be learned", "quorum fit topology KEY=VALUE...")
-    if out.exists() and not force:
-        raise UserError(f"{out}: it exists", "Name another file with --out, or replace it with --force.")
+    output = Output(out, "--out", force)
+    output.check()
+    require_writable(runs, f"--runs {runs}")
     request = FitRequest(
         tuple(words or ()), objective, rounds, boards, graphs, prune, runs, tuple(plugin or ()), config_dir
     )
@@ -68,7 +70,7 @@ def fit(
         if stopped.report.complaint:
             echo(stopped.report.complaint, err=True)
         raise typer.Exit(stopped.report.exit_code or 1) from stopped
-    fitted.write(out)
+    output.write(fitted.as_yaml().encode())
     if as_json:
         echo_json({**fitted.plain(), "file": str(out)})
     elif not quiet:

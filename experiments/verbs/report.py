@@ -50,7 +50,7 @@ def report(
       quorum report runs/talk --by topology --out report.html
       quorum report runs/talk --episodes
     """
-    from quorum.experiments.common.outputs import Output
+    from quorum.experiments.common.outputs import Output, require_writable
     from quorum.experiments.compare import FIRST, Question
     from quorum.experiments.compare import compare as answer
     from quorum.experiments.compare.report import write_report
@@ -61,6 +61,8 @@ def report(
     question = Question(by or (), across, metric or (), measured_from, statistic, accept_versions, curves, radar)
     output = Output(out or sweep / "report.html", "--out", force or out is None)
     output.check()
+    if episodes:
+        require_writable(output.target.parent / "episodes", "--episodes")
     comparison = answer([found], question)
     pages = _episode_pages(found, output.target.parent) if episodes else {}
     write_report(found, comparison, output, shlex.join(["quorum", *sys.argv[1:]]), pages)

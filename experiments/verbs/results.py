@@ -172,7 +172,11 @@ def _show_rows(folders: list[Path], sql: str | None, *, as_csv: bool, as_json: b
 
 
 def _recompute(runs: list[Path], kinds: Collection[Kind], idle_from: int, *, write: bool, as_json: bool) -> None:
-    from quorum.experiments.results.derived import of_all, recompute, write_metrics
+    from quorum.experiments.results.derived import check_metrics, of_all, recompute, write_metrics
+
+    if write:
+        for folder in runs:
+            check_metrics(folder)
 
     def computed(run: Path) -> Recomputed:
         done = recompute(run)

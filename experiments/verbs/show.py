@@ -74,19 +74,21 @@ def show_prompt(
       quorum show prompt agent=1 at=runs/NAME:12
       quorum show prompt env.observation=picture --picture board.png
     """
+    from quorum.experiments.common.outputs import Output
     from quorum.experiments.episode.prompt import Wanted, find_prompt
 
     wanted = Wanted.read(words or [])
+    output = Output(picture, "--picture", force=True) if picture is not None else None
+    if output is not None:
+        output.check()
     if wanted.at:
         from quorum.experiments.results.recorded_prompt import recorded_prompt
 
         prompt = recorded_prompt(wanted)
     else:
         prompt = find_prompt(wanted, config_dir)
-    if picture is not None:
-        from quorum.experiments.common.files import write_all
-
-        write_all(picture.parent, {picture.name: prompt.picture()}, "Give another file: --picture FILE.")
+    if output is not None:
+        output.write(prompt.picture())
     if prompt.remark:
         echo(f"notice: {prompt.remark}", err=True)
     if as_json:

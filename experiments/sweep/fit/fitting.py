@@ -17,7 +17,6 @@ from rich.table import Table
 from maeil.metrics import METRICS
 from maeil.seeds import Seeds
 from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.common.files import write_all
 from quorum.experiments.common.locks import one_at_work
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.results.results_folder import read_results
@@ -138,14 +137,6 @@ class Fitted:
         edges = [f"- [{a}, {b}]  # logit {logit:.4f}\n" for (a, b), logit in ranked]
         text: str = yaml.safe_dump(head, sort_keys=False, default_flow_style=None, width=110)
         return f"# Written by `quorum fit topology`.\n{text}edges:{' []' if not edges else ''}\n{''.join(edges)}"
-
-    def write(self, file: Path) -> None:
-        """Write the file.
-
-        Raises:
-            UserError: it cannot be written.
-        """
-        write_all(file.parent, {file.name: self.as_yaml().encode()})
 
 
 class Unfinished(Exception):

@@ -76,7 +76,7 @@ def test_the_table_of_an_experiment_goes_into_its_sweep(tmp_path: Path) -> None:
         "  metrics: [outcome.steps]\n  rows:\n    - [2, [9.9, 2.74]]\n    - [4, null]\n"
     )
     folder = SweepFolder(tmp_path, "s")
-    folder.create()
+    folder.path.mkdir()
     folder.write_manifest(plan(["experiment=mine"], options), ("experiment=mine",))
     sweep = read_results(folder.path).sweep
     assert sweep is not None

@@ -44,7 +44,7 @@ def test_each_missing_extra_is_named_with_its_install_line(tmp_path: Path, monke
 def test_what_cannot_run_is_reported_with_its_reason(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     found = _findings("nn=8", out=tmp_path / "file" / "runs")
-    assert "results cannot be written there" in found["--out"].detail
+    assert "nothing can be written to" in found["--out"].detail
     assert "Did you mean 'n'?" in found["configuration"].detail
     assert not found["configuration"].fine
     assert not _findings("env.blocks={1: 300}", out=tmp_path)["configuration"].fine

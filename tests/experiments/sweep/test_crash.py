@@ -60,7 +60,7 @@ def trial(request: pytest.FixtureRequest) -> Trial:
 def undisturbed(tmp_path_factory: pytest.TempPathFactory, options: Path, trial: Trial) -> str:
     """Give the table of results of the same cells, run one by one."""
     folder = SweepFolder(tmp_path_factory.mktemp("undisturbed"), "s")
-    folder.create()
+    folder.path.mkdir()
     planned = plan(("env=corridor", *trial.words), options)
     for cell in planned.cells:
         run_cell(cell.cell(), folder.path)

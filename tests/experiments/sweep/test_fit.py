@@ -104,7 +104,7 @@ def test_a_fit_that_a_command_is_at_work_on_is_not_played_by_another_one(fitted)
 def test_what_is_written_is_what_the_topology_reads(tmp_path):
     left = [((0, 2), 0.5), ((2, 1), 1.5)]
     fit = Fitted(3, "outcome.return", tmp_path, 8, True, left, [(0, 1), (1, 0)], [0.25])
-    fit.write(tmp_path / "edges.yaml")
+    (tmp_path / "edges.yaml").write_text(fit.as_yaml())
     config = LearnedConfig(name="learned", rounds=1, edges=str(tmp_path / "edges.yaml"))
     assert config.edges == [(2, 1), (0, 2)]
     assert fit.out_edges() == [(1, 1), (0, 1), (1, 0)]
@@ -112,7 +112,8 @@ def test_what_is_written_is_what_the_topology_reads(tmp_path):
 
 
 def test_when_nothing_is_left_the_file_says_so(tmp_path):
-    Fitted(2, "outcome.return", tmp_path, 8, True, [], [(0, 1), (1, 0)], []).write(tmp_path / "edges.yaml")
+    none = Fitted(2, "outcome.return", tmp_path, 8, True, [], [(0, 1), (1, 0)], [])
+    (tmp_path / "edges.yaml").write_text(none.as_yaml())
     assert LearnedConfig(name="learned", rounds=1, edges=str(tmp_path / "edges.yaml")).edges == []
 
 
@@ -135,6 +136,6 @@ def test_what_cannot_be_learned_is_refused_before_anything_is_played(changes, re
 def test_a_file_that_is_there_is_not_replaced_unasked(tmp_path):
     file = tmp_path / "edges.yaml"
     file.write_text("mine")
-    with pytest.raises(UserError, match="it exists"):
+    with pytest.raises(UserError, match="there is such a file already"):
         CliRunner().invoke(app, ["fit", "topology", "n=2", "--out", str(file)], catch_exceptions=False)
     assert file.read_text() == "mine"

@@ -34,8 +34,8 @@ MISTAKES = {
     ("n=2", "--budget-tokens", "-5"): "--budget-tokens -5: a budget must be more than 0",
     ("n=2", "--config-dir", "nowhere"): "--config-dir nowhere",
     ("n=2", "--plugin", "no_such_plugin"): "--plugin no_such_plugin",
-    ("n=2", "--out", "/proc/nowhere"): "results cannot be written there",
-    ("n=2", "--out", "file"): "results cannot be written there",
+    ("n=2", "--out", "/proc/nowhere"): "nothing can be written to /proc: ",
+    ("n=2", "--out", "file"): "file: Not a directory",
 }
 
 
