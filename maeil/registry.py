@@ -19,6 +19,7 @@ from importlib.metadata import EntryPoint, entry_points
 from itertools import groupby
 from typing import Any, Generic, TypeVar
 
+from maeil.exits import without_exit
 from maeil.user_errors import UserError, choices_hint
 
 T = TypeVar("T")
@@ -114,7 +115,8 @@ class Registry(Generic[T]):
         if len(points) > 1:
             values = ", ".join(sorted(point.value for point in points))
             raise UserError(f"{self.group}.name: several packages offer the {self.kind} {name!r}: {values}")
-        return points[0].load()
+        with without_exit():
+            return points[0].load()
 
     def _checked(self, name: str, found: object) -> T:
         wanted = self._wanted()
@@ -169,7 +171,8 @@ class Registered(Mapping[str, T]):
             self._loading = True  # a module may look something up while it is imported
             try:
                 for point in sorted(entry_points(group=self._entry_points), key=lambda point: point.value):
-                    point.load()
+                    with without_exit():
+                        point.load()
             except BaseException:
                 self._loading = False
                 raise

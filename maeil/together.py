@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
 from maeil.errors import EpisodeStop
+from maeil.exits import without_exit
 
 T = TypeVar("T")
 
@@ -27,7 +28,8 @@ async def together(functions: Iterable[Callable[[], Awaitable[T]]]) -> list[T]:
 
     async def run(place: int, function: Callable[[], Awaitable[T]]) -> None:
         try:
-            results[place] = await function()
+            with without_exit():  # which would end the event loop
+                results[place] = await function()
         except Exception as error:
             if isinstance(error, EpisodeStop) and not error.urgent:
                 stops[place] = error

@@ -62,15 +62,21 @@ def shown_path(file: str | Path) -> str:
         return str(file)
 
 
-def nearest(word: str, choices: Iterable[str]) -> str:
+def nearest(word: str, choices: Iterable[str], most: int = 2) -> str:
     """Return the question "Did you mean ...?" for the choices nearest to a word; empty when none is near.
 
     A dotted choice is also near when its last part is: `blocks` is near `env.blocks`.
+
+    Args:
+        word: what was written.
+        choices: what can be.
+        most: choices that are named.
     """
     names = list(dict.fromkeys(choices))
     found = [name for name in names if "." in name and name.rpartition(".")[2] == word]
-    found = found or get_close_matches(word, names, n=2)
-    return f"Did you mean {' or '.join(repr(name) for name in found)}?" if found else ""
+    found = found or get_close_matches(word, names, n=most)
+    shown = [repr(name) for name in found]
+    return f"Did you mean {' or '.join(filter(None, (', '.join(shown[:-1]), shown[-1])))}?" if found else ""
 
 
 def choices_hint(word: str, label: str, choices: Iterable[str]) -> str:

@@ -86,6 +86,11 @@ def service_at(address: str | None) -> Service | None:
     return next(found, None)
 
 
+def services_of(model: str) -> set[str]:
+    """Return the names of the providers whose own prices list a model."""
+    return {one.name for one in _services().values() if one.prices and find_price(one.prices, model) is not None}
+
+
 def provider_name(name: str, model: str, address: str | None) -> str:
     """Return what tables call the provider of a model: its service, its own machine, or the component's name.
 

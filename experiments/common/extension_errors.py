@@ -26,6 +26,7 @@ from pydantic import ValidationError
 
 from maeil.contracts import definition_of
 from maeil.errors import MaeilError
+from maeil.exits import describe_exit
 from maeil.user_errors import UserError, mask_passwords, shown_path
 from quorum.experiments.common.terminal import echo
 
@@ -182,6 +183,8 @@ def _words(error: BaseException) -> str:
     kind = type(error).__name__
     if isinstance(error, MaeilError):
         text = str(error)
+    elif isinstance(error, SystemExit):
+        text = describe_exit(error)
     elif isinstance(error, SyntaxError):
         text = f"{kind}: {error.msg}"
     elif isinstance(error, ValidationError):

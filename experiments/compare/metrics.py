@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from maeil.metrics import METRICS
-from maeil.user_errors import UserError, choices_hint, nearest
+from maeil.user_errors import UserError
+from quorum.experiments.configuration.glossary import metric_hint
 from quorum.experiments.results import Row
 from quorum.experiments.results.results_folder import metric_columns
 
@@ -64,6 +65,4 @@ def resolve(name: str, rows: Sequence[Row]) -> str:
 def _hint(name: str, there: Sequence[str]) -> str:
     if any(name in (metric, metric.partition(".")[2]) for metric in there):
         return "The runs have it, but nothing says what it is: name the module that defines it, --plugin MODULE."
-    close = nearest(name, [*METRICS, *(metric.partition(".")[2] for metric in METRICS)])
-    groups = choices_hint("", "Groups", dict.fromkeys(metric.group for metric in METRICS.values()))
-    return f"{close} {groups}".lstrip()
+    return metric_hint(name)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from maeil.component import RECORDED, ComponentConfig
 from maeil.registry import Registry
 from maeil.user_errors import UserError, Withheld, WrongKey, choices_hint
+from quorum.experiments.configuration.provider_hint import provider_hint
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -148,7 +149,8 @@ def _reason(
         return "the key is missing"
     if kind == "extra_forbidden":
         group = prefix.rstrip(".")
-        hint = choices_hint(str(path[-1]), f"Keys of {group}" if group else "Keys", known)
+        hint = provider_hint(f"{prefix}{path[-1]}", _value(path, values))
+        hint = hint or choices_hint(str(path[-1]), f"Keys of {group}" if group else "Keys", known)
         return f"there is no such key. {hint}".rstrip()
     of_key = detail["loc"][-1:] == ("[key]",)
     value = f"the key {path[-1]}" if of_key else shown_value(_value(path, values))

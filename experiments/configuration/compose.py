@@ -31,6 +31,7 @@ from quorum.experiments.configuration.checked_values import shown_value
 from quorum.experiments.configuration.member_values import expand
 from quorum.experiments.configuration.option_files import broken_yaml, check_option
 from quorum.experiments.configuration.overrides import HYDRA, parse, single_values
+from quorum.experiments.configuration.provider_hint import provider_hint
 from quorum.experiments.configuration.secrets import refuse_environment
 from quorum.experiments.configuration.templates import Template, UnknownKey, is_open, resolved, split
 
@@ -151,7 +152,11 @@ class Composer:
         Raises:
             UserError: there is no such option or key.
         """
-        choices = tuple(f"+{override.input_line}" for override in overrides if override.key_or_group == group)
+        named = [override for override in overrides if override.key_or_group == group]
+        for override in named:
+            _refuse_sign(override, "sweep")
+            self._check_option(override)
+        choices = tuple(f"+{override.input_line}" for override in named)
         rest = [override for override in overrides if override.key_or_group != group]
         composed, assigned = split(rest, self.groups)
         with HYDRA, self._explained(overrides):
@@ -196,14 +201,18 @@ class Composer:
             if group in SWEEP_GROUPS:
                 hint = f"quorum sweep {group}=... takes it."
                 raise UserError(f"{group}: this belongs to a sweep, not to one cell", hint)
-            if group in BUILTIN_GROUPS and (override.is_add() or override.is_force_add()):
-                raise UserError(f"+{group}: every experiment has this group already; write {group}=OPTION")
+            if group in BUILTIN_GROUPS:
+                _refuse_sign(override, "experiment")
             values = override.value() if group == EXTENSION else None
-            if isinstance(values, list) and all(isinstance(value, str) for value in values):
-                continue
-            if not isinstance(override.value(), str) or "/" in str(override.value()):
-                hint = choices_hint("", f"Options of {group}", self.options(group))
-                raise UserError(f"{group}: {shown_value(override.value())} is not the name of an option", hint)
+            if not (isinstance(values, list) and all(isinstance(value, str) for value in values)):
+                self._check_option(override)
+
+    def _check_option(self, override: Override) -> None:
+        """Refuse what is no name of an option."""
+        group, value = override.key_or_group, override.value()
+        if not isinstance(value, str) or "/" in value:
+            hint = choices_hint("", f"Options of {group}", self.options(group))
+            raise UserError(f"{group}: {shown_value(value)} is not the name of an option", hint)
 
     def _explain(self, error: Exception, overrides: Sequence[Override]) -> UserError:
         """Put what Hydra refused into our words."""
@@ -213,9 +222,15 @@ class Composer:
             return UserError(f"{group}: there is no option {option!r}", hint)
         if isinstance(error, InterpolationResolutionError | MissingMandatoryValue):
             reason = str(error).splitlines()[0]
+            for key in (override.key_or_group for override in overrides if override.is_delete()):
+                if f"'{key}'" in reason:
+                    return UserError(f"~{key}: {error.full_key} needs it", f"Set it instead: {key}=VALUE.")
             hint = _meaning(error.full_key) if isinstance(error, MissingMandatoryValue) else ""
             return UserError(f"{error.full_key or 'configuration'}: {reason[0].lower()}{reason[1:]}", hint)
         for override in overrides:
+            if override.is_add() and str(error).startswith("Could not append"):
+                key = override.key_or_group
+                return UserError(f"+{key}: there is this key already", f"Leave the + out: {key}=VALUE.")
             if override.is_delete() and str(error).startswith("Could not delete"):
                 return UserError(f"~{override.key_or_group}: there is no such key with a value that could be left out")
         return self._unknown_key(overrides) or UserError(_raw(error))
@@ -231,8 +246,17 @@ class Composer:
         for override in overrides:
             key = override.key_or_group
             if key not in keys and key not in self.groups and not _opened(override).startswith("+"):
-                return UserError(f"{key}: there is no such key", _key_hint(key, keys))
+                hint = provider_hint(key, override.value()) or _key_hint(key, keys)
+                return UserError(f"{key}: there is no such key", hint)
         return None
+
+
+def _refuse_sign(override: Override, what: str) -> None:
+    """Refuse to add or to delete a group that is there once and for all."""
+    group = override.key_or_group
+    sign = "~" if override.is_delete() else "+"
+    if override.is_delete() or override.is_add() or override.is_force_add():
+        raise UserError(f"{sign}{group}: every {what} has this group already; write {group}=OPTION")
 
 
 def _composed(name: str | None, arguments: list[str]) -> DictConfig:

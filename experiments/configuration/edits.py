@@ -17,6 +17,7 @@ from quorum.experiments.configuration.member_values import expand
 from quorum.experiments.configuration.members import MEMBERS
 from quorum.experiments.configuration.option_files import option_values
 from quorum.experiments.configuration.overrides import parse, single_values
+from quorum.experiments.configuration.provider_hint import provider_hint
 from quorum.experiments.configuration.secrets import refuse_environment
 from quorum.experiments.configuration.templates import is_open, resolved
 
@@ -109,7 +110,7 @@ def _apply(template: DictConfig, override: Override, folders: tuple[Path, ...]) 
             raise UserError(f"{group}: there is no option {value!r}", choices_hint(str(value), "They are", known))
         template[group] = dict(option_values(group, str(value), folders))
     else:
-        _check_key(template, key)
+        _check_key(template, key, value)
         OmegaConf.update(template, key, value, force_add=True)
     if group == "prompts" and "prompts" in template.agents:
         template.agents.prompts = "${prompts}"  # its values stand again in those of the minds
@@ -123,9 +124,10 @@ def _set_limit(template: DictConfig, value: Any) -> None:
             part.max_steps = value
 
 
-def _check_key(template: DictConfig, key: str) -> None:
+def _check_key(template: DictConfig, key: str, value: Any) -> None:
     above, _, name = key.rpartition(".")
     siblings = OmegaConf.select(template, above)
     known = [str(found) for found in siblings] if isinstance(siblings, DictConfig) else []
     if name not in known and not is_open(key):
-        raise UserError(f"{key}: there is no such key", choices_hint(name, f"Keys of {above}", known))
+        hint = provider_hint(key, value) or choices_hint(name, f"Keys of {above}", known)
+        raise UserError(f"{key}: there is no such key", hint)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from maeil.metrics import METRICS, Metric, metrics_by_group
-from maeil.user_errors import UserError, choices_hint
+from maeil.user_errors import UserError, choices_hint, nearest
 from quorum.experiments.common.terminal import echo
 
 _HEAD = """# Metrics
@@ -35,6 +35,12 @@ def glossary(group: str | None = None) -> list[dict[str, Any]]:
     if group is not None and group not in groups:
         raise UserError(f"list: there is no group of metrics {group!r}", choices_hint(group, "Groups", groups))
     return [_plain(one) for one in metrics_by_group() if group in (None, one.group)]
+
+
+def metric_hint(name: str) -> str:
+    """Return what to do about a metric that there is not: the three nearest names, and where all are explained."""
+    near = nearest(name, [*METRICS, *(metric.partition(".")[2] for metric in METRICS)], most=3)
+    return f"{near} `quorum list metrics` explains all.".lstrip()
 
 
 def _plain(one: Metric) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 
+from maeil.exits import without_exit
 from maeil.metrics import METRICS
 from maeil.user_errors import UserError
 from quorum.agents.skills import skills
@@ -33,7 +34,7 @@ def load_plugins(modules: Iterable[str]) -> None:
         is_new, before = module not in sys.modules, _registered()
         belongs_to_extensions(module)
         try:
-            with extension_errors(UserError):
+            with extension_errors(UserError), without_exit():
                 found = import_module(module)
         except ModuleNotFoundError as error:
             if error.name and f"{module}.".startswith(f"{error.name}."):

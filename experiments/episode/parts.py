@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from maeil import LoopSettings, Mind, TeamContext, Topology, World, run_episode
 from maeil.contracts import check_type
+from maeil.exits import without_exit
 from maeil.extension import Extension, ExtensionContext
 from maeil.extensions.branch import Branch, LaterSettings
 from maeil.extensions.change import Change
@@ -61,6 +62,7 @@ class Parts:
         return (*self.minds, *(mind for _, mind in self.coordinators))
 
 
+@without_exit()
 def build(
     cell: Cell,
     models: Callable[[str], Any],
@@ -156,13 +158,14 @@ async def play(cell: Cell, parts: Parts, recorder: Recorder, branching: Branchin
         branching = branching.earlier
     if cell.branch is not None or later:
         extensions.append(Branch(cell.branch.plain() if cell.branch is not None else None, later))
-    return await run_episode(
-        parts.world,
-        parts.minds,
-        parts.topology,
-        seed=cell.seed,
-        settings=settings,
-        recorder=recorder,
-        coordinators=parts.coordinators,
-        extensions=extensions,
-    )
+    with without_exit():
+        return await run_episode(
+            parts.world,
+            parts.minds,
+            parts.topology,
+            seed=cell.seed,
+            settings=settings,
+            recorder=recorder,
+            coordinators=parts.coordinators,
+            extensions=extensions,
+        )

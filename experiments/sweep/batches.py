@@ -10,7 +10,7 @@ from typing import Any
 from maeil.user_errors import UserError
 from quorum.agents.llm.batches.exchanges import cancel_batches
 from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, BatchRules, orphans
-from quorum.agents.llm.prices import OFFER_BATCHES
+from quorum.agents.llm.prices import OFFER_BATCHES, service_at
 from quorum.agents.llm.providers.base import Provider
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
@@ -19,7 +19,8 @@ from quorum.experiments.episode.model_pool import ModelPool, as_user_errors, lin
 from quorum.experiments.sweep.engines.locks import sweep_lock
 from quorum.experiments.sweep.engines.protocol import Engine
 
-_HINT = "Batches are offered by llm=openai and llm=anthropic: engine.batch=false sends each request by itself."
+_OFFERS = " and ".join(f"llm={name}" for name in OFFER_BATCHES)
+_HINT = f"Batches are offered by {_OFFERS}: engine.batch=false sends each request by itself."
 
 
 def batching_of(engine: Engine) -> BatchRules | None:
@@ -32,13 +33,19 @@ def check_batches(cells: Iterable[PlannedCell]) -> None:
     """Refuse to send by batches what cannot be sent so, before anything is asked.
 
     Raises:
-        UserError: a cell's model has no batches, or a limit of the clock would end what waits for one.
+        UserError: no cell asks a model, a cell's model has no batches, or a limit of the clock would end what waits for
+            one. What a server that nobody knows can do, it says itself.
     """
-    for cell in {cell.kind: cell for cell in cells if cell.uses_models}.values():
+    asking = {cell.kind: cell for cell in cells if cell.uses_models}
+    if not asking:
+        raise UserError("engine.batch=true: no cell asks a language model", _HINT)
+    for cell in asking.values():
         configuration = cell.cell().configuration
         for config in models_of(configuration):
-            if config.name not in OFFER_BATCHES:
-                raise UserError(f"engine.batch=true: llm={config.name} has no batches", _HINT)
+            service = service_at(config.address) if config.name in OFFER_BATCHES else None
+            name = service.name if service is not None else config.name
+            if name not in OFFER_BATCHES:
+                raise UserError(f"engine.batch=true: llm={name} has no batches", _HINT)
             if getattr(config, "service_tier", None) is not None:
                 raise UserError(
                     f"engine.batch=true: a batch has its own price, so llm.service_tier={config.service_tier} "  # type: ignore[attr-defined]

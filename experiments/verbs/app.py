@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from maeil.exits import without_exit
 from quorum.experiments.common.terminal import echo
 from quorum.experiments.verbs.blame import blame
 from quorum.experiments.verbs.branch import branch
@@ -111,11 +112,12 @@ def _with_logs(function: Callable[..., None]) -> Callable[..., None]:
         _show_logs(verbose=verbose, debug=debug)
         if arguments.get("quiet"):
             _log_errors_only()
-        if modules := arguments.get("plugin"):
-            from quorum.experiments.configuration.plugins import load_plugins
+        with without_exit():
+            if modules := arguments.get("plugin"):
+                from quorum.experiments.configuration.plugins import load_plugins
 
-            load_plugins(modules)
-        function(**arguments)
+                load_plugins(modules)
+            function(**arguments)
 
     parameters = [*own.parameters.values(), *shared.parameters.values()]
     verb.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined] # which Typer reads

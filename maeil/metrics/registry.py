@@ -10,6 +10,7 @@ from math import isfinite
 from typing import Any, Literal
 
 from maeil.errors import MetricError
+from maeil.exits import without_exit
 from maeil.registry import Registered
 from maeil.trace.events import Event
 from maeil.trace.reader import Trace
@@ -160,7 +161,8 @@ def compute_on_demand(found: object) -> dict[str, Value]:
 
 def _compute(one: Metric, source: object) -> Value:
     try:
-        value = one.function(source)
+        with without_exit():
+            value = one.function(source)
     except Exception as error:
         raise MetricError(f"{one.name}: {type(error).__name__}: {error}") from error
     if value is not None and not (isinstance(value, int | float) and isfinite(value)):

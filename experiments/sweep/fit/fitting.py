@@ -16,9 +16,10 @@ from rich.table import Table
 
 from maeil.metrics import METRICS
 from maeil.seeds import Seeds
-from maeil.user_errors import UserError, choices_hint
+from maeil.user_errors import UserError
 from quorum.experiments.common.locks import one_at_work
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.glossary import metric_hint
 from quorum.experiments.results.results_folder import read_results
 from quorum.experiments.results.rows import Row
 from quorum.experiments.sweep.command import run_sweep_command, split_words
@@ -66,11 +67,9 @@ class FitRequest:
             UserError: there is no such metric, or nobody knows which of its values are better.
         """
         if self.metric not in METRICS:
-            raise UserError(
-                f"--metric: there is no metric {self.metric!r}", choices_hint(self.metric, "The metrics", list(METRICS))
-            )
+            raise UserError(f"--objective {self.metric}: there is no such metric", metric_hint(self.metric))
         if METRICS[self.metric].better is None:
-            raise UserError(f"--metric {self.metric}: neither higher nor lower values of it are better")
+            raise UserError(f"--objective {self.metric}: neither higher nor lower values of it are better")
 
 
 @dataclass(frozen=True, slots=True)

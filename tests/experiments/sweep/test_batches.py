@@ -25,7 +25,7 @@ from quorum.experiments.configuration.schema import validate
 from quorum.experiments.results import as_csv, read_results
 from quorum.experiments.sweep.command import cancel_batches, run_sweep_command, show_plan
 from quorum.experiments.sweep.run import SweepRequest
-from tests.conftest import command, environment
+from tests.conftest import command, environment, one_each
 from tests.experiments.sweep.conftest import leftovers
 from tests.loopback import Addresses, Batches
 from tests.serving import served
@@ -192,14 +192,16 @@ def test_open_batches_are_named_can_be_ended_and_are_asked_for_again(
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        (("llm=simulated",), "llm=simulated has no batches"),
+        (("llm=simulated",), "llm=simulated has no batches\nBatches are offered by llm=openai and llm=anthropic"),
+        (("llm=groq", "llm.model=m"), "llm=groq has no batches"),
+        (("agents=heuristic",), "no cell asks a language model"),
         (("llm=openai", "llm.model=gpt-5", "llm.service_tier=flex"), "llm.service_tier=flex"),
         (("llm=openai", "llm.model=gpt-5", "limits.thought_seconds=60"), "limits.thought_seconds=60"),
     ],
-    ids=range(3),
+    ids=range(5),
 )
 def test_what_cannot_go_by_batches_is_refused(more: tuple[str, ...], expected: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"engine\.batch=true") as caught:
-        show_plan(SweepRequest((*TEAM, ALONE, *more, *BY_BATCH), out=tmp_path, name="s"))
+        show_plan(SweepRequest(tuple(one_each(*TEAM, ALONE, *more, *BY_BATCH)), out=tmp_path, name="s"))
     assert expected in str(caught.value)
     assert not (tmp_path / "s").exists()

@@ -120,7 +120,10 @@ def test_when_nothing_is_left_the_file_says_so(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "reported"),
     [
-        ({"metric": "outcome.retrun"}, "--metric: there is no metric 'outcome.retrun'"),
+        (
+            {"metric": "outcome.retrun"},
+            "--objective outcome.retrun: there is no such metric\nDid you mean 'outcome.return'",
+        ),
         ({"metric": "decision.number"}, "neither higher nor lower"),
         ({"words": (*WORDS, "topology=ring")}, "topology=ring: the topology is what is learned"),
         ({"words": ("n=2", "agents=heuristic")}, "agents=heuristic does not talk"),
