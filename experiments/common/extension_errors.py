@@ -7,6 +7,7 @@ mistake of the plug-in. One that does not is a bug of this project, and keeps it
 
 from __future__ import annotations
 
+import errno
 import logging
 import site
 import sys
@@ -142,6 +143,8 @@ def print_mistake(error: Exception) -> int | None:
     Returns:
         The exit code of the command; None for a bug, of which nothing is printed.
     """
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:  # whichever option or argument it came from
+        error = UserError(f"{error.filename}: the name is too long for a file or a folder", "Give a shorter one.")
     mistake = error if isinstance(error, UserError) else as_extension_error(error)
     if mistake is None:
         return None

@@ -76,6 +76,8 @@ def ask(results: Sequence[Results], question: str) -> Answer:
             columns = tuple(column[0] for column in connection.description or ())
         except duckdb.Error as error:
             raise UserError(f"--sql: {error}", _hint(str(error))) from error
+    if not columns:
+        raise UserError(f"--sql {question!r}: it asks for nothing", "For all columns and rows: --sql 'from results'.")
     return Answer(columns, tuple(found), remarks)
 
 

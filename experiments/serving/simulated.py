@@ -50,7 +50,7 @@ def _failing(faults: Sequence[str]) -> Callable[[int], Failure | None]:
             rates[name] = float(share)
         except ValueError:
             raise UserError(f"--faults {text}: {share!r} is not a number", f"For example: {name}=0.1") from None
-    if any(rate < 0 for rate in rates.values()) or sum(rates.values()) > 1:
+    if not (all(rate >= 0 for rate in rates.values()) and sum(rates.values()) <= 1):  # also what is no number
         raise UserError("--faults: rates are at least 0, and at most 1 together")
     ends = [*(FAILURES[name] for name in rates), None]
     weights = [*rates.values(), 1 - sum(rates.values())]

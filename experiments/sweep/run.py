@@ -18,6 +18,7 @@ from rich.table import Table
 
 from maeil.user_errors import UserError
 from quorum.agents.llm.spending import Spent
+from quorum.experiments.common.budgets import require_budgets
 from quorum.experiments.common.consoles import Text
 from quorum.experiments.common.files import make_folder
 from quorum.experiments.common.outputs import clock_time
@@ -81,9 +82,7 @@ class SweepRequest:
     cancel: Cancellation = field(default_factory=Cancellation)
 
     def __post_init__(self) -> None:
-        for option, value in (("--budget-usd", self.budget_usd), ("--budget-tokens", self.budget_tokens)):
-            if value is not None and not value > 0:
-                raise UserError(f"{option} {value}: a budget must be more than 0")
+        require_budgets(budget_usd=self.budget_usd, budget_tokens=self.budget_tokens)
 
     @property
     def budget(self) -> SweepBudget:

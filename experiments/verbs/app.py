@@ -6,12 +6,14 @@ import inspect
 import os
 from collections.abc import Callable
 from functools import wraps
+from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from maeil.exits import without_exit
+from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo
 from quorum.experiments.verbs.blame import blame
 from quorum.experiments.verbs.branch import branch
@@ -62,8 +64,22 @@ class _Verbs(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that the first words name, and the rest."""
+        _refuse_empty(args)
         two = " ".join(args[:2])
         return (two, self.commands[two], args[2:]) if two in SUBCOMMANDS else super().resolve_command(ctx, args)
+
+
+def _refuse_empty(args: list[str]) -> None:
+    """Refuse an option or an argument that is the empty text: of a path, that would be the current folder.
+
+    Raises:
+        UserError: there is one.
+    """
+    for before, word in pairwise(args):
+        option, given, value = word.partition("=")
+        if args[0] != "complete" and (not word or (option.startswith("--") and given and not value)):
+            named = option or (before if before.startswith("-") else args[0])
+            raise UserError(f"{named} '': this is empty", "Was a variable of the shell not set?")
 
 
 app = typer.Typer(

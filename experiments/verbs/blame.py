@@ -84,7 +84,9 @@ def blame(
     from quorum.experiments.blame.command import ManyRuns, blame_folder, lines
     from quorum.experiments.blame.ending import Success
     from quorum.experiments.blame.search import Question
+    from quorum.experiments.common.budgets import require_budgets
 
+    require_budgets(budget_reruns=budget_reruns, budget_calls=budget_calls, budget_usd=budget_usd)
     question = Question(
         by=tuple(reference or ()),
         success=Success.parse(success),

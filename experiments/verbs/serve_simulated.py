@@ -21,7 +21,9 @@ def serve_simulated(
             unset="no faults",
         ),
     ] = None,
-    latency: Annotated[float, options.value("--latency", "SECONDS", "Take this many seconds for each answer.")] = 0.0,
+    latency: Annotated[
+        float, options.value("--latency", "SECONDS", "Take this many seconds for each answer.", min=0, max=86400)
+    ] = 0.0,
 ) -> None:
     """Serve the simulated model over HTTP, in the formats of OpenAI and of Anthropic, until Ctrl-C.
 

@@ -81,6 +81,8 @@ def sweep(
     )
     if names and not dry_run:
         raise UserError("--names: it goes with --dry-run", "`quorum results SWEEP` lists what was run.")
+    if cancel_batches and dry_run:
+        raise UserError("--cancel-batches and --dry-run: one ends batches, and the other does nothing", "Give one.")
     if cancel_batches:
         from quorum.experiments.sweep.command import cancel_batches as end_batches
 

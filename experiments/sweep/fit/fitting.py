@@ -17,6 +17,7 @@ from rich.table import Table
 from maeil.metrics import METRICS
 from maeil.seeds import Seeds
 from maeil.user_errors import UserError
+from quorum.experiments.common.files import make_folder
 from quorum.experiments.common.locks import one_at_work
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.glossary import metric_hint
@@ -25,7 +26,6 @@ from quorum.experiments.results.rows import Row
 from quorum.experiments.sweep.command import run_sweep_command, split_words
 from quorum.experiments.sweep.fit.edge_logits import Drawn, EdgeLogits
 from quorum.experiments.sweep.run import SweepRequest, SweepResult
-from quorum.experiments.sweep.sweep_folder import SweepFolder
 
 TOPOLOGY = "learned"
 EVERY = 5
@@ -169,10 +169,13 @@ def fit_topology(request: FitRequest, show: Callable[[str], None], *, quiet: boo
         raise UserError(
             f"agents={first.configuration.agents.name} does not talk", "Choose minds that do: agents=naive."
         )
+    n = first.configuration.n
+    if n < 2:
+        raise UserError(f"n={n}: nobody is there to write to", "Learn the topology of a team: n=2 or more.")
     asked = f"{first.hash} {request.metric} {request.boards} {request.draws} {request.prune}"
     digest = hashlib.sha256(asked.encode()).hexdigest()
-    folder = request.out / f"fit-{first.configuration.env.name}-n{first.configuration.n}-{digest[:8]}"
-    SweepFolder(request.out, folder.name).create()
+    folder = request.out / f"fit-{first.configuration.env.name}-n{n}-{digest[:8]}"
+    make_folder(folder)
     with one_at_work(folder, "fit", "Wait for it or stop it; it plays the same episodes."):
         return _fit(request, first, folder, Seeds(int(digest[:15], 16), "fit"), None if quiet else show)
 
