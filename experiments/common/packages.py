@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import Distribution, PackageNotFoundError, distributions, metadata, requires, version
 from typing import Any
 
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from maeil.user_errors import UserError
 
@@ -52,16 +52,32 @@ def requirements() -> tuple[Needed, ...]:
     return tuple(found)
 
 
-def owners(package: str) -> Iterator[Distribution]:
-    """Yield the installed distributions that hold a top-level package or module.
+def base_names() -> frozenset[str]:
+    """Return the normalized names of the distributions that the base install needs."""
+    try:
+        lines = map(Requirement, requires(DISTRIBUTION) or [])
+    except PackageNotFoundError:
+        return frozenset()
+    return frozenset(
+        canonicalize_name(line.name) for line in lines if line.marker is None or line.marker.evaluate({"extra": ""})
+    )
+
+
+def owners(*packages: str) -> dict[str, list[Distribution]]:
+    """Return the installed distributions that hold each of some top-level packages or modules.
 
     `importlib.metadata.packages_distributions` makes a path of every installed file for that, which takes 0.2 s.
     """
-    recorded = re.compile(rf"^{re.escape(package)}(?:/|\.[^/]*,)", re.MULTILINE)
+    held: dict[str, list[Distribution]] = {package: [] for package in packages}
+    recorded = {name: re.compile(rf"^{re.escape(name)}(?:/|\.[^/]*,)", re.MULTILINE) for name in packages}
     for found in distributions():
         declared = found.read_text("top_level.txt")
-        if package in declared.split() if declared else recorded.search(found.read_text("RECORD") or ""):
-            yield found
+        names, record = (declared or "").split(), "" if declared else found.read_text("RECORD") or ""
+        for name, pattern in recorded.items():
+            # To look for a text takes far less than a pattern on every line.
+            if name in names or ((f"{name}/" in record or f"{name}." in record) and pattern.search(record)):
+                held[name].append(found)
+    return held
 
 
 def load(module: str, extra: str, what: str) -> Any:

@@ -38,7 +38,7 @@ def glossary(group: str | None = None) -> list[dict[str, Any]]:
 
 
 def metric_hint(name: str) -> str:
-    """Return what to do about a metric that there is not: the three nearest names, and where all are explained."""
+    """Return a hint for an unknown metric: the three nearest names, and where all are explained."""
     near = nearest(name, [*METRICS, *(metric.partition(".")[2] for metric in METRICS)], most=3)
     return f"{near} `quorum list metrics` explains all.".lstrip()
 

@@ -17,13 +17,14 @@ from quorum.agents.skills import prompts_of, skills
 from quorum.experiments.common.memory_file import read_memory
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.configuration.extensions import templates_of
-from quorum.experiments.configuration.package_files import PROJECT, describe_package
+from quorum.experiments.configuration.package_files import LIBRARY, PROJECT, describe_package
 from quorum.experiments.configuration.plugins import of_unknown_effect
 from quorum.experiments.configuration.registry import extensions, minds, providers, topologies, worlds
 from quorum.experiments.configuration.schema import Configuration
 
 Inputs = Mapping[str, str]
-"""Digests by name: `prompts/cube/rules.jinja`, `llm.run/calls.jsonl`, `package corridor`."""
+"""Digests by name: `prompts/cube/rules.jinja`, `llm.run/calls.jsonl`, `package corridor`; and the versions of what
+plug-ins import: `library scipy`."""
 
 MEMORY_INPUT = "memory.store/memory.json"
 """Name of the memory that a single run begins with, where it begins with one."""
@@ -55,7 +56,8 @@ def inputs_of(configuration: Configuration, world: str | None = None) -> Inputs:
         found |= _stored(Path(configuration.memory.store))
     if world in skills.names():
         packages.add(_top(type(skills.get(world)).__module__))
-    found |= {f"package {name}": describe_package(name) for name in packages - PROJECT}
+    for name in packages - PROJECT:
+        found |= describe_package(name)
     return dict(sorted(found.items()))
 
 
@@ -85,6 +87,11 @@ def shared_inputs() -> Callable[[Configuration], Inputs]:
         return found[key]
 
     return of
+
+
+def libraries_in(inputs: Inputs) -> Mapping[str, str]:
+    """Return the versions of the distributions that plug-ins import, by name."""
+    return {key.removeprefix(LIBRARY): version for key, version in inputs.items() if key.startswith(LIBRARY)}
 
 
 def recorded(inputs: Inputs) -> Callable[[Configuration], Inputs]:

@@ -8,14 +8,15 @@ from __future__ import annotations
 import ast
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
 import orjson
+from packaging.utils import canonicalize_name
 
 from maeil.digests import digest, digest_file
-from quorum.experiments.common.packages import owners
+from quorum.experiments.common.packages import base_names, owners
 
 PROJECT = frozenset({"quorum", "maeil", "cube_env", "crafter_env", "llamac_env"})
 """The packages of Quorum itself, whose version and commit every result records."""
@@ -27,18 +28,32 @@ _RESULTS = {"sweep.json", "meta.json"}
 """Files that only folders of results hold: they are no part of a package, wherever they were written."""
 
 
-@cache
-def describe_package(package: str) -> str:
-    """Return the digest of a top-level package or module that is imported, its version before it if it has one.
+LIBRARY = "library "
+"""What stands before the name of a distribution that a plug-in imports, in the inputs of a cell."""
 
-    It is of all files of a package but hidden ones and results; where the package is not installed, also of the modules
-    next to it that it imports.
+
+@cache
+def describe_package(package: str) -> Mapping[str, str]:
+    """Return what a top-level package or module that is imported is, as inputs of a cell.
+
+    `package NAME` is the digest of all files of a package but hidden ones and results; where the package is not
+    installed, also of the modules next to it that it imports. Its version is before it if it has one. `library NAME` is
+    the version of each distribution that these files import, but for those of Quorum's own base install.
     """
     files = dict(_files(package))
     if not files:
-        return NO_FILES
+        return {f"package {package}": NO_FILES}
     content = digest(orjson.dumps(sorted((name, digest_file(file)) for name, file in files.items())))
-    return next((f"{owner.version} {content}" for owner in owners(package)), content)
+    own = {name.partition("/")[0].removesuffix(".py") for name in files}
+    imported = set[str]().union(*(_imported(file) for file in files.values() if file.suffix == ".py"))
+    base = base_names()
+    held = owners(package, *(imported - own - sys.stdlib_module_names - base))
+    version = "".join(f"{owner.version} " for owner in held.pop(package)[:1])
+    libraries = {owner.name: owner.version for holders in held.values() for owner in holders}
+    return {
+        f"package {package}": f"{version}{content}",
+        **{f"{LIBRARY}{name}": libraries[name] for name in libraries if canonicalize_name(name) not in base},
+    }
 
 
 def _files(package: str) -> Iterator[tuple[str, Path]]:
@@ -68,19 +83,20 @@ def _inside(folder: Path) -> Iterator[Path]:
         yield from (Path(path, name) for name in names if not name.startswith(".") and not name.endswith(".pyc"))
 
 
-def _imported(file: Path) -> set[str]:
+@cache
+def _imported(file: Path) -> frozenset[str]:
     """Return the top-level names that a module imports."""
     try:
         parsed = ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError):
-        return set()
+        return frozenset()
     found = set()
     for node in ast.walk(parsed):
         if isinstance(node, ast.Import):
             found |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and not node.level:
             found.add(str(node.module).partition(".")[0])
-    return found - PROJECT
+    return frozenset(found) - PROJECT
 
 
 def _beside(folder: Path, name: str) -> Iterator[Path]:

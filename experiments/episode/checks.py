@@ -92,7 +92,7 @@ def _packages(needed: Sequence[Needed]) -> Iterator[Finding]:
 
 
 def _other_owners() -> Iterator[Finding]:
-    if others := sorted({owner.name for owner in owners("quorum")} - {DISTRIBUTION}):
+    if others := sorted({owner.name for owner in owners("quorum")["quorum"]} - {DISTRIBUTION}):
         folder = Path(quorum_harness.__file__).with_name("quorum")
         yield Finding(
             "module quorum", False, True, quorum_harness.message(folder, [f"files ({name})" for name in others])

@@ -24,6 +24,7 @@ from quorum.experiments.common.memory_file import MEMORY, MEMORY_BEFORE, Memory
 from quorum.experiments.common.provenance import provenance
 from quorum.experiments.common.run_files import META
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.inputs import libraries_in
 from quorum.experiments.episode.episode_folder import EpisodeFolder
 
 
@@ -107,6 +108,7 @@ class EpisodeRecord:
             **({"branch": cell.branch.plain()} if cell.branch is not None else {}),
             **({"parent": os.path.relpath(parent.resolve(), folder.resolve().parent)} if parent is not None else {}),
             **provenance(),
+            "versions": {**libraries_in(cell.inputs), **provenance()["versions"]},
         }
         if cell.configuration.remembers:
             self._meta["memory"] = {"before": memory.digest if memory is not None else None, "after": None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from functools import cache
@@ -216,11 +217,37 @@ class TestPackages:
 
     def test_a_package_is_of_the_distributions_that_python_says(self) -> None:
         expected = {package: sorted(set(names)) for package, names in packages_distributions().items()}
-        assert {package: sorted({owner.name for owner in owners(package)}) for package in expected} == expected
-        assert list(owners("corridor")) == []
+        found = owners(*expected, "corridor")
+        assert found.pop("corridor") == []
+        assert {package: sorted({owner.name for owner in holders}) for package, holders in found.items()} == expected
 
     def test_an_installed_package_has_its_version_before_its_digest(self) -> None:
-        assert package_files.describe_package("jinja2").partition(" ")[0].count(".") == 2
+        assert package_files.describe_package("jinja2")["package jinja2"].partition(" ")[0].count(".") == 2
+
+    def test_the_versions_of_what_a_plugin_imports_name_the_cell_and_stand_in_its_meta(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "uses_solver.py").write_text("import json, numpy, maeil\nimport helps\n")
+        (tmp_path / "helps.py").write_text("def solve():\n    from solver.core import answer\n")
+        (tmp_path / "site" / "solver").mkdir(parents=True)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "site")])
+        monkeypatch.setattr(plugins, "_of_unknown_effect", [])
+        load_plugins(["uses_solver"])
+        cells = []
+        for version in ("1.0", "2.0"):
+            info = tmp_path / "site" / f"fast_solver-{version}.dist-info"
+            info.mkdir()
+            (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: fast-solver\nVersion: {version}\n")
+            (info / "RECORD").write_text("solver/__init__.py,,\nsolver/core.py,,\n")
+            package_files.describe_package.cache_clear()
+            cells.append(Cell.compose(["n=1", "max_steps=1"]))
+            meta = json.loads((run_cell(cells[-1], tmp_path / "runs").folder / "meta.json").read_text())
+            assert meta["versions"]["fast-solver"] == meta["inputs"]["library fast-solver"] == version
+            assert set(meta["inputs"]) == {"package uses_solver", "library fast-solver"}  # no base dependency
+            shutil.rmtree(info)
+        package_files.describe_package.cache_clear()
+        assert cells[0].name != cells[1].name
 
     def test_a_plugin_that_registers_nothing_known_is_an_input_of_every_cell(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

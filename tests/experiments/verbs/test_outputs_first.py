@@ -80,7 +80,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def quorum(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Quorum:
-    """Type a command in a folder with a run and with bad places; give how it ends, and what work it has begun."""
+    """Type a command in a folder with a run and with bad places; give how it ends, and what work it has started."""
     shutil.copytree(recorded, tmp_path, dirs_exist_ok=True)
     (tmp_path / "file").write_text("")
     (tmp_path / "compared").mkdir()
@@ -91,14 +91,14 @@ def quorum(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Q
     monkeypatch.chdir(tmp_path)
     run = next((tmp_path / "runs").iterdir())
 
-    begun: list[str] = []
+    started: list[str] = []
 
     def typed(*words: str) -> tuple[BaseException | None, list[str]]:
-        return CliRunner().invoke(app, [str(run) if word == "RUN" else word for word in words]).exception, begun
+        return CliRunner().invoke(app, [str(run) if word == "RUN" else word for word in words]).exception, started
 
     def begin(*_arguments: Any, **_options: Any) -> None:
-        begun.append("something")
-        raise RuntimeError("the work has begun")
+        started.append("something")
+        raise RuntimeError("the work has started")
 
     for name in WORK:
         monkeypatch.setattr(f"quorum.experiments.{name}", begin)
@@ -107,9 +107,9 @@ def quorum(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Q
 
 @pytest.mark.parametrize(("verb", "option", "place"), bad_outputs())
 def test_a_bad_output_is_refused_before_anything_is_done(verb: str, option: str, place: str, quorum: Quorum) -> None:
-    refused, begun = quorum(*OUTPUTS[verb, option], option, place)
+    refused, started = quorum(*OUTPUTS[verb, option], option, place)
     assert isinstance(refused, UserError), refused
-    assert begun == []
+    assert started == []
     assert place in refused.message
     assert option in f"{refused.message} {refused.hint}"
     assert refused.hint
@@ -143,6 +143,6 @@ def test_so_is_a_place_that_no_option_names(words: tuple[str, ...], taken: str, 
         place.unlink()
     place.mkdir(parents=True)
     (run.parent / "episodes").write_text("")
-    refused, begun = quorum(*words)
+    refused, started = quorum(*words)
     assert isinstance(refused, UserError), refused
-    assert begun == []
+    assert started == []
