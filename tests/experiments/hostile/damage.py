@@ -1,218 +1,266 @@
-"""Damages a folder of a run in every way that a disk, a careless hand or somebody else might.
+"""Damages a file or a folder in every way that a disk, a careless hand or somebody else might.
 
-Each kind is a function of a folder and a source of chance. Chance alone decides, so that a number names an input.
+Each damage is a function of a target, a source of chance and a folder of canaries. Chance alone decides, so that a
+number names an input.
 """
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import hashlib
 import json
 import os
 import random
 import shutil
+import socket
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-FILES = ("meta.json", "metrics.json", "config.yaml", "trace.jsonl", "calls.jsonl")
 SECRET = "THE-SECRET-OF-ANOTHER-FOLDER"
-"""Stands in a file next to the runs: nothing that is printed or written may hold it."""
+"""Stands in the canaries: nothing that is printed, served or written may hold it."""
 
-Kind = Callable[[Path, random.Random], None]
-KINDS: dict[str, Kind] = {}
+Kind = Callable[[Path, random.Random, Path], None]
 
 
-def kind(function: Kind) -> Kind:
-    KINDS[function.__name__] = function
-    return function
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A kind of damage.
+
+    Attributes:
+        do: damages a target.
+        sort: of targets that it takes, as `sorts_of` names them.
+        leads_out: whether it puts a link there, or what is no file. A user who names such a thing means it.
+    """
+
+    do: Kind
+    sort: str
+    leads_out: bool
+
+
+DAMAGES: dict[str, Damage] = {}
+
+
+def damages(sort: str, *, leads_out: bool = False) -> Callable[[Kind], Kind]:
+    """Make a function a kind of damage."""
+
+    def note(function: Kind) -> Kind:
+        DAMAGES[function.__name__] = Damage(function, sort, leads_out)
+        return function
+
+    return note
+
+
+def sorts_of(path: Path) -> set[str]:
+    """Return what a target is: `any`, `there` or not, `folder` or `file`, and what a file holds."""
+    if not os.path.lexists(path):
+        return {"any"}
+    if path.is_dir():
+        return {"any", "there", "folder"}
+    found = {"any", "there", "file"}
+    data = path.read_bytes()
+    if data:
+        found.add("bytes")
+    if data.startswith(b"SQLite"):
+        found.add("database")
+    with suppress(ValueError):
+        if isinstance(json.loads(data.partition(b"\n")[0]), dict) and path.suffix == ".jsonl":
+            found |= {"lines", "json"}
+    with suppress(ValueError):
+        if isinstance(json.loads(data), dict | list):
+            found.add("json")
+    return found | {path.suffix}
 
 
 RAW = (
     b"NaN", b"Infinity", b"-Infinity", b"1e999", b"1" * 5000, b"18446744073709551616", b"-9223372036854775809",
     b'"\\ud800"', b'"\\u0000"', b"[" * 200_000, b"[" * 900 + b"]" * 900, b'{"a":' * 150 + b"1" + b"}" * 150, b"01",
-    b"'a'", b"", b"{", b"1e400", b"-0", b"\xff\xfe", b'"\xed\xa0\x80"', b"tru",
+    b"'a'", b"", b"{", b"1e400", b"-0", b"\xff\xfe", b'"\xed\xa0\x80"', b"tru", b'{"a":1,"a":[]}',
 )  # fmt: skip
 """What may stand in place of a value, although JSON or its reader may not allow it."""
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 2, 10**9, 2**53, 2**63 - 1, 2**63, 2**64 - 1, -(2**63), 0.5, -0.0, 1e308, 5e-324, "",
-    " ", "a", "x" * 100_000, "../../secret.txt", "/dev/zero", "/etc/passwd", "[bold]x[/bold]", "[/]", "[link=http://a]",
+    " ", "a", "x" * 100_000, "[bold]x[/bold]", "[/]", "[link=http://a]",
     "\x1b[31mred\x1b[0m", "\u202eabc", "\x00", "\n\n", "=1+1", "<script>alert(1)</script>", "${oc.env:HOME}",
     "{{ 7*7 }}", "None", "nan", "inf", "2020-01-01", "T" * 300 + "Z", [], {}, [[]], [None], [{}], [1, "a"], {"a": None},
-    {"": ""}, {"name": "cube"}, {"__class__": "os"}, [0] * 1000, "cube", "squeeze", "success", "error", "simulated",
-    "\ud83d\ude00",
+    {"": ""}, {"name": "cube"}, {"__class__": "os"}, [0] * 1000, [""] * 5000, "__proto__", "cube", "squeeze",
+    "success", "error", "simulated", "replay", "\ud83d\ude00",
 )  # fmt: skip
 
 
-def write(file: Path, data: bytes) -> None:
-    if file.is_symlink() or file.exists():
-        remove(file)
-    file.write_bytes(data)
+def paths(canaries: Path) -> tuple[str, ...]:
+    """Return names that lead out of a folder."""
+    own = canaries.name
+    return (
+        "..", ".", "/", f"../../{own}/secret.txt", f"../../../{own}/run", str(canaries / "secret.txt"),
+        str(canaries / "run"), str(canaries / "new"), "/dev/zero", "/proc/self/environ", f"\n{canaries}/secret.txt",
+    )  # fmt: skip
 
 
-def remove(file: Path) -> None:
-    if file.is_dir() and not file.is_symlink():
-        shutil.rmtree(file)
+def remove(target: Path) -> None:
+    """Remove what there is."""
+    if target.is_dir() and not target.is_symlink():
+        shutil.rmtree(target)
     else:
-        file.unlink(missing_ok=True)
+        target.unlink(missing_ok=True)
 
 
-def some_file(run: Path, chance: random.Random) -> Path:
-    return run / chance.choice([name for name in FILES if (run / name).exists()])
+def write(target: Path, data: bytes) -> None:
+    """Put a file in the place of what there is."""
+    remove(target)
+    target.write_bytes(data)
 
 
-# what is no file
+# What is no file, or not the one that was written.
 
 
-@kind
-def pipe(run: Path, chance: random.Random) -> None:
-    file = some_file(run, chance)
-    remove(file)
-    os.mkfifo(file)
+@damages("any", leads_out=True)
+def link_to_a_canary(target: Path, chance: random.Random, canaries: Path) -> None:
+    remove(target)
+    like = canaries / "run" / target.name
+    target.symlink_to(like if like.exists() else canaries / chance.choice(("secret.txt", "secret.json")))
 
 
-@kind
-def folder(run: Path, chance: random.Random) -> None:
-    file = some_file(run, chance)
-    remove(file)
-    file.mkdir()
+@damages("any", leads_out=True)
+def link_to_a_folder_of_canaries(target: Path, chance: random.Random, canaries: Path) -> None:
+    like, copy = canaries / "run", canaries / "folder"
+    if target.is_dir():
+        shutil.copytree(target, copy)
+        like = chance.choice((like, copy))
+    remove(target)
+    target.symlink_to(like)
 
 
-@kind
-def device(run: Path, chance: random.Random) -> None:
-    file = some_file(run, chance)
-    remove(file)
+@damages("any", leads_out=True)
+def dangling_link(target: Path, _chance: random.Random, canaries: Path) -> None:
+    remove(target)
+    target.symlink_to(canaries / "new")
+
+
+@damages("any", leads_out=True)
+def link_to_itself(target: Path, chance: random.Random, _canaries: Path) -> None:
+    remove(target)
+    target.symlink_to(chance.choice((target.name, ".", "..")))
+
+
+@damages("any", leads_out=True)
+def link_to_a_device(target: Path, chance: random.Random, _canaries: Path) -> None:
+    remove(target)
+    target.symlink_to(chance.choice(("/dev/zero", "/dev/full", "/proc/self/environ")))
+
+
+@damages("file", leads_out=True)
+def hard_link(target: Path, _chance: random.Random, canaries: Path) -> None:
+    target.rename(canaries / "twin")
+    target.hardlink_to(canaries / "twin")
+
+
+@damages("any", leads_out=True)
+def pipe(target: Path, _chance: random.Random, _canaries: Path) -> None:
+    remove(target)
+    os.mkfifo(target)
+
+
+@damages("any", leads_out=True)
+def device(target: Path, chance: random.Random, canaries: Path) -> None:
+    remove(target)
     try:
-        os.mknod(file, 0o020644, os.makedev(1, chance.choice((5, 8))))  # /dev/zero, /dev/random
+        os.mknod(target, 0o020644, os.makedev(1, chance.choice((5, 8))))  # /dev/zero, /dev/random
     except PermissionError:
-        file.symlink_to("/dev/zero")
+        link_to_a_device(target, chance, canaries)
 
 
-@kind
-def link(run: Path, chance: random.Random) -> None:
-    file = some_file(run, chance)
-    remove(file)
-    outside = [
-        run.parent / "secret.txt",
-        run.parent / "secret.json",
-        "/dev/zero",
-        "/proc/self/environ",
-        "nowhere",
-        file.name,
-    ]
-    file.symlink_to(chance.choice(outside))
-
-
-@kind
-def link_to_a_good_run(run: Path, chance: random.Random) -> None:
-    good = next(path for path in run.parent.iterdir() if path.name.startswith("good"))
-    file = some_file(run, chance)
-    remove(file)
-    file.symlink_to(good / file.name)
-
-
-@kind
-def missing(run: Path, chance: random.Random) -> None:
-    for _ in range(chance.randint(1, 3)):
-        with contextlib.suppress(IndexError):
-            remove(some_file(run, chance))
-
-
-@kind
-def socket_of_a_server(run: Path, chance: random.Random) -> None:
-    import socket
-
-    file = some_file(run, chance)
-    remove(file)
+@damages("any", leads_out=True)
+def socket_of_a_server(target: Path, _chance: random.Random, _canaries: Path) -> None:
+    remove(target)
     before = os.getcwd()
     with socket.socket(socket.AF_UNIX) as server:
-        os.chdir(run)  # an address is at most 108 bytes long
+        os.chdir(target.parent)  # an address is at most 108 bytes long
         try:
-            server.bind(file.name)
+            server.bind(target.name)
         finally:
             os.chdir(before)
 
 
-# bytes
+@damages("any", leads_out=True)
+def folder(target: Path, chance: random.Random, _canaries: Path) -> None:
+    remove(target)
+    target.mkdir()
+    if chance.random() < 0.5:
+        (target / "file").touch()
 
 
-@kind
-def empty(run: Path, chance: random.Random) -> None:
-    write(some_file(run, chance), b"")
+@damages("there")
+def missing(target: Path, _chance: random.Random, _canaries: Path) -> None:
+    remove(target)
 
 
-@kind
-def zeros(run: Path, chance: random.Random) -> None:
-    file = some_file(run, chance)
-    write(file, bytes(file.stat().st_size))
+# Bytes.
 
 
-@kind
-def endless_zeros(run: Path, chance: random.Random) -> None:
-    file = some_file(run, chance)
-    write(file, b"")
-    os.truncate(file, chance.choice((900 << 20, 3 << 30, 1 << 40)))
+@damages("any")
+def empty(target: Path, _chance: random.Random, _canaries: Path) -> None:
+    write(target, b"")
 
 
-@kind
-def cut(run: Path, chance: random.Random) -> None:
-    file = some_file(run, chance)
-    data = file.read_bytes()
-    write(file, data[: chance.randrange(len(data))])
+@damages("any")
+def noise(target: Path, chance: random.Random, _canaries: Path) -> None:
+    write(target, chance.randbytes(chance.choice((1, 100, 100_000))))
 
 
-@kind
-def bits(run: Path, chance: random.Random) -> None:
-    file = some_file(run, chance)
-    data = bytearray(file.read_bytes())
+@damages("any")
+def endless_zeros(target: Path, chance: random.Random, _canaries: Path) -> None:
+    write(target, b"")
+    os.truncate(target, chance.choice((900 << 20, 3 << 30, 1 << 40)))
+
+
+@damages("any")
+def one_long_line(target: Path, _chance: random.Random, _canaries: Path) -> None:
+    write(target, b"x" * (20 << 20))
+
+
+@damages("any")
+def many_lines(target: Path, chance: random.Random, _canaries: Path) -> None:
+    write(target, chance.choice((b"\n", b"{}\n", b"[]\n", b"a: 1\n")) * 3_000_000)
+
+
+@damages("any")
+def many_values(target: Path, chance: random.Random, _canaries: Path) -> None:
+    write(target, b"[" + chance.choice((b"{},", b"[],", b'"",')) * 4_000_000 + b"0]\n")
+
+
+@damages("any")
+def no_object(target: Path, chance: random.Random, _canaries: Path) -> None:
+    write(target, chance.choice((b"[]", b"1", b'""', b"null", b"{}", *RAW)))
+
+
+@damages("bytes")
+def cut(target: Path, chance: random.Random, _canaries: Path) -> None:
+    data = target.read_bytes()
+    write(target, data[: chance.randrange(len(data))])
+
+
+@damages("bytes")
+def bits(target: Path, chance: random.Random, _canaries: Path) -> None:
+    data = bytearray(target.read_bytes())
     for _ in range(chance.choice((1, 1, 3, 30))):
         data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-    write(file, bytes(data))
+    write(target, bytes(data))
 
 
-@kind
-def noise(run: Path, chance: random.Random) -> None:
-    write(some_file(run, chance), chance.randbytes(chance.choice((1, 100, 100_000))))
+@damages("file")
+def content_of_its_neighbour(target: Path, chance: random.Random, _canaries: Path) -> None:
+    write(target, chance.choice(sorted(path for path in target.parent.iterdir() if path.is_file())).read_bytes())
 
 
-@kind
-def swapped_files(run: Path, chance: random.Random) -> None:
-    one, other = some_file(run, chance), some_file(run, chance)
-    first, second = one.read_bytes(), other.read_bytes()
-    write(one, second)
-    write(other, first)
-
-
-@kind
-def one_long_line(run: Path, chance: random.Random) -> None:
-    write(some_file(run, chance), b"x" * (20 << 20))
-
-
-@kind
-def many_short_lines(run: Path, chance: random.Random) -> None:
-    write(run / chance.choice(("trace.jsonl", "calls.jsonl")), chance.choice((b"\n", b"{}\n", b"[]\n")) * 3_000_000)
-
-
-@kind
-def lines_shuffled(run: Path, chance: random.Random) -> None:
-    file = run / chance.choice(("trace.jsonl", "calls.jsonl"))
-    if file.exists():
-        lines = file.read_bytes().splitlines(keepends=True)
-        match chance.randrange(3):
-            case 0:
-                chance.shuffle(lines)
-            case 1:
-                del lines[chance.randrange(len(lines))]
-            case _:
-                lines.insert(chance.randrange(len(lines)), chance.choice(lines))
-        write(file, b"".join(lines))
-
-
-# JSON
+# JSON, whole or line by line.
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the way to each value in a piece of JSON."""
     found = [path] if path else []
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, part in inside:
@@ -220,109 +268,94 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return found
 
 
-def with_value(data: Any, path: tuple[Any, ...], value: Any) -> Any:
-    part = data
-    for key in path[:-1]:
-        part = part[key]
-    part[path[-1]] = value
-    return data
-
-
-def dumped(data: Any) -> bytes:
-    return json.dumps(data).encode()  # with surrogates escaped
-
-
-def changed(text: bytes, chance: random.Random) -> bytes:
-    """Put another value in some place of a piece of JSON."""
+def changed(text: bytes, chance: random.Random, canaries: Path) -> bytes:
+    """Put something else in some place of a piece of JSON."""
     data = json.loads(text)
-    path = chance.choice(places(data))
+    if not (found := places(data)):
+        return text
+    *above, last = chance.choice(found)
+    part = data
+    for key in above:
+        part = part[key]
+    match chance.randrange(6):
+        case 0:
+            part[last] = "@@HERE@@"
+            return json.dumps(data).encode().replace(b'"@@HERE@@"', chance.choice(RAW))
+        case 1:
+            del part[last]
+        case 2:
+            part[last] = chance.choice(paths(canaries))
+        case _:
+            part[last] = chance.choice(VALUES)
+    return json.dumps(data).encode()
+
+
+@damages("json")
+def values(target: Path, chance: random.Random, canaries: Path) -> None:
+    lines = [target.read_bytes()] if target.suffix != ".jsonl" else target.read_bytes().splitlines()
+    for _ in range(chance.choice((1, 1, 1, 5))):
+        place = chance.choice((0, len(lines) - 1, chance.randrange(len(lines))))
+        with suppress(ValueError):
+            lines[place] = changed(lines[place], chance, canaries)
+    write(target, b"\n".join(lines) + b"\n")
+
+
+@damages("lines")
+def one_field_of_all_lines(target: Path, chance: random.Random, canaries: Path) -> None:
+    lines = [json.loads(line) for line in target.read_bytes().splitlines()]
+    like = chance.choice(lines)
+    field, value = chance.choice(sorted(like)), chance.choice((*VALUES, *paths(canaries), 2**31, 10**6))
+    for line in lines:
+        if line.get("event") == like.get("event") and field in line:
+            line[field] = value
+    write(target, b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+
+
+@damages("lines")
+def order_of_lines(target: Path, chance: random.Random, _canaries: Path) -> None:
+    lines = target.read_bytes().splitlines(keepends=True)
+    match chance.randrange(3):
+        case 0:
+            chance.shuffle(lines)
+        case 1:
+            del lines[chance.randrange(len(lines))]
+        case _:
+            lines.insert(chance.randrange(len(lines)), chance.choice(lines))
+    write(target, b"".join(lines))
+
+
+# Other formats.
+
+
+@damages("lines")
+def packed(target: Path, chance: random.Random, _canaries: Path) -> None:
+    data = gzip.compress(target.read_bytes())
+    if chance.random() < 0.7:
+        remove(target)
     match chance.randrange(4):
         case 0:
-            mark = "@@HERE@@"
-            return dumped(with_value(data, path, mark)).replace(f'"{mark}"'.encode(), chance.choice(RAW))
+            data = data[: chance.randrange(len(data))]
         case 1:
-            part = data
-            for key in path[:-1]:
-                part = part[key]
-            del part[path[-1]]
-            return dumped(data)
-        case _:
-            return dumped(with_value(data, path, chance.choice(VALUES)))
+            data = data[:20] + chance.randbytes(20) + data[40:]
+        case 2:
+            data = chance.randbytes(1000)
+    write(target.with_name(f"{target.name}.gz"), data)
 
 
-@kind
-def values_of_meta(run: Path, chance: random.Random) -> None:
-    write(run / "meta.json", changed((run / "meta.json").read_bytes(), chance))
+@damages("lines")
+def bomb(target: Path, chance: random.Random, _canaries: Path) -> None:
+    lines = target.read_bytes().splitlines(keepends=True)
+    filling = chance.choice((b" ", b"\n", b"{}\n", lines[-1], b'{"event":"new","seq":1,"t":0,"t_hat":0}\n'))
+    chunk = filling * ((1 << 20) // len(filling))
+    with gzip.open(target.with_name(f"{target.name}.gz"), "wb", compresslevel=1) as packer:
+        packer.write(lines[0])
+        for _ in range(100):
+            packer.write(chunk)
+    remove(target)
 
 
-@kind
-def values_of_the_configuration(run: Path, chance: random.Random) -> None:
-    data = json.loads((run / "meta.json").read_bytes())
-    for _ in range(chance.choice((1, 1, 4))):
-        path = chance.choice(places(data["configuration"]))
-        with contextlib.suppress(KeyError, IndexError, TypeError):
-            with_value(data["configuration"], path, chance.choice(VALUES))
-    write(run / "meta.json", dumped(data))
-
-
-@kind
-def values_of_metrics(run: Path, chance: random.Random) -> None:
-    write(run / "metrics.json", changed((run / "metrics.json").read_bytes(), chance))
-
-
-def lines_changed(file: Path, chance: random.Random) -> None:
-    if not file.exists():
-        return
-    lines = file.read_bytes().splitlines()
-    for _ in range(chance.choice((1, 1, 5))):
-        place = chance.choice((0, len(lines) - 1, chance.randrange(len(lines))))
-        with contextlib.suppress(ValueError, KeyError, IndexError):
-            lines[place] = changed(lines[place], chance)
-    write(file, b"\n".join(lines) + b"\n")
-
-
-@kind
-def values_of_events(run: Path, chance: random.Random) -> None:
-    lines_changed(run / "trace.jsonl", chance)
-
-
-@kind
-def values_of_one_kind_of_event(run: Path, chance: random.Random) -> None:
-    events = [json.loads(line) for line in (run / "trace.jsonl").read_bytes().splitlines()]
-    chosen = chance.choice(sorted({event["event"] for event in events}))
-    field = chance.choice(sorted({key for event in events if event["event"] == chosen for key in event}))
-    value = chance.choice(VALUES)
-    for event in events:
-        if event["event"] == chosen:
-            event[field] = value
-    write(run / "trace.jsonl", b"".join(dumped(event) + b"\n" for event in events))
-
-
-@kind
-def values_of_calls(run: Path, chance: random.Random) -> None:
-    lines_changed(run / "calls.jsonl", chance)
-
-
-@kind
-def no_object(run: Path, chance: random.Random) -> None:
-    write(run / chance.choice(("meta.json", "metrics.json")), chance.choice((b"[]", b"1", b'""', b"null", b"{}", *RAW)))
-
-
-@kind
-def values_by_the_million(run: Path, chance: random.Random) -> None:
-    file = run / chance.choice(("meta.json", "metrics.json", "trace.jsonl", "calls.jsonl"))
-    write(file, b"[" + chance.choice((b"{},", b"[],", b'"",')) * 4_000_000 + b"0]\n")
-
-
-# YAML
-
-
-@kind
-def yaml_of_all_sorts(run: Path, chance: random.Random) -> None:
-    meta = json.loads((run / "meta.json").read_bytes())
-    if chance.random() < 0.8:
-        meta.pop("configuration")  # so that config.yaml is what counts
-    write(run / "meta.json", dumped(meta))
+@damages(".yaml")
+def yaml_of_all_sorts(target: Path, chance: random.Random, _canaries: Path) -> None:
     texts = (
         b"a: &a [x, x]\n" + b"".join(b"%c: &%c [*%c, *%c]\n" % (c + 1, c + 1, c, c) for c in range(97, 121)),
         b"a: &a [*a]\n", b"[" * 100_000, b"{a: " * 100_000, b"- " * 100_000, b"n: " + b"9" * 5000,
@@ -332,130 +365,68 @@ def yaml_of_all_sorts(run: Path, chance: random.Random) -> None:
         b"%TAG ! a\n---\n", b"a: 1\n" * 100_000, b"k: |\n" + b" x\n" * 200_000, b"{" + b"a," * 300_000 + b"}",
         b'"' + b"\n" * 900_000 + b'"', b"a:\n" * 1000, b"\xff\xfe", b"\x00", b"",
     )  # fmt: skip
-    write(run / "config.yaml", chance.choice(texts))
+    _make_it_count(target)
+    write(target, chance.choice(texts))
 
 
-@kind
-def yaml_bits(run: Path, chance: random.Random) -> None:
-    meta = json.loads((run / "meta.json").read_bytes())
-    meta.pop("configuration")
-    write(run / "meta.json", dumped(meta))
-    data = bytearray((run / "config.yaml").read_bytes())
+@damages(".yaml")
+def signs_of_yaml(target: Path, chance: random.Random, _canaries: Path) -> None:
+    _make_it_count(target)
+    data = bytearray(target.read_bytes())
     for _ in range(chance.choice((1, 2, 10))):
         data[chance.randrange(len(data))] = chance.choice(b"{}[]&*!|>%@`'\"#-?:, \n0")
-    write(run / "config.yaml", bytes(data))
+    write(target, bytes(data))
 
 
-# compressed
+def _make_it_count(target: Path) -> None:
+    """Take the configuration out of `meta.json`, which is asked first."""
+    meta = target.with_name("meta.json")
+    if meta.exists():
+        data = json.loads(meta.read_bytes())
+        data.pop("configuration", None)
+        write(meta, json.dumps(data).encode())
 
 
-@kind
-def packed(run: Path, chance: random.Random) -> None:
-    data = gzip.compress((run / "trace.jsonl").read_bytes())
-    if chance.random() < 0.7:
-        remove(run / "trace.jsonl")
-    match chance.randrange(4):
-        case 0:
-            data = data[: chance.randrange(len(data))]
-        case 1:
-            data = data[:20] + chance.randbytes(20) + data[40:]
-        case 2:
-            data = chance.randbytes(1000)
-    write(run / "trace.jsonl.gz", data)
+@damages("database")
+def database(target: Path, chance: random.Random, _canaries: Path) -> None:
+    with closing(sqlite3.connect(target)) as cache:
+        tables = [name for (name,) in cache.execute("select name from sqlite_master where type = 'table'")]
+        table = chance.choice(tables)
+        columns = [row[1] for row in cache.execute(f"pragma table_info({table})")]
+        match chance.randrange(4):
+            case 0:
+                value = chance.choice((b"\xff", "x" * 10**7, 1e308, None, *(value.decode("latin-1") for value in RAW)))
+                cache.execute(f"update or ignore {table} set {chance.choice(columns)} = ?", (value,))
+            case 1:
+                cache.execute(f"update {table} set {chance.choice(columns)} = zeroblob(900000000)")
+            case 2:
+                cache.execute(f"drop table {table}")
+                cache.execute(
+                    f"create view {table} as with recursive a(n) as (select 1 union all select n + 1 from a) "
+                    f"select {', '.join(f'n as {column}' for column in columns)} from a"
+                )
+            case _:
+                cache.execute(f"alter table {table} rename to other")
+        cache.commit()
 
 
-@kind
-def bomb(run: Path, chance: random.Random) -> None:
-    lines = (run / "trace.jsonl").read_bytes().splitlines(keepends=True)
-    filling = chance.choice((b" ", b"\n", b"{}\n", lines[1], b'{"event":"new","seq":1,"t":0,"t_hat":0}\n'))
-    with gzip.open(run / "trace.jsonl.gz", "wb", compresslevel=1) as packer:
-        packer.write(lines[0])
-        chunk = filling * ((1 << 20) // len(filling))
-        for _ in range(chance.choice((100, 300))):
-            packer.write(chunk)
-    remove(run / "trace.jsonl")
-
-
-# ways out of the folder
-
-
-@kind
-def names_of_files(run: Path, chance: random.Random) -> None:
-    meta = json.loads((run / "meta.json").read_bytes())
-    path = chance.choice(
-        (
-            str(run.parent / "secret.txt"),
-            "../secret.txt",
-            "/dev/zero",
-            "/proc/self/environ",
-            f"\n{run.parent}/secret.txt",
-        )
-    )
-    match chance.randrange(4):
-        case 0:
-            meta["configuration"]["env"] = {**meta["configuration"]["env"], "name": "cube", "layout": path}
-        case 1:
-            meta["configuration"]["env"]["layout"] = path
-        case 2:
-            meta["configuration"]["prompts"] = {"folder": path}
-            meta["configuration"]["llm"] = {"name": "replay", "run": path}
-        case _:
-            meta["files"] = {"../secret.txt": "0" * 64, "/etc/passwd": "0", path: "", "trace.jsonl": "x"}
-    write(run / "meta.json", dumped(meta))
-
-
-@kind
-def a_run_that_replays_itself(run: Path, _chance: random.Random) -> None:
-    meta = json.loads((run / "meta.json").read_bytes())
-    meta["configuration"]["llm"] = {"name": "replay", "run": str(run)}
-    write(run / "meta.json", dumped(meta))
-    write(run / "config.yaml", dumped(meta["configuration"]))
-
-
-@kind
-def another_name_for_each_agent(run: Path, chance: random.Random) -> None:
-    events = [json.loads(line) for line in (run / "trace.jsonl").read_bytes().splitlines()]
-    events[0]["agents"] = chance.choice(([], [""] * 5000, ["a"], [VALUES[26]] * 2, ["__proto__", "constructor"]))
-    write(run / "trace.jsonl", b"".join(dumped(event) + b"\n" for event in events))
-
-
-@kind
-def times_far_away(run: Path, chance: random.Random) -> None:
-    events = [json.loads(line) for line in (run / "trace.jsonl").read_bytes().splitlines()]
-    value = chance.choice((2**31, 2**53, 2**63 - 1, 1e308, 10**6))
-    for event in events[chance.randrange(len(events)) :]:
-        event[chance.choice(("t", "t_hat"))] = value
-    write(run / "trace.jsonl", b"".join(dumped(event) + b"\n" for event in events))
-
-
-def damage(run: Path, chance: random.Random, name: str | None = None) -> str:
-    """Damage a run by the named kind, or by one that is drawn; return the name of the kind.
-
-    An attacker knows of the digests, too: mostly they are removed or recomputed.
-    """
-    name = name or chance.choice(sorted(KINDS))
+def renew_digests(run: Path, chance: random.Random) -> None:
+    """Remove the digests of a run, recompute them, or leave them: an attacker knows of them, too."""
+    file = run / "meta.json"
     match chance.randrange(3):
         case 0:
-            digests(run, fresh=False)
-            KINDS[name](run, chance)
+            fresh = None
         case 1:
-            KINDS[name](run, chance)
-            digests(run, fresh=True)
-        case _:
-            KINDS[name](run, chance)
-    return name
-
-
-def digests(run: Path, *, fresh: bool) -> None:
-    """Remove the digests of a run, or recompute them, if that can be done."""
-    file = run / "meta.json"
-    if not file.is_file() or file.is_symlink() or file.stat().st_size > 1 << 20:
-        return
-    with contextlib.suppress(ValueError, RecursionError, AttributeError):
-        meta = json.loads(file.read_bytes())
-        meta.pop("files", None)
-        if fresh:
             regular = [path for path in run.iterdir() if path.is_file() and not path.is_symlink() and path != file]
             small = [path for path in regular if path.stat().st_size < 1 << 25]
-            meta["files"] = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in small}
-        write(file, dumped(meta))
+            fresh = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in small}
+        case _:
+            return
+    if not file.is_file() or file.is_symlink() or file.stat().st_size > 1 << 20:
+        return
+    with suppress(ValueError, RecursionError, AttributeError):
+        meta = json.loads(file.read_bytes())
+        meta.pop("files", None)
+        if fresh is not None:
+            meta["files"] = fresh
+        write(file, json.dumps(meta).encode())
