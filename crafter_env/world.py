@@ -40,6 +40,8 @@ from maeil.plans import Plan
 from maeil.tasks import CapabilityChange, OpenTask, TaskState
 from maeil.world import Controller, Ids, Progress, Transition
 
+_LONGEST = 10_000_000
+"""Characters that are read of the file of a map."""
 _GOAL = re.compile(r"(collect|craft):([a-z_]+)")
 _ENUMS: Mapping[str, type[IntEnum]] = {"collect": CollectRule, "spawn": Spawn, "yields": YieldRule}
 _SWITCHES = tuple(field.name for field in fields(Profile) if field.name not in ("name", "level"))
@@ -108,7 +110,8 @@ class CrafterConfig(ComponentConfig):
             parsed = source
         else:
             try:
-                parsed = Path(source).read_text(encoding="utf-8")
+                with Path(source).open(encoding="utf-8") as opened:
+                    parsed = opened.read(_LONGEST)
             except (OSError, UnicodeError) as error:
                 raise ValueError(f"{source!r} is neither a map in ASCII nor a file that can be read") from error
         if parsed is not None:

@@ -132,6 +132,8 @@ def _find(classes: ScoreArray, wanted: int, place_in_class: int) -> tuple[int, i
     return -1, -1
 
 
+_LONGEST = 10_000_000
+"""Characters that are read of a file."""
 BOARDS = Path(__file__).resolve().parent / "boards"
 
 
@@ -165,7 +167,8 @@ def layout_from(source: str) -> Layout:
     if not file.suffix and not file.exists() and file.name == source:
         raise _unknown(source)
     try:
-        text = file.read_text(encoding="utf-8")
+        with file.open(encoding="utf-8") as opened:
+            text = opened.read(_LONGEST)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise LayoutError(f"{source} cannot be read: {reason}{_names_hint(file.stem)}") from error

@@ -80,13 +80,13 @@ class Library:
         return next(iter(self.named)) if len(self.named) == 1 else None
 
     def side_of(self, one: str, other: str) -> Json | None:
-        """Return two of the runs side by side; None where there is none of these names.
+        """Return two of the runs side by side; None where these are not the names of two.
 
         Raises:
             UserError: they are not of one board, or the beginning of one cannot be read.
         """
         folders = [folder for folder in map(self.folder, (one, other)) if folder is not None]
-        if len(folders) < 2:
+        if len(folders) < 2 or one == other:
             return None
         beginnings = [replace(read_beginning(folder), folder=Path(folder.name)) for folder in folders]
         return _pair({one: folders[0], other: folders[1]}, beginnings)

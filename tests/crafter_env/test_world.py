@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from pydantic import ValidationError
 
@@ -59,6 +61,14 @@ def test_a_map_can_stand_in_a_file_and_is_kept_in_the_configuration(tmp_path):
         CrafterConfig(**{**DEFAULTS, "layout": "nowhere.txt"})
     with pytest.raises(ValidationError, match="line 1, column 2"):
         CrafterConfig(**{**DEFAULTS, "layout": "0x.\n...\n..."})
+
+
+def test_of_an_endless_file_no_more_is_read_than_a_map_can_have(tmp_path):
+    file = tmp_path / "map.txt"
+    file.touch()
+    os.truncate(file, 1 << 40)
+    with pytest.raises(ValidationError, match="layout"):
+        CrafterConfig(**{**DEFAULTS, "layout": str(file)})
 
 
 def test_switches_and_thresholds_change_single_rules():

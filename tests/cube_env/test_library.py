@@ -1,5 +1,6 @@
 """Each board of the library fails in the way that it is named after, and has a way out or provably none."""
 
+import os
 import re
 
 import numpy as np
@@ -165,6 +166,14 @@ def test_a_file_that_is_no_text_cannot_be_read(tmp_path):
     file = tmp_path / "board.txt"
     file.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(LayoutError, match="cannot be read"):
+        layout_from(str(file))
+
+
+def test_of_an_endless_file_no_more_is_read_than_a_board_can_have(tmp_path):
+    file = tmp_path / "board.txt"
+    file.touch()
+    os.truncate(file, 1 << 40)
+    with pytest.raises(LayoutError, match="line 1 has 10000000 characters"):
         layout_from(str(file))
 
 

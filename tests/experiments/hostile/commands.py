@@ -13,11 +13,12 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import forkserver, util
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn, TextIO
 
 CPU_SECONDS = 10
 """Of a processor, after which a command counts as hanging."""
@@ -54,11 +55,11 @@ class Ending:
 def command(
     words: Sequence[str],
     folder: Path,
+    variables: Mapping[str, str],
     *,
-    visit: Callable[[str], None] = lambda _: None,
+    visit: Callable[[str], object] = lambda _: None,
     kill_when: Callable[[], object] = lambda: False,
     names: Path | None = None,
-    **variables: str,
 ) -> Ending:
     """Run a command in a folder, and wait for its end.
 
@@ -67,10 +68,11 @@ def command(
     Args:
         words: after `quorum`.
         folder: where the user is.
+        variables: of the environment.
         visit: called with the address.
         kill_when: when this is true, the command is killed.
-        names: a file that gets the name of everything that the command opens, makes, renames or removes.
-        variables: of its environment, that differ.
+        names: a file that gets the path of everything in the folder that the command opens, makes, renames or removes;
+            of what it reaches by the descriptor of a folder, only the name.
     """
     said = [os.memfd_create(name) for name in ("shown", "errors")]
     _adopt_orphans()
@@ -118,14 +120,12 @@ def _peaks_of_orphans(group: int) -> Iterable[int]:
 
 
 def _end(group: int, how: signal.Signals) -> None:
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(group, how)
-    except ProcessLookupError:
-        pass
 
 
 def _be_quorum(
-    words: Sequence[str], folder: Path, said: Sequence[int], names: Path | None, variables: dict[str, str]
+    words: Sequence[str], folder: Path, said: Sequence[int], names: Path | None, variables: Mapping[str, str]
 ) -> NoReturn:
     """Be a command: this process has been forked for it."""
     code = 70
@@ -133,7 +133,7 @@ def _be_quorum(
         os.setsid()
         for stream, file in enumerate((os.open(os.devnull, os.O_RDWR), *said)):
             os.dup2(file, stream)
-        sys.stdin, sys.stdout, sys.stderr = (open(stream, mode, encoding="utf-8") for stream, mode in enumerate("rww"))
+        sys.stdin, sys.stdout, sys.stderr = map(_stream, range(3), "rww")
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(variables)
@@ -149,6 +149,10 @@ def _be_quorum(
     except BaseException:
         traceback.print_exc()
     _leave(code)
+
+
+def _stream(number: int, mode: str) -> TextIO:
+    return os.fdopen(number, mode, encoding="utf-8")
 
 
 def _leave(code: int) -> NoReturn:
@@ -172,7 +176,7 @@ def _bound() -> None:
     forkserver._forkserver.__init__()  # type: ignore[misc] # as if there were none yet
 
 
-def _fork_python(_path: object, arguments: Sequence[str], descriptors: Iterable[int]) -> int:
+def _fork_python(_path: object, arguments: Any, descriptors: Sequence[int]) -> int:
     """Start Python for `multiprocessing`: forked from this process, where everything is imported already."""
     number = os.fork()
     if number:
@@ -180,10 +184,8 @@ def _fork_python(_path: object, arguments: Sequence[str], descriptors: Iterable[
     inherited = {0, 1, 2, *descriptors}
     for text in os.listdir("/proc/self/fd"):
         if int(text) not in inherited:
-            try:
+            with suppress(OSError):  # that of the list itself
                 os.close(int(text))
-            except OSError:
-                continue
     code = arguments[arguments.index("-c") + 1]
     sys.argv = ["-c", *arguments[arguments.index("-c") + 2 :]]
     try:
@@ -192,19 +194,18 @@ def _fork_python(_path: object, arguments: Sequence[str], descriptors: Iterable[
         os._exit(0)
 
 
-_CHANGES = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.symlink"}
+_USES = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.symlink", "os.scandir", "os.listdir"}
 
 
 def _record(names: Path, folder: Path) -> None:
-    """Note the names in a folder that anything is done with, and that a descriptor of a folder is used with."""
-
     def note(event: str, arguments: tuple[object, ...]) -> None:
-        if event in _CHANGES:
+        if event in _USES:
             for path in arguments[: 2 if event == "os.rename" else 1]:
                 text = os.fsdecode(path) if isinstance(path, str | bytes | Path) else "/"
-                if not text.startswith("/") or text.startswith(f"{folder}/"):
+                text = text.removeprefix(f"{folder}/")
+                if not text.startswith("/"):
                     file = os.open(names, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-                    os.write(file, f"{os.path.basename(text)}\n".encode())
+                    os.write(file, f"{os.path.normpath(text)}\n".encode())
                     os.close(file)
 
     sys.addaudithook(note)

@@ -9,20 +9,15 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.error import HTTPError
-from urllib.parse import quote
-from urllib.request import urlopen
 
-from quorum.experiments.viewer.library import Library
-from quorum.experiments.viewer.server import Served
 from tests.experiments.hostile.commands import CPU_SECONDS, MEMORY, Ending, command
 from tests.experiments.hostile.damage import DAMAGES, SECRET, renew_digests, sorts_of
-from tests.experiments.hostile.kinds import Kind, Words, variables
-from tests.experiments.hostile.verbs import EXAMPLES, VERBS, named, starts_with, takes_files, type_words
+from tests.experiments.hostile.kinds import Kind, Words, is_fixed, variables
+from tests.experiments.hostile.pages import visit
+from tests.experiments.hostile.verbs import EXAMPLES, VERBS, add_options, is_named, starts_with, takes_files, type_words
 
 _LARGEST_PAGE = 50 << 20
 """Bytes of a file that is looked through for secrets."""
-_SERVED = Served(Library(Path()))
 _OFTEN = 4
 """How often a verb is tried that takes folders, for each time that one is that takes none."""
 
@@ -35,18 +30,17 @@ class Input:
         seed: that draws it.
         kind: of the folder.
         words: of the command.
-        target: what is damaged in the folder.
-        damage: its name.
+        damages: names of damages, by what is damaged in the folder.
     """
 
     seed: int
     kind: Kind
     words: Words
-    target: Path
-    damage: str
+    damages: Mapping[Path, str]
 
     def __str__(self) -> str:
-        return f"FUZZ_SEED={self.seed}: quorum {' '.join(self.words)}\n({self.kind.name}: {self.damage} {self.target})"
+        damages = ", ".join(f"{damage} {target}" for target, damage in self.damages.items())
+        return f"FUZZ_SEED={self.seed}: quorum {' '.join(self.words)}\n({self.kind.name}: {damages})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,29 +58,48 @@ class Outcome:
     wrong: str
 
 
-def draw(kinds: Sequence[Kind], seed: int, verb: str | None = None, damage: str | None = None) -> Input:
+def draw(good: Path, kinds: Sequence[Kind], seed: int, verb: str | None = None, damage: str | None = None) -> Input:
     """Draw an input.
 
     Args:
+        good: where the kinds were built.
         kinds: of folders.
         seed: decides everything that is left to chance.
         verb: None for any.
-        damage: None for any.
+        damage: one that is among those of the input; None for any.
     """
     chance = random.Random(seed)
     often = [name for name, found in VERBS.items() for _ in range(_OFTEN if _takes_folders(name, found) else 1)]
     while True:
-        name = verb or chance.choice(often)
-        made = [kind for kind in kinds if any(starts_with(words, name) for words in kind.commands)]
+        chosen = verb or chance.choice(often)
+        made = [kind for kind in kinds if any(starts_with(words, chosen) for words in kind.commands)]
         kind = chance.choice(made if made and chance.random() < 0.5 else kinds)
-        targets = kind.there if chance.random() < 0.75 else kind.names
-        target = chance.choice(targets[chance.choice(list(targets))])
-        sorts = sorts_of(kind.folder / target)
-        fitting = [other for other, one in DAMAGES.items() if one.sort in sorts and damage in (None, other)]
-        words = type_words(name, kind, target, chance)
-        fitting = [other for other in fitting if not (DAMAGES[other].leads_out and target in named(words))]
-        if fitting:
-            return Input(seed, kind, words, target, chance.choice(fitting))
+        words = type_words(chosen, kind, chance.choice(kind.paths), chance)
+        wanted, damages = damage, dict[Path, str]()
+        for _ in range(chance.choice((1, 1, 2, 3))):
+            target = chance.choice(_targets(good, kinds, kind, words, chance))
+            if any(other in target.parents or target in (other, *other.parents) for other in damages):
+                continue
+            sorts, free = sorts_of(kind.folder / target), is_named(target, words)
+            fitting = [name for name, one in DAMAGES.items() if one.sort in sorts and not (free and one.leads_out)]
+            if fitting := [name for name in fitting if wanted in (None, name)]:
+                damages[target] = chance.choice(fitting)
+                wanted = None
+        if damages and wanted is None:
+            return Input(seed, kind, (*words, *add_options(chosen, chance.choice(kind.paths), chance)), damages)
+
+
+def _targets(good: Path, kinds: Sequence[Kind], kind: Kind, words: Words, chance: random.Random) -> Sequence[Path]:
+    """Return what may be damaged: mostly what the command uses; else all that is there, or what may be elsewhere."""
+    used = kind.used_by(words, good)
+    match chance.choices(range(3), (8, 1, 1))[0]:
+        case 0 if used:
+            return used
+        case 1:
+            places = sorted({path.parent for path in used} | {kind.runs()[0]})
+            names = sorted({path.name for other in kinds for path in other.paths if is_fixed(path.name)})
+            return [chance.choice(places) / chance.choice(names)]
+    return kind.paths
 
 
 def _takes_folders(name: str, verb: object) -> bool:
@@ -106,13 +119,15 @@ def attack(given: Input, good: Path, work: Path) -> Outcome:
     shutil.copytree(given.kind.folder, home)
     shutil.copytree(good / "canaries", canaries)
     chance = random.Random(given.seed)
-    target = home / given.target
-    DAMAGES[given.damage].do(target, chance, canaries)
-    if (run := next((path for path in target.parents if (path / "meta.json").exists()), None)) and target.name != "meta.json":
-        renew_digests(run, chance)
+    for target, damage in given.damages.items():
+        DAMAGES[damage].do(home / target, chance, canaries)
+    for run in sorted({path for target in given.damages for path in target.parents} & {*given.kind.runs()}):
+        renew_digests(home / run, chance)
     before, written = snapshot(work), _stamps(home)
     served: list[str] = []
-    ending = command(given.words, home, visit=lambda address: served.extend(visit(address, home)), **variables(home, good))
+    ending = command(
+        given.words, home, visit=lambda address: served.extend(visit(address, home)), **variables(home, good)
+    )
     changed = sorted(f"{path}: {part}" for path, part in snapshot(work).items() ^ before.items())
     new = [path for path, stamp in _stamps(home).items() if written.get(path) != stamp]
     wrong = _wrong(ending) or _shown(ending, served, new)
@@ -121,10 +136,10 @@ def attack(given: Input, good: Path, work: Path) -> Outcome:
     return Outcome(given, ending, wrong)
 
 
-def plant_canaries(good: Path, run: Path) -> None:
+def plant_canaries(good: Path, kind: Kind) -> None:
     """Make the canaries: files and a run that look like what commands read, each with the secret in it."""
     canaries = good / "canaries"
-    shutil.copytree(run, canaries / "run")
+    shutil.copytree(kind.folder / kind.runs()[0], canaries / "run")
     for file in (canaries / "run").glob("*.*"):
         if file.is_file():
             file.write_bytes(file.read_bytes().replace(b"agent_0", SECRET.encode()))
@@ -177,24 +192,3 @@ def _shown(ending: Ending, served: Iterable[str], written: Iterable[Path]) -> st
         if SECRET.encode() in path.read_bytes():
             return f"it writes the secret into {path}"
     return ""
-
-
-def visit(address: str, home: Path) -> Iterable[str]:
-    """Ask a server for every page that it may have; return status and content of its answers."""
-    names = {path.name for path in home.rglob("*") if path.is_dir()} or {""}
-    digests = {path.stem for path in home.rglob("*.png")} or {"0" * 64}
-    for route in _SERVED.app().routes:
-        path = route.path.replace(":int", "")  # type: ignore[attr-defined] # all of them are routes with a path
-        fields = {"t": ["0", "1"], "number": ["0"], "digest": digests, "name": names, "one": names, "other": names}
-        for number in range(8):
-            chance = random.Random(number)
-            values = {field: quote(chance.choice(sorted(some)), safe="") for field, some in fields.items()}
-            try:
-                with urlopen(address + path.format(**values).lstrip("/"), timeout=CPU_SECONDS) as answer:
-                    yield f"{answer.status} {path} {answer.read().decode('utf-8', 'replace')}"
-            except HTTPError as error:
-                yield f"{error.code} {path} {error.read().decode('utf-8', 'replace')}"
-            except OSError as error:
-                yield f"599 {path} no answer: {error}"
-            if "{" not in path:
-                break

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tests.conftest import environment
 from tests.experiments.hostile.commands import command
+from tests.experiments.hostile.pages import visit
 
 Words = tuple[str, ...]
 
@@ -89,64 +92,91 @@ class Kind:
         name: of the kind.
         folder: in which its commands were typed.
         commands: that made it, ready to be typed again.
-        there: what is in it, by the name without what is drawn.
-        names: what any command opens or makes in some folder and is not in this one, by the name.
+        paths: of all that is in it, in an order that does not depend on what is drawn.
     """
 
     name: str
     folder: Path
     commands: Sequence[Words]
-    there: Mapping[str, Sequence[Path]]
-    names: Mapping[str, Sequence[Path]]
+    paths: Sequence[Path]
+
+    @classmethod
+    def read(cls, name: str, good: Path, server: str) -> Kind:
+        """Read what was built."""
+        folder = good / name / "home"
+        found = [path.relative_to(folder) for path in folder.rglob("*")]
+        return cls(name, folder, [filled(words, folder, server) for words in KINDS[name]], ordered(found))
 
     def runs(self) -> list[Path]:
         """Return the folders of runs in it."""
-        return sorted(file.parent for file in self.folder.rglob("meta.json"))
+        return [path.parent for path in self.paths if path.name == "meta.json"]
+
+    def used_by(self, words: Words, good: Path) -> list[Path]:
+        """Return what a command uses when nothing is damaged, and what it would meet if it were there.
+
+        The command is typed once in a copy of the folder; what it used is kept.
+        """
+        kept = good / "used" / hashlib.sha256(repr((self.name, words)).encode()).hexdigest()
+        if not kept.exists():
+            kept.parent.mkdir(exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=good) as work:
+                home, names = Path(work, "home"), Path(work, "names")
+                shutil.copytree(self.folder, home)
+                names.touch()
+                command(words, home, variables(home, good), visit=lambda address: visit(address, home), names=names)
+                names.rename(kept)
+        found: set[Path] = set()
+        for path in map(Path, kept.read_text().splitlines()):
+            if path in self.paths or path.parent != Path():
+                found.add(path)
+            else:  # it was reached by the descriptor of its folder
+                alike = [other for other in self.paths if other.name == path.name]
+                found |= {*(alike or [place / path for place in places(words) if place in self.paths])}
+        known = {*self.paths}
+        folders = {Path(), *(path for path in known if (self.folder / path).is_dir())}
+        return ordered(path for path in found if path in known or (path.parent in folders and is_fixed(path.name)))
 
 
-def build(good: Path, server: str) -> None:
-    """Make a folder of each kind, below the folder `good`."""
+def is_fixed(name: str) -> bool:
+    """Whether no part of a name is drawn: somebody else can have put a thing of this name anywhere."""
+    return not _DRAWN.search(name)
+
+
+def ordered(paths: Iterable[Path]) -> list[Path]:
+    """Sort paths by what is not drawn in their names."""
+    return sorted(paths, key=lambda path: (_DRAWN.sub("", str(path)), path))
+
+
+def places(words: Words) -> set[Path]:
+    """Return the folders and files that the words of a command may name."""
+    sweep = (f"runs/{words[words.index('--name') + 1]}",) if "--name" in words else ()
+    return {Path(word.rpartition("=")[2].partition(":")[0]) for word in (*words, *sweep)}
+
+
+def build(good: Path, names: Iterable[str], server: str) -> None:
+    """Make a folder of each of these kinds, below the folder `good`."""
     bring_a_cluster(good)
-    for name, commands in KINDS.items():
+    for name in names:
         folder = good / name / "home"
         folder.mkdir(parents=True)
-        for words in commands:
-            until = KILLED.get(name)
-            ending = command(
-                filled(words, folder, server),
-                folder,
-                kill_when=lambda: until and any(folder.glob(until)),
-                names=good / "names",
-                **variables(folder, good),
-            )
-            assert until or name in FAIL or ending.code == 0, f"{words}: {ending}"
+        last = partial(_is_there, folder, KILLED.get(name))
+        for words in KINDS[name]:
+            ending = command(filled(words, folder, server), folder, variables(folder, good), kill_when=last)
+            assert name in (*KILLED, *FAIL) or ending.code == 0, f"{words}: {ending}"
 
 
-def read(good: Path, server: str) -> list[Kind]:
-    """Return what was built."""
-    names = sorted({name for name in (good / "names").read_text().splitlines() if name and not _DRAWN.search(name)})
-    return [
-        Kind(kind, folder, [filled(words, folder, server) for words in commands], *_targets(folder, names))
-        for kind, commands in KINDS.items()
-        for folder in (good / kind / "home",)
-    ]
+def _is_there(folder: Path, name: str | None) -> bool:
+    return name is not None and any(folder.glob(name))
 
 
 def filled(words: Words, folder: Path, server: str) -> Words:
     """Put what was built into the place of names in braces, and the words of a verb apart."""
     runs = sorted(path.parent.relative_to(folder) for path in folder.glob("runs/*/meta.json"))
     run = str(runs[0]) if runs else ""
-    return (*words[0].split(), *(word.format(server=server, run=run) if "{ " not in word else word for word in words[1:]))
-
-
-def _targets(folder: Path, names: Sequence[str]) -> tuple[Mapping[str, Sequence[Path]], Mapping[str, Sequence[Path]]]:
-    there, absent = defaultdict(list), defaultdict(list)
-    for path in sorted(folder.rglob("*"), key=lambda path: _DRAWN.sub("", str(path))):
-        there[_DRAWN.sub("", path.name)].append(path.relative_to(folder))
-        for name in names if path.is_dir() else ():
-            if not (path / name).exists():
-                absent[name].append((path / name).relative_to(folder))
-    return there, absent
+    return (
+        *words[0].split(),
+        *(word.format(server=server, run=run) if "{ " not in word else word for word in words[1:]),
+    )
 
 
 def bring_a_cluster(good: Path) -> None:

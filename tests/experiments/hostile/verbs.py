@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from quorum.experiments.verbs.app import app
-from tests.experiments.hostile.kinds import GRID, MEMORY, METRIC, TEAM, Kind, Words
+from tests.experiments.hostile.kinds import GRID, MEMORY, METRIC, TEAM, Kind, Words, places
 
 VERBS: Mapping[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined] # it is a group
 """Every verb of the command, with its parameters."""
@@ -51,7 +51,7 @@ EXAMPLES: Mapping[str, Sequence[Words]] = {
 """What each verb is given next to the folders and files that its parameters name."""
 _LEFT_OUT = {"--debug", "--compile", "--help"}
 """Flags that show the code at fault, take minutes, or do nothing else."""
-_SELDOM = 0.1
+_SELDOM = 0.07
 """How often a flag or a file is given to an option that nobody needs."""
 
 
@@ -59,12 +59,11 @@ def type_words(verb: str, kind: Kind, target: Path, chance: random.Random) -> Wo
     """Draw the words of a command that meets a target."""
     own = [words for words in kind.commands if starts_with(words, verb)]
     if own and chance.random() < 0.6:
-        return (*chance.choice(own), *_flags(verb, chance, _SELDOM / 3))
+        return chance.choice(own)
     run, folder = _above(kind, target, chance)
     values = {"run": run, "folder": folder, "target": target}
     example = (word.format(**values) if "={" in word else word for word in chance.choice(EXAMPLES[verb]))
-    files = _files(verb, target, chance)
-    return (*verb.split(), *_arguments(verb, run, folder, chance), *example, *_flags(verb, chance, _SELDOM), *files)
+    return (*verb.split(), *_arguments(verb, run, folder, chance), *example)
 
 
 def starts_with(words: Words, verb: str) -> bool:
@@ -72,18 +71,16 @@ def starts_with(words: Words, verb: str) -> bool:
     return words[: len(verb.split())] == tuple(verb.split())
 
 
-def named(words: Words) -> set[Path]:
-    """Return what a user names with the words of a command, and what is above it."""
-    usual = ("edges.yaml", "cache/quorum/replies.sqlite")
-    sweep = (f"runs/{words[words.index('--name') + 1]}",) if "--name" in words else ()
-    found = {Path(word.rpartition("=")[2].partition(":")[0]) for word in (*words, *usual, *sweep)}
-    return {path for way in found for path in (way, *way.parents)}
+def is_named(target: Path, words: Words) -> bool:
+    """Whether a user names a target or what is in it with the words of a command, or keeps it in the own cache."""
+    usual = {Path("edges.yaml"), Path("cache")}
+    return any(target in (way, *way.parents) for way in usual | places(words)) or target.parts[0] == "cache"
 
 
 def _above(kind: Kind, target: Path, chance: random.Random) -> tuple[Path, Path]:
     """Return a run and a folder that hold a target, or any."""
-    runs = [run.relative_to(kind.folder) for run in kind.runs()]
-    folders = [Path("runs"), *{run.parent for run in runs} - {Path("runs")}]
+    runs = kind.runs()
+    folders = list(dict.fromkeys((Path("runs"), *(run.parent for run in runs))))
     run = next((run for run in runs if run in target.parents), chance.choice(runs))
     return run, next((folder for folder in reversed(folders) if folder in target.parents), chance.choice(folders))
 
@@ -95,21 +92,19 @@ def takes_files(parameter: Any) -> bool:
 
 
 def _arguments(verb: str, run: Path, folder: Path, chance: random.Random) -> Iterator[str]:
-    for parameter in VERBS[verb].params:
-        if parameter.param_type_name == "argument" and takes_files(parameter):
-            if parameter.required or "|" in (parameter.metavar or "") or chance.random() < _SELDOM:
-                either = [place for word, place in (("RUN", run), ("SWEEP", folder)) if word in parameter.metavar]
-                yield str(chance.choice(either or [run]))
+    for argument in (part for part in VERBS[verb].params if part.param_type_name == "argument" and takes_files(part)):
+        metavar = argument.metavar or ""
+        if argument.required or "|" in metavar or chance.random() < _SELDOM:
+            either = [place for word, place in (("RUN", run), ("SWEEP", folder)) if word in metavar]
+            yield str(chance.choice(either or [run]))
 
 
-def _flags(verb: str, chance: random.Random, share: float) -> Iterator[str]:
-    for parameter in VERBS[verb].params:
-        if parameter.param_type_name == "option" and parameter.is_flag and chance.random() < share:
-            if not _LEFT_OUT & set(parameter.opts):
-                yield chance.choice((*parameter.opts, *parameter.secondary_opts))
-
-
-def _files(verb: str, target: Path, chance: random.Random) -> Iterator[str]:
-    for parameter in VERBS[verb].params:
-        if parameter.param_type_name == "option" and takes_files(parameter) and chance.random() < _SELDOM:
-            yield from (parameter.opts[0], str(chance.choice((target, target.parent, "new/file"))))
+def add_options(verb: str, target: Path, chance: random.Random) -> Iterator[str]:
+    """Draw flags, and options that take a file."""
+    for option in (part for part in VERBS[verb].params if part.param_type_name == "option"):
+        if chance.random() >= _SELDOM or _LEFT_OUT & set(option.opts):
+            continue
+        if option.is_flag:
+            yield chance.choice((*option.opts, *option.secondary_opts))
+        elif takes_files(option):
+            yield from (option.opts[0], str(chance.choice((target, target.parent, "new/file"))))

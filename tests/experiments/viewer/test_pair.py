@@ -227,6 +227,10 @@ def test_runs_of_one_name_are_distinguished(two: tuple[Path, Path], tmp_path: Pa
     assert library.pair["differences"] == ()
 
 
+def test_a_run_is_no_pair_with_itself(two: tuple[Path, Path]) -> None:
+    assert Library.of(two[0].parent).side_of(two[0].name, two[0].name) is None
+
+
 def test_what_is_no_pair_of_one_board_is_refused_in_one_message(
     two: tuple[Path, Path], episodes: dict[str, Path], tmp_path: Path
 ) -> None:
