@@ -17,6 +17,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,7 @@ def damages(sort: str, *, leads_out: bool = False) -> Callable[[Kind], Kind]:
     return note
 
 
+@cache
 def sorts_of(path: Path) -> set[str]:
     """Return what a target is: `any`, `there` or not, `folder` or `file`, and what a file holds."""
     if not os.path.lexists(path):

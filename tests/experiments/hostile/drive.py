@@ -75,18 +75,28 @@ def draw(good: Path, kinds: Sequence[Kind], seed: int, verb: str | None = None, 
         made = [kind for kind in kinds if any(starts_with(words, chosen) for words in kind.commands)]
         kind = chance.choice(made if made and chance.random() < 0.5 else kinds)
         words = type_words(chosen, kind, chance.choice(kind.paths), chance)
-        wanted, damages = damage, dict[Path, str]()
-        for _ in range(chance.choice((1, 1, 2, 3))):
-            target = chance.choice(_targets(good, kinds, kind, words, chance))
-            if any(other in target.parents or target in (other, *other.parents) for other in damages):
-                continue
-            sorts, free = sorts_of(kind.folder / target), is_named(target, words)
-            fitting = [name for name, one in DAMAGES.items() if one.sort in sorts and not (free and one.leads_out)]
-            if fitting := [name for name in fitting if wanted in (None, name)]:
-                damages[target] = chance.choice(fitting)
-                wanted = None
-        if damages and wanted is None:
+        damages: dict[Path, str] = {}
+        for number in range(chance.choice((1, 1, 2, 3))):
+            fitting = {
+                target: found
+                for target in _targets(good, kinds, kind, words, chance)
+                if not any(other in target.parents or target in (other, *other.parents) for other in damages)
+                and (found := _fitting(kind, words, target, damage if number == 0 else None))
+            }
+            if fitting:
+                target = chance.choice(list(fitting))
+                damages[target] = chance.choice(fitting[target])
+            elif number == 0:
+                break
+        if damages:
             return Input(seed, kind, (*words, *add_options(chosen, chance.choice(kind.paths), chance)), damages)
+
+
+def _fitting(kind: Kind, words: Words, target: Path, damage: str | None) -> list[str]:
+    """Return the damages that can be done to a target, or this one of them; a user who names a link means it."""
+    sorts, free = sorts_of(kind.folder / target), is_named(target, words)
+    fitting = [name for name, one in DAMAGES.items() if one.sort in sorts and not (free and one.leads_out)]
+    return [name for name in fitting if damage in (None, name)]
 
 
 def _targets(good: Path, kinds: Sequence[Kind], kind: Kind, words: Words, chance: random.Random) -> Sequence[Path]:
@@ -126,7 +136,7 @@ def attack(given: Input, good: Path, work: Path) -> Outcome:
     before, written = snapshot(work), _stamps(home)
     served: list[str] = []
     ending = command(
-        given.words, home, visit=lambda address: served.extend(visit(address, home)), **variables(home, good)
+        given.words, home, variables(home, good), visit=lambda address: served.extend(visit(address, home))
     )
     changed = sorted(f"{path}: {part}" for path, part in snapshot(work).items() ^ before.items())
     new = [path for path, stamp in _stamps(home).items() if written.get(path) != stamp]

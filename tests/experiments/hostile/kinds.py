@@ -173,10 +173,7 @@ def filled(words: Words, folder: Path, server: str) -> Words:
     """Put what was built into the place of names in braces, and the words of a verb apart."""
     runs = sorted(path.parent.relative_to(folder) for path in folder.glob("runs/*/meta.json"))
     run = str(runs[0]) if runs else ""
-    return (
-        *words[0].split(),
-        *(word.format(server=server, run=run) if "{ " not in word else word for word in words[1:]),
-    )
+    return (*words[0].split(), *(word.format(server=server, run=run) for word in words[1:]))
 
 
 def bring_a_cluster(good: Path) -> None:

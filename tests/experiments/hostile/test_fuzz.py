@@ -35,7 +35,7 @@ Draw = tuple[int, str | None, str | None]
 """The number of an input, its verb and a damage; None for any."""
 
 
-FEW = ("run", "sweep", "blame", "memory")
+FEW = ("sweep", "blame", "memory")
 """Kinds that `make test` attacks."""
 
 
