@@ -49,7 +49,8 @@ def open_inside(folder: Path, name: str, flags: int, mode: int = 0o666) -> int:
         mode: of a file that is made, as of `os.open`.
 
     Raises:
-        NotAFile: a link stands there or on the way, or what has the name is no regular file.
+        NotAFile: a link stands there or on the way, or what has the name is no regular file, or is to be written and
+            has a second name.
         OSError: as `os.open`.
         ValueError: the name leads out of the folder.
     """
@@ -60,10 +61,15 @@ def open_inside(folder: Path, name: str, flags: int, mode: int = 0o666) -> int:
             handle = os.open(last, flags | _BELOW | os.O_NONBLOCK, mode, dir_fd=place)
         except OSError as error:
             raise _explained(error, place, last, folder / name) from None
-    if stat.S_ISREG(os.fstat(handle).st_mode):
+    status, reads = os.fstat(handle), flags & os.O_ACCMODE == os.O_RDONLY
+    if not stat.S_ISREG(status.st_mode):
+        reason = "it is no file"
+    elif reads or status.st_nlink <= 1:
         return handle
+    else:  # what is written in place is written under all of its names
+        reason = "it has a second name (a hard link), which may stand elsewhere"
     os.close(handle)
-    raise NotAFile("it is no file", folder / name)
+    raise NotAFile(reason, folder / name)
 
 
 def write_inside(folder: Path, files: Mapping[str, bytes], mode: int = 0o666, *, synced: bool = True) -> None:
@@ -205,4 +211,6 @@ def _explained(error: OSError, place: int, name: str, path: Path) -> OSError:
                 return NotAFile("it is a link, which is not followed", path)
     if error.errno in (errno.EISDIR, errno.ENXIO):
         return NotAFile("it is no file", path)
+    if error.errno == errno.ENOTDIR:
+        return NotAFile("it is no folder", path)
     return error

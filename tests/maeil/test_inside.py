@@ -58,6 +58,22 @@ def test_what_is_no_file_is_not_opened_and_is_not_waited_for(
     assert (folder.parent / "secret").read_text() == "keep me"
 
 
+def test_what_is_to_be_written_has_one_name(folder: Path) -> None:
+    (folder / "name").hardlink_to(folder.parent / "secret")
+    with pytest.raises(NotAFile, match="it has a second name"):
+        open_inside(folder, "name", APPEND)
+    os.close(open_inside(folder, "name", os.O_RDONLY))
+    write_inside(folder, {"name": b"mine"})
+    assert (folder.parent / "secret").read_text() == "keep me"
+
+
+def test_a_file_is_no_folder(folder: Path) -> None:
+    (folder / "file").touch()
+    for act in ACTS.values():
+        with pytest.raises(NotAFile, match="it is no folder"):
+            act(folder, "file/name")
+
+
 ACTS: dict[str, Callable[[Path, str], object]] = {
     "open": lambda folder, name: open_inside(folder, name, APPEND),
     "write": lambda folder, name: write_inside(folder, {name: b"x"}),
