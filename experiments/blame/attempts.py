@@ -138,8 +138,8 @@ class Journal:
             for line in RunFiles(folder).lines(JOURNAL):
                 try:
                     found: _Line = msgspec.json.decode(line, type=_Line)
-                except (msgspec.DecodeError, RecursionError):
-                    continue  # it was cut off, or is of another version: it is played again
+                except (ValueError, RecursionError):
+                    continue  # it was cut off or damaged, or is of another version: it is played again
                 if found.of == self._of:
                     self._enter(found)
         except FileNotFoundError:

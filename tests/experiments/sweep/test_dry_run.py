@@ -37,6 +37,11 @@ def test_it_sums_up_the_cells_and_writes_nothing(asked: Callable[..., SweepReque
     assert "4 episodes unknown, left out" in text
 
 
+def test_where_a_file_stands_nothing_is_done(asked: Callable[..., SweepRequest], tmp_path: Path) -> None:
+    (tmp_path / "s").touch()
+    assert show_plan(asked("agents=walker", "n=1")).done == 0
+
+
 def test_what_it_comes_to_stands_first_and_fits_eighty_columns(asked: Callable[..., SweepRequest]) -> None:
     words = ("env=cube", "agents=naive", "llm=openai", "llm.model=gpt-5-mini", "n=2,3", "max_steps=3", "seed=0,1")
     forecast = show_plan(asked(*words, "topology=individual,debate", limit=5))
