@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import forkserver, util
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn
 
 CPU_SECONDS = 10
 """Of a processor, after which a command counts as hanging."""
@@ -71,8 +71,8 @@ def command(
         variables: of the environment.
         visit: called with the address.
         kill_when: when this is true, the command is killed.
-        names: a file that gets the path of everything in the folder that the command opens, makes, renames or removes;
-            of what it reaches by the descriptor of a folder, only the name.
+        names: a file that gets the path of everything in the folder that the command looks for, opens, makes, renames
+            or removes; of what it reaches by the descriptor of a folder, only the name.
     """
     said = [os.memfd_create(name) for name in ("shown", "errors")]
     _adopt_orphans()
@@ -151,7 +151,7 @@ def _be_quorum(
     _leave(code)
 
 
-def _stream(number: int, mode: str) -> TextIO:
+def _stream(number: int, mode: str) -> Any:
     return os.fdopen(number, mode, encoding="utf-8")
 
 
@@ -172,7 +172,7 @@ def _bound() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     faulthandler.register(signal.SIGXCPU, chain=True)  # where it hangs
-    util.spawnv_passfds = _fork_python
+    util.spawnv_passfds = _fork_python  # type: ignore[assignment]
     forkserver._forkserver.__init__()  # type: ignore[misc] # as if there were none yet
 
 
@@ -198,14 +198,25 @@ _USES = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "o
 
 
 def _record(names: Path, folder: Path) -> None:
-    def note(event: str, arguments: tuple[object, ...]) -> None:
+    def note(path: object) -> None:
+        text = os.fsdecode(path) if isinstance(path, str | bytes | Path) else "/"
+        text = text.removeprefix(f"{folder}/")
+        if not text.startswith("/"):
+            file = os.open(names, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            os.write(file, f"{os.path.normpath(text)}\n".encode())
+            os.close(file)
+
+    def hear(event: str, arguments: tuple[object, ...]) -> None:
         if event in _USES:
             for path in arguments[: 2 if event == "os.rename" else 1]:
-                text = os.fsdecode(path) if isinstance(path, str | bytes | Path) else "/"
-                text = text.removeprefix(f"{folder}/")
-                if not text.startswith("/"):
-                    file = os.open(names, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-                    os.write(file, f"{os.path.normpath(text)}\n".encode())
-                    os.close(file)
+                note(path)
 
-    sys.addaudithook(note)
+    def noted(look: Callable[..., Any]) -> Callable[..., Any]:
+        def look_and_note(path: object, *arguments: Any, **more: Any) -> Any:
+            note(path)
+            return look(path, *arguments, **more)
+
+        return look_and_note
+
+    sys.addaudithook(hear)
+    os.stat, os.lstat = noted(os.stat), noted(os.lstat)  # which Python does not audit

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from tests.experiments.hostile.kinds import Kind, Words, is_fixed, variables
 from tests.experiments.hostile.pages import visit
 from tests.experiments.hostile.verbs import EXAMPLES, VERBS, add_options, is_named, starts_with, takes_files, type_words
 
+_BUG = re.compile(r"Traceback \(most recent call last\)|never retrieved|error: \S+\.py:\d+, in ")
+"""How a bug shows; the last is how one of a plug-in does, of which no command of the fuzzer has any."""
 _LARGEST_PAGE = 50 << 20
 """Bytes of a file that is looked through for secrets."""
 _OFTEN = 4
@@ -181,7 +184,7 @@ def _wrong(ending: Ending) -> str:
     said = ending.errors + ending.shown
     if "SIGXCPU" in said or "Fatal Python error" in said or "most recent call first" in said or ending.code < 0:
         return f"it hangs for more than {CPU_SECONDS} s, signal {-ending.code}: {ending.errors[-3000:]}"
-    if "Traceback (most recent call last)" in said or "never retrieved" in said:
+    if _BUG.search(said):
         return said[-4000:]
     if ending.code not in (0, 1, 2, 130):
         return f"exit code {ending.code}: {said[-500:]}"

@@ -133,6 +133,7 @@ class Kind:
                 alike = [other for other in self.paths if other.name == path.name]
                 found |= {*(alike or [place / path for place in places(words) if place in self.paths])}
         known = {*self.paths}
+        found |= {above for path in found for above in path.parents} & known
         folders = {Path(), *(path for path in known if (self.folder / path).is_dir())}
         return ordered(path for path in found if path in known or (path.parent in folders and is_fixed(path.name)))
 
