@@ -133,12 +133,12 @@ def test_threads_that_compose_at_once_are_all_right(monkeypatch: pytest.MonkeyPa
 
     class Slow(dict[tuple[object, ...], Template]):
         def __delitem__(self, key: tuple[object, ...]) -> None:
-            time.sleep(0.01)  # in which another thread may drop the same one
+            time.sleep(0.3)  # in which another thread may drop the same one
             super().__delitem__(key)
 
     monkeypatch.setattr(composing, "_TEMPLATES", Slow())
     monkeypatch.setattr(composing, "_MOST_TEMPLATES", 1)
-    asked = [[f"topology={team}", f"agents={mind}"] for team in ("debate", "ring") for mind in ("naive", "negotiator")]
+    asked = [[f"topology={team}", f"agents={mind}"] for team in ("debate", "chain") for mind in ("naive", "negotiator")]
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(compose, asked))
     assert found == [compose(words) for words in asked]
