@@ -171,7 +171,7 @@ def blame(run: Path, question: Question, started: Callable[[Correction], None] =
         return Blame(run, question, reference.label, ending, failed=False, verdict=_nobody(reason))
     _check(parent, reference, question)
     folder = parent.episode.folder
-    require_file(folder / BLAME)
+    require_file(folder / BLAME, "Move it away; or copy the run to your own folder.")
     if reference.costs:
         require_writable(_paid_folder(parent), str(folder), "Copy the run to your own folder, and blame that.")
     with closing(Journal(folder, _asked(parent, reference))) as journal:

@@ -254,7 +254,7 @@ def test_the_commands_compare_and_report(sweep: Path, quorum: Quorum, tmp_path: 
     [
         (["compare", "nowhere"], "error: nowhere: there is no such folder"),
         (["compare", "SWEEP", "--by", "armm"], "Did you mean 'arm'?"),
-        (["compare", "SWEEP", "--out", "/proc/figures"], "error: /proc/figures: cannot be made"),
+        (["compare", "SWEEP", "--out", "/proc/figures"], "error: --out /proc/figures: nothing can be written to /proc"),
         (["report", "SWEEP", "--out", "missing/page.html"], "there is no folder missing"),
         (["results", "SWEEP", "--csv", "--json"], "give one of them"),
     ],
