@@ -89,7 +89,7 @@ def over_http(addresses: Addresses) -> tuple[str, ...]:
 
 
 class Sweep:
-    """A sweep in a folder, that is begun and begun again."""
+    """A sweep in a folder, whose command is typed again and again."""
 
     def __init__(self, out: Path, name: str, words: Sequence[str], **variables: str) -> None:
         self.folder = out / name

@@ -44,6 +44,14 @@ class Console(rich.console.Console):
         with printing(self.file):
             super().print(*objects, **options)
 
+    def on_broken_pipe(self) -> None:
+        """Let Typer end the command: Rich would by `sys.exit`, which is a mistake of a plug-in everywhere else.
+
+        Raises:
+            BrokenPipeError: the one that this is called for.
+        """
+        raise  # noqa: PLE0704 (Rich calls it where that is handled)
+
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Return the segments of what is printed; whatever is printed passes here, also parts of a table."""
         for segment in super().render(renderable, options):

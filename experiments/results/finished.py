@@ -125,7 +125,8 @@ def dropped_attempts(folder: Path) -> dict[str, Spent]:
     found: dict[str, Spent] = {}
     for name in list_inside(folder, RETRIED):
         attempts = (folder / RETRIED / name / number for number in list_inside(folder, f"{RETRIED}/{name}"))
-        found[name] = sum((read_spent(attempt) for attempt in attempts if not attempt.is_symlink()), Spent())
+        if taken := [read_spent(attempt) for attempt in attempts if not attempt.is_symlink()]:
+            found[name] = sum(taken, Spent())
     return found
 
 

@@ -6,8 +6,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from maeil.outcomes import Outcome
 from quorum.experiments.branch.change import edits_of_minds, instant_of, read_change
 from quorum.experiments.branch.parent import Parent, PlannedBranch
+
+PLAYED_OUT = {Outcome.SUCCESS, Outcome.FAILURE, Outcome.TRUNCATED}
+"""Ends of episodes that nothing broke off."""
 
 
 def plan_branch(run: Path, at: str | None = None, **what: Any) -> PlannedBranch:

@@ -249,6 +249,6 @@ def test_the_metrics_are_made_of_the_differences() -> None:
 
 def test_nothing_of_it_is_computed_unasked() -> None:
     asked = {name for name, one in METRICS.items() if one.on_demand}
-    assert {name for name in METRICS if name.startswith("credit.")} == asked
+    assert {name for name in METRICS if name.startswith(("credit.", "model.wasted_"))} == asked
     trace = Trace(tuple(play([Scripted(walk(2))], Corridor(1, length=2))))
     assert asked.isdisjoint(compute_metrics(trace))

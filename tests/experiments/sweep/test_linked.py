@@ -25,7 +25,7 @@ CASES: Mapping[str, tuple[tuple[str, ...], str, str]] = {
     "folder for attempts": (SWEEP, ".retried", r"s/.retried: it is a link, which is not followed"),
     "half-written episode": (SWEEP, "x.partial-12345678", ""),
     "probe": (SWEEP, ".partial-probe", ""),
-    "plan": (SWEEP, "sweep.json", "sweep.json: not read: it is a link, which is not followed"),
+    "plan": (SWEEP, "sweep.json", "sweep.json: it is a link, and is not replaced"),
     "table": (SWEEP, "results.csv", "results.csv: it is a link, and is not replaced"),
     "lock": (SWEEP, ".lock", "s/.lock: it is a link, which is not followed"),
     "claim": (SWEEP, ".claim", ""),
