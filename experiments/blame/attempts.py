@@ -136,6 +136,8 @@ class Journal:
     def _read(self, folder: Path) -> None:
         try:
             for line in RunFiles(folder).lines(JOURNAL):
+                if self._of.encode() not in line:  # of another question: a search costs less than parsing
+                    continue
                 try:
                     found: _Line = msgspec.json.decode(line, type=_Line)
                 except (ValueError, RecursionError):

@@ -24,6 +24,9 @@ from typing import Any
 SECRET = "THE-SECRET-OF-ANOTHER-FOLDER"
 """Stands in the canaries: nothing that is printed, served or written may hold it."""
 
+_LARGEST = 1 << 25
+"""Bytes of a file that is read here: other damages make some that no memory holds."""
+
 Kind = Callable[[Path, random.Random, Path], None]
 
 
@@ -255,7 +258,8 @@ def bits(target: Path, chance: random.Random, _canaries: Path) -> None:
 
 @damages("file")
 def content_of_its_neighbour(target: Path, chance: random.Random, _canaries: Path) -> None:
-    write(target, chance.choice(sorted(path for path in target.parent.iterdir() if path.is_file())).read_bytes())
+    files = [path for path in sorted(target.parent.iterdir()) if path.is_file() and not path.is_symlink()]
+    write(target, chance.choice([path for path in files if path.stat().st_size <= _LARGEST] or [target]).read_bytes())
 
 
 # JSON, whole or line by line.
@@ -420,7 +424,7 @@ def renew_digests(run: Path, chance: random.Random) -> None:
             fresh = None
         case 1:
             regular = [path for path in run.iterdir() if path.is_file() and not path.is_symlink() and path != file]
-            small = [path for path in regular if path.stat().st_size < 1 << 25]
+            small = [path for path in regular if path.stat().st_size <= _LARGEST]
             fresh = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in small}
         case _:
             return

@@ -78,13 +78,14 @@ def draw(good: Path, kinds: Sequence[Kind], seed: int, verb: str | None = None, 
         made = [kind for kind in kinds if any(starts_with(words, chosen) for words in kind.commands)]
         kind = chance.choice(made if made and chance.random() < 0.5 else kinds)
         words = type_words(chosen, kind, chance.choice(kind.paths), chance)
+        typed = (*words, *add_options(chosen, chance.choice(kind.paths), chance))
         damages: dict[Path, str] = {}
         for number in range(chance.choice((1, 1, 2, 3))):
             fitting = {
                 target: found
                 for target in _targets(good, kinds, kind, words, chance)
                 if not any(other in target.parents or target in (other, *other.parents) for other in damages)
-                and (found := _fitting(kind, words, target, damage if number == 0 else None))
+                and (found := _fitting(kind, typed, target, damage if number == 0 else None))
             }
             if fitting:
                 target = chance.choice(list(fitting))
@@ -92,7 +93,7 @@ def draw(good: Path, kinds: Sequence[Kind], seed: int, verb: str | None = None, 
             elif number == 0:
                 break
         if damages:
-            return Input(seed, kind, (*words, *add_options(chosen, chance.choice(kind.paths), chance)), damages)
+            return Input(seed, kind, typed, damages)
 
 
 def _fitting(kind: Kind, words: Words, target: Path, damage: str | None) -> list[str]:
