@@ -64,7 +64,7 @@ class SweepFolder:
         """Read every byte of the cells that are there; return those that are done, and why others are damaged."""
         try:
             present = {entry.name for entry in os.scandir(self.path)}
-        except (FileNotFoundError, NotADirectoryError):  # `create` says what stands in its place
+        except (FileNotFoundError, NotADirectoryError):  # `check` says what stands in its place
             return {}, {}
         there = [cell for cell in cells if cell.name in present]
         with ThreadPoolExecutor(_READ_AT_ONCE) as threads:

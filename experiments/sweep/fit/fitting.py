@@ -19,6 +19,7 @@ from maeil.seeds import Seeds
 from maeil.user_errors import UserError
 from quorum.experiments.common.files import make_folder
 from quorum.experiments.common.locks import one_at_work
+from quorum.experiments.common.outputs import require_writable
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.glossary import metric_hint
 from quorum.experiments.results.results_folder import read_results
@@ -175,6 +176,7 @@ def fit_topology(request: FitRequest, show: Callable[[str], None], *, quiet: boo
     asked = f"{first.hash} {request.metric} {request.boards} {request.draws} {request.prune}"
     digest = hashlib.sha256(asked.encode()).hexdigest()
     folder = request.out / f"fit-{first.configuration.env.name}-n{n}-{digest[:8]}"
+    require_writable(folder, f"--runs {request.out}", "Give another folder: --runs DIR.")
     make_folder(folder)
     with one_at_work(folder, "fit", "Wait for it or stop it; it plays the same episodes."):
         return _fit(request, first, folder, Seeds(int(digest[:15], 16), "fit"), None if quiet else show)

@@ -101,6 +101,12 @@ def test_a_fit_that_a_command_is_at_work_on_is_not_played_by_another_one(fitted)
         fit_topology(request(out), print, quiet=True)
 
 
+def test_a_file_in_the_place_of_its_folder_is_named(fitted, tmp_path):
+    (tmp_path / fitted[1].folder.name).touch()
+    with pytest.raises(UserError, match=r"--runs .*: nothing can be written to .*: Not a directory"):
+        fit_topology(request(tmp_path), print, quiet=True)
+
+
 def test_what_is_written_is_what_the_topology_reads(tmp_path):
     left = [((0, 2), 0.5), ((2, 1), 1.5)]
     fit = Fitted(3, "outcome.return", tmp_path, 8, True, left, [(0, 1), (1, 0)], [0.25])
