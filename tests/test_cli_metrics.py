@@ -159,6 +159,15 @@ def test_the_others_are_evaluated_all_the_same(quorum: Quorum, tmp_path: Path) -
     assert not (tmp_path / "bad" / "metrics.json").exists()
 
 
+def test_a_link_among_the_runs_is_not_followed(quorum: Quorum, tmp_path: Path) -> None:
+    record(tmp_path / "elsewhere")
+    record(tmp_path / "sweep" / "own")
+    (tmp_path / "sweep" / "linked").symlink_to("../elsewhere")
+    done = quorum("results", "--recompute", "sweep", "--json", "--write")
+    assert [found["run"] for found in json.loads(done.stdout)] == ["sweep/own"]
+    assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["trace.jsonl"]
+
+
 def test_a_write_that_fails_leaves_the_old_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from maeil.user_errors import UserError
 

@@ -127,12 +127,13 @@ def results(
 
 
 def _runs(folders: list[Path]) -> list[Path]:
+    """Return the runs in folders, and folders that hold none; a link that nobody has named is not followed."""
     from quorum.experiments.results.run_folder import is_run, runs_inside
 
     found: list[Path] = []
     for folder in folders:
-        inside = [] if not folder.is_dir() or is_run(folder) else list(runs_inside(folder))
-        found += inside or [folder]
+        inside = [] if not folder.is_dir() or is_run(folder) else runs_inside(folder)
+        found += [run for run in inside if not run.is_symlink()] or [folder]
     return found
 
 
