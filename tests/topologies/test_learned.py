@@ -46,7 +46,14 @@ def test_the_configuration_of_a_recorded_run_names_no_file(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "reported"),
-    [(None, "No such file"), ("[1]", "no key `edges`"), ("edges: [", "no YAML"), ("edges: [[0]]", "edges.0.1")],
+    [
+        (None, "No such file"),
+        ("[1]", "no key `edges`"),
+        ("[" + "{}," * 300_000 + "]", "no key `edges`"),
+        ("edges:\n" + "- [0, 1]\n" * 200_000, "longer than 1,000,000 characters"),
+        ("edges: [", "no YAML"),
+        ("edges: [[0]]", "edges.0.1"),
+    ],
 )
 def test_a_file_without_edges_is_refused_with_its_name_and_what_writes_such_files(text, reported, tmp_path):
     file = tmp_path / "edges.yaml"
