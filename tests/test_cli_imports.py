@@ -41,7 +41,7 @@ def _modules(*arguments: str) -> set[str]:
 def test_nothing_heavy_is_loaded(arguments: list[str]) -> None:
     loaded = _modules(*arguments)
     assert {name.partition(".")[0] for name in loaded} & HEAVY == set()
-    light = {"maeil.exits", "maeil.registry", "maeil.user_errors"}
+    light = {"maeil.exits", "maeil.outcomes", "maeil.registry", "maeil.user_errors"}
     assert {name for name in loaded if name.startswith("maeil.")} <= light
 
 
