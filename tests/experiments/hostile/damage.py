@@ -430,7 +430,7 @@ def renew_digests(run: Path, chance: random.Random) -> None:
             return
     if not file.is_file() or file.is_symlink() or file.stat().st_size > 1 << 20:
         return
-    with suppress(ValueError, RecursionError, AttributeError):
+    with suppress(ValueError, RecursionError, AttributeError, TypeError):
         meta = json.loads(file.read_bytes())
         meta.pop("files", None)
         if fresh is not None:
