@@ -27,7 +27,7 @@ WAIT = 30.0
 MEMORY = 1_000_000
 """KiB that a process may take."""
 _ADDRESS_SPACE = 12 << 30
-"""Bytes at which a process fails before the machine does."""
+"""Bytes that a process may ask for."""
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\S*")
 _LOOK = 0.01
 """Seconds between two looks at a command."""
@@ -166,10 +166,15 @@ def _leave(code: int) -> NoReturn:
         os._exit(code)
 
 
+def bound_memory() -> None:
+    """Let this process, and each that it starts, fail before the machine does."""
+    resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
+
+
 def _bound() -> None:
     """Bound this process and those that it starts. They are forked from it, and share its bounds and its output."""
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
-    resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
+    bound_memory()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     faulthandler.register(signal.SIGXCPU, chain=True)  # where it hangs
     util.spawnv_passfds = _fork_python  # type: ignore[assignment]

@@ -105,6 +105,11 @@ def paths(canaries: Path) -> tuple[str, ...]:
     )  # fmt: skip
 
 
+def is_readable(path: Path) -> bool:
+    """Whether this is a file that can be read here, also if other damage was done to it."""
+    return path.is_file() and not path.is_symlink() and path.stat().st_size <= _LARGEST
+
+
 def remove(target: Path) -> None:
     """Remove what there is."""
     if target.is_dir() and not target.is_symlink():
@@ -258,8 +263,8 @@ def bits(target: Path, chance: random.Random, _canaries: Path) -> None:
 
 @damages("file")
 def content_of_its_neighbour(target: Path, chance: random.Random, _canaries: Path) -> None:
-    files = [path for path in sorted(target.parent.iterdir()) if path.is_file() and not path.is_symlink()]
-    write(target, chance.choice([path for path in files if path.stat().st_size <= _LARGEST] or [target]).read_bytes())
+    files = [path for path in sorted(target.parent.iterdir()) if is_readable(path)]
+    write(target, chance.choice(files).read_bytes())
 
 
 # JSON, whole or line by line.
@@ -387,7 +392,7 @@ def signs_of_yaml(target: Path, chance: random.Random, _canaries: Path) -> None:
 def _make_it_count(target: Path) -> None:
     """Take the configuration out of `meta.json`, which is asked first."""
     meta = target.with_name("meta.json")
-    if meta.exists():
+    if is_readable(meta):
         data = json.loads(meta.read_bytes())
         data.pop("configuration", None)
         write(meta, json.dumps(data).encode())
@@ -423,12 +428,11 @@ def renew_digests(run: Path, chance: random.Random) -> None:
         case 0:
             fresh = None
         case 1:
-            regular = [path for path in run.iterdir() if path.is_file() and not path.is_symlink() and path != file]
-            small = [path for path in regular if path.stat().st_size <= _LARGEST]
-            fresh = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in small}
+            files = [path for path in run.iterdir() if is_readable(path) and path != file]
+            fresh = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
         case _:
             return
-    if not file.is_file() or file.is_symlink() or file.stat().st_size > 1 << 20:
+    if not is_readable(file):
         return
     with suppress(ValueError, RecursionError, AttributeError, TypeError):
         meta = json.loads(file.read_bytes())

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.experiments.hostile.commands import CPU_SECONDS, MEMORY, Ending, command
 from tests.experiments.hostile.damage import DAMAGES, SECRET, renew_digests, sorts_of
-from tests.experiments.hostile.kinds import Kind, Words, is_fixed, variables
+from tests.experiments.hostile.kinds import KINDS, Kind, Words, is_fixed, variables
 from tests.experiments.hostile.pages import visit
 from tests.experiments.hostile.verbs import EXAMPLES, VERBS, add_options, is_named, starts_with, takes_files, type_words
 
@@ -72,7 +72,7 @@ def draw(good: Path, kinds: Sequence[Kind], seed: int, verb: str | None = None, 
         damage: one that is among those of the input; None for any.
     """
     chance = random.Random(seed)
-    often = [name for name, found in VERBS.items() for _ in range(_OFTEN if _takes_folders(name, found) else 1)]
+    often = [name for name in VERBS for _ in range(_OFTEN if _takes_folders(name) else 1)]
     while True:
         chosen = verb or chance.choice(often)
         made = [kind for kind in kinds if any(starts_with(words, chosen) for words in kind.commands)]
@@ -116,9 +116,11 @@ def _targets(good: Path, kinds: Sequence[Kind], kind: Kind, words: Words, chance
     return kind.paths
 
 
-def _takes_folders(name: str, verb: object) -> bool:
-    arguments = [part for part in verb.params if part.param_type_name == "argument"]  # type: ignore[attr-defined]
-    return any(map(takes_files, arguments)) or any("={" in word for words in EXAMPLES[name] for word in words)
+def _takes_folders(verb: str) -> bool:
+    """Whether a verb has to do with folders: its arguments name them, or it makes them."""
+    arguments = [part for part in VERBS[verb].params if part.param_type_name == "argument"]
+    made = any(starts_with(words, verb) for commands in KINDS.values() for words in commands)
+    return made or any(map(takes_files, arguments)) or any("={" in word for words in EXAMPLES[verb] for word in words)
 
 
 def attack(given: Input, good: Path, work: Path) -> Outcome:

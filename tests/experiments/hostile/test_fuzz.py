@@ -20,6 +20,7 @@ from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.schema import validate
 from tests.conftest import FORKS
+from tests.experiments.hostile.commands import bound_memory
 from tests.experiments.hostile.damage import DAMAGES
 from tests.experiments.hostile.drive import attack, draw, plant_canaries
 from tests.experiments.hostile.kinds import KINDS, Kind, build
@@ -88,6 +89,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Good]:
 
 
 def _attack(good: Good, work: Path, draws: Sequence[Draw], found: Connection) -> None:
+    bound_memory()
     kinds = good.kinds()
     for seed, verb, damage in draws:
         given = draw(good.folder, kinds, seed, verb, damage)

@@ -68,7 +68,7 @@ def type_words(verb: str, kind: Kind, target: Path, chance: random.Random) -> Wo
 
 def starts_with(words: Words, verb: str) -> bool:
     """Whether a command has this verb."""
-    return words[: len(verb.split())] == tuple(verb.split())
+    return " ".join(words).startswith(f"{verb} ")
 
 
 def is_named(target: Path, words: Words) -> bool:
