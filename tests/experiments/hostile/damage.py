@@ -26,6 +26,8 @@ SECRET = "THE-SECRET-OF-ANOTHER-FOLDER"
 
 _LARGEST = 1 << 25
 """Bytes of a file that is read here: other damages make some that no memory holds."""
+_NO_OBJECT = (ValueError, RecursionError, AttributeError, TypeError)
+"""What is raised where other damage has left no JSON, or no object."""
 
 Kind = Callable[[Path, random.Random, Path], None]
 
@@ -393,9 +395,10 @@ def _make_it_count(target: Path) -> None:
     """Take the configuration out of `meta.json`, which is asked first."""
     meta = target.with_name("meta.json")
     if is_readable(meta):
-        data = json.loads(meta.read_bytes())
-        data.pop("configuration", None)
-        write(meta, json.dumps(data).encode())
+        with suppress(*_NO_OBJECT):
+            data = json.loads(meta.read_bytes())
+            data.pop("configuration", None)
+            write(meta, json.dumps(data).encode())
 
 
 @damages("database")
@@ -434,7 +437,7 @@ def renew_digests(run: Path, chance: random.Random) -> None:
             return
     if not is_readable(file):
         return
-    with suppress(ValueError, RecursionError, AttributeError, TypeError):
+    with suppress(*_NO_OBJECT):
         meta = json.loads(file.read_bytes())
         meta.pop("files", None)
         if fresh is not None:
