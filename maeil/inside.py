@@ -14,6 +14,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from maeil.user_errors import UserError
 
@@ -34,9 +35,13 @@ class NotAFile(UserError, OSError):
             "The folder may come from somebody else: move that away, or use a folder of your own.",
         )
         self.errno, self.strerror, self.filename = errno.EINVAL, reason, str(path)
+        self._made_of = reason, path
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NotAFile, self._made_of
 
 
 def open_inside(folder: Path, name: str, flags: int, mode: int = 0o666) -> int:

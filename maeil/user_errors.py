@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 
 class UserError(Exception):
@@ -25,6 +26,16 @@ class UserError(Exception):
         super().__init__(f"{message}\n{hint}" if hint else message)
         self.message = message
         self.hint = hint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Have copies, and what another process gets, be whole, whatever arguments the class takes."""
+        return _remade, (type(self), self.args, self.__dict__)
+
+
+def _remade(kind: type[UserError], args: tuple[Any, ...], attributes: dict[str, Any]) -> UserError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
 
 
 class Withheld(ValueError):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -161,6 +163,14 @@ def test_a_folder_is_listed_unless_a_link_stands_for_it(folder: Path) -> None:
     (folder / "away").symlink_to("one")
     found = [list_inside(folder, name) for name in ("one", "one/two", "away", "away/two", "no")]
     assert found == [["three", "two"], [], [], [], []]
+
+
+@pytest.mark.parametrize("again", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))], ids=["copy", "pickle"])
+def test_a_copy_of_the_error_is_whole(again: Callable[[NotAFile], NotAFile], folder: Path) -> None:
+    error = NotAFile("it is no file", folder / "name")
+    other = again(error)
+    assert (str(other), other.message, other.hint) == (str(error), error.message, error.hint)
+    assert (other.errno, other.strerror, other.filename) == (error.errno, error.strerror, error.filename)
 
 
 def _umask() -> int:

@@ -27,6 +27,7 @@ CASES: Mapping[str, tuple[tuple[str, ...], str, str]] = {
     "probe": (SWEEP, ".partial-probe", ""),
     "plan": (SWEEP, "sweep.json", "sweep.json: it is a link, and is not replaced"),
     "table": (SWEEP, "results.csv", "results.csv: it is a link, and is not replaced"),
+    "batches": (SWEEP, "batches.jsonl", "s/batches.jsonl: it is a link, which is not followed"),
     "lock": (SWEEP, ".lock", "s/.lock: it is a link, which is not followed"),
     "claim": (SWEEP, ".claim", ""),
     "workers": (SWEEP, ".workers", "s/.workers: it is a link, which is not followed"),
