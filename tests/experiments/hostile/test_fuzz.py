@@ -37,7 +37,7 @@ Draw = tuple[int, str | None, str | None]
 
 
 FEW = ("sweep", "blame", "memory")
-"""Kinds that `make test` attacks."""
+"""Kinds of folders that each damage is done to once: one in four, in the first kind, by `make test`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +113,12 @@ def test_every_verb_has_an_example() -> None:
     assert {*EXAMPLES} == {*VERBS}, "add the new verb to EXAMPLES, with what it needs next to folders and files"
 
 
-def test_no_damage_of_any_kind_brings_a_verb_down(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", [1, pytest.param(4, marks=pytest.mark.conformance)])
+def test_no_damage_of_any_kind_brings_a_verb_down(part: int, tmp_path: Path) -> None:
     verbs = sorted(VERBS)
     draws = [(seed, verbs[seed % len(verbs)], damage) for seed, damage in enumerate(sorted({*DAMAGES} - {"database"}))]
-    with built(tmp_path / "good", FEW) as good:
-        fuzz(good, tmp_path, draws)
+    with built(tmp_path / "good", FEW[:part]) as good:
+        fuzz(good, tmp_path, draws[:: 4 // part])
 
 
 @pytest.mark.conformance
