@@ -157,7 +157,12 @@ def storm(sweep: Sweep, kills: int, victims: str) -> list[float]:
     process = sweep.start()
     for _ in range(kills):
         if (took := sweep.wait_for_more(process)) is None:
-            break
+            _, err = process.communicate()
+            assert "Traceback" not in err, err
+            if process.returncode == 0:
+                break
+            process = sweep.start()  # the server that forks its workers was killed, which ends it
+            continue
         recovered.append(took)
         time.sleep(draw.uniform(0.0, 0.5))
         if victims == "command":
