@@ -443,7 +443,7 @@ def many_cells(out: Path) -> Found:
     shown = [
         measured("sweep", "n=2", "seed=range(0,10000)", "max_steps=2", "--name", "s", "--out", str(out), "--quiet")
     ]
-    for words in (("results",), ("compare", "--by", "agents"), ("report",), ("results", "--verify")):
+    for words in (("results",), ("compare", "--by", "agents"), ("report",), ("check",)):
         shown.append(measured(words[0], str(out / "s"), *words[1:]))
     return Found(len(shown), "; ".join(shown))
 

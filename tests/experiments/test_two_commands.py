@@ -132,7 +132,7 @@ def test_branches(tmp_path: Path, till: Till, model: tuple[str, ...], quorum: Qu
 
 def test_a_fit(tmp_path: Path, till: Till, model: tuple[str, ...], quorum: Quorum, crash: Crash) -> None:
     sizes = ("--rounds", "2", "--boards", "1", "--graphs", "2")
-    command = ("fit", "topology", *TEAM, *model, WORKER, *sizes, "--json", "--runs", "fits")
+    command = ("fit", "topology", *TEAM, *model, WORKER, "engine.episodes=1", *sizes, "--json", "--runs", "fits")
     crash(21, lambda: paid(tmp_path / "fits").answers, "another quorum fit is at work in this folder", *command)
     done = {
         path: path.stat().st_mtime_ns for path in tmp_path.glob("fits/*/*/*/trace.jsonl") if "partial" not in str(path)

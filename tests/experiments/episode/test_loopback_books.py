@@ -69,8 +69,8 @@ WAYS: dict[str, tuple[Then, Sequence[str], set[str]]] = {
     "limit of a thought": (Then.HANG, ["limits.thought_seconds=1.5"], {"error"}),
     "time of the episode": (Then.HANG, ["limits.episode_seconds=1.5"], {"error"}),
     "refused request": (Then.REJECT, [], {"error"}),
-    "refusing model": (Then.REFUSE, ["max_steps=6"], {"failure", "truncated"}),
-    "its own end": (Then.SERVE, ["max_steps=6"], {"truncated"}),
+    "refusing model": (Then.REFUSE, ["max_steps=6"], {"success", "failure", "truncated"}),
+    "its own end": (Then.SERVE, ["max_steps=6"], {"success", "failure", "truncated"}),
 }
 """What the server does, what the command says, and how the episode ends."""
 

@@ -111,7 +111,7 @@ def test_the_page_goes_on_with_the_run_and_stops_when_it_is_whole(
         assert (_last(page), _t(page)) == (steps, steps)
         assert page.evaluate("quorum.picture().t") == steps
         assert page.locator("h1").inner_text() == whole.name
-        assert "success" in page.locator(".facts").inner_text()
+        assert "truncated" in page.locator(".facts").inner_text()
         assert page.locator(".problems").is_hidden()
         asked: list[str] = []
         page.on("request", lambda request: "/api/" in request.url and asked.append(request.url))
