@@ -73,7 +73,7 @@ def starts_with(words: Words, verb: str) -> bool:
 
 def is_named(target: Path, words: Words) -> bool:
     """Whether a user names a target or what is in it with the words of a command, or keeps it in the own cache."""
-    usual = {Path("edges.yaml"), Path("cache")}
+    usual = {Path("edges.yaml"), Path("cache"), Path("runs")}  # what commands use that name nothing else
     return any(target in (way, *way.parents) for way in usual | places(words)) or target.parts[0] == "cache"
 
 
