@@ -14,6 +14,7 @@ import numpy as np
 import yaml
 from rich.table import Table
 
+from maeil.inside import make_inside
 from maeil.metrics import METRICS
 from maeil.seeds import Seeds
 from maeil.user_errors import UserError
@@ -177,7 +178,8 @@ def fit_topology(request: FitRequest, show: Callable[[str], None], *, quiet: boo
     digest = hashlib.sha256(asked.encode()).hexdigest()
     folder = request.out / f"fit-{first.configuration.env.name}-n{n}-{digest[:8]}"
     require_writable(folder, f"--runs {request.out}", "Give another folder: --runs DIR.")
-    make_folder(folder)
+    make_folder(request.out)
+    make_inside(request.out, folder.name)
     with one_at_work(folder, "fit", "Wait for it or stop it; it plays the same episodes."):
         return _fit(request, first, folder, Seeds(int(digest[:15], 16), "fit"), None if quiet else show)
 
@@ -205,6 +207,7 @@ def _fit(request: FitRequest, first: Cell, folder: Path, seeds: Seeds, show: Cal
             plugins=request.plugins,
             config_dir=request.config_dir,
         )
+        make_inside(folder, f"round_{number:02d}")  # which refuses a link, where the user has named none
         report = run_sweep_command(sweep, quiet=True)
         if report.exit_code or report.left:
             raise Unfinished(report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from quorum.experiments.sweep.fit.edge_logits import EdgeLogits
 from quorum.experiments.sweep.fit.fitting import FitRequest, Fitted, fit_topology
 from quorum.experiments.verbs.app import app
 from quorum.topologies.graph import LearnedConfig
+from tests.conftest import Quorum
 
 WORDS = ("n=2", "agents=negotiator", "max_steps=4", "engine.workers=1")
 
@@ -148,3 +150,19 @@ def test_a_file_that_is_there_is_not_replaced_unasked(tmp_path):
     with pytest.raises(UserError, match="there is such a file already"):
         CliRunner().invoke(app, ["fit", "topology", "n=2", "--out", str(file)], catch_exceptions=False)
     assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize("link", ["fit", "fit/round_00"])
+def test_a_fit_plays_nothing_behind_a_link(link: str, quorum: Quorum, tmp_path: Path) -> None:
+    sizes = ("--rounds", "1", "--boards", "1", "--graphs", "2")
+    words = ("fit", "topology", "agents=naive", "n=2", "max_steps=2", *sizes, "--quiet")
+    assert quorum(*words).returncode == 0
+    (fit,) = (tmp_path / "runs").iterdir()
+    place = tmp_path / "runs" / link.replace("fit", fit.name)
+    shutil.rmtree(place)
+    (tmp_path / "outside").mkdir()
+    place.symlink_to(tmp_path / "outside")
+    done = quorum(*words, "--force")
+    assert done.returncode == 2
+    assert "it is a link, which is not followed" in done.stderr
+    assert list((tmp_path / "outside").iterdir()) == []
