@@ -412,7 +412,7 @@ def database(target: Path, chance: random.Random, _canaries: Path) -> None:
                 value = chance.choice((b"\xff", "x" * 10**7, 1e308, None, *(value.decode("latin-1") for value in RAW)))
                 cache.execute(f"update or ignore {table} set {chance.choice(columns)} = ?", (value,))
             case 1:
-                cache.execute(f"update {table} set {chance.choice(columns)} = zeroblob(900000000)")
+                cache.execute(f"update or replace {table} set {chance.choice(columns)} = zeroblob(900000000)")
             case 2:
                 cache.execute(f"drop table {table}")
                 cache.execute(
