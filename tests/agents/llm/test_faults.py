@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 
 import pytest
@@ -23,7 +24,7 @@ from quorum.agents.llm.errors import (
 )
 from quorum.agents.llm.protocol import Finish
 from tests.agents.llm.wire import ANSWER, TEXT, WIRES, Brain, provider, request, stack
-from tests.loopback import Fault, FaultKind
+from tests.loopback import Addresses, Fault, FaultKind
 
 FIXED = [
     Fault(FaultKind.RATE_LIMIT, seconds=0.05),
@@ -150,13 +151,13 @@ async def test_a_kept_connection_that_died_is_a_lost_connection(wire: str) -> No
 
 @pytest.mark.parametrize("wire", WIRES)
 async def test_a_port_where_nobody_listens_is_a_lost_connection(wire: str) -> None:
-    from tests.agents.llm.wire import client, serve
+    from tests.agents.llm.wire import client
 
-    async with serve(Brain()) as addresses:
-        pass
-    async with client(wire, addresses) as model:
-        with pytest.raises(ConnectionLost if "litellm" not in wire else Transient):
-            await model.complete(request())
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # so that no server of another test listens there meanwhile
+        async with client(wire, Addresses.at(held.getsockname()[1])) as model:
+            with pytest.raises(ConnectionLost if "litellm" not in wire else Transient):
+                await model.complete(request())
 
 
 @pytest.mark.parametrize("kind", [FaultKind.PROSE, FaultKind.CODE_FENCE], ids=str)
