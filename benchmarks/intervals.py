@@ -59,8 +59,8 @@ def _capped(scale: float) -> Draw:
     return lambda random, shape: np.minimum(80, 20 + random.gamma(2, scale, shape))
 
 
-def _stopped(chance: float) -> Draw:
-    return lambda random, shape: np.where(random.random(shape) < chance, 150, random.uniform(20, 150, shape))
+def _stopped(chance: float, slowest: float = 150) -> Draw:
+    return lambda random, shape: np.where(random.random(shape) < chance, 150, random.uniform(20, slowest, shape))
 
 
 def _thirds(*chances: float) -> Draw:
@@ -77,6 +77,7 @@ KINDS = (
     Kind("steps, cut off at 80", _capped(20), _capped(15), share=False, limit=80),
     Kind("steps, 5 of 10 at the limit", _stopped(0.5), _stopped(0.3), share=False, limit=150),
     Kind("steps, 8 of 10 at the limit", _stopped(0.8), _stopped(0.5), share=False, limit=150),
+    Kind("steps, few, 1 of 10 at the limit", _stopped(0.1, 40), _stopped(0.05, 40), share=False, limit=150),
     Kind("tokens, lognormal", _lognormal(1.0), _lognormal(0.7), share=False),
     Kind("completion in thirds", _thirds(0.05, 0.1, 0.25, 0.6), _thirds(0.2, 0.3, 0.3, 0.2), share=True),
     Kind("success, 0.9 and 0.6", _success(0.9), _success(0.6), share=True),
