@@ -104,9 +104,12 @@ def read_spent(folder: Path) -> Spent:
     """Return what the calls of an episode took, however far it came.
 
     It stands in the metrics, or, where there are none, in the calls themselves, as far as they can be read. Answers of
-    batches are left out there: the journal of the sweep has them for the episode when it is played again.
+    batches are left out there: the journal of the sweep has them for the episode when it is played again. Nothing for a
+    link, which is not followed.
     """
     files, spent = RunFolder(folder), Spent()
+    if folder.is_symlink():
+        return spent
     with suppress(DamagedFile, ValueError, KeyError, TypeError, AttributeError):
         for part in _spent(files):
             spent += part
@@ -125,7 +128,7 @@ def dropped_attempts(folder: Path) -> dict[str, Spent]:
     found: dict[str, Spent] = {}
     for name in list_inside(folder, RETRIED):
         attempts = (folder / RETRIED / name / number for number in list_inside(folder, f"{RETRIED}/{name}"))
-        if taken := [read_spent(attempt) for attempt in attempts if not attempt.is_symlink()]:
+        if taken := [read_spent(attempt) for attempt in attempts]:
             found[name] = sum(taken, Spent())
     return found
 

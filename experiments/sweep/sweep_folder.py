@@ -165,7 +165,7 @@ def clear_partial(folder: Path) -> Spent:
     Returns:
         What was spent on it.
     """
-    spent = read_spent(folder) if not folder.is_symlink() else Spent()
+    spent = read_spent(folder)
     if spent.answers:
         _put_aside(folder, folder.name.partition(PARTIAL)[0])
     else:

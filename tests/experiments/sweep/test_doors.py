@@ -16,6 +16,7 @@ from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.sweep.command import choose_engine
 from quorum.experiments.sweep.engines.locks import claim_of, sign_in, sweep_lock, wait_for_workers
 from quorum.experiments.sweep.engines.protocol import SweepJob
+from quorum.experiments.sweep.sweep_folder import SweepFolder
 
 
 def _take(folder: Path) -> None:
@@ -68,6 +69,13 @@ def test_a_journal_of_batches_that_is_no_file_is_refused(
     ATTACKS[attack](folder / BATCHES)
     with pytest.raises(UserError, match=rf"{BATCHES}: it is .*(link|no file)"):
         act(folder / BATCHES)
+    assert (folder.parent / "secret").read_text() == "keep me"
+
+
+def test_a_journal_of_batches_with_a_second_name_is_refused_before_anything_is_asked(folder: Path) -> None:
+    (folder / BATCHES).hardlink_to(folder.parent / "secret")
+    with pytest.raises(UserError, match=rf"{BATCHES}: it has a second name"):
+        SweepFolder(folder.parent, folder.name).check()
     assert (folder.parent / "secret").read_text() == "keep me"
 
 
