@@ -28,7 +28,7 @@ def digest_file(file: Path) -> str | None:
         if not stat.S_ISREG(status.st_mode):
             return None
         if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) < _SETTLED:
-            return _read(file)
+            return digest_now(file)
         return _settled(file, status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
     except OSError:
         return None
@@ -36,9 +36,14 @@ def digest_file(file: Path) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _settled(file: Path, _size: int, _number: int, _changed: int, _moved: int) -> str:
-    return _read(file)
+    return digest_now(file)
 
 
-def _read(file: Path) -> str:
+def digest_now(file: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal, whatever is known of it.
+
+    Raises:
+        OSError: it cannot be read.
+    """
     with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()

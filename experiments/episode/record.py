@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from maeil.digests import digest_file
+from maeil.digests import digest_now
 from maeil.inside import write_inside
 from maeil.outcomes import Outcome
 from maeil.trace import Trace
@@ -160,8 +160,8 @@ class EpisodeRecord:
                 leaves none.
         """
         if whole:
-            files = {path.relative_to(self._folder).as_posix(): digest_file(path) for path in self._folder.rglob("*")}
-            self._meta["files"] = {name: found for name, found in sorted(files.items()) if found and name != META}
+            files = sorted(path for path in self._folder.rglob("*") if path.name != META and not path.is_dir())
+            self._meta["files"] = {path.relative_to(self._folder).as_posix(): digest_now(path) for path in files}
         self._meta.update(end=_now(), outcome=outcome, reason=reason)
         if answering_models is not None:
             self._meta.update(answering_models.plain())
