@@ -88,7 +88,8 @@ def write_inside(folder: Path, files: Mapping[str, bytes], mode: int = 0o666, *,
             a power cut.
 
     Raises:
-        OSError: as `open_inside`; `filename` is that of the file which cannot be written. None is replaced.
+        OSError: as `open_inside`; `filename` is that of the file which cannot be written. None is replaced, unless what
+            has the name of a later one is a folder.
         ValueError: a name leads out of the folder.
     """
     passing: dict[tuple[int, str], str] = {}

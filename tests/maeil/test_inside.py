@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from maeil.inside import NotAFile, list_inside, make_inside, move_inside, open_inside, remove_inside, write_inside
+from maeil.user_errors import UserError
+from quorum.experiments.common.run_files import DamagedFile
 
 APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND
 
@@ -165,12 +167,27 @@ def test_a_folder_is_listed_unless_a_link_stands_for_it(folder: Path) -> None:
     assert found == [["three", "two"], [], [], [], []]
 
 
-@pytest.mark.parametrize("again", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))], ids=["copy", "pickle"])
+AGAIN = pytest.mark.parametrize(
+    "again", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))], ids=["copy", "pickle"]
+)
+
+
+@AGAIN
 def test_a_copy_of_the_error_is_whole(again: Callable[[NotAFile], NotAFile], folder: Path) -> None:
     error = NotAFile("it is no file", folder / "name")
     other = again(error)
     assert (str(other), other.message, other.hint) == (str(error), error.message, error.hint)
     assert (other.errno, other.strerror, other.filename) == (error.errno, error.strerror, error.filename)
+
+
+@AGAIN
+def test_a_copy_of_any_mistake_is_whole_whatever_its_class_is_made_of(
+    again: Callable[[UserError], UserError], folder: Path
+) -> None:
+    for error in (UserError("what", "how"), DamagedFile(folder, "trace.jsonl", "it is cut off", "Copy it again.")):
+        other = again(error)
+        assert type(other) is type(error)
+        assert (str(other), vars(other)) == (str(error), vars(error))
 
 
 def _umask() -> int:
