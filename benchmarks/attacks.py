@@ -21,7 +21,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -172,19 +172,10 @@ def storm(sweep: Sweep, kills: int, victims: str) -> list[float]:
         else:
             with_workers = workers_of(process)
             for number in draw.sample(with_workers, min(1, len(with_workers))):
-                with suppressed(ProcessLookupError):
+                with suppress(ProcessLookupError):
                     os.kill(number, signal.SIGKILL)
     process.communicate()
     return recovered[1:]
-
-
-@contextmanager
-def suppressed(kind: type[BaseException]) -> Iterator[None]:
-    """Let an error pass."""
-    try:
-        yield
-    except kind:
-        return
 
 
 def kill_commands(out: Path) -> Found:
@@ -237,61 +228,56 @@ def kill_batches(out: Path) -> Found:
     return Found(ends[-signal.SIGKILL], f"{same(once, sweep)}; {twice} requests sent twice; orphans: {left}")
 
 
-def _mount(folder: Path, options: str, *more: str) -> None:
-    subprocess.run(["mount", *more, "-o", options, "tmpfs", str(folder)], check=True)
-
-
-def full_disk(out: Path) -> Found:
-    """Fill the disk, make room, and go on."""
-    once = undisturbed(out, TEAM)
+@contextmanager
+def disk_of(out: Path, size: str) -> Iterator[tuple[Path, Callable[[str], object]]]:
+    """Give a disk of some size, and what mounts it again with other options."""
     disk = out / "disk"
     disk.mkdir()
-    _mount(disk, "size=1m", "-t", "tmpfs")
-    recovered, codes = [], []
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(disk)], check=True)
     try:
-        sweep = Sweep(disk, "s", TEAM)
-        for size in (2, 3, 4, 64):
-            process = sweep.start()
-            _, err = process.communicate()
-            codes.append(process.returncode)
-            assert "Traceback" not in err, err
-            _mount(disk, f"remount,size={size}m")
-            if size == 64:
-                process = sweep.start()
-                recovered.append(sweep.wait_for_more(process) or 0.0)
-                process.communicate()
-        left = [path.name for path in sweep.folder.iterdir() if ".partial-" in path.name]
-        sweep.ended()
-        return Found(len(codes), f"{same(once, sweep)}; exit codes {codes}; half-written: {len(left)}", recovered)
+        yield disk, lambda options: subprocess.run(["mount", "-o", f"remount,{options}", str(disk)], check=True)
     finally:
         subprocess.run(["umount", str(disk)], check=True)
 
 
+def full_disk(out: Path) -> Found:
+    """Fill the disk, make room, and go on."""
+    once, codes, recovered = undisturbed(out, TEAM), [], []
+    with disk_of(out, "1m") as (disk, remount):
+        sweep = Sweep(disk, "s", TEAM)
+        for size in ("2m", "3m", "4m", "64m"):
+            process = sweep.start()
+            _, err = process.communicate()
+            codes.append(process.returncode)
+            assert "Traceback" not in err, err
+            remount(f"size={size}")
+        left = [path.name for path in sweep.folder.iterdir() if ".partial-" in path.name]
+        process = sweep.start()
+        recovered.append(sweep.wait_for_more(process) or 0.0)
+        process.communicate()
+        sweep.ended()
+        return Found(len(codes), f"{same(once, sweep)}; exit codes {codes}; half-written: {len(left)}", recovered)
+
+
 def read_only(out: Path) -> Found:
     """Kill the sweep, make its disk read-only, and go on when it is not any more, three times."""
-    once = undisturbed(out, TEAM)
-    disk = out / "disk"
-    disk.mkdir()
-    _mount(disk, "size=64m", "-t", "tmpfs")
-    recovered, codes = [], []
-    try:
+    once, codes, recovered = undisturbed(out, TEAM), [], []
+    with disk_of(out, "64m") as (disk, remount):
         sweep = Sweep(disk, "s", TEAM)
         for _ in range(3):
             process = sweep.start()
             recovered.append(sweep.wait_for_more(process) or 0.0)
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-            subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+            remount("ro")
             process = sweep.start()
             _, err = process.communicate()
             codes.append(process.returncode)
             assert "Read-only file system" in err, err
             assert "Traceback" not in err, err
-            subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
+            remount("rw")
         sweep.ended()
         return Found(len(codes), f"{same(once, sweep)}; refused in a line, exit codes {codes}", recovered[1:])
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
 
 
 def clock_back(out: Path) -> Found:
@@ -379,7 +365,7 @@ def _silent(server: socket.socket, reply: Callable[[socket.socket], None]) -> No
 
 def _drip(text: bytes, pace: float) -> Callable[[socket.socket], None]:
     def reply(accepted: socket.socket) -> None:
-        with suppressed(OSError), accepted:
+        with suppress(OSError), accepted:
             accepted.recv(65536)
             for place in range(len(text)):
                 accepted.sendall(text[place : place + 1])

@@ -52,14 +52,13 @@ def fit(
       quorum fit topology n=4 agents=negotiator --rounds 5 --out four.yaml
       quorum fit topology n=8 agents=naive --objective outcome.steps_or_limit
     """
-    from quorum.experiments.common.outputs import Output, require_writable
+    from quorum.experiments.common.outputs import Output
     from quorum.experiments.sweep.fit.fitting import FitRequest, Unfinished, fit_topology
 
     if what != "topology":
         raise UserError(f"fit {what}: this cannot be learned", "quorum fit topology KEY=VALUE...")
     output = Output(out, "--out", force)
     output.check()
-    require_writable(runs, f"--runs {runs}")
     request = FitRequest(
         tuple(words or ()), objective, rounds, boards, graphs, prune, runs, tuple(plugin or ()), config_dir
     )
