@@ -331,13 +331,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ]
         json.dump(plain, sys.stdout, indent=2)
         return
-    kinds = [str(kind) for kind in FailureKind]
-    head = ["injected", "episodes", "found", *kinds, "of others"]
-    sys.stdout.write("  ".join(f"{word:>13}" for word in head) + "\n")
+    kinds = list(FailureKind)
+    head = ["injected", "episodes", "found", *(str(kind).replace("_", " ") for kind in kinds), "of mates"]
+    print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
     for row in rows:
-        share = f"{row.hits / row.episodes:.3f}" if row.kind is not None and row.episodes else "-"
-        cells = [row.kind or "nothing", row.episodes, share, *(row.found[kind] for kind in kinds), row.elsewhere]
-        sys.stdout.write("  ".join(f"{cell!s:>13}" for cell in cells) + "\n")
+        share = f"{row.hits / row.episodes:.3f}" if row.kind is not None and row.episodes else ""
+        label = f"`{row.kind}`" if row.kind is not None else "nothing"
+        cells = [label, row.episodes, share, *(row.found[kind] for kind in kinds), row.elsewhere]
+        print(f"| {' | '.join(map(str, cells))} |")
 
 
 if __name__ == "__main__":
