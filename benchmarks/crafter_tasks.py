@@ -44,12 +44,13 @@ def rate(n: int, level: str, seed: int, *, watched: bool) -> float:
     actions = joint_actions(n, seed)
     state.inventory[:, TOOLS] = 1
     state.materials[state.materials == Material.lava] = Material.sand
+    nobody = [None] * n
     seconds = 0.0
     for joint in actions:
         state.inventory[:, :4] = 9  # nobody dies
         begin = time.perf_counter()
         if watched:
-            found.constraints(joint)
+            found.constraints(joint, nobody)
             found.step(joint)
         else:
             found.env.step_array(np.array(joint))

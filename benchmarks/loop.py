@@ -83,7 +83,7 @@ class EmptyWorld:
         self.t += 1
         return Transition((), 0.0, False, self.t >= self.max_steps)
 
-    def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
+    def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
         return ()
 
     def distance(self, agent: int, other: int) -> None:

@@ -7,13 +7,13 @@ living agent has it in view. Under a joint action it has
 - spatial: living agents within the radius of the collect rule;
 - temporal: living agents whose `do` works on it: it would act on this cell, or the symbolic action behind it names this
   cell and is out of reach of it;
-- participation: living agents that are capable: they hold the tool that it takes, wherever they are;
-- joint: living agents that satisfy all three, so `joint >= p` is the rule by which it is collected;
-- dependency: the tool has been made, a living agent holds it.
+- participation: living agents whose live plan works at this cell, and those of temporal;
+- dependency: p living agents hold the tool that it takes, wherever they are;
+- joint: living agents that are in place, work on it and hold the tool: `joint >= p` is the rule of its collection.
 
-EmCoop's public code counts holders of the tool as the dependency and agents in place as participation; its formula asks
-for capability, which is what participation is here. A task that is collected, or in nobody's view any more, is given
-once with threshold 0.
+EmCoop's formula asks p agents for capability, and has it as a condition of each participant and as the dependency. Here
+it is the dependency, as its public code counts it, so that too few agents and too few tools are two causes. A task that
+is collected, or in nobody's view any more, is given once with threshold 0.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class CellConstraints(NamedTuple):
     temporal: int
     participation: int
     joint: int
-    dependency: bool
+    able: int
+    """Living agents that hold the tool, wherever they are; the threshold where it takes none."""
 
 
 class ConstraintWatch:
@@ -62,28 +63,26 @@ class ConstraintWatch:
         self._changed = np.zeros(2 * cells, dtype=np.int64)
         self._aims = np.zeros(agents, dtype=np.int64)
 
-    def changes(self, joint: IntArray, named: IntArray) -> list[CellConstraints]:
+    def changes(self, joint: IntArray, named: IntArray, served: IntArray) -> list[CellConstraints]:
         """Return the tasks whose numbers are not what they were at the last call; at the first call, all.
 
         Args:
             joint: (n,) the primitives about to be taken.
             named: (n,) the cell (x * height + y) that each agent's symbolic action collects; -1 for none.
+            served: (n,) the cell that each agent's live plan works at; -1 for none.
         """
         w = self._state.world
         aim_all(joint, self._rules, self._aims, *w)
         numbers = self._numbers
         found = task_changes(
-            w.materials, w.objects, w.agents, self._rules, joint, named, self._aims, numbers, self._changed,
+            w.materials, w.objects, w.agents, self._rules, joint, named, served, self._aims, numbers, self._changed,
             *self._followed,
         )  # fmt: skip
         if not found:
             return []
         cells = self._changed[:found]
         return [
-            CellConstraints(cell, material, threshold, spatial, temporal, participation, together, bool(dependency))
-            for cell, (material, threshold, spatial, temporal, participation, together, dependency) in zip(
-                cells.tolist(), numbers[cells].tolist(), strict=True
-            )
+            CellConstraints(cell, *counts) for cell, counts in zip(cells.tolist(), numbers[cells].tolist(), strict=True)
         ]
 
 

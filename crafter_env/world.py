@@ -290,9 +290,9 @@ class CrafterWorld:
         if self.env.change(changes):
             self._episode.changed()
 
-    def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
+    def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
         """Return the tasks whose constraints have changed: see `crafter_env.constraints`."""
-        return self._tasks.changes(joint)
+        return self._tasks.changes(joint, plans)
 
     def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
         """Return what to collect and to craft now: see `crafter_env.symbolic.tasks`."""

@@ -6,13 +6,14 @@ A task is a face of a block that is there: to push that block away from that fac
 - threshold p: the force that moves it, the sum of the weights of the block and of the whole chain of blocks in front;
 - spatial: agents aligned with the face, on a face cell or in a gap-free line of agents behind one;
 - temporal: agents whose primitive is the push direction, and who are aligned or whose symbolic push names that block;
-- participation: all agents;
+- participation: agents whose live plan works at that face, and those of temporal; anybody is capable;
 - joint: agents that are aligned and whose primitive is the push direction;
 - dependency: nothing but force is missing, no wall and no agent is in front of the chain.
 
 EmCoop's literal formula differs, and is reported as well: p is the weight of the block alone, spatial counts the
-agents that are at most one cell away (Manhattan) from a face cell, and there is no dependency. With chains of blocks it
-calls pushes possible that are not. A face cell is one that is on the board and not of a block.
+agents that are at most one cell away (Manhattan) from a face cell, and there is no dependency, so that as many agents
+as p are able to. With chains of blocks it calls pushes possible that are not. A face cell is one that is on the board
+and not of a block.
 
 A delivered block's four tasks are over: each is given once more with threshold 0, all counts 0 and no dependency.
 """
@@ -29,8 +30,8 @@ from cube_env.jit import compiled
 from cube_env.kernel import displacement, edge, opposite
 from cube_env.state import CubeState
 
-NUMBERS = 6
-THRESHOLD, SPATIAL, TEMPORAL, JOINT, DEPENDENCY, NEAR = range(NUMBERS)
+NUMBERS = 7
+THRESHOLD, SPATIAL, TEMPORAL, PARTICIPATION, JOINT, DEPENDENCY, NEAR = range(NUMBERS)
 
 DIRECTIONS = 4
 """A task's row is `DIRECTIONS * block + direction - 1`, by the direction in which it is pushed."""
@@ -52,8 +53,8 @@ class FaceConstraints(NamedTuple):
     participation: int
     joint: int
     dependency: bool
-    literal: tuple[int, int, bool]
-    """Weight of the block, agents near a face cell, and no dependency: True while the block is there."""
+    literal: tuple[int, int, int]
+    """Weight of the block, agents near a face cell, and no dependency: the weight again."""
 
 
 class ConstraintWatch:
@@ -83,28 +84,28 @@ class ConstraintWatch:
             np.empty(blocks, dtype=np.int32),
         )
 
-    def changes(self, joint: ActionArray, pushing: IntArray) -> list[FaceConstraints]:
+    def changes(self, joint: ActionArray, pushing: IntArray, served: IntArray) -> list[FaceConstraints]:
         """Return the tasks whose numbers are not what they were at the last call; at the first call, all.
 
         Args:
             joint: (n,) the primitives about to be taken.
             pushing: (n,) the block that each agent's symbolic action pushes; -1 for none.
+            served: (n,) the row of the task that each agent's live plan serves, see `DIRECTIONS`; -1 for none.
         """
         state = self._state
         numbers, changed = self._numbers, self._changed
-        count = task_changes(state.grid, state.block_table, joint, pushing, numbers, changed, *self._scratch)
+        count = task_changes(state.grid, state.block_table, joint, pushing, served, numbers, changed, *self._scratch)
         if not count:
             return []
         rows = changed[:count]
-        n = len(joint)
-        weights = state.block_table[:, WEIGHT].tolist()
+        weights = state.block_table[rows // DIRECTIONS, WEIGHT]
         return [
             FaceConstraints(
-                row // DIRECTIONS, _FACES[row % DIRECTIONS], threshold, spatial, temporal, n if threshold else 0,
-                together, bool(dependency), (weights[row // DIRECTIONS] if threshold else 0, near, threshold > 0),
+                row // DIRECTIONS, _FACES[row % DIRECTIONS], threshold, spatial, temporal, participation, together,
+                bool(dependency), (weight, near, weight) if threshold else (0, 0, 0),
             )
-            for row, (threshold, spatial, temporal, together, dependency, near) in zip(
-                rows.tolist(), numbers[rows].tolist(), strict=True
+            for row, weight, (threshold, spatial, temporal, participation, together, dependency, near) in zip(
+                rows.tolist(), weights.tolist(), numbers[rows].tolist(), strict=True
             )
         ]  # fmt: skip
 
@@ -115,6 +116,7 @@ def task_changes(
     blocks: IntArray,
     joint: ActionArray,
     pushing: IntArray,
+    served: IntArray,
     numbers: IntArray,
     changed: IntArray,
     now: IntArray,
@@ -129,9 +131,10 @@ def task_changes(
         blocks: (B, 4) of `cube_env.arrays`.
         joint: (n,) primitives.
         pushing: (n,) blocks that symbolic pushes name; -1 for none.
-        numbers: (4 B, 6) threshold, spatial, temporal, joint, dependency and near of each task; written here.
+        served: (n,) rows of the tasks that live plans serve; -1 for none.
+        numbers: (4 B, NUMBERS) of each task; written here.
         changed: (4 B,) the rows that are new; written here.
-        now: (4 B, 6) scratch.
+        now: (4 B, NUMBERS) scratch.
         aligned_with: (n,) scratch: the block with which each agent is aligned along its primitive.
         chain: (B,) scratch.
         chain_of: (B,) scratch.
@@ -154,6 +157,11 @@ def task_changes(
         block = pushing[i]
         if block >= 0 and blocks[block, ALIVE] and joint[i] > 0 and aligned_with[i] != block:
             now[DIRECTIONS * block + joint[i] - 1, TEMPORAL] += 1
+        task = served[i]
+        if task >= 0 and blocks[task // DIRECTIONS, ALIVE]:
+            acts = joint[i] == task % DIRECTIONS + 1 and task // DIRECTIONS in (block, aligned_with[i])
+            now[task, PARTICIPATION] += not acts
+    now[:, PARTICIPATION] += now[:, TEMPORAL]
     found = 0
     for task in range(now.shape[0]):
         is_new = False

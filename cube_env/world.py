@@ -204,7 +204,8 @@ class CubeWorld:
     def step(self, joint: Sequence[int]) -> Transition:
         """Advance by one step."""
         before = self.env.snapshot() if self._reward is not None else None
-        report = self.env.step_array(np.array(joint, dtype=np.int64))
+        primitives = np.array(joint, dtype=np.int64)
+        report = self.env.step_array(primitives)
         self._episode.changed()
         self._pushes = report.pushes
         self._delivered += len(report.delivered)
@@ -213,9 +214,8 @@ class CubeWorld:
         if self._reward is not None:
             assert before is not None
             reward = self._reward(before, self.env.snapshot(), report)
-        return Transition(
-            tuple(_outcomes(report)), reward, report.terminated, report.truncated, self._tasks.attempts(report)
-        )
+        attempts = self._tasks.attempts(report, primitives, self._episode.pushing)
+        return Transition(tuple(_outcomes(report)), reward, report.terminated, report.truncated, attempts)
 
     def change(self, changes: Mapping[str, Any]) -> None:
         """Put agents and blocks elsewhere, or take blocks off the board or add some: see `cube_env.alteration`.
@@ -230,9 +230,9 @@ class CubeWorld:
             self._tasks.grow()
             self._pushes = ()
 
-    def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
+    def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
         """Return the tasks whose constraints have changed: see `cube_env.constraints`."""
-        return self._tasks.changes(np.array(joint, dtype=np.int64), self._episode.pushing)
+        return self._tasks.changes(np.array(joint, dtype=np.int64), self._episode.pushing, plans)
 
     def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
         """Return the pushes that matter now: see `cube_env.symbolic.tasks`."""

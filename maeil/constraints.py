@@ -11,7 +11,7 @@ from typing import Any
 
 from maeil.contracts import check_items, name_of
 from maeil.errors import ContractError
-from maeil.plans import Task
+from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, Constraint, OpenTask, TaskState
 from maeil.team import Team
 from maeil.trace.events import ConstraintChange
@@ -19,14 +19,15 @@ from maeil.world import TellsOpenTasks, World
 
 
 def missing(state: TaskState) -> tuple[Constraint, ...]:
-    """Return the constraints that a task's state violates.
+    """Return the constraints that a task's state violates; the first one is the cause of a failed attempt.
 
-    `JOINT` stands alone: enough agents satisfy each of the others, but not enough the same ones.
+    Who acts on a task takes part in it, so who is missing is missing at the right time, too: the cause is what comes
+    first, a prerequisite, then agents committed to the task, then their place, then the moment. `JOINT` stands alone:
+    enough agents satisfy each of the others, but not enough the same ones.
     """
-    counted = (Constraint.SPATIAL, Constraint.TEMPORAL, Constraint.PARTICIPATION)
-    found = [constraint for constraint in counted if getattr(state, constraint) < state.threshold]
-    if not state.dependency:
-        found.append(Constraint.DEPENDENCY)
+    counted = (Constraint.PARTICIPATION, Constraint.SPATIAL, Constraint.TEMPORAL)
+    found = [] if state.dependency else [Constraint.DEPENDENCY]
+    found += [constraint for constraint in counted if getattr(state, constraint) < state.threshold]
     return tuple(found) or ((Constraint.JOINT,) if state.joint < state.threshold else ())
 
 
@@ -49,17 +50,26 @@ class ConstraintTracker:
         """The active tasks under the joint action of the last step; none before the first one."""
         return tuple(self._states.values())
 
-    def before_step(self, joint: Sequence[int]) -> None:
-        """Take in the states under the joint action that is about to be taken."""
+    def before_step(self, joint: Sequence[int], unmet: Sequence[Attempt] = ()) -> None:
+        """Take in the states under the joint action that is about to be taken, and under what was tried in vain."""
+        plans = [agent.plan.plan if agent.plan is not None else None for agent in self._team.agents]
+        for attempt in unmet:
+            for agent in attempt.agents:
+                plans[agent] = Plan((), attempt.task)
         constraints = self._world.constraints
         for state in check_items(
-            constraints(joint), TaskState, constraints, "a tuple of maeil.TaskState, empty for none"
+            constraints(joint, plans), TaskState, constraints, "a tuple of maeil.TaskState, empty for none"
         ):
             if state.threshold:
                 self._states[state.task] = state
             else:
                 self._states.pop(state.task, None)
             self._team.record(_change(state))
+
+    def with_unmet(self, attempts: Sequence[Attempt], unmet: Sequence[Attempt]) -> tuple[Attempt, ...]:
+        """Return the attempts of a step with those in vain behind them, but for tasks that are over or were done."""
+        done = {attempt.task for attempt in attempts if attempt.succeeded}
+        return (*attempts, *(one for one in unmet if one.task in self._states and one.task not in done))
 
     def attribute(self, attempts: Sequence[Attempt]) -> list[Mapping[str, Any]]:
         """Return the attempts of the step as records; a failed one says which constraints were missing.
@@ -80,6 +90,7 @@ class ConstraintTracker:
                 "agents": attempt.agents,
                 "succeeded": attempt.succeeded,
                 "missing": () if attempt.succeeded else missing(self._states[attempt.task]),
+                "unmet": attempt.unmet,
             }
             for attempt in attempts
         ]
@@ -95,7 +106,7 @@ def _change(state: TaskState) -> ConstraintChange:
         participation=state.participation,
         joint=state.joint,
         dependency=state.dependency,
-        literal=state.literal or (state.threshold, state.spatial, state.dependency),
+        literal=state.literal or (state.threshold, state.spatial, state.threshold * state.dependency),
     )
 
 
@@ -137,6 +148,6 @@ class Feedback:
 
 def open_task(state: TaskState) -> OpenTask:
     """Return what the numbers of a task tell of what it is missing: no names."""
-    more = max(0, state.threshold - min(state.spatial, state.participation))
+    more = max(0, state.threshold - state.spatial)
     before = (UNNAMED,) if Constraint.DEPENDENCY in missing(state) else ()
     return OpenTask(state.task, state.threshold, more, before=before)

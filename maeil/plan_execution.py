@@ -24,13 +24,15 @@ class PlanExecution:
     def __init__(self, world: World, team: Team) -> None:
         self._world = world
         self._team = team
-        self._unmet: dict[Task, list[int]] = {}
+        self._unmet: dict[int, Task] = {}
 
     def unmet(self) -> tuple[Attempt, ...]:
-        """Return the attempts of those who have waited in vain since this was last asked, one for each task."""
-        found = tuple(Attempt(task, tuple(sorted(agents)), succeeded=False) for task, agents in self._unmet.items())
+        """Return the attempts in vain since this was last asked, one for each task; of an agent's the last one."""
+        agents: dict[Task, list[int]] = {}
+        for agent, task in sorted(self._unmet.items()):
+            agents.setdefault(task, []).append(agent)
         self._unmet.clear()
-        return found
+        return tuple(Attempt(task, tuple(those), succeeded=False, unmet=True) for task, those in agents.items())
 
     def settle(self) -> bool:
         """Start and end actions until nothing changes any more in the state as it is.
@@ -89,7 +91,7 @@ class PlanExecution:
         name = plan.plan.actions[plan.index].action
         self._team.end_action(agent, end)
         if end.unmet is not None:
-            self._unmet.setdefault(end.unmet, []).append(agent.index)
+            self._unmet[agent.index] = end.unmet
         if end.status is ActionStatus.SUCCESS:
             plan.index += 1
             if plan.index < len(plan.plan.actions):

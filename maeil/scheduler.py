@@ -119,7 +119,7 @@ class _Episode:
     def world_changed(self) -> None:
         self._feedback.forget()
         self._record_progress()
-        self._settle()
+        self._execution.settle()
 
     async def run(self) -> Outcome:
         """Run until the world is over."""
@@ -132,34 +132,29 @@ class _Episode:
             for agent in waiting:
                 self.team.change_stage(agent, Trigger.ALL_READY)
             # Without a new or resumed plan everything has been settled after the last step.
-            if not (waiting and self._settle()):
+            if not (waiting and self._execution.settle()):
                 self._step()
         return self._end
 
     def _step(self) -> None:
         joint = self._execution.act()
-        self.constraints.before_step(joint)
+        unmet = self._execution.unmet()
+        self.constraints.before_step(joint, unmet)
         transition = check_type(self.world.step(joint), Transition, self.world.step, "a maeil.Transition")
         check_transition(transition, self.world)
         with check_json(self.world.step):
             self.team.record(StepTaken(joint, transition.reward))
-            self._record_outcome(transition.outcomes, transition.attempts)
+            self._record_outcome(transition.outcomes, self.constraints.with_unmet(transition.attempts, unmet))
         for change in transition.capabilities:
             self.team.record(CapabilityChange(change.agent, change.capability, change.gained))
         self.team.now.t += 1
         self._end = transition.end
         self._record_progress()
-        self._settle()
+        self._execution.settle()
         self._conversation.begin_step()
         for extension in self._extensions if self._end is None else ():
             extension.after_step()
         self.team.flush()
-
-    def _settle(self) -> bool:
-        """Let actions end and begin; those who have waited in vain have made an attempt, known only now."""
-        thinkers = self._execution.settle()
-        self._record_outcome((), self._execution.unmet())
-        return thinkers
 
     def _record_outcome(self, outcomes: Sequence[Mapping[str, Any]], attempts: Sequence[Attempt]) -> None:
         if outcomes or attempts:

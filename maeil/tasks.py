@@ -27,10 +27,12 @@ class TaskState:
         threshold: p, how many agents it takes.
         spatial: number of agents that are in place.
         temporal: number of agents whose action of this step works on it.
-        participation: number of agents that are able to take part.
-        joint: number of agents that satisfy all three at once.
-        dependency: whether everything else that it needs holds.
-        literal: threshold, spatial and dependency by EmCoop's literal definition; None where it is this one.
+        participation: number of agents that are involved in it: their live plan serves it, or they act on it.
+        joint: number of agents that are in place, act on it and are able to.
+        dependency: whether everything else that it needs holds, such as a tool for each of p agents.
+        literal: threshold and spatial by EmCoop's literal definition, and of the threshold as many agents as its
+            dependency allows (the holders of a tool; all where it depends on nothing). None where threshold and spatial
+            are those above, and all or none can.
     """
 
     task: Task
@@ -40,7 +42,7 @@ class TaskState:
     participation: int
     joint: int
     dependency: bool
-    literal: tuple[int, int, bool] | None = None
+    literal: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +81,13 @@ class Attempt:
         task: the task.
         agents: who took part, ascending.
         succeeded: whether it came off.
+        unmet: whether it never came to a primitive: the loop makes these of `maeil.world.ActionEnd.unmet`.
     """
 
     task: Task
     agents: tuple[int, ...]
     succeeded: bool
+    unmet: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ class ActionEnd:
     Attributes:
         status: how it ended.
         reason: why, for anything but plain success; an identifier first (`block_gone`), numbers behind it.
-        unmet: the task at whose place the agent has waited for others in vain: an attempt that failed.
+        unmet: the task that the agent has tried in vain without a primitive for it: it has waited for others at its
+            place, or the world has refused the action. That is an attempt that failed, if the task is active.
     """
 
     status: ActionStatus
@@ -126,12 +127,17 @@ class World(Protocol):
     def step(self, joint: Sequence[int]) -> Transition:
         """Advance by one step with one primitive for each agent."""
 
-    def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
+    def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
         """Return the states of the active tasks that are not what they were when this was last called.
 
         Called before every step with the joint action that is about to be taken, so that agents count where they act
         from. The first call after a reset gives every active task. A task that is over is given a last time, with a
         threshold of 0.
+
+        Args:
+            joint: one primitive for each agent.
+            plans: the plan of each agent, None where there is none: the live one, or, of an agent that has just tried a
+                task in vain (`ActionEnd.unmet`), one without actions for that task.
         """
 
     def distance(self, agent: int, other: int) -> float | None:

@@ -17,7 +17,7 @@ from crafter_env.kernels.sight import HALF_HEIGHT, HALF_WIDTH
 from crafter_env.profiles import SCORE_BASE
 
 NUMBERS: Final = 7
-TASK_MATERIAL, THRESHOLD, SPATIAL, TEMPORAL, PARTICIPATION, JOINT, DEPENDENCY = range(NUMBERS)
+TASK_MATERIAL, THRESHOLD, SPATIAL, TEMPORAL, PARTICIPATION, JOINT, ABLE = range(NUMBERS)
 _IS_TASK: Final = np.array(
     [
         material in range(len(Material)) and COLLECT_TABLE[material, COLLECTED_ITEM] in SCORE_BASE
@@ -67,6 +67,7 @@ def task_changes(
     rules: IntArray,
     joint: IntArray,
     named: IntArray,
+    served: IntArray,
     aims: IntArray,
     numbers: IntArray,
     changed: IntArray,
@@ -83,6 +84,7 @@ def task_changes(
         rules: see `rules.encode_rules`.
         joint: (n,) primitives.
         named: (n,) cells that symbolic actions collect, or -1.
+        served: (n,) cells that live plans work at, or -1.
         aims: (n,) from `aim_all`.
         numbers: (W H, NUMBERS) of each cell, all 0 where there is no task; written here.
         changed: (2 W H,) the cells that are new; written here.
@@ -109,7 +111,7 @@ def task_changes(
                 if numbers[cell, THRESHOLD] == 0:
                     active[count[0]] = cell
                     count[0] += 1
-                if _count(materials, objects, agents, rules, joint, named, aims, u, v, numbers[cell]):
+                if _count(materials, objects, agents, rules, joint, named, served, aims, u, v, numbers[cell]):
                     changed[found] = cell
                     found += 1
     kept = 0
@@ -134,6 +136,7 @@ def _count(
     rules: IntArray,
     joint: IntArray,
     named: IntArray,
+    served: IntArray,
     aims: IntArray,
     u: int,
     v: int,
@@ -143,7 +146,8 @@ def _count(
     cell = u * materials.shape[1] + v
     material = np.int64(materials[u, v])
     tool = COLLECT_TABLE[material, COLLECT_TOOL]
-    spatial = temporal = participation = joint_count = 0
+    threshold = rules[THRESHOLDS + material]
+    spatial = temporal = participation = joint_count = holders = 0
     for i in range(agents.shape[0]):
         if agents[i, ALIVE] == 0:
             continue
@@ -153,11 +157,12 @@ def _count(
         capable = tool < 0 or agents[i, INVENTORY + tool] > 0
         spatial += in_place
         temporal += works
-        participation += capable
+        participation += works or served[i] == cell
+        holders += capable
         joint_count += in_place and works and capable
-    dependency = tool < 0 or participation > 0
+    able = holders if tool >= 0 else threshold
     new = False
-    values = (material, rules[THRESHOLDS + material], spatial, temporal, participation, joint_count, int(dependency))
+    values = (material, threshold, spatial, temporal, participation, joint_count, able)
     for k in range(NUMBERS):
         if numbers[k] != values[k]:
             numbers[k] = values[k]

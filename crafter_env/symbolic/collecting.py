@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Final
 
 from crafter_env.constants import COLLECT, DISPLACEMENT, Cell, CollectRecipe, Entity, Item, Material, Result
@@ -12,6 +13,7 @@ from crafter_env.state import Creature
 from crafter_env.symbolic.actions import CREATURES_OF, MATERIAL_OF_RESOURCE, Collect, Resource
 from crafter_env.symbolic.controller import DO, CrafterController, Reason
 from crafter_env.symbolic.episode_state import EpisodeState, around
+from crafter_env.symbolic.tasks import cell_task
 from maeil.controllers import SUCCESS, failed
 from maeil.drawing import Way
 from maeil.world import ActionEnd
@@ -95,7 +97,14 @@ class CellController(_Collecting):
         return self._recipe.item in gained
 
     def approach(self) -> ActionEnd | None:
-        """Act on the cell when a `do` would; else turn to it, or step up to it."""
+        """Act on the cell when a `do` would; else turn to it, or step up to it. A refusal is an attempt at the cell."""
+        cell = self._choose()
+        end = self._approach(cell)
+        if end is None or isinstance(cell, ActionEnd):
+            return end
+        return replace(end, unmet=cell_task(self._material, self.episode.id_of(cell) - 1))
+
+    def _approach(self, cell: Cell | ActionEnd) -> ActionEnd | None:
         episode, agent = self.episode, self.agent
         tool = self._recipe.tool
         if tool is not None and not episode.holds(agent, tool):
@@ -103,7 +112,6 @@ class CellController(_Collecting):
         required = episode.level.threshold(self._material, episode.agents)
         if episode.living < required:
             return failed(Reason.team_too_small, episode.living, "of", required)
-        cell = self._choose()
         if isinstance(cell, ActionEnd):
             return cell
         episode.named[agent] = episode.id_of(cell) - 1

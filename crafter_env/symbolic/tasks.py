@@ -6,7 +6,7 @@ which somebody makes the item, with these numbers:
 - threshold: the crafting quorum;
 - spatial: living agents that are near enough to a station;
 - temporal: living agents that make it in this step;
-- participation: living agents, anybody can take part;
+- participation: these, and living agents whose live plan makes it next; anybody can take part;
 - joint: those who make it and are near enough;
 - dependency: one of those who make it holds its inputs.
 """
@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from crafter_env.constants import COLLECT, MAKE, WALKABLE, Action, Cell, Item, MakeRecipe, Material, Result
 from crafter_env.constraints import CellConstraints, ConstraintWatch, aimed_cells
-from crafter_env.kernels.grid import AREA_AIM
+from crafter_env.kernels.grid import AREA_AIM, NO_CELL
 from crafter_env.profiles import SCORE_BASE
 from crafter_env.symbolic.actions import MATERIAL_OF, MATERIAL_OF_RESOURCE, Collect, Craft, Navigate
 from crafter_env.symbolic.episode_state import EpisodeState, around
@@ -70,14 +70,17 @@ class TaskBoard:
         self._cells: dict[int, tuple[int, Task]] = {}
         self._crafts: dict[Action, TaskState] = {}
 
-    def changes(self, joint: Sequence[int]) -> list[TaskState]:
-        """Return the tasks whose constraints have changed under the primitives about to be taken."""
+    def changes(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> list[TaskState]:
+        """Return the tasks whose constraints have changed under the primitives about to be taken and the live plans."""
         changes: list[TaskState] = []
-        for found in self._watch.changes(np.array(joint, dtype=np.int64), self._episode.named):
+        episode = self._episode
+        keys = [_key_of(episode, agent, plan) for agent, plan in enumerate(plans)]
+        served = [episode.id_of(key) - 1 if isinstance(key, tuple) else NO_CELL for key in keys]
+        for found in self._watch.changes(np.array(joint), episode.named, np.array(served)):
             self._note_cell(found, changes)
         makes = sorted({action for action in joint if action in _MAKES})
         if self._crafts or makes:
-            changes.extend(self._craft_states(joint, makes))
+            changes.extend(self._craft_states(joint, makes, keys))
         return changes
 
     def tries(self, joint: Sequence[int]) -> list[Try]:
@@ -137,16 +140,17 @@ class TaskBoard:
             if task is None:
                 task = cell_task(material, cell)
                 self._cells[cell] = material, task
-            changes.append(TaskState(task, *found[2:]))
+            literal = found.threshold, found.spatial, found.able
+            changes.append(TaskState(task, *found[2:7], found.able >= found.threshold, literal))
 
-    def _craft_states(self, joint: Sequence[int], makes: Sequence[int]) -> list[TaskState]:
-        now = {_MAKES[action]: self._craft_state(_MAKES[action], joint) for action in makes}
+    def _craft_states(self, joint: Sequence[int], makes: Sequence[int], keys: Sequence[_Key | None]) -> list[TaskState]:
+        now = {_MAKES[action]: self._craft_state(_MAKES[action], joint, keys) for action in makes}
         changes = [_over(state.task) for action, state in self._crafts.items() if action not in now]
         changes += [state for action, state in now.items() if self._crafts.get(action) != state]
         self._crafts = now
         return changes
 
-    def _craft_state(self, action: Action, joint: Sequence[int]) -> TaskState:
+    def _craft_state(self, action: Action, joint: Sequence[int], keys: Sequence[_Key | None]) -> TaskState:
         episode, recipe = self._episode, MAKE[action]
         living = [agent for agent in range(episode.agents) if episode.lives(agent)]
         stations = stations_of(episode, recipe)
@@ -158,7 +162,7 @@ class TaskBoard:
             episode.level.quorum(episode.agents),
             len(near),
             len(makers),
-            len(living),
+            len({*makers, *(agent for agent in living if keys[agent] == action)}),
             sum(agent in near for agent in makers),
             supplied,
         )
@@ -206,8 +210,7 @@ def open_tasks(episode: EpisodeState, plans: Sequence[Plan | None]) -> list[Open
     cells: dict[Cell, list[int]] = {}
     crafts: dict[Action, list[int]] = {}
     for agent in living:
-        plan = plans[agent]
-        key = next(_keys(episode, agent, plan), None) if plan is not None else None
+        key = _key_of(episode, agent, plans[agent])
         if isinstance(key, Action):
             crafts.setdefault(key, []).append(agent)
         elif key is not None:
@@ -221,7 +224,15 @@ def open_tasks(episode: EpisodeState, plans: Sequence[Plan | None]) -> list[Open
     return [*collects, *(_craft(episode, living, action, planned) for action, planned in crafts.items())]
 
 
-def _keys(episode: EpisodeState, agent: int, plan: Plan) -> Iterator[Cell | Action]:
+_Key = Cell | Action
+
+
+def _key_of(episode: EpisodeState, agent: int, plan: Plan | None) -> _Key | None:
+    """What a plan works at now; None for nothing."""
+    return next(_keys(episode, agent, plan), None) if plan is not None else None
+
+
+def _keys(episode: EpisodeState, agent: int, plan: Plan) -> Iterator[_Key]:
     """What a plan works at, first what comes first: cells that still hold what it names, and tools to make."""
     for action in plan.actions:
         match action:

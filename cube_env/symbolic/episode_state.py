@@ -319,6 +319,11 @@ class EpisodeState:
         self.places[agent] = paths.place_in_line(state.grid, state.agents, agent, key[0], row_step, col_step)
         return self.places[agent]
 
+    def aimed_face(self, agent: int, block: int) -> Face:
+        """The face of a block at which an agent acted last; the left one, from which it is delivered, where at none."""
+        aimed, *towards = self._aims[agent].tolist()
+        return next((face for face in Face if aimed == block and STEP_TOWARDS[face] == tuple(towards)), Face.left)
+
     def is_aligned(self, agent: int, key: FaceKey) -> bool:
         """Whether an agent is on a face cell of a block or in a gap-free line of agents behind one."""
         block, face = key

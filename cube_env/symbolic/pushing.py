@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from cube_env.constants import DISPLACEMENT, PUSH_DIRECTION, Action, PushOutcome
 from cube_env.symbolic.actions import PushBlock, PushTowards
-from cube_env.symbolic.controller import BLOCK_GONE, NOT_ALIGNED, STAY, CubeController
+from cube_env.symbolic.controller import BLOCK_GONE, STAY, CubeController
 from cube_env.symbolic.episode_state import NO_BLOCK, EpisodeState
+from cube_env.symbolic.waiting import not_aligned
 from maeil.controllers import SUCCESS, failed
 from maeil.drawing import Way
 from maeil.world import ActionEnd
@@ -23,6 +24,7 @@ class PushBlockController(CubeController):
         self._moved = 0
         self._pushed_to = episode.pushed_to(action.block)
         face = episode.face_of(agent, action.block)
+        self._not_aligned = not_aligned((action.block, face or episode.aimed_face(agent, action.block)))
         if face is not None:
             self.step = int(PUSH_DIRECTION[face])
             episode.aim(agent, (action.block, face))
@@ -33,14 +35,14 @@ class PushBlockController(CubeController):
         if not self.episode.is_live(self._block):
             return SUCCESS if self.ticks and not self.episode.was_removed(self._block) else BLOCK_GONE
         if self.step == STAY:
-            return NOT_ALIGNED
+            return self._not_aligned
         cell = self.episode.pushed_to(self._block)
         if cell != self._pushed_to:
             self._pushed_to = cell
             self._moved += 1
         if self._moved >= self._steps:
             return SUCCESS
-        return None if self.episode.places[self.agent] >= 0 else NOT_ALIGNED
+        return None if self.episode.places[self.agent] >= 0 else self._not_aligned
 
     def way(self) -> Way:
         """With the block, by the cells that it has still to move, up to the edge of the board."""

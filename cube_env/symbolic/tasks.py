@@ -9,8 +9,8 @@ import numpy as np
 
 from cube_env.arrays import ALIVE, COL, ROW, WEIGHT, ActionArray, IntArray
 from cube_env.concepts import aligned_agents, in_the_way, push_chain
-from cube_env.constants import Face, PushOutcome
-from cube_env.constraints import FACE_OF_DIRECTION, ConstraintWatch
+from cube_env.constants import PUSH_DIRECTION, Action, Face, PushOutcome
+from cube_env.constraints import DIRECTIONS, FACE_OF_DIRECTION, ConstraintWatch
 from cube_env.state import CubeState, Snapshot, StepReport
 from cube_env.symbolic.actions import Entity, MoveToBlock, Navigate, PushBlock, PushTowards, Rendezvous
 from maeil.plans import Plan, Task
@@ -34,6 +34,8 @@ class TaskBoard:
         self._state = state
         self._watch = ConstraintWatch(state)
         self._tasks: list[dict[Face, Task]] = []
+        self._plans: list[Plan | None] = [None] * len(state.agents)
+        self._faces: list[list[_Key]] = [[] for _ in state.agents]
         self._name()
 
     def _name(self) -> None:
@@ -45,22 +47,46 @@ class TaskBoard:
         self._watch.grow()
         self._name()
 
-    def changes(self, joint: ActionArray, pushing: IntArray) -> list[TaskState]:
+    def changes(self, joint: ActionArray, pushing: IntArray, plans: Sequence[Plan | None]) -> list[TaskState]:
         """Return the tasks whose constraints have changed: see `cube_env.constraints`."""
         return [
-            TaskState(self._tasks[found.block][found.face], *found[2:]) for found in self._watch.changes(joint, pushing)
+            TaskState(self._tasks[found.block][found.face], *found[2:])
+            for found in self._watch.changes(joint, pushing, self._served(plans))
         ]
 
-    def attempts(self, report: StepReport) -> tuple[Attempt, ...]:
-        """Return the push attempts of a step."""
-        return tuple(
-            Attempt(
-                self._tasks[push.block][FACE_OF_DIRECTION[push.direction]],
-                push.agents,
-                push.outcome in (PushOutcome.moved, PushOutcome.delivered),
-            )
-            for push in report.pushes
-        )
+    def _served(self, plans: Sequence[Plan | None]) -> IntArray:
+        """Return the row of the task that each plan serves, (n,), -1 for none; a plan is read once."""
+        live = self._state.block_table[:, ALIVE].tolist()
+        served = np.full(len(plans), -1, dtype=np.int32)
+        for agent, plan in enumerate(plans):
+            if plan is not self._plans[agent]:
+                self._plans[agent], self._faces[agent] = plan, list(_faces_of(plan).items()) if plan is not None else []
+            for block, face in self._faces[agent]:
+                if block < len(live) and live[block]:
+                    served[agent] = DIRECTIONS * block + PUSH_DIRECTION[face] - 1
+                    break
+        return served
+
+    def attempts(self, report: StepReport, joint: ActionArray, pushing: IntArray) -> tuple[Attempt, ...]:
+        """Return the push attempts of a step; who pushes a block by name, and touches none, has tried in vain.
+
+        Args:
+            report: what the step did.
+            joint: (n,) its primitives.
+            pushing: (n,) the block that each agent's symbolic action pushed in it; -1 for none.
+        """
+        found: dict[Task, Attempt] = {}
+        for push in report.pushes:
+            task = self._tasks[push.block][FACE_OF_DIRECTION[push.direction]]
+            moved = push.outcome in (PushOutcome.moved, PushOutcome.delivered)
+            found[task] = Attempt(task, push.agents, moved)
+        touching = {agent for push in report.pushes for agent in push.agents}
+        for agent in np.flatnonzero((pushing >= 0) & (joint > 0)).tolist():
+            task = self._tasks[pushing[agent]][FACE_OF_DIRECTION[Action(joint[agent])]]
+            others = found.get(task, Attempt(task, (), succeeded=False))
+            if agent not in touching and not others.succeeded:
+                found[task] = Attempt(task, tuple(sorted((*others.agents, agent))), succeeded=False)
+        return tuple(found.values())
 
 
 _Key = tuple[int, Face]
@@ -92,6 +118,11 @@ def open_tasks(state: CubeState, plans: Sequence[Plan | None]) -> list[OpenTask]
 
 def _key_of(plan: Plan, live: Collection[int]) -> _Key | None:
     """The face that a plan works at: of the first live block that its actions name, else of the one its task names."""
+    return next(((block, face) for block, face in _faces_of(plan).items() if block in live), None)
+
+
+def _faces_of(plan: Plan) -> dict[int, Face]:
+    """The face at which a plan works of each block that it names, in the order in which it names them."""
     faces: dict[int, Face] = {}
     for action in plan.actions:
         match action:
@@ -101,7 +132,7 @@ def _key_of(plan: Plan, live: Collection[int]) -> _Key | None:
                 faces.setdefault(block, Face.left)
     if plan.task is not None and (found := _TARGET.match(plan.task.target)):
         faces.setdefault(int(found[1]), Face(found[2]) if found[2] in set(Face) else Face.left)
-    return next(((block, face) for block, face in faces.items() if block in live), None)
+    return faces
 
 
 def _distance(state: CubeState, block: int) -> int:

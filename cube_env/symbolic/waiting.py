@@ -13,6 +13,11 @@ from maeil.drawing import Way
 from maeil.world import ActionEnd
 
 
+def not_aligned(key: FaceKey) -> ActionEnd:
+    """Return the end of an action at a face with which its agent is not aligned: a push from the wrong place."""
+    return replace(NOT_ALIGNED, unmet=push_task(*key))
+
+
 class SharedController(CubeController):
     """A controller whose end depends on what other agents' actions do in the same state, so it is asked every time."""
 
@@ -41,7 +46,7 @@ class RendezvousController(SharedController):
             return SUCCESS
         if self.episode.places[self.agent] < 0:
             self._meeting.leave(self.agent)
-            return NOT_ALIGNED
+            return not_aligned(self._key)
         self._meeting.release()
         return SUCCESS if self.agent in self._meeting.released else None
 

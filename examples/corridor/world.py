@@ -100,7 +100,7 @@ class Corridor:
         done = all(cell == self._length for cell in self._cells)
         return Transition((), -STEP_COST, done, self._t >= self._max_steps)
 
-    def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:  # noqa: ARG002
+    def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:  # noqa: ARG002
         """Return nothing: no task here takes more than one agent."""
         return ()
 

@@ -178,7 +178,7 @@ class SqueezeWorld:
         """
         self.env.change(changes)
 
-    def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
+    def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:  # noqa: ARG002
         """Return the one task: all agents take part, and its dependency is that their sum pays 95 % of the best."""
         n = len(joint)
         game = self.env.game

@@ -166,9 +166,9 @@ class TransportWorld:
         """
         self.env.change(changes)
 
-    def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
+    def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
         """Return the tasks whose constraints have changed: see `llamac_env.transport.symbolic.tasks`."""
-        return self._tasks.changes(self.env.board, decode_joint(self.env.grid, joint))
+        return self._tasks.changes(self.env.board, decode_joint(self.env.grid, joint), plans)
 
     def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
         """Return the boxes that are left: see `llamac_env.transport.symbolic.tasks`."""

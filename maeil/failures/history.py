@@ -114,7 +114,7 @@ class Course:
     Attributes:
         kinds: of its tasks.
         steps: those in which its tasks have changed, ascending.
-        doable: for each, whether one of its tasks could be done: what it depends on held, and enough were able.
+        doable: for each, whether one of its tasks could be done: what it depends on held, and the team is large enough.
         closures: the times in which it was over.
     """
 
@@ -203,11 +203,11 @@ class History:
         """Return the last attempt of a plan that is over at its target."""
         attempts = self.attempts.get(plan.target, ())
         found = None
-        # A wait in vain is reported right after the end of its plan, so its number is the larger one.
         for one in attempts[bisect_right(attempts, plan.committed.seq, key=lambda one: one.event.seq) :]:
             if one.event.t > plan.ended.t:
                 break
-            if plan.agent in one.agents:
+            # One in vain is reported with the step after the end of its plan.
+            if plan.agent in one.agents and (one.unmet or one.event.seq < plan.ended.seq):
                 found = one
         return found
 
@@ -261,6 +261,7 @@ def _courses(trace: Trace) -> Mapping[str, Course]:
     Kinds of tasks that are there while nobody does them can be over. Those of other kinds, such as the craft of a tool,
     are reported in the steps in which somebody does them, so that they are over says nothing.
     """
+    team = len(trace.start.agents)
     reports = [cast(ConstraintChange, stamped.event) for stamped in trace.stamped(ConstraintChange)]
     standing = {change.task["kind"] for change in reports if change.threshold and not change.temporal}
     ways: defaultdict[str, dict[tuple[str, str], ConstraintChange]] = defaultdict(dict)
@@ -276,5 +277,5 @@ def _courses(trace: Trace) -> Mapping[str, Course]:
         elif active.pop(name, None) is not None and not active and change.task["kind"] in standing:
             course.closures.append(Closure(stamped))
         course.steps.append(stamped.t)
-        course.doable.append(any(way.dependency and way.participation >= way.threshold for way in active.values()))
+        course.doable.append(any(way.dependency and way.threshold <= team for way in active.values()))
     return courses

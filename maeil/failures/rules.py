@@ -273,13 +273,13 @@ def _missed(history: History, plan: PlanLife) -> _Lack | None:
     for one in reversed(_tries(history, plan.target, plan.committed.seq)):
         if one.succeeded:
             break
-        if one.task == own.task and one.missing & own.missing:
+        if one.task == own.task and not set(one.missing).isdisjoint(own.missing):
             if plan.agent in one.agents:
                 return None  # it knew
             fact = fact or one
     if fact is None:
         return None
-    lacking = ", ".join(sorted(fact.missing & own.missing))
+    lacking = ", ".join(constraint for constraint in own.missing if constraint in fact.missing)
     proofs = (
         Proof.of(fact.event, f"an attempt of {history.names_of(fact.agents)} at {plan.target} was missing: {lacking}"),
         Proof.of(own.event, f"the attempt of {history.names[plan.agent]} was missing the same: {lacking}"),

@@ -1,10 +1,14 @@
 """Whether the constraints of cooperative tasks were met, and how abilities changed (EmCoop, embodied metrics).
 
-A task with threshold p needs p agents that are in place (spatial), p whose action of this step works on it (temporal),
-p who are able (participation), whatever else it depends on (dependency), and that p agents satisfy the first three at
-once (joint: C_coop). All numbers are those of the moment before the effects of a step.
+A task with threshold p needs p agents that are committed to it or act on it (participation), p that are in place
+(spatial), p whose action of this step works on it (temporal), whatever else it depends on (dependency), and p agents
+that satisfy all of it at once (joint: C_coop). All numbers are those of the moment before the effects of a step. An
+action that the world refuses, and a wait for others in vain, are failed attempts of that step.
 
-Rates are over (step, task) pairs with at least one attempt.
+Rates are over (step, task) pairs with at least one attempt. Each failed attempt has one cause, the first condition that
+it lacked in the order dependency (missing prerequisite), participation (too few agents committed), spatial (wrong
+place), temporal (wrong time), joint: who acts is committed, so that too few of these lack everything else by
+construction.
 """
 
 from __future__ import annotations
@@ -47,13 +51,24 @@ def _violation(constraint: Constraint, trace: Trace) -> Value:
     return mean([1 - fulfilment(pair.state, constraint) for pair in task_history(trace).attempted])
 
 
-def _missing(constraint: Constraint, trace: Trace) -> Value:
-    return sum(constraint in attempt.missing for attempt in trace.story.attempts)
+def _missing(constraint: Constraint, trace: Trace) -> int:
+    return sum(attempt.missing[:1] == (constraint,) for attempt in trace.story.attempts)
+
+
+def _share(constraint: Constraint, trace: Trace) -> Value:
+    return ratio(_missing(constraint, trace), sum(not attempt.succeeded for attempt in trace.story.attempts))
 
 
 _DEGREES = {
     Constraint.DEPENDENCY: "1 when the dependency does not hold, else 0",
     Constraint.JOINT: "1 - min(1, agents that satisfy all three at once / p), 1 without the dependency",
+}
+_CAUSES = {
+    Constraint.DEPENDENCY: "a missing prerequisite (dependency)",
+    Constraint.PARTICIPATION: "too few agents that are committed to the task or act on it (participation)",
+    Constraint.SPATIAL: "too few agents in place (spatial), with enough committed",
+    Constraint.TEMPORAL: "too few agents that act in the same step (temporal), with enough in place",
+    Constraint.JOINT: "enough agents for each condition, but not the same ones (joint)",
 }
 for _constraint in Constraint:
     _degree = _DEGREES.get(_constraint, "1 - min(1, count / p)")
@@ -70,14 +85,17 @@ for _constraint in Constraint:
         doc=f"Mean over (step, task) pairs with an attempt of the violation of the {_constraint} condition: {_degree}.",
     )(partial(_violation, _constraint))
 for _constraint in Constraint:
-    _alone = " (it alone: enough agents for each of the others, but not the same ones)"
     metric(
         f"constraints.missing_{_constraint}",
         "attempts",
         better="lower",
-        doc="Failed attempts that lacked the"
-        f" {_constraint} condition{_alone if _constraint is Constraint.JOINT else ''}; one attempt may lack several.",
+        doc=f"Failed attempts caused by {_CAUSES[_constraint]}.",
     )(partial(_missing, _constraint))
+    metric(
+        f"constraints.share_{_constraint}",
+        rate=True,
+        doc=f"Failed attempts caused by {_CAUSES[_constraint]} / failed attempts; None without any.",
+    )(partial(_share, _constraint))
 
 
 @metric("constraints.missing_none", "attempts", better="lower")

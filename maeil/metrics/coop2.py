@@ -8,7 +8,7 @@ tables show. What is not here equals one of ours: L_tot is `communication.messag
 
 Not computed, because a trace does not hold it: the temporal violation rate, which counts symbolic pushes after the
 step, while a trace has the primitives before it; and the share of each failure reason among failed plans, since the
-reasons are texts of a world (ours are the failed attempts by type, `constraints.missing_*`).
+reasons are texts of a world (ours are the failed attempts by cause, `constraints.missing_*`).
 
 COOP2's plan log leaves out plans that were replaced before they ran; so do these metrics. A plan's specification, a
 text of the language model there, is here its task with its actions and their arguments.
@@ -123,7 +123,23 @@ def violation_spatial(trace: Trace) -> Value:
     after the step are left out, and so are those of the last step, after which nothing is counted.
     """
     after = [pair.after for pair in task_history(trace).attempted if pair.after is not None]
-    return mean([1 - min(1.0, state.spatial / (state.literal or (state.threshold,))[0]) for state in after])
+    return mean([1 - min(1.0, state.spatial / state.literal[0]) for state in after])
+
+
+@_coop2("coop2.violation_participation", rate=True)
+def violation_participation(trace: Trace) -> Value:
+    """The same as `coop2.violation_spatial` by construction: for COOP2's code, who is in place takes part."""
+    return violation_spatial(trace)
+
+
+@_coop2("coop2.violation_dependency", rate=True)
+def violation_dependency(trace: Trace) -> Value:
+    """Mean of 1 - min(1, agents that hold the tool / p) over (step, task) pairs with an attempt.
+
+    They count wherever they are; 0 where no tool is needed, so 0 in CUBE by construction.
+    """
+    counted = [pair.state.literal for pair in task_history(trace).attempted]
+    return mean([1 - min(1.0, able / p) for p, _, able in counted])
 
 
 @_coop2("coop2.score_per_step", "points of the world per environment step")

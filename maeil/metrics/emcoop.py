@@ -9,8 +9,8 @@ They differ from ours (`constraints.*`) in four ways.
 - **After the step.** Where agents are is counted after the step, when those who pushed have moved with the block.
 
 Each world reports p, spatial and dependency by the first three with every state; the open world, which EmCoop defines
-as we do, reports the same numbers as ours. The values are None for traces of versions before 0.11, which have no such
-numbers. Temporal and participation are counted as we count them, under the joint action of the step.
+as we do, reports the same numbers as ours. Temporal and participation, the agents involved in the task, are counted as
+we count them, under the joint action and the plans of the step.
 """
 
 from __future__ import annotations
@@ -29,35 +29,22 @@ from maeil.trace.story import TaskName
 _emcoop = partial(metric, origin="EmCoop")
 
 
-def _counts(state: ConstraintChange) -> tuple[int, int, bool]:
-    assert state.literal is not None
-    return state.literal
-
-
-def _is_reported(trace: Trace) -> bool:
-    """Whether the trace has EmCoop's numbers."""
-    first = next(trace.of(ConstraintChange), None)
-    return first is not None and first.literal is not None
-
-
 def _holds(state: ConstraintChange) -> tuple[bool, ...]:
     """Return the truth of each of the `SINGLE` conditions: N(C_c) >= p."""
-    p, spatial, dependency = _counts(state)
-    return spatial >= p, state.temporal >= p, state.participation >= p, dependency
+    p, spatial, able = state.literal
+    return spatial >= p, state.temporal >= p, state.participation >= p, able >= p
 
 
 def _violated(constraint: Constraint, trace: Trace) -> Value:
-    if not _is_reported(trace):
-        return None
     found = []
     for pair in task_history(trace).attempted:
-        p, _, dependency = _counts(pair.state)
+        p, _, able = pair.state.literal
         if constraint is Constraint.SPATIAL:
             if pair.after is not None:
-                p, spatial, _ = _counts(pair.after)
+                p, spatial, _ = pair.after.literal
                 found.append(1 - min(1.0, spatial / p))
         elif constraint is Constraint.DEPENDENCY:
-            found.append(float(not dependency))
+            found.append(float(able < p))
         else:
             found.append(1 - min(1.0, getattr(pair.state, constraint) / p))
     return mean(found)
@@ -80,8 +67,6 @@ for _constraint in SINGLE:
 @_emcoop("emcoop.cooperative", better="higher", rate=True)
 def cooperative(trace: Trace) -> Value:
     """Share of the (step, task) pairs with an attempt in which C_coop held: each condition has p agents, whichever."""
-    if not _is_reported(trace):
-        return None
     return mean([float(all(_holds(pair.state))) for pair in task_history(trace).attempted])
 
 
@@ -91,7 +76,7 @@ def _flips(trace: Trace) -> tuple[Sequence[set[TaskName]], Sequence[set[TaskName
 
 
 def _ratio(place: int, trace: Trace) -> Value:
-    if not _is_reported(trace):
+    if not trace.story.tasks:
         return None
     improved, worsened = (len(found[place]) for found in _flips(trace))
     return improved / (improved + worsened) if improved + worsened else 0.5

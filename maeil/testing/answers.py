@@ -206,6 +206,7 @@ def check_state(contract: Contract, state: object, agents: int, active: Mapping[
     fits = state.threshold > 0 and all(0 <= number <= agents for number in numbers)
     contract.require(fits, "constraints() counts agents of the team", state)
     contract.require(0 <= state.joint <= min(numbers), "constraints(): joint counts those who are in all three", state)
+    contract.require(state.temporal <= state.participation, "constraints(): who acts on a task takes part in it", state)
     contract.require(active.get(state.task) != state, "constraints() returns only tasks that have changed", state)
 
 

@@ -153,7 +153,7 @@ def _start_idling(contract: Contract, world: World) -> tuple[list[Controller], l
 def _idle(contract: Contract, world: World) -> None:
     """Take a step in which all agents idle."""
     controllers, joint = _start_idling(contract, world)
-    world.constraints(joint)
+    world.constraints(joint, [None] * len(joint))
     world.step(joint)
     for controller in controllers:
         controller.status()
@@ -253,7 +253,7 @@ def _check_first_states(contract: Contract, world: World, seed: int) -> None:
         if feedback and isinstance(world, TellsOpenTasks):
             world.open_tasks([None] * len(world.agents))
         controllers, joint = _start_idling(contract, world)
-        found.append(list(world.constraints(joint)))
+        found.append(list(world.constraints(joint, [None] * len(joint))))
         for controller in controllers:
             controller.close()
     rule = "constraints() returns every active task at its first call after a reset"
@@ -283,6 +283,7 @@ class _Episode:
         self._rng = Random(seed)
         self._agents = range(len(world.agents))
         self._plans: list[deque[SymbolicAction]] = [deque() for _ in self._agents]
+        self._live: list[Plan | None] = [None for _ in self._agents]
         self._running: list[Controller | None] = [None] * len(world.agents)
         self._idling: set[int] = set()
         self._active: dict[Task, TaskState] = {}
@@ -352,7 +353,8 @@ class _Episode:
         if tired:
             self._plans[agent].clear()
         elif not self._plans[agent]:
-            self._plans[agent].extend(self._draw_plan(agent).actions)
+            self._live[agent] = plan = self._draw_plan(agent)
+            self._plans[agent].extend(plan.actions)
         action = self._plans[agent].popleft() if self._plans[agent] else self._world.idle
         if action == self._world.idle:
             self._idling.add(agent)
@@ -404,14 +406,14 @@ class _Episode:
         """Take in what has changed of the tasks, and see that nothing else does by it."""
         contract, world = self._contract, self._world
         seen = self._look()
-        states = list(world.constraints(joint))
+        states = list(world.constraints(joint, self._live))
         for state in states:
             answers.check_state(contract, state, len(self._agents), self._active)
             if state.threshold:
                 self._active[state.task] = state
             else:
                 del self._active[state.task]
-        again = list(world.constraints(joint))
+        again = list(world.constraints(joint, self._live))
         contract.require(not again, "constraints() returns only tasks that have changed", again)
         contract.compare(seen, self._look(), "constraints() changes nothing in the world")
         self.record.append((f"{contract.place}: constraints()", contract.json(states, "constraints()")))

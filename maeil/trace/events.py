@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from maeil.outcomes import Outcome
 
-SCHEMA = 3
+SCHEMA = 4
 """Version of the events below; it moves when they change. A trace of another version is refused."""
 
 Number = int | float
@@ -176,8 +176,8 @@ class StepTaken(Event):
 class StepOutcome(Event):
     """What the step from `t` to `t + 1` did, in the world's own words, and how the attempts at tasks came off.
 
-    An attempt: `task`, `agents`, `succeeded`, and, when it failed, the `missing` constraints. A second one at `t + 1`,
-    without outcomes, has the attempts of those whose wait for others has ended in vain with the step.
+    An attempt: `task`, `agents`, `succeeded`, the constraints that a failed one was `missing`, its cause first, and
+    `unmet`: whether it was in vain before any primitive, since the world refused it at `t` or nobody came by then.
     """
 
     kind: ClassVar[str] = "outcome"
@@ -190,7 +190,7 @@ class ConstraintChange(Event):
     """The constraints of a task, under the joint action of the coming step; with threshold 0 the task is over.
 
     `spatial`, `temporal`, `participation` and `joint` are numbers of agents, to be held against `threshold`. `literal`
-    has threshold, spatial and dependency by EmCoop's literal definition; None in traces of versions before 0.11.
+    has threshold, spatial and dependency, as numbers of agents, by EmCoop's literal definition.
     """
 
     kind: ClassVar[str] = "constraint"
@@ -202,7 +202,7 @@ class ConstraintChange(Event):
     participation: int
     joint: int
     dependency: bool
-    literal: tuple[int, int, bool] | None = None
+    literal: tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)

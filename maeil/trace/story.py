@@ -207,7 +207,8 @@ class Attempt:
         task: its name.
         agents: who took part.
         succeeded: whether it succeeded.
-        missing: the constraints that a failed one lacked.
+        missing: the constraints that a failed one lacked, the cause first.
+        unmet: whether it was in vain before any primitive: refused, or a wait for others.
         state: the constraints of the task under the joint action of that step; None where none are reported.
     """
 
@@ -215,7 +216,8 @@ class Attempt:
     task: TaskName
     agents: frozenset[int]
     succeeded: bool
-    missing: frozenset[str]
+    missing: tuple[str, ...]
+    unmet: bool
     state: ConstraintChange | None
 
     @property
@@ -342,6 +344,7 @@ class _Teller:
             task=task,
             agents=frozenset(attempt["agents"]),
             succeeded=attempt["succeeded"],
-            missing=frozenset(attempt.get("missing", ())),
+            missing=tuple(attempt.get("missing", ())),
+            unmet=attempt.get("unmet", False),
             state=state if state is not None and state.threshold else None,
         )

@@ -9,6 +9,7 @@ from crafter_env import Cell, Item
 from crafter_env.symbolic.controller import decode
 from crafter_env.world import CrafterConfig, CrafterWorld
 from maeil.actions import ActionStatus, SymbolicAction
+from maeil.plans import Plan
 from maeil.tasks import TaskState
 from maeil.world import ActionEnd, Transition
 
@@ -74,14 +75,17 @@ def advance(world: CrafterWorld, primitives: Mapping[int, int] | None = None) ->
     """Take a step with some primitives; the others do nothing."""
     joint = [(primitives or {}).get(agent, 0) for agent in range(len(world.agents))]
     assert len(decode(joint, sharing=world.env.profile.sharing)) == len(joint)
-    world.constraints(joint)
+    world.constraints(joint, [None] * len(joint))
     return world.step(joint)
 
 
-def states(world: CrafterWorld, primitives: Mapping[int, int] | None = None) -> dict[str, TaskState]:
-    """The tasks whose constraints change under some primitives, by target."""
+def states(
+    world: CrafterWorld, primitives: Mapping[int, int] | None = None, plans: Mapping[int, Plan] | None = None
+) -> dict[str, TaskState]:
+    """The tasks whose constraints change under some primitives and live plans, by target."""
     joint = [(primitives or {}).get(agent, 0) for agent in range(len(world.agents))]
-    return {state.task.target: state for state in world.constraints(joint)}
+    live = [(plans or {}).get(agent) for agent in range(len(joint))]
+    return {state.task.target: state for state in world.constraints(joint, live)}
 
 
 def number(world: CrafterWorld, cell: Cell) -> int:

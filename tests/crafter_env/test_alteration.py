@@ -184,7 +184,7 @@ def test_actions_whose_premises_are_gone_end_as_they_do_when_others_take_them() 
     collector = w.start_action(1, Collect(resource="wood"))
     w.change({"cells": {"1,2": "tree"}})
     assert collector.status() is None
-    assert [state.task.target for state in w.constraints([0, 0]) if state.threshold] != []
+    assert [state.task.target for state in w.constraints([0, 0], [None] * 2) if state.threshold] != []
 
 
 def test_what_an_agent_has_come_to_hold_is_told_with_the_next_step() -> None:

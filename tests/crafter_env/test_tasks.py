@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crafter_env import Action, Collect, Direction, Item, Material, Move, Resource
+from crafter_env import Action, Collect, Craft, Direction, Item, Material, Move, Resource, Tool
 from crafter_env.constraints import aimed_cells
 from crafter_env.kernels.grid import AREA_AIM
+from maeil import Plan
 from maeil.constraints import missing
 from maeil.metrics.task_history import cooperative
 from maeil.tasks import CapabilityChange, Constraint
@@ -30,12 +32,20 @@ def test_the_first_report_gives_every_task_in_view_and_later_ones_the_changes():
     assert numbers(changed) == (1, 1, 1, 1, 1, True)
 
 
+def test_who_plans_for_a_cell_or_acts_on_it_takes_part_and_counts_once():
+    w = world("0T1.....2\n.........\n.........")
+    tree = number(w, (1, 0))
+    plan = Plan((Collect(resource=Resource.wood, target=tree),))
+    state = states(w, {0: DO}, {0: plan, 2: plan})[f"tree_{tree}"]
+    assert numbers(state) == (1, 2, 1, 2, 1, True)
+
+
 def test_near_capable_and_acting_agents_are_counted_each_for_itself():
     # agents 0 and 1 are next to the stone, 2 is far; 1 has no tool; 0 and 2 press `do`
     w = world("0#1.....2\n.........\n.........", {0: PICK, 2: PICK}, level="hard")
     state = states(w, {0: DO, 2: DO})[f"stone_{number(w, (1, 0))}"]
-    assert numbers(state) == (2, 2, 1, 2, 1, True)
-    assert missing(state) == (Constraint.TEMPORAL,)
+    assert numbers(state) == (2, 2, 1, 1, 1, True)
+    assert missing(state) == (Constraint.PARTICIPATION, Constraint.TEMPORAL)
 
 
 def test_enough_for_each_but_not_the_same_agents_is_no_quorum():
@@ -47,11 +57,13 @@ def test_enough_for_each_but_not_the_same_agents_is_no_quorum():
     assert not cooperative(state)
 
 
-def test_without_any_tool_the_dependency_is_missing():
-    w = world("0#1\n...\n...", level="hard")
+@pytest.mark.parametrize(("bags", "able", "joint"), [({}, 0, 0), ({0: PICK}, 1, 1)])
+def test_without_the_tool_for_each_of_them_the_dependency_is_missing(bags, able, joint):
+    w = world("0#1\n...\n...", bags, level="hard")
     state = states(w, {0: DO, 1: DO})[f"stone_{number(w, (1, 0))}"]
-    assert numbers(state) == (2, 2, 2, 0, 0, False)
-    assert missing(state) == (Constraint.PARTICIPATION, Constraint.DEPENDENCY)
+    assert numbers(state) == (2, 2, 2, 2, joint, False)
+    assert state.literal == (2, 2, able)
+    assert missing(state) == (Constraint.DEPENDENCY,)
 
 
 def test_the_joint_condition_is_what_the_world_goes_by():
@@ -95,7 +107,9 @@ def test_a_craft_is_a_task_while_somebody_makes():
     states(w)
     make = int(Action.make_wood_pickaxe)
     alone = states(w, {0: make})["wood_pickaxe"]
-    assert numbers(alone) == (2, 2, 1, 2, 1, True)
+    assert numbers(alone) == (2, 2, 1, 1, 1, True)
+    planned = states(w, {0: make}, {1: Plan((Craft(item=Tool.wood_pickaxe),))})["wood_pickaxe"]
+    assert numbers(planned) == (2, 2, 1, 2, 1, True)
     transition = w.step([make, 0])
     assert [(a.task.kind, a.agents, a.succeeded) for a in transition.attempts] == [("craft", (0,), False)]
     both = states(w, {0: make, 1: make})["wood_pickaxe"]

@@ -7,29 +7,32 @@ from collections.abc import Sequence
 from cube_env import Face, Snapshot, blocked, delivered, is_aligned_with_block, required_force
 from cube_env.constants import PUSH_DIRECTION
 
-Numbers = tuple[int, int, int, int, int, bool, tuple[int, int, bool]]
+Numbers = tuple[int, int, int, int, int, bool, tuple[int, int, int]]
+Task = tuple[int, Face]
 
 
 def slow_constraints(
-    snapshot: Snapshot, blocks: int, joint: Sequence[int], pushing: Sequence[int]
-) -> dict[tuple[int, Face], Numbers]:
-    found: dict[tuple[int, Face], Numbers] = {}
+    snapshot: Snapshot, blocks: int, joint: Sequence[int], pushing: Sequence[int], served: Sequence[Task | None]
+) -> dict[Task, Numbers]:
+    found: dict[Task, Numbers] = {}
     team = range(len(joint))
     for block in range(blocks):
         for face in Face:
             if delivered(snapshot, block):
-                found[block, face] = 0, 0, 0, 0, 0, False, (0, 0, False)
+                found[block, face] = 0, 0, 0, 0, 0, False, (0, 0, 0)
                 continue
             aligned = [is_aligned_with_block(snapshot, i, block, face) for i in team]
             acts = [joint[i] == PUSH_DIRECTION[face] for i in team]
+            works = [acts[i] and (aligned[i] or pushing[i] == block) for i in team]
+            weight = next(b.weight for b in snapshot.blocks if b.id == block)
             found[block, face] = (
                 required_force(snapshot, block, face),
                 sum(aligned),
-                sum(acts[i] and (aligned[i] or pushing[i] == block) for i in team),
-                len(joint),
+                sum(works),
+                sum(works[i] or served[i] == (block, face) for i in team),
                 sum(acts[i] and aligned[i] for i in team),
                 not blocked(snapshot, block, face),
-                (next(b.weight for b in snapshot.blocks if b.id == block), _near(snapshot, block, face), True),
+                (weight, _near(snapshot, block, face), weight),
             )
     return found
 

@@ -195,15 +195,15 @@ def test_walkers_go_on_to_where_their_block_is_now() -> None:
 
 def test_the_tasks_of_a_new_block_are_told_once_and_those_of_the_others_are_not_told_again() -> None:
     board = world(LANE)
-    stay = [0, 0]
-    assert len(board.constraints(stay)) == 4
-    assert board.constraints(stay) == []
+    stay, nobody = [0, 0], [None, None]
+    assert len(board.constraints(stay, nobody)) == 4
+    assert board.constraints(stay, nobody) == []
     board.change({"blocks": {"1": {"position": [7, 5], "weight": 1}}})
-    assert {state.task.target for state in board.constraints(stay)} == {
+    assert {state.task.target for state in board.constraints(stay, nobody)} == {
         f"block_1/{face}" for face in ("left", "right", "up", "down")
     }
     board.change({"blocks": {"1": None}})
-    assert {(state.task.target[:7], state.threshold) for state in board.constraints(stay)} == {("block_1", 0)}
+    assert {(state.task.target[:7], state.threshold) for state in board.constraints(stay, nobody)} == {("block_1", 0)}
     assert board.progress() == Progress(0, 1, 0.0)
 
 

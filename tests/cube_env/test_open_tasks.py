@@ -74,7 +74,7 @@ def test_it_says_by_name_what_the_constraints_count(seed):
     joint, nobody = np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int32)
     counted = {
         f"block_{task.block}/{task.face}": (task.threshold, task.spatial, task.dependency)
-        for task in watch.changes(joint, nobody)
+        for task in watch.changes(joint, nobody, nobody)
     }
     for face in faces:
         plans = [Plan((Rendezvous(block=agent % len(found.blocks), face=face, count=1),)) for agent in range(n)]

@@ -145,13 +145,13 @@ def test_waiting_in_vain_at_a_face_is_an_attempt_that_lacked_a_quorum():
     events = play(minds, world("..0AA...|\n..1AA...|\n2.......|", 12))
     (tried,) = (s for s in events if s.event.kind == "outcome" and s.event.attempts)
     ends = [s for s in events if s.event.kind == "action" and s.event.status == "timeout"]
-    assert {s.t for s in ends} == {tried.t}  # they give up together, and it is known at once
+    assert {s.t for s in ends} == {tried.t}  # they give up together, and it is reported with the step that follows
     (attempt,) = tried.event.attempts
     assert attempt["task"] == {"kind": "push", "target": "block_0/left"}
     assert (attempt["agents"], attempt["succeeded"], *attempt["missing"]) == ((0, 1), False, "temporal")
     alone = [Scripted(Thought(Plan(tuple(wait))), still), Scripted(still), Scripted(still)]
     found = compute_metrics(Trace(tuple(play(alone, world("..0AA...|\n...AA...|\n12......|", 12)))))
-    assert (found["constraints.attempts"], found["constraints.missing_spatial"]) == (1, 1)
+    assert (found["constraints.attempts"], found["constraints.missing_participation"]) == (1, 1)
     assert found["constraints.violation_spatial"] == 1 / 2
 
 

@@ -88,7 +88,7 @@ def check(seed, vocabulary, plans):
         if done or not any(running):
             break
         joint = [controller.act() if controller is not None else 0 for controller in running]
-        cube.constraints(joint)
+        cube.constraints(joint, [None] * len(joint))
         transition = cube.step(joint)
         done = transition.terminated or transition.truncated
     assert done or not any(running), "every action ends within its time-out"

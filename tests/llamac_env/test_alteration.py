@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -18,6 +19,7 @@ from llamac_env.transport.arrays import COLOURS
 from llamac_env.transport.env import TransportEnv
 from llamac_env.transport.text import write_board
 from maeil.controllers import SUCCESS, failed
+from maeil.plans import Task
 from maeil.world import Progress
 from quorum.experiments.configuration.cell import Cell
 from tests.llamac_env.boards import drawn, grid
@@ -104,10 +106,10 @@ def test_a_move_whose_box_is_somewhere_else_now_ends_as_it_would_if_others_had_t
     controller = w.start_action(0, go("red", "square[0.5, 1.5]"))
     assert controller.status() is None
     w.change({"items": {"0.5_0.5": [], "1.5_1.5": ["box_red"]}})
-    assert controller.status() == failed("box_not_here")
+    assert controller.status() == replace(failed("box_not_here"), unmet=Task("place", "box_red"))
     other = w.start_action(3, go("red", "square[0.5, 1.5]"))
     primitives = joint(w, a3="move(box_red, square[0.5, 1.5])")
-    assert [state.task.target for state in w.constraints(primitives)] == ["box_red"]
+    assert [state.task.target for state in w.constraints(primitives, [None] * len(primitives))] == ["box_red"]
     assert other.status() is None
     assert other.act() == primitives[3]
     w.step(primitives)
@@ -120,10 +122,10 @@ def test_boxes_that_come_and_go_are_goals_that_come_and_go() -> None:
     assert w.progress() == Progress(1, 2, 1.0)
     w.change({"items": {"1.5_0.5": ["box_blue", "target_blue"]}})
     assert w.progress() == Progress(1, 3, 1.0)
-    assert {state.task.target for state in w.constraints([0] * 4)} == {"box_red", "box_blue"}
+    assert {state.task.target for state in w.constraints([0] * 4, [None] * 4)} == {"box_red", "box_blue"}
     w.change({"items": {"0.5_0.5": [], "1.5_1.5": []}})
     assert w.progress() == Progress(1, 2, 1.0)
-    assert [(state.task.target, state.threshold) for state in w.constraints([0] * 4)] == [("box_red", 0)]
+    assert [(state.task.target, state.threshold) for state in w.constraints([0] * 4, [None] * 4)] == [("box_red", 0)]
     assert w.global_observation().boxes_left == 1
 
 

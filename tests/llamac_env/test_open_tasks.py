@@ -43,7 +43,7 @@ def test_a_box_that_others_hem_in_names_them():
 @given(st.integers(0, 10_000), st.sampled_from(["easy", "hard"]))
 def test_it_says_by_name_what_the_constraints_count(seed, difficulty):
     where = drawn(2, 4, difficulty, seed)
-    counted = {state.task: state for state in TaskBoard().changes(where, {})}
+    counted = {state.task: state for state in TaskBoard().changes(where, {}, [None] * 8)}
     tasks = open_tasks(where, [None] * 8)
     assert {task.task for task in tasks} == set(counted)
     for task in tasks:

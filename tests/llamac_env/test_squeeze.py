@@ -198,13 +198,13 @@ def test_it_is_drawn_as_text_and_as_an_image():
 def test_in_the_loop_the_goal_is_reached_while_the_last_round_is_close():
     w = world(max_steps=2)
     best = w.env.game.best_x
-    assert len(w.constraints([9, 9, 9])) == 1
+    assert len(w.constraints([9, 9, 9], [None] * 3)) == 1
     first = w.step([9, 9, 9])
     assert (first.terminated, first.truncated, w.progress().reached) == (False, False, 0)
     assert first.attempts[0].succeeded is False
-    state = w.constraints([best, 0, 0])[0]
+    state = w.constraints([best, 0, 0], [None] * 3)[0]
     assert cooperative(state)
-    assert w.constraints([best, 0, 0]) == ()
+    assert w.constraints([best, 0, 0], [None] * 3) == ()
     last = w.step([min(best, 9), best - min(best, 9), 0])
     assert (last.terminated, last.truncated) == (True, False)
     assert (w.progress().reached, w.progress().score) == (1, 1.0)

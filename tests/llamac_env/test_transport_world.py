@@ -41,7 +41,7 @@ def joint(w, **actions):
 
 def advance(w, **actions):
     primitives = joint(w, **actions)
-    w.constraints(primitives)
+    w.constraints(primitives, [None] * len(primitives))
     return w.step(primitives)
 
 
@@ -127,7 +127,7 @@ def test_a_conflict_fails_both_actions_after_the_step():
     w = world({"box_red": "0.0_1.0", "target_red": "0.5_0.5"}, difficulty="hard")
     one, two = w.start_action(0, go("red", "target_red")), w.start_action(1, go("red", "position[1.0, 2.0]"))
     primitives = [one.act(), two.act(), 0, 0]
-    state = {s.task.target: s for s in w.constraints(primitives)}["box_red"]
+    state = {s.task.target: s for s in w.constraints(primitives, [None] * len(primitives))}["box_red"]
     assert (state.spatial, state.temporal, state.joint, state.dependency) == (2, 2, 2, False)
     transition = w.step(primitives)
     assert one.status().reason == two.status().reason == "conflict"
@@ -149,16 +149,16 @@ def test_a_collision_is_a_failure():
 
 def test_tasks_are_the_colours_that_are_left():
     w = world({"box_red": "0.5_0.5 0.5_1.5", "target_red": "0.5_0.5 0.5_1.5"})
-    (state,) = w.constraints([0] * 4)
-    assert (state.threshold, state.spatial, state.temporal, state.participation, state.dependency) == (1, 2, 0, 4, True)
-    assert w.constraints([0] * 4) == ()
+    (state,) = w.constraints([0] * 4, [None] * 4)
+    assert (state.threshold, state.spatial, state.temporal, state.participation, state.dependency) == (1, 2, 0, 0, True)
+    assert w.constraints([0] * 4, [None] * 4) == ()
     transition = advance(w, a0="move(box_red, target_red)", a1="move(box_red, target_red)")
     assert transition.terminated
     assert transition.reward == 1
     assert [(attempt.agents, attempt.succeeded) for attempt in transition.attempts] == [((0,), True), ((1,), True)]
-    (over,) = w.constraints([0] * 4)
+    (over,) = w.constraints([0] * 4, [None] * 4)
     assert over.threshold == 0
-    assert w.constraints([0] * 4) == ()
+    assert w.constraints([0] * 4, [None] * 4) == ()
     assert (w.progress().reached, w.progress().goals, w.progress().score) == (2, 2, 2.0)
 
 

@@ -90,7 +90,7 @@ class Corridor:
         outcomes = tuple({"what": "arrival", "agent": i} for i, move in enumerate(joint) if move and done)
         return Transition(outcomes, sum(joint) / len(joint), done, self.t >= self.max_steps)
 
-    def constraints(self, joint: Sequence[int]) -> tuple[()]:
+    def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> tuple[()]:
         return ()
 
     def distance(self, agent: int, other: int) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from maeil.plans import Task
+from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, CapabilityChange, TaskState
 from maeil.world import Transition
 from tests.maeil.corridor import Corridor
@@ -16,9 +16,9 @@ def task(name: str) -> Task:
 
 
 def state(
-    name: str, p: int, spatial: int, temporal: int, joint: int, *, able: int = 9, ready: bool = True
+    name: str, p: int, spatial: int, temporal: int, joint: int, *, involved: int = 9, ready: bool = True
 ) -> TaskState:
-    return TaskState(task(name), p, spatial, temporal, able, joint, ready)
+    return TaskState(task(name), p, spatial, temporal, involved, joint, ready)
 
 
 def over(name: str) -> TaskState:
@@ -45,7 +45,7 @@ class ReportingCorridor(Corridor):
         super().__init__(agents, **kwargs)
         self.reports = reports
 
-    def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
+    def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
         return self.reports.get(self.t, Report()).states
 
     def step(self, joint: Sequence[int]) -> Transition:

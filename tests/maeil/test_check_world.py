@@ -45,7 +45,7 @@ class Team(Corridor):
             Task("go", "on"), n, sum(h for h, _ in both), sum(m for _, m in both), n, sum(map(all, both)), True
         )
 
-    def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
+    def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
         state, before = self.state(joint), self.last
         self.last = state
         if state == before:
@@ -166,7 +166,7 @@ def walking(self: Team, plans: Sequence[Plan | None]) -> list[OpenTask]:
 
 
 def telling(self: Team, plans: Sequence[Plan | None]) -> list[OpenTask]:
-    return [] if self.constraints([0] * len(plans)) else [GO_ON]
+    return [] if self.constraints([0] * len(plans), plans) else [GO_ON]
 
 
 MUTANTS = [
@@ -199,10 +199,11 @@ MUTANTS = [
     mutant("a failed attempt", step=stepped(attempts=(Attempt(Task("go", "up"), (0,), False),))),
     mutant("has reached all its goals", step=stepped(terminated=True)),
     mutant("at its first call after a reset", reset=kept),
-    mutant("only tasks that have changed", constraints=lambda self, joint: (Team.state(self, joint),)),
+    mutant("only tasks that have changed", constraints=lambda self, joint, plans: (Team.state(self, joint),)),
     mutant("ends a task that was active", state=counted(threshold=0)),
     mutant("counts agents of the team", state=counted(participation=3)),
     mutant("joint counts those who are in all three", state=counted(participation=0, joint=1)),
+    mutant("who acts on a task takes part in it", state=counted(participation=0, joint=0, temporal=1)),
     mutant("constraints() changes nothing", constraints=moving("constraints")),
     mutant("open_tasks() returns open tasks", open_tasks=lambda self, plans: [self.state([0] * len(plans))]),
     mutant("lists each task once", open_tasks=lambda self, plans: [GO_ON, GO_ON]),

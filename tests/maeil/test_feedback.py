@@ -32,7 +32,7 @@ class Reported(Corridor):
 class Counted(Corridor):
     """A corridor that only counts, as worlds of others may."""
 
-    def constraints(self, joint: Sequence[int]) -> Sequence[TaskState]:
+    def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
         return (TaskState(ON, 2, sum(joint), sum(joint), 2, 0, dependency=not self.t),)
 
 

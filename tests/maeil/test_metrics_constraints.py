@@ -16,7 +16,7 @@ def run(reports, steps):
     return Trace(tuple(play([Scripted(walk(steps))], ReportingCorridor(1, reports, length=steps))))
 
 
-# a needs two agents, b one. Step by step: in place, acting, both at once; every agent is able to.
+# a needs two agents, b one. Step by step: in place, acting, both at once; every agent is involved, but for step 4.
 LIFTS = {
     # b is attempted from the wrong place, and depends on something
     0: Report([state("a", 2, 1, 0, 0), state("b", 1, 0, 1, 0, ready=False)], (attempt("b", 0),)),
@@ -26,33 +26,41 @@ LIFTS = {
     2: Report([state("a", 2, 2, 2, 1), state("b", 1, 1, 1, 1)], (attempt("a", 0, 1), attempt("b", 2))),
     # a is lifted; everybody leaves b
     3: Report([state("a", 2, 2, 2, 2), state("b", 1, 0, 0, 0)], (attempt("a", 0, 1, succeeded=True),)),
-    4: Report([over("a")]),
+    # c takes two: one is involved, in place and acts; two are involved, one in place and acting
+    4: Report([over("a"), state("c", 2, 1, 1, 1, involved=1)], (attempt("c", 0),)),
+    5: Report([state("c", 2, 1, 1, 1, involved=2)], (attempt("c", 0),)),
 }
 LIFTED = {
-    "attempts": 5,
-    "failed_attempts": 4,
-    "attempt_success_rate": 1 / 5,
-    # the pairs (0, b), (1, a), (2, a), (2, b), (3, a)
-    "satisfied_spatial": 4 / 5,
-    "satisfied_temporal": 4 / 5,
-    "satisfied_participation": 1.0,
-    "satisfied_dependency": 4 / 5,
-    "satisfied_joint": 2 / 5,
-    "violation_spatial": (1 + 0 + 0 + 0 + 0) / 5,
-    "violation_temporal": (0 + 1 / 2 + 0 + 0 + 0) / 5,
-    "violation_participation": 0.0,
-    "violation_dependency": (1 + 0 + 0 + 0 + 0) / 5,
-    "violation_joint": (1 + 1 / 2 + 1 / 2 + 0 + 0) / 5,
+    "attempts": 7,
+    "failed_attempts": 6,
+    "attempt_success_rate": 1 / 7,
+    # the pairs (0, b), (1, a), (2, a), (2, b), (3, a), (4, c), (5, c)
+    "satisfied_spatial": 4 / 7,
+    "satisfied_temporal": 4 / 7,
+    "satisfied_participation": 6 / 7,
+    "satisfied_dependency": 6 / 7,
+    "satisfied_joint": 2 / 7,
+    "violation_spatial": (1 + 0 + 0 + 0 + 0 + 1 / 2 + 1 / 2) / 7,
+    "violation_temporal": (0 + 1 / 2 + 0 + 0 + 0 + 1 / 2 + 1 / 2) / 7,
+    "violation_participation": (1 / 2) / 7,
+    "violation_dependency": (1 + 0 + 0 + 0 + 0 + 0 + 0) / 7,
+    "violation_joint": (1 + 1 / 2 + 1 / 2 + 0 + 0 + 1 / 2 + 1 / 2) / 7,
+    # each failed attempt once, by what it lacked first
     "missing_spatial": 1,
     "missing_temporal": 1,
-    "missing_participation": 0,
+    "missing_participation": 1,
     "missing_dependency": 1,
     "missing_joint": 1,
     "missing_none": 1,
+    "share_spatial": 1 / 6,
+    "share_temporal": 1 / 6,
+    "share_participation": 1 / 6,
+    "share_dependency": 1 / 6,
+    "share_joint": 1 / 6,
     # a: spatial in step 1, temporal in step 2; b: spatial and dependency in step 2, spatial and temporal away in step 3
     "improvement_ratio_spatial": 2 / 3,
     "improvement_ratio_temporal": 1 / 2,
-    "improvement_ratio_participation": None,
+    "improvement_ratio_participation": 1.0,
     "improvement_ratio_dependency": 1.0,
     "quorums": 2,
     # a: somebody is there from step 0, all are at step 3; b: at once
@@ -61,7 +69,7 @@ LIFTED = {
 
 
 def test_constraints_by_hand():
-    found = compute_metrics(run(LIFTS, steps=5))
+    found = compute_metrics(run(LIFTS, steps=6))
     constraints = {name.removeprefix("constraints."): value for name, value in found.items() if "constraints." in name}
     assert constraints == {
         name: pytest.approx(value) if isinstance(value, float) else value for name, value in LIFTED.items()
@@ -69,9 +77,14 @@ def test_constraints_by_hand():
 
 
 def test_coop2_constraints_by_hand():
-    found = compute_metrics(run(LIFTS, steps=5))
-    # after the step: b 0 of 1, a 2 of 2, a 2 of 2, b 0 of 1; a is over after step 3
-    assert found["coop2.violation_spatial"] == pytest.approx(2 / 4)
+    found = compute_metrics(run(LIFTS, steps=6))
+    # after the step: b 0 of 1, a 2 of 2, a 2 of 2, b 0 of 1, c 1 of 2; a is over after step 3
+    assert found["coop2.violation_spatial"] == pytest.approx(2.5 / 5)
+    assert found["coop2.violation_participation"] == found["coop2.violation_spatial"]
+    # b depends on something that is not there, once in seven
+    assert found["coop2.violation_dependency"] == pytest.approx(1 / 7)
+    tools = {0: Report([replace(state("a", 4, 1, 1, 1, ready=False), literal=(4, 1, 3))], (attempt("a", 0),))}
+    assert compute_metrics(run(tools, steps=1))["coop2.violation_dependency"] == 1 / 4
 
 
 def test_emcoops_literal_constraints_by_hand():
@@ -80,10 +93,10 @@ def test_emcoops_literal_constraints_by_hand():
 
     lifts = {
         # two are near, one of whom acts; p is 3 with what stands in front, 2 by itself
-        0: Report([lift("a", 3, 1, 1, 0, literal=(2, 2, True))], (attempt("a", 0),)),
+        0: Report([lift("a", 3, 1, 1, 0, literal=(2, 2, 2))], (attempt("a", 0),)),
         # two act and two are near, not the same ones
-        1: Report([lift("a", 3, 1, 2, 0, literal=(2, 2, True))], (attempt("a", 0),)),
-        2: Report([lift("a", 3, 0, 0, 0, literal=(2, 1, True))]),
+        1: Report([lift("a", 3, 1, 2, 0, literal=(2, 2, 2))], (attempt("a", 0),)),
+        2: Report([lift("a", 3, 0, 0, 0, literal=(2, 1, 2))]),
     }
     found = {name: value for name, value in compute_metrics(run(lifts, steps=3)).items() if name.startswith("emcoop.")}
     assert found == {
@@ -98,31 +111,11 @@ def test_emcoops_literal_constraints_by_hand():
         "emcoop.improvement_ratio_participation": 0.5,
         "emcoop.improvement_ratio_dependency": 0.5,
     }
-    # a world that gives no literal counts is counted as we count; a trace of an earlier version is not known
+    # a world that gives no literal counts is counted as we count; one without tasks is not counted
     same = run({0: Report([state("a", 2, 1, 1, 0)], (attempt("a", 0),))}, steps=2)
     assert compute_metrics(same)["emcoop.violation_spatial"] == 1 / 2
-    before = [
-        replace(e, event=replace(e.event, literal=None)) if e.event.kind == "constraint" else e for e in same.events
-    ]
-    old = compute_metrics(Trace(tuple(before)))
-    assert {value for name, value in old.items() if name.startswith("emcoop.")} == {None}
-
-
-def test_attempts_told_after_the_step_join_those_of_the_step():
-    wait = run({0: Report([state("a", 2, 1, 0, 0), state("b", 1, 1, 1, 1)], (attempt("a", 0),))}, steps=2)
-    found = compute_metrics(_told_late(wait, "b"))
-    assert found["constraints.satisfied_spatial"] == 1 / 2
-    assert compute_metrics(_told_late(wait, "a"))["constraints.satisfied_spatial"] == 0.0
-
-
-def _told_late(trace, name):
-    """The trace with an attempt that is known after its step, as a wait in vain is."""
-    place = next(place for place, e in enumerate(trace.events) if e.event.kind == "outcome")
-    late = trace.events[place]
-    task = {**late.event.attempts[0], "task": {"kind": "lift", "target": name}}
-    late = replace(late, t=late.t + 1, event=replace(late.event, attempts=[task]))
-    events = [*trace.events[: place + 1], late, *trace.events[place + 1 :]]
-    return Trace(tuple(replace(e, seq=seq) for seq, e in enumerate(events)))
+    none = compute_metrics(run({}, steps=2))
+    assert {value for name, value in none.items() if name.startswith("emcoop.")} == {None}
 
 
 def test_nothing_to_cooperate_on():

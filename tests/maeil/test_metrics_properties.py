@@ -77,7 +77,9 @@ def wild_reports(rng):
                 active.discard(name)
             else:
                 counts = [rng.randint(0, 4) for _ in range(3)]
-                states.append(state(name, rng.randint(1, 3), *counts, able=rng.randint(0, 4), ready=rng.random() < 0.7))
+                states.append(
+                    state(name, rng.randint(1, 3), *counts, involved=rng.randint(0, 4), ready=rng.random() < 0.7)
+                )
                 active.add(name)
         attempts = [attempt(name, 0, succeeded=rng.random() < 0.3) for name in active if rng.random() < 0.5]
         gains = [CapabilityChange(0, "axe", rng.random() < 0.6) for _ in range(rng.randint(0, 1))]
@@ -252,7 +254,7 @@ def test_the_metrics_of_a_large_episode_take_a_few_times_as_long_as_it_takes_to_
         record(MessageSent(t, 0, [1, 2], "inform", "hello", float(t), False), t)
         for task in range(40):
             name = {"kind": "push", "target": str(task)}
-            record(ConstraintChange(name, 2, (t + task) % 3, t % 2, n, 0, True), t)
+            record(ConstraintChange(name, 2, (t + task) % 3, t % 2, n, 0, True, (2, 0, 2)), t)
         record(StepTaken([0] * n, 0.0), t)
         record(StepOutcome([], [{"task": name, "agents": [0], "succeeded": False, "missing": ["spatial"]}]), t)
         for agent in range(t % 2, n, 2):

@@ -55,8 +55,9 @@ def check(plans, *broken, verdict="passed"):
     return RepairChecked("heuristic", judged, violations, verdict)
 
 
-def attempt(*missing, succeeded=False):
-    return StepOutcome([], [{"task": TASK, "agents": [0], "succeeded": succeeded, "missing": list(missing)}])
+def attempt(*missing, succeeded=False, unmet=False):
+    record = {"task": TASK, "agents": [0], "succeeded": succeeded, "missing": list(missing), "unmet": unmet}
+    return StepOutcome([], [record])
 
 
 def end(plan, status):
@@ -83,9 +84,12 @@ def test_precision_and_recall_count_constraints_of_groups_whose_end_is_known():
     assert (metrics["repair.group_precision"], metrics["repair.group_recall"]) == (1, 1)
 
 
-def test_a_wait_in_vain_that_is_reported_after_the_end_of_its_plan_counts():
-    (group,) = judged_groups(trace(check(["P0.1"]), StepTaken([0], 0), end("P0.1", "timed_out"), attempt(P)))
-    assert group.happened == {P}
+def test_what_was_in_vain_counts_for_the_plan_that_has_ended_and_what_was_tried_for_the_one_that_lives():
+    ended = [check(["P0.1"]), StepTaken([0], 0), end("P0.1", "timed_out"), check(["P0.2"]), StepTaken([0], 0)]
+    first, second = judged_groups(trace(*ended, attempt(S), attempt(P, unmet=True), end("P0.2", "failed")))
+    assert (first.happened, second.happened) == ({P}, {S})
+    (late,) = judged_groups(trace(*ended[:3], StepTaken([0], 0), StepTaken([0], 0), attempt(P, unmet=True)))
+    assert late.happened == {S}, "what comes a step later is of another plan"
 
 
 @pytest.mark.parametrize(

@@ -126,8 +126,8 @@ def _collect(
     return {
         Constraint.SPATIAL: (len(there), needed),
         Constraint.TEMPORAL: (together, needed),
-        Constraint.PARTICIPATION: (able, needed),
-        Constraint.DEPENDENCY: (int(COLLECT[material].tool is None or able > 0), 1),
+        Constraint.PARTICIPATION: (len(members), needed),
+        Constraint.DEPENDENCY: (needed if COLLECT[material].tool is None else able, needed),
     }
 
 
@@ -136,7 +136,7 @@ def _craft(scenes: Mapping[int, Scene], members: Sequence[int]) -> Mapping[Const
     needed = scenes[members[0]].seen.cooperation.craft_agents
     return {
         Constraint.TEMPORAL: (len(members), needed),
-        Constraint.PARTICIPATION: (len(scenes), needed),
+        Constraint.PARTICIPATION: (len(members), needed),
     }
 
 

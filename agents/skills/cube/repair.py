@@ -58,7 +58,7 @@ class CubeRepair(RepairRules):
         return _task((pushes[0].block, pushes[0].face or Face.left)) if pushes else None
 
     def predict(self, moment: Moment) -> Sequence[Violation]:
-        """Return which blocks will not be moved: too few agents in the team, at the face, or at the same time."""
+        """Return which blocks will not be moved: too few agents for it, at the face, or at the same time."""
         board = Board(moment.world.global_observation())
         found: list[Violation] = []
         for task, agents in moment.groups.items():
@@ -70,7 +70,7 @@ class CubeRepair(RepairRules):
             counts = {
                 Constraint.SPATIAL: sum(push.at_face for push in pushes),
                 Constraint.TEMPORAL: _cohort(pushes),
-                Constraint.PARTICIPATION: len(board.agents),
+                Constraint.PARTICIPATION: len(agents),
             }
             found += [
                 Violation(task, constraint, agents, count, block.weight)

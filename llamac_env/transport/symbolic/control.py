@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, ClassVar, Literal
 
@@ -15,7 +16,7 @@ from llamac_env.transport.text import Unreadable, describe, read_destination
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.controllers import SUCCESS, Repeat, failed
 from maeil.drawing import Way
-from maeil.plans import Plan
+from maeil.plans import Plan, Task
 from maeil.world import ActionEnd, Controller
 
 
@@ -65,6 +66,8 @@ _ROOM, _INSET = 0.5, 0.25
 class MoveController:
     """Makes one move: it fails at once when the state does not allow it, and after the step when it failed.
 
+    One that the state does not allow is an attempt at the task of its box.
+
     Args:
         env: the environment.
         agent: index of the agent.
@@ -74,6 +77,7 @@ class MoveController:
     def __init__(self, env: TransportEnv, agent: int, action: Move) -> None:
         self._env = env
         self._agent = agent
+        self._task = Task("place", action.box.value)
         self._begun_at: int | None = None
         self._refusal: FailureCode | None = None
         self._move: BoxMove | None = None
@@ -87,7 +91,7 @@ class MoveController:
         if self._begun_at is not None:
             return self._after() if self._env.steps > self._begun_at else None
         code = self._env.board.refusal(self._agent, self._move) if self._move is not None else self._refusal
-        return failed(code) if code is not None else None
+        return replace(failed(code), unmet=self._task) if code is not None else None
 
     def act(self) -> int:
         """Return the primitive of the move."""

@@ -5,7 +5,7 @@ A task is active while boxes of its colour are left. Under a joint action it has
 - threshold: 1, a box takes one agent;
 - spatial: agents with a box of the colour in reach;
 - temporal: agents whose primitive moves a box of the colour;
-- participation: all agents;
+- participation: agents whose live plan moves a box of the colour first, and those of temporal;
 - joint: agents whose primitive moves a box of the colour that they have in reach;
 - dependency: nothing else is in the way: no two agents name one box, and no two boxes come to its corner.
 
@@ -15,7 +15,6 @@ So a conflict and a collision are violations of the dependency, and failed attem
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from llamac_env.transport.board import Board, BoxMove, Item, Step
 from llamac_env.transport.grid import Colour, Place
@@ -31,12 +30,14 @@ class TaskBoard:
     def __init__(self) -> None:
         self._known: dict[Task, TaskState] = {}
 
-    def changes(self, board: Board, joint: Mapping[int, BoxMove]) -> tuple[TaskState, ...]:
+    def changes(
+        self, board: Board, joint: Mapping[int, BoxMove], plans: Sequence[Plan | None]
+    ) -> tuple[TaskState, ...]:
         """Return the tasks that are not what they were at the last call; one that is over has the threshold 0."""
-        now = {state.task: state for state in _states(board, joint)}
+        now = {state.task: state for state in _states(board, joint, [_colour_of(plan) for plan in plans])}
         for task, state in self._known.items():
             if task not in now and state.threshold:
-                now[task] = replace(state, threshold=0, spatial=0, temporal=0, joint=0, dependency=False)
+                now[task] = TaskState(task, 0, 0, 0, 0, 0, dependency=False)
         changed = tuple(state for task, state in now.items() if state != self._known.get(task))
         self._known.update(now)
         return changed
@@ -60,7 +61,7 @@ def task_of(colour: Colour) -> Task:
     return Task("place", f"box_{colour}")
 
 
-def _states(board: Board, joint: Mapping[int, BoxMove]) -> list[TaskState]:
+def _states(board: Board, joint: Mapping[int, BoxMove], planned: Sequence[Colour | None]) -> list[TaskState]:
     step = board.after(joint)
     hindered = {joint[agent].colour for agent in step.failed}
     hindered |= {box.colour for box in step.board.boxes if box.place in step.collisions}
@@ -69,11 +70,20 @@ def _states(board: Board, joint: Mapping[int, BoxMove]) -> list[TaskState]:
         places = [box.place for box in board.boxes if box.colour == colour]
         near = {agent for place in places for agent in board.grid.handlers[place]}
         acting = {agent for agent, move in joint.items() if move.colour == colour}
-        everybody = board.grid.agents
-        found.append(
-            TaskState(task_of(colour), 1, len(near), len(acting), everybody, len(acting & near), colour not in hindered)
-        )
+        involved = acting | {agent for agent, own in enumerate(planned) if own == colour}
+        counts = len(near), len(acting), len(involved), len(acting & near)
+        found.append(TaskState(task_of(colour), 1, *counts, dependency=colour not in hindered))
     return found
+
+
+def _colour_of(plan: Plan | None) -> Colour | None:
+    """The colour of the first box that a plan moves; of one without actions, that of its task."""
+    if plan is None:
+        return None
+    boxes: list[str] = [action.box for action in plan.actions if isinstance(action, Move)]
+    if not plan.actions and plan.task is not None:
+        boxes = [plan.task.target]
+    return Colour(boxes[0].removeprefix("box_")) if boxes else None
 
 
 def open_tasks(board: Board, plans: Sequence[Plan | None]) -> list[OpenTask]:
@@ -85,10 +95,7 @@ def open_tasks(board: Board, plans: Sequence[Plan | None]) -> list[OpenTask]:
     """
     planned: dict[Colour, list[int]] = {box.colour: [] for box in board.boxes}
     for agent, plan in enumerate(plans):
-        first = (
-            next((action for action in plan.actions if isinstance(action, Move)), None) if plan is not None else None
-        )
-        colour = Colour(first.box.removeprefix("box_")) if first is not None else None
+        colour = _colour_of(plan)
         if colour in planned:
             planned[colour].append(agent)
     ways = {colour: min(way for way, _ in _boxes(board, colour)) for colour in planned}

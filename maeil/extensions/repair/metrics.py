@@ -10,9 +10,10 @@ Steps that repairs save are no metric of one episode: compare with runs without 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from maeil.extensions.repair.events import RepairChecked, RepairEnded, RepairStarted
 from maeil.extensions.repair.rules import violated
@@ -37,7 +38,7 @@ class JudgedGroup:
         task: the task.
         agents: whose plans they are.
         expected: the constraints that they were expected to violate.
-        left: ids of those that are not over.
+        left: the agent of each plan that is not over, by its id.
         tries: what each failed attempt of the group at the task was missing.
         succeeded: whether an attempt came off.
         failed: whether a plan failed.
@@ -47,11 +48,22 @@ class JudgedGroup:
     task: Task
     agents: frozenset[int]
     expected: frozenset[Constraint]
-    left: set[str]
+    left: dict[str, int]
     tries: list[frozenset[Constraint]] = field(default_factory=list)
     succeeded: bool = False
     failed: bool = False
     happened: frozenset[Constraint] | None = None
+
+    def note(self, attempt: Mapping[str, Any]) -> None:
+        """Take in an attempt of a step, if it is one of the group's."""
+        acting = set(self.left.values())
+        whose = self.agents - acting if attempt.get("unmet") else acting
+        if self.task != Task(**attempt["task"]) or whose.isdisjoint(attempt["agents"]):
+            return
+        if attempt["succeeded"]:
+            self.succeeded = True
+        else:
+            self.tries.append(frozenset(map(Constraint, attempt["missing"])))
 
     def close(self) -> None:
         """Note what the group has violated: all its plans are over."""
@@ -64,38 +76,33 @@ def judged_groups(trace: Trace) -> tuple[JudgedGroup, ...]:
     found: list[JudgedGroup] = []
     known: set[tuple[Task, frozenset[str]]] = set()
     alive: list[JudgedGroup] = []
+    ended: list[JudgedGroup] = []  # what a plan has tried in vain is reported with the step after its end
     for stamped in trace.among(RepairChecked, StepOutcome, StepTaken, PlanChange):
-        event = stamped.event
-        if isinstance(event, RepairChecked | StepTaken):
-            # Waits in vain are recorded right after the ends of their plans, so a group is closed by what comes then.
-            for group in alive:
-                if not group.left:
-                    group.close()
-            alive = [group for group in alive if group.left]
-        match event:
-            case RepairChecked():
+        match stamped.event:
+            case RepairChecked() as event:
                 for key, group in _groups(event):
                     if key not in known:
                         known.add(key)
-                        alive = [one for one in alive if one.task != group.task]
+                        alive = [one for one in alive if one.task != group.task or not one.left]
                         alive.append(group)
                         found.append(group)
-            case StepOutcome():
-                for attempt in event.attempts:
-                    for group in alive:
-                        if group.task == Task(**attempt["task"]) and not group.agents.isdisjoint(attempt["agents"]):
-                            if attempt["succeeded"]:
-                                group.succeeded = True
-                            else:
-                                group.tries.append(frozenset(map(Constraint, attempt["missing"])))
+            case StepTaken():
+                for group in ended:
+                    group.close()
+                ended = [group for group in alive if not group.left]
+                alive = [group for group in alive if group.left]
+            case StepOutcome(attempts=attempts):
+                for attempt in attempts:
+                    for group in (*alive, *ended):
+                        group.note(attempt)
             case PlanChange(status=status, plan=plan) if PlanStatus(status).final:
                 if status in _GIVEN_UP:
                     alive = [group for group in alive if plan not in group.left]
                 for group in alive:
                     if plan in group.left:
-                        group.left.discard(plan)
+                        del group.left[plan]
                         group.failed |= status in _FAILED
-    for group in alive:
+    for group in (*ended, *alive):
         if not group.left:
             group.close()
     return tuple(found)
@@ -109,7 +116,7 @@ def _groups(event: RepairChecked) -> Iterator[tuple[tuple[Task, frozenset[str]],
             plans.setdefault(Task(**judged["task"]), {})[judged["plan"]] = judged["agent"]
     for task, members in plans.items():
         broken = frozenset(Constraint(one["constraint"]) for one in event.violations if Task(**one["task"]) == task)
-        yield (task, frozenset(members)), JudgedGroup(task, frozenset(members.values()), broken, set(members))
+        yield (task, frozenset(members)), JudgedGroup(task, frozenset(members.values()), broken, members)
 
 
 def _known(trace: Trace) -> list[tuple[frozenset[Constraint], frozenset[Constraint]]]:

@@ -88,12 +88,13 @@ class _Rehearsal:
         """Take steps until all judged plans are over, or the world is, or the horizon is reached."""
         for step in range(horizon + 1):
             self._settle()
-            if step == horizon or not self._left:
+            unmet = self._execution.unmet()
+            if step == horizon or not (self._left or unmet):
                 return
             joint = self._execution.act()
-            self._constraints.before_step(joint)
+            self._constraints.before_step(joint, unmet)
             transition = self._world.step(joint)
-            self._note(transition.attempts)
+            self._note(self._constraints.with_unmet(transition.attempts, unmet))
             if transition.end:
                 self._settle()  # as the loop does, before it cancels what is left
                 return
@@ -118,11 +119,7 @@ class _Rehearsal:
 
     def _settle(self) -> None:
         """Let actions end and begin; those whose plan is over do nothing from now on."""
-        while True:
-            thinkers = self._execution.settle()
-            self._note(self._execution.unmet())
-            if not thinkers:
-                return
+        while self._execution.settle():
             for agent in self._team.agents:
                 if agent.stage is Stage.REASON:
                     ended = agent.outcomes[-1]

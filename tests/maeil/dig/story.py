@@ -35,7 +35,8 @@ class Story:
 
     def takes(self, target: str, threshold: int) -> None:
         """Say how many agents a task takes; 0: it is over."""
-        self.add(e.ConstraintChange({"kind": "push", "target": f"{target}/left"}, threshold, 0, 0, 0, 0, True))
+        task, literal = {"kind": "push", "target": f"{target}/left"}, (threshold, 0, threshold)
+        self.add(e.ConstraintChange(task, threshold, 0, 0, 0, 0, True, literal))
 
     def think(self, agent: int, *reads: int) -> Story:
         """A thought that reads messages; what `say`, `plan` and `resume` do next is its work."""

@@ -62,14 +62,14 @@ class Story:
         self._add(e.ActionChange(plan, agent, 0, "push", status))
         return self._add(e.PlanChange(plan, agent, status, reason))
 
-    def task(self, name: str, needs: int = 1, *, ready: bool = True, able: int = 9, acting: int = 0) -> int:
+    def task(self, name: str, needs: int = 1, *, ready: bool = True, acting: int = 0) -> int:
         kind, _, target = name.rpartition(":")
         task = {"kind": kind or "push", "target": target}
-        return self._add(e.ConstraintChange(task, needs, 0, acting, able, 0, ready))
+        return self._add(e.ConstraintChange(task, needs, 0, acting, acting, 0, ready, (needs, 0, needs)))
 
-    def tries(self, target: str, *agents: int, missing: Sequence[str] = ()) -> int:
+    def tries(self, target: str, *agents: int, missing: Sequence[str] = (), unmet: bool = False) -> int:
         task = {"kind": "push", "target": target}
-        attempt = {"task": task, "agents": agents, "succeeded": not missing, "missing": missing}
+        attempt = {"task": task, "agents": agents, "succeeded": not missing, "missing": missing, "unmet": unmet}
         return self._add(e.StepOutcome((), (attempt,)))
 
     def failures(self) -> tuple[Failure, ...]:

@@ -160,7 +160,7 @@ def missed(*, informed=False, knew=False, came_off=False, lacks="spatial", task=
     plan = story.plan(2, "block_0")
     story.step()
     story.ends(plan, "timed_out")
-    story.tries(task, 2, missing=[lacks])
+    story.tries(task, 2, missing=[lacks], unmet=True)
     return [found for found in story.kinds() if found[0] == "withholding"]
 
 

@@ -6,7 +6,14 @@ from tests.maeil.failures.story import Story
 
 
 def waits(
-    before=lambda _: None, *, needs=2, missing=("spatial",), acts=("plan", "speak"), status="timed_out", extra=()
+    before=lambda _: None,
+    *,
+    needs=2,
+    missing=("spatial",),
+    acts=("plan", "speak"),
+    status="timed_out",
+    extra=(),
+    unmet=True,
 ):
     story = Story()
     story.task("block_0", needs)
@@ -15,7 +22,7 @@ def waits(
     plan = story.plan(0, "block_0")
     story.step()
     story.ends(plan, status, "rendezvous: timeout")
-    story.tries("block_0", 0, *extra, missing=missing)
+    story.tries("block_0", 0, *extra, missing=missing, unmet=unmet)
     return story
 
 
@@ -45,8 +52,22 @@ def test_who_is_known_to_be_needed_is_not_silent(before):
 
 @pytest.mark.parametrize(
     "way",
-    [{"needs": 1}, {"missing": ()}, {"acts": ("plan",)}, {"status": "succeeded"}, {"extra": (1,)}],
-    ids=["it takes one", "it came off", "no turn to speak", "the plan succeeded", "enough were there"],
+    [
+        {"needs": 1},
+        {"missing": ()},
+        {"acts": ("plan",)},
+        {"status": "succeeded"},
+        {"extra": (1,)},
+        {"unmet": False},
+    ],
+    ids=[
+        "it takes one",
+        "it came off",
+        "no turn to speak",
+        "the plan succeeded",
+        "enough were there",
+        "the next plan tried it",
+    ],
 )
 def test_what_did_not_fail_for_want_of_mates_is_no_silence(way):
     assert waits(**way).kinds() == []

@@ -50,7 +50,7 @@ def test_a_plan_against_orders_that_were_read_ignores_them():
         {"text": "block_0 is yours."},
         {"then": lambda story: story.task("block_0", 0)},
         {"then": lambda story: story.task("block_0", ready=False)},
-        {"then": lambda story: story.task("block_0", 3, able=2)},
+        {"then": lambda story: story.task("block_0", 4)},
         {"then": lambda story: story.say(1, "I take block_1.", 0)},
         {"then": lambda story: story.say(2, "block 1 is free.", 1)},
         {"then": lambda story: story.say(0, "agent_1 is needed elsewhere.", 1)},
@@ -60,7 +60,7 @@ def test_a_plan_against_orders_that_were_read_ignores_them():
     ],
     ids=[
         "it follows", "it plans no task", "another kind of task", "a proposal", "two tasks", "not to it by name",
-        "over", "something comes before it", "too few are able", "it has objected",
+        "over", "something comes before it", "the team is too small", "it has objected",
         "news of what it plans", "news of itself", "a mate takes it", "newer orders",
         "it has followed already",
     ],

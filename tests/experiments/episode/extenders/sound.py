@@ -82,7 +82,7 @@ class Pit:
         self.t += 1
         return Transition((), 0.0, False, self.t >= self.max_steps)
 
-    def constraints(self, joint):
+    def constraints(self, joint, plans):
         return ()
 
     def distance(self, agent, other):

@@ -166,7 +166,8 @@ DURING = {
     ),
     "constraints that are none": (
         wrong(
-            "pit.py", {"def constraints(self, joint):": "def constraints(self, joint):  # HERE\n        return None\n"}
+            "pit.py",
+            {"def constraints(self, joint, plans):": "def constraints(self, joint):  # HERE\n        return None\n"},
         ),
         "it must return a tuple of maeil.TaskState, empty for none",
     ),
@@ -193,7 +194,7 @@ DURING = {
                 "self.max_steps)": "self.max_steps, (Attempt(Task('dig', 'pit'), (0,), False),))",
                 "import Component,": "import Attempt, Task, Component,",
             },
-            "def constraints(self, joint):",
+            "def constraints(self, joint, plans):",
         ),
         "Pit.constraints() did not report the task",
     ),
