@@ -123,10 +123,10 @@ def hostile_sweep(folder: Path) -> Path:
             for seed in range(3):
                 values = outcome(
                     steps=10 * n + seed + 5 * (arm == "plain"), completion=1 - 0.1 * seed, model__usd=0.1 * n,
-                    model__calls=9, communication__messages=n, plans__coherence=0.5, plans__stability=0.9,
-                    constraints__improvement_ratio_spatial=0.5, constraints__improvement_ratio_temporal=0.4,
-                    emcoop__improvement_ratio_spatial=0.5, emcoop__improvement_ratio_temporal=0.5,
-                    constraints__satisfied_spatial=0.7, constraints__satisfied_temporal=0.6,
+                    model__calls=9, communication__messages=n, plans__coherence=1 / n, plans__stability=0.9,
+                    constraints__improvement_ratio_spatial=0.4 + 1 / n, constraints__improvement_ratio_temporal=1 / n,
+                    emcoop__improvement_ratio_spatial=0.4 + 1 / n, emcoop__improvement_ratio_temporal=1 / n,
+                    constraints__satisfied_spatial=0.4 + 1 / n, constraints__satisfied_temporal=1 / n,
                     constraints__missing_temporal=seed,
                 )  # fmt: skip
                 made_up = {"simulated": True, "models": ["simulated"], "reason": HOSTILE}

@@ -33,19 +33,17 @@ _RELATIVE = "capability.gain_rate"
 def radar(comparison: Comparison) -> Iterator[Drawing]:
     """Draw one chart for each value of `across`; nothing where fewer than three axes say anything.
 
-    The axes are EmCoop's: the constraints, plan coherence, capability gain and plan stability.
+    The axes are EmCoop's: the constraints, plan coherence, capability gain and plan stability. One that is the same in
+    all groups says nothing of them, as of capabilities in a world without any: it is named below the chart.
     """
     labels, says = RADARS[comparison.radar]
     means = {key: {metric: group.mean(metric) for metric in labels} for key, group in comparison.groups.items()}
-    largest = max((mean[_RELATIVE] for mean in means.values()), default=0.0)
-    shown = [
-        metric
-        for metric in labels
-        if all(not np.isnan(mean[metric]) for mean in means.values()) and (metric != _RELATIVE or largest > 0)
-    ]
+    reasons = {metric: _says_nothing([mean[metric] for mean in means.values()]) for metric in labels}
+    shown = [metric for metric, reason in reasons.items() if not reason]
     if len(shown) < _FEWEST:
         return
     if _RELATIVE in shown:
+        largest = max(mean[_RELATIVE] for mean in means.values())
         for mean in means.values():
             mean[_RELATIVE] /= largest
     drawn = style.sheet(len(comparison.points), height=2.2, margins=_MARGINS)
@@ -61,9 +59,23 @@ def radar(comparison: Comparison) -> Iterator[Drawing]:
                     marker=style.marker(comparison, level), markersize=3, markeredgewidth=0,
                 )  # fmt: skip
     meaning = f"SP spatial, TM temporal, DP dependency, PT participation: {says}. PC plan coherence, PS plan stability"
-    meaning += "; CG capability gain, 1 the largest here" if _RELATIVE in shown else ""
+    meaning += ". CG capability gain, 1 the largest here" if _RELATIVE in shown else ""
+    meaning += ". Means."
+    if len(shown) < len(labels):
+        left_out = (f"{labels[metric]} ({reason})" for metric, reason in reasons.items() if reason)
+        meaning += f" Not drawn: {', '.join(left_out)}."
     name = f"Cooperation metrics by {', '.join(comparison.by)}: {', '.join(shown)}"
-    yield Drawing(name, style.finish(drawn, comparison, f"{meaning}. Means."))
+    yield Drawing(name, style.finish(drawn, comparison, meaning))
+
+
+def _says_nothing(means: Sequence[float]) -> str:
+    """Return why the means of an axis tell no group from another; empty where they do, or where there is one group."""
+    if any(map(math.isnan, means)):
+        return "undefined in a group"
+    if not any(means):
+        return "0 in all groups"
+    same = len(means) > 1 and math.isclose(min(means), max(means), abs_tol=1e-9)
+    return f"{means[0]:.3g} in all groups" if same else ""
 
 
 def _web(axes: Axes, angles: Floats, names: Sequence[str]) -> None:
@@ -94,7 +106,7 @@ _LABELS = {"none": "nothing of these"}
 
 @figure("failures")
 def failures(comparison: Comparison) -> Iterator[Drawing]:
-    """Draw the failed attempts a run by what they lacked, a panel a value of `across`; nothing where none failed."""
+    """Draw the failed attempts a run by cause, a panel a value of `across`; nothing where none failed."""
     means, shown = _means(comparison, MISSING)
     if not shown:
         return
@@ -119,8 +131,8 @@ def failures(comparison: Comparison) -> Iterator[Drawing]:
         axes.set_ylim(0, 1.05 * highest)
         axes.set_xlim(-0.6, len(shown) - 0.4)
         style.grid(axes, "y")
-    remark = "What failed attempts lacked; one may lack several. Means over boards."
-    title = f"Failed attempts by what they lacked, by {', '.join(comparison.by)}"
+    remark = "Failed attempts by cause: the first condition that each lacked (docs/metrics.md). Means over boards."
+    title = f"Failed attempts by cause, by {', '.join(comparison.by)}"
     yield Drawing(title, style.finish(drawn, comparison, remark, line=False))
 
 

@@ -6,7 +6,7 @@ import { asCall } from "./text.js";
 const BROKEN = { failed: "failed", timed_out: "ran out of time" };
 const LEFT = { failed: "failed", timed_out: "ran out of time", interrupted: "was given up", replaced: "was given up", cancelled: "was cut off" };
 const LACKS = {
-  spatial: "in place", temporal: "acting at the same time", participation: "taking part", joint: "meeting all of it at once",
+  participation: "committed to it", spatial: "in place", temporal: "acting at the same time", joint: "meeting all of it at once",
 };
 
 /**
@@ -80,7 +80,7 @@ function unmet(model, plan, until) {
     const change = changes.findLast(([t]) => t <= until);
     if (!change || !change[1] || !concerns(plan, name)) continue;
     const [t, threshold, spatial, temporal, participation, joint, dependency] = change;
-    const short = Object.entries({ spatial, temporal, participation, joint }).filter(([, agents]) => agents < threshold);
+    const short = Object.entries({ participation, spatial, temporal, joint }).filter(([, agents]) => agents < threshold);
     const lacking = short.map(([what, agents]) => `${agents} of ${threshold} ${LACKS[what]} (${what})`);
     if (!dependency) lacking.push("what it depends on was not there (dependency)");
     if (lacking.length) found.push({ t, rank: spatial + temporal + participation, words: `at t = ${t} ${name.replace(":", " ")} had ${lacking.join(", ")}` });
