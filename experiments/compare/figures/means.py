@@ -131,7 +131,7 @@ def failures(comparison: Comparison) -> Iterator[Drawing]:
         axes.set_ylim(0, 1.05 * highest)
         axes.set_xlim(-0.6, len(shown) - 0.4)
         style.grid(axes, "y")
-    remark = "Failed attempts by cause: the first condition that each lacked (docs/metrics.md). Means over boards."
+    remark = "Failed attempts by cause: the first condition that each lacked. Means over boards."
     title = f"Failed attempts by cause, by {', '.join(comparison.by)}"
     yield Drawing(title, style.finish(drawn, comparison, remark, line=False))
 
