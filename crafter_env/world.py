@@ -294,9 +294,9 @@ class CrafterWorld:
         """Return the tasks whose constraints have changed: see `crafter_env.constraints`."""
         return self._tasks.changes(joint, plans)
 
-    def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
+    def open_tasks(self, plans: Sequence[Plan | None], text: str = "") -> Sequence[OpenTask]:
         """Return what to collect and to craft now: see `crafter_env.symbolic.tasks`."""
-        return open_tasks(self._episode, plans)
+        return open_tasks(self._episode, plans, text)
 
     def distance(self, agent: int, other: int) -> float:
         """Return the Manhattan distance between two agents."""

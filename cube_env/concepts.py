@@ -200,6 +200,15 @@ def push_chain(snapshot: Snapshot, block: int, face: Face | str) -> list[BlockVi
     return chain
 
 
+def blocks_ahead(snapshot: Snapshot, block: int) -> tuple[int, ...]:
+    """The ids of the blocks between a block and the goal that share a row with it, ascending."""
+    square = _find(snapshot, block)
+    if square is None:
+        return ()
+    lane = _lane(square, Face.right, snapshot.side)
+    return tuple(sorted(other.id for other in snapshot.blocks if _overlaps(other, lane)))
+
+
 def _strip(square: BlockView, face: Face) -> _Rectangle:
     """The rectangle of the `w` cells just outside a face, inside the grid or not."""
     last_row, last_col = square.row + square.weight - 1, square.col + square.weight - 1

@@ -234,9 +234,9 @@ class CubeWorld:
         """Return the tasks whose constraints have changed: see `cube_env.constraints`."""
         return self._tasks.changes(np.array(joint, dtype=np.int64), self._episode.pushing, plans)
 
-    def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
+    def open_tasks(self, plans: Sequence[Plan | None], text: str = "") -> Sequence[OpenTask]:
         """Return the pushes that matter now: see `cube_env.symbolic.tasks`."""
-        return open_tasks(self.env.cube_state, plans)
+        return open_tasks(self.env.cube_state, plans, text)
 
     def distance(self, agent: int, other: int) -> float:
         """Return the Manhattan distance between two agents."""

@@ -11,6 +11,8 @@ from typing import Any
 
 from maeil.contracts import check_items, name_of
 from maeil.errors import ContractError
+from maeil.messages import Draft, Message
+from maeil.mind import Turn
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, Constraint, OpenTask, TaskState
 from maeil.team import Team
@@ -115,7 +117,7 @@ UNNAMED = "something else than agents"
 
 
 class Feedback:
-    """Lists the open tasks, evaluated only when a turn asks for them.
+    """Lists the open tasks that turns show and messages carry, evaluated only when one of them asks.
 
     Args:
         world: lists them, or only counts them.
@@ -134,15 +136,42 @@ class Feedback:
         """Ask the world again: it has changed within an instant."""
         self._of = None
 
-    def now(self) -> tuple[OpenTask, ...]:
-        """Return the tasks that matter in the state as it is; those who ask at one instant get the same answer."""
+    def shown(self, turn: Turn, known: Sequence[Message], first: int) -> tuple[OpenTask, ...]:
+        """Return the one list of tasks that a turn shows: in two of them, the values of a task could differ.
+
+        Who acts on a directive acts on what came with it. What came with messages of earlier conversations is out of
+        date, and so is to its sender what a message has carried.
+
+        Args:
+            turn: the turn.
+            known: messages that its holder has read or sent, oldest first.
+            first: number of the first message of this conversation.
+        """
+        for message in reversed(known):
+            if message.id < first:
+                break
+            if message.sender != turn.agent and message.constraints:
+                return message.constraints
+        return self.now() if turn.feedback else ()
+
+    def carried(self, turn: Turn, draft: Draft) -> tuple[OpenTask, ...]:
+        """Return the tasks that a message of a turn carries: as they are now, and all that it names."""
+        carries = turn.feedback and turn.role
+        return self.now(f"{draft.content} {draft.task or ''}") if carries else ()
+
+    def now(self, text: str = "") -> tuple[OpenTask, ...]:
+        """Return the tasks that matter in the state as it is; those who ask at one instant get the same answer.
+
+        Args:
+            text: of a message that they are attached to, which may name more of them.
+        """
         if not isinstance(self._world, TellsOpenTasks):
             return tuple(open_task(state) for state in self._constraints.states)
         live = [agent.plan for agent in self._team.agents]
-        asked = self._team.now.t, [plan.id if plan is not None else None for plan in live]
+        asked = self._team.now.t, [plan.id if plan is not None else None for plan in live], text
         if asked != self._of:
             plans = [plan.plan if plan is not None else None for plan in live]
-            self._listed, self._of = tuple(self._world.open_tasks(plans)), asked
+            self._listed, self._of = tuple(self._world.open_tasks(plans, text)), asked
         return self._listed
 
 

@@ -66,7 +66,7 @@ class Conversation:
         self._queue: EventQueue[_Returned | _Arrival] = EventQueue()
         self._in_flight: list[Thinking] = []
         self._awaited: set[int] = set()
-        self._messages = 0
+        self._messages = self._first = 0
         self.agents, self.participants = len(team.agents), len(team.participants)
         self.opened_by: list[int] = []
         self.taken: list[TurnTaken] = []
@@ -135,6 +135,7 @@ class Conversation:
         self._limits.check_episode()
         self._topology = topology or self._usual
         self.taken.clear()
+        self._first = self._messages
         for extension in self._extensions.values():
             extension.conversation_begins(self._topology)
         self.opened_by = self.undecided
@@ -219,7 +220,7 @@ class Conversation:
             memory=memory[max(0, len(memory) - self.settings.memory_messages) :],
             plan=participant.plan_view(),
             outcomes=tuple(participant.outcomes),
-            constraints=self._feedback.now() if turn.feedback else (),
+            constraints=self._feedback.shown(turn, (*memory, *unread), self._first),
             problems=attempt.problems,
             team=() if participant.embodied else self._team.members(),
             notes=tuple(notes),
@@ -282,7 +283,7 @@ class Conversation:
         for name, extension in self._extensions.items():
             extension.answered(returned.thinking.view, None if reasons else thought.answers.get(name))
         if not reasons:
-            self._send(author, thought.messages, returned.thinking.view)
+            self._send(author, thought.messages, attempt.turn)
             self._decide(author, thought.decision)
         elif Act.PLAN in attempt.turn.acts and author.embodied:
             self._fall_back(author, returned.thinking.failure_flag if failure else "invalid_plan")
@@ -332,11 +333,11 @@ class Conversation:
             self._fall_back(participant, "forced_ready")
             participant.mailbox = mailbox
 
-    def _send(self, sender: Participant, drafts: tuple[Draft, ...], view: View) -> None:
-        """Send messages; those of a turn with feedback carry what their sender saw."""
+    def _send(self, sender: Participant, drafts: tuple[Draft, ...], turn: Turn) -> None:
+        """Send messages, with the open tasks that belong to them."""
         now = self._team.now
-        tasks, feedback = view.constraints, view.turn.feedback
         for draft in drafts:
+            tasks = self._feedback.carried(turn, draft)
             recipients = tuple(sorted(set(draft.recipients)))
             arrival = now.t_hat + self.settings.delivery
             message = Message(
@@ -347,8 +348,11 @@ class Conversation:
             sender.sent += 1
             sender.memory.append(message)
             self._team.record(
-                MessageSent(message.id, sender.index, recipients, message.kind, message.content, arrival, feedback)
-            )
+                MessageSent(
+                    message.id, sender.index, recipients, message.kind, message.content, arrival,
+                    [task.plain() for task in tasks],
+                )
+            )  # fmt: skip
             for recipient in recipients:
                 self._queue.push(arrival, recipient, _Arrival(message, recipient))
 

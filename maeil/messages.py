@@ -51,7 +51,7 @@ class Message:
         t: environment step in which it was sent.
         sent_at: cognitive time of the send.
         delivered_at: cognitive time at which it lies in the mailboxes.
-        constraints: the open tasks as its sender saw them, where the topology attaches them.
+        constraints: the open tasks when it was sent, where the topology attaches them.
         task: the one task that it is about, where its author says so.
     """
 

@@ -32,7 +32,8 @@ class Turn:
         recipients: whom it may write to in this turn, ascending.
         limit: how many messages it may send in this turn; None for any number.
         role: its part in the topology ("leader", "follower"), empty where all are equal.
-        feedback: whether it sees the tasks that matter with what each is missing, and its messages carry that.
+        feedback: whether it sees the tasks that matter with what each is missing. Where its holder has a role, its
+            messages carry them, and those that they name; of equals each sees them itself.
         task: what the team has allotted to its holder before it plans; None where it has allotted nothing.
         partners: the others to whom it has allotted the same now, ascending.
         asks: names of the extensions that want an answer in this turn (`Thought.answers`).
@@ -146,7 +147,8 @@ class View:
         memory: earlier messages, sent and read, oldest first, at most `memory.messages` of them.
         plan: the current plan with its progress, or None.
         outcomes: the last plans that ended, oldest first.
-        constraints: the tasks that matter, as they are now, each with what it is missing, in a turn with feedback.
+        constraints: the tasks that matter, each with what it is missing: those that the last message of this
+            conversation with tasks has brought; else, in a turn with feedback, as they are now.
         problems: why this agent's previous answer was refused; empty at a first try.
         team: the plans of all agents by index, for a coordinator; empty for an agent.
         notes: what extensions show in this turn, in the order of the extensions.

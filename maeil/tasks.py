@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from maeil.plans import Task
 
@@ -54,7 +55,7 @@ class OpenTask:
 
     Attributes:
         task: the task.
-        needs: p, how many agents it takes at the same time.
+        needs: p, how many agents it takes at the same time, as things stand: what else it meets later is not counted.
         more: how many more of those who are able have to come in place.
         in_place: who is in place; None where the world does not say who.
         able: who is able to take part; None for everybody.
@@ -71,6 +72,20 @@ class OpenTask:
     planned: tuple[int, ...] = ()
     missing: tuple[tuple[str, int], ...] = ()
     before: tuple[str, ...] = ()
+
+    def plain(self) -> dict[str, Any]:
+        """Return it JSON-ready, without what there is nothing to say about."""
+        found = {
+            "task": {"kind": self.task.kind, "target": self.task.target},
+            "needs": self.needs,
+            "more": self.more,
+            "in_place": self.in_place,
+            "able": self.able,
+            "planned": self.planned or None,
+            "missing": dict(self.missing) or None,
+            "before": self.before or None,
+        }
+        return {key: value for key, value in found.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

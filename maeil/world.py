@@ -243,14 +243,15 @@ class TellsOpenTasks(Protocol):
     For a world without this method the loop shows the numbers of the last step, and nothing before the first one.
     """
 
-    def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
-        """Return the tasks that matter in the state as it is: those of a plan, then at most `NEAREST` other ones.
+    def open_tasks(self, plans: Sequence[Plan | None], text: str = "") -> Sequence[OpenTask]:
+        """Return the tasks that matter in the state as it is: those of a plan and of a text, then the nearest others.
 
-        Behind these stand the tasks that have to come before them, where the world has such.
+        These are at most `NEAREST`. Behind them stand the tasks that have to come before, where the world has such.
 
         It changes nothing, not even what `World.constraints` reports next. A task that is over is not among them, and
         none is there twice.
 
         Args:
             plans: the live plan of each agent, None where there is none.
+            text: of a message: the tasks whose targets it names are among them.
         """

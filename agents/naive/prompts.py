@@ -107,7 +107,6 @@ class PromptWriter:
             turn["predict"] = fold_names(mates)
         if view.turn.task is not None:
             turn["task"] = str(view.turn.task)
-        tasks = view.constraints or next((m.constraints for m in reversed(view.unread) if m.constraints), ())
         writer = OpenTaskWriter(self._world, view)
         values: dict[str, object] = {
             "turn": turn,
@@ -116,7 +115,7 @@ class PromptWriter:
             "unread": write_messages(view.unread, view.names),
             "plan": _plan(view.plan) if view.plan is not None else None,
             "past_plans": [_plan(plan) for plan in view.outcomes],
-            "constraints": [writer.write(task) for task in tasks],
+            "constraints": [writer.write(task) for task in view.constraints],
             "problems": view.problems,
             "expected": {view.names[one.agent]: task_value(one.task) for one in expected},
         }

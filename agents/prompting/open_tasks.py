@@ -36,25 +36,15 @@ class OpenTaskWriter:
 
     def write(self, task: OpenTask) -> dict[str, object]:
         """Return an open task as it is shown."""
-        found: dict[str, object] = {
-            "task": {"kind": task.task.kind, "target": task.task.target},
-            "needs": task.needs,
-            "more": task.more,
-        }
+        found: dict[str, object] = task.plain()
         hidden: dict[str, int] = {}
-        for key, agents in zip(_LISTS, (task.in_place, task.able, task.planned or None), strict=True):
-            if agents is None:
-                continue
+        for key, agents in ((key, getattr(task, key)) for key in _LISTS if key in found):
             shown = self._shown(agents)
             found[key] = fold_names([self._view.names[agent] for agent in shown])
             if len(shown) < len(agents):
                 hidden[key] = len(agents) - len(shown)
         if hidden:
             found["not_shown"] = hidden
-        if task.missing:
-            found["missing"] = dict(task.missing)
-        if task.before:
-            found["before"] = task.before
         return found
 
     def _shown(self, agents: Sequence[int]) -> Sequence[int]:

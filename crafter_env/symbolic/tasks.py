@@ -196,15 +196,17 @@ def _over(task: Task) -> TaskState:
 _RESOURCES = tuple(material for material, recipe in COLLECT.items() if recipe.item in SCORE_BASE)
 _MAKE_OF: Mapping[str, Action] = {recipe.item.name: action for action, recipe in MAKE.items()}
 FlagArray = npt.NDArray[np.bool_]
-_CELL = re.compile(r"([a-z]+)_(\d+)")
+_CELL = re.compile(rf"\b({'|'.join(material.name for material in _RESOURCES)})_(\d{{1,9}})\b")
+_MADE = re.compile(rf"\b({'|'.join(_MAKE_OF)})\b")
 
 
-def open_tasks(episode: EpisodeState, plans: Sequence[Plan | None]) -> list[OpenTask]:
-    """Return the tasks that living agents plan, the nearest cells of all resources, and the crafts before these.
+def open_tasks(episode: EpisodeState, plans: Sequence[Plan | None], text: str = "") -> list[OpenTask]:
+    """Return the tasks that living agents plan or a text names, the nearest cells of all resources, and their crafts.
 
     Args:
         episode: what the controllers of the episode share.
         plans: the live plan of each agent.
+        text: names cells as `iron_2081`, and crafts by the item.
     """
     living = [agent for agent in range(episode.agents) if episode.lives(agent)]
     cells: dict[Cell, list[int]] = {}
@@ -215,8 +217,11 @@ def open_tasks(episode: EpisodeState, plans: Sequence[Plan | None]) -> list[Open
             crafts.setdefault(key, []).append(agent)
         elif key is not None:
             cells.setdefault(key, []).append(agent)
-    for cell in _nearest(episode, living)[:NEAREST]:
-        cells.setdefault(cell, [])
+    for key in (*_named(episode, text), *_nearest(episode, living)[:NEAREST]):
+        if not isinstance(key, Action):
+            cells.setdefault(key, [])
+        elif not all(episode.holds(agent, MAKE[key].item) for agent in living):
+            crafts.setdefault(key, [])
     collects = [_collect(episode, living, cell, planned) for cell, planned in cells.items()]
     for task in collects:
         for tool, _ in task.missing:
@@ -244,12 +249,14 @@ def _keys(episode: EpisodeState, agent: int, plan: Plan) -> Iterator[_Key]:
                 yield from _nearest_of(episode, [agent], MATERIAL_OF_RESOURCE[resource])
             case Navigate(target=target, id=identity) if target in MATERIAL_OF:
                 yield from _cell(episode, identity, MATERIAL_OF[target])
-    if plan.task is None:
-        return
-    if plan.task.target in _MAKE_OF:
-        yield _MAKE_OF[plan.task.target]
-    elif (found := _CELL.fullmatch(plan.task.target)) and found[1] in Material.__members__:
-        yield from _cell(episode, int(found[2]), Material[found[1]])
+    if plan.task is not None:
+        yield from _named(episode, plan.task.target)
+
+
+def _named(episode: EpisodeState, text: str) -> list[Cell | Action]:
+    """What a text names: cells that still hold what it says, and tools to make."""
+    cells = [cell for material, found in _CELL.findall(text) for cell in _cell(episode, int(found), Material[material])]
+    return [*cells, *(_MAKE_OF[tool] for tool in _MADE.findall(text))]
 
 
 def _cell(episode: EpisodeState, identity: int, material: Material) -> list[Cell]:

@@ -62,10 +62,10 @@ class ShownObservation(SymbolicObservation):
             What is the same for all comes first, as JSON is written with sorted keys. `agents` are rows of an agent's
             index, row and column; `agents_not_shown` is the number of the others, where there are any. `blocks`
             are rows of id, weight, row and column of the top-left cell, and distance. By id, only of blocks of which
-            there is something to tell: `ahead`, and `needs` (see `force_to_goal`); and by face and id `there`, the
-            agents that stand in line at it. Then `max_steps`, `side` and `step`. `you` is there for one that has a
-            body: its `name`; `ways`, its steps by face and block, null where there is no way; and `now`, the action
-            under way with the primitives that it has come to.
+            there is something to tell: `ahead`, and `needs_to_goal` (see `force_to_goal`); and by face and id
+            `there`, the agents that stand in line at it. Then `max_steps`, `side` and `step`. `you` is there for one
+            that has a body: its `name`; `ways`, its steps by face and block, null where there is no way; and `now`,
+            the action under way with the primitives that it has come to.
         """
         listed, grid = self.shown_agents(), _grid(self)
         faces = [Face.left] if self.limits.faces == "left" else list(Face)
@@ -80,7 +80,7 @@ class ShownObservation(SymbolicObservation):
             found["agents_not_shown"] = hidden
         if behind := [block for block in self.blocks if block.ahead]:
             found["ahead"] = {str(block.id): block.ahead for block in behind}
-            found["needs"] = {str(block.id): force_to_goal(block, self.blocks) for block in behind}
+            found["needs_to_goal"] = {str(block.id): force_to_goal(block, self.blocks) for block in behind}
         if there := {face.value: at for face in faces if (at := self._there(grid, face))}:
             found["there"] = there
         if self.cell is not None:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from cube_env.arrays import ALIVE, COL, ROW, WEIGHT, ActionArray, IntArray
-from cube_env.concepts import aligned_agents, in_the_way, push_chain
+from cube_env.concepts import aligned_agents, blocks_ahead, in_the_way, push_chain
 from cube_env.constants import PUSH_DIRECTION, Action, Face, PushOutcome
 from cube_env.constraints import DIRECTIONS, FACE_OF_DIRECTION, ConstraintWatch
 from cube_env.state import CubeState, Snapshot, StepReport
@@ -90,17 +90,18 @@ class TaskBoard:
 
 
 _Key = tuple[int, Face]
-_TARGET = re.compile(r"block_(\d+)(?:/(\w+))?")
+_TARGET = re.compile(rf"\bblock[_ ](\d{{1,9}})(?:/({'|'.join(Face)}))?\b")
 
 
-def open_tasks(state: CubeState, plans: Sequence[Plan | None]) -> list[OpenTask]:
-    """Return the tasks of live blocks that somebody's plan names, by block, then the nearest others.
+def open_tasks(state: CubeState, plans: Sequence[Plan | None], text: str = "") -> list[OpenTask]:
+    """Return the tasks of live blocks that somebody's plan or a text names, by block, then the nearest others.
 
     A block is as near as the agent nearest to its left face; of equally near ones the lower id comes first.
 
     Args:
         state: the board as it is.
         plans: the live plan of each agent.
+        text: names blocks as `block_3`, and their faces as `block_3/up`.
     """
     live = np.flatnonzero(state.block_table[:, ALIVE]).tolist()
     planned: dict[_Key, list[int]] = {}
@@ -108,12 +109,20 @@ def open_tasks(state: CubeState, plans: Sequence[Plan | None]) -> list[OpenTask]
         key = _key_of(plan, live) if plan is not None else None
         if key is not None:
             planned.setdefault(key, []).append(agent)
+    for block, face in _named(text):
+        if block in live:
+            planned.setdefault((block, face), [])
     named = {block for block, _ in planned}
     others = [block for block in live if block not in named]
     others.sort(key=lambda block: (_distance(state, block), block))
     keys = [*sorted(planned), *((block, Face.left) for block in others[:NEAREST])]
     snapshot = state.snapshot()
     return [_open_task(snapshot, key, tuple(planned.get(key, ()))) for key in keys]
+
+
+def _named(text: str) -> list[_Key]:
+    """The faces that a text names, of a block alone the left one."""
+    return [(int(block), Face(face or Face.left)) for block, face in _TARGET.findall(text)]
 
 
 def _key_of(plan: Plan, live: Collection[int]) -> _Key | None:
@@ -130,8 +139,8 @@ def _faces_of(plan: Plan) -> dict[int, Face]:
                 faces.setdefault(block, face)
             case PushBlock(block=block) | PushTowards(block=block) | Navigate(entity=Entity.block, id=int(block)):
                 faces.setdefault(block, Face.left)
-    if plan.task is not None and (found := _TARGET.match(plan.task.target)):
-        faces.setdefault(int(found[1]), Face(found[2]) if found[2] in set(Face) else Face.left)
+    for block, face in _named(plan.task.target) if plan.task is not None else ():
+        faces.setdefault(block, face)
     return faces
 
 
@@ -146,7 +155,7 @@ def _open_task(snapshot: Snapshot, key: _Key, planned: tuple[int, ...]) -> OpenT
     block, face = key
     in_place, chain = aligned_agents(snapshot, block, face), push_chain(snapshot, block, face)
     needs = sum(square.weight for square in chain)
-    ahead = (f"block_{other}" for other in sorted(square.id for square in chain[1:]))
-    before = (*ahead, *in_the_way(snapshot, block, face))
+    ahead = {square.id for square in chain[1:]}.union(blocks_ahead(snapshot, block) if face is Face.left else ())
+    before = (*(f"block_{other}" for other in sorted(ahead)), *in_the_way(snapshot, block, face))
     lacking = max(0, needs - len(in_place))
     return OpenTask(push_task(block, face), needs, lacking, in_place, planned=planned, before=before)

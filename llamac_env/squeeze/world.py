@@ -188,7 +188,7 @@ class SqueezeWorld:
         self._told = state
         return (state,)
 
-    def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
+    def open_tasks(self, plans: Sequence[Plan | None], text: str = "") -> Sequence[OpenTask]:  # noqa: ARG002 (all are shown)
         """Return the one task: it takes all, and until a round has paid 95 % of the best reward that is missing."""
         planned = tuple(agent for agent, plan in enumerate(plans) if plan is not None)
         missing = () if self.progress().reached else ((_GOOD_SUM, 1),)

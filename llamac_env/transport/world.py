@@ -170,7 +170,7 @@ class TransportWorld:
         """Return the tasks whose constraints have changed: see `llamac_env.transport.symbolic.tasks`."""
         return self._tasks.changes(self.env.board, decode_joint(self.env.grid, joint), plans)
 
-    def open_tasks(self, plans: Sequence[Plan | None]) -> Sequence[OpenTask]:
+    def open_tasks(self, plans: Sequence[Plan | None], text: str = "") -> Sequence[OpenTask]:  # noqa: ARG002 (all are shown)
         """Return the boxes that are left: see `llamac_env.transport.symbolic.tasks`."""
         return open_tasks(self.env.board, plans)
 

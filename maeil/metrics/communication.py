@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+import orjson
+
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.statistics import deviation, mean, ratio
 from maeil.trace.events import MessageSent, StepTaken
@@ -49,5 +51,9 @@ def recipients_reached(trace: Trace) -> Value:
 
 @metric("communication.characters", "characters")
 def characters(trace: Trace) -> Value:
-    """Length of all messages together, each counted once, however many it goes to."""
-    return sum(len(message.content) for message in trace.of(MessageSent))
+    """Length of all messages, each counted once, and of the open tasks that are attached to them, as JSON."""
+    return sum(len(message.content) + _attached(message) for message in trace.of(MessageSent))
+
+
+def _attached(message: MessageSent) -> int:
+    return len(orjson.dumps(message.tasks).decode()) if message.tasks else 0

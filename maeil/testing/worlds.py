@@ -397,7 +397,11 @@ class _Episode:
             plans = [
                 self._sampler.plan(Random(len(self.joints) + agent)) if agent % 2 else None for agent in self._agents
             ]
-            tasks = answers.check_open_tasks(contract, world.open_tasks(plans), len(self._agents))
+            found = world.open_tasks(plans)
+            tasks = answers.check_open_tasks(contract, found, len(self._agents))
+            named = world.open_tasks([None] * len(plans), ", ".join(task.task.target for task in found))
+            missed = {task.task for task in found} - {task.task for task in named}
+            contract.require(not missed, "open_tasks() has the tasks whose targets a text names", missed)
             contract.compare(seen, self._look(), "open_tasks() changes nothing")
             seen.append((f"{contract.place}: open_tasks()", tasks))
         self.record += seen

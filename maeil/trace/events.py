@@ -113,7 +113,7 @@ class StageChange(Event):
 
 @dataclass(frozen=True, slots=True)
 class MessageSent(Event):
-    """A message leaves its sender; with `feedback` it carries the states of all tasks as the trace has them so far."""
+    """A message leaves its sender, with the open `tasks` that are attached to it."""
 
     kind: ClassVar[str] = "message_sent"
     message: int
@@ -122,7 +122,7 @@ class MessageSent(Event):
     what: str
     content: str
     delivered_at: Number
-    feedback: bool
+    tasks: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -249,7 +249,7 @@ def test_a_prompt_shows_nothing_that_is_empty_or_full_and_the_ids_of_ore_behind_
     assert shown["you"]["visible"] == {"iron": [number(w, (2, 3))]}
     w.env.crafter_state.inventory[0, Item.food] = 4
     advance(w)
-    assert w.observe(0).shown()["you"]["needs"] == {"food": 4}
+    assert w.observe(0).shown()["you"]["vitals"] == {"food": 4}
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])

@@ -51,6 +51,21 @@ def test_of_each_resource_the_nearest_known_cell_is_shown_and_cells_that_nobody_
     assert f"collect:stone_{number(heard, (17, 0))}" in reported(heard, {0: told_of}), "agent 1 sees it"
 
 
+def test_what_a_text_names_is_shown_where_somebody_knows_it_and_lacks_it():
+    w = world("0T.T.............#\n..................\n..................", {0: PICK}, level="easy")
+    near, far, unseen = (number(w, cell) for cell in ((1, 0), (3, 0), (17, 0)))
+
+    def named(text):
+        return {str(task.task) for task in w.open_tasks([None], text)}
+
+    assert named("") == {f"collect:tree_{near}"}
+    assert named(f"go to tree_{far}, not to stone_{unseen} or stone_{near}") == {
+        f"collect:tree_{c}" for c in (near, far)
+    }
+    assert named("make a stone_pickaxe with your wood_pickaxe") == {f"collect:tree_{near}", "craft:stone_pickaxe"}
+    assert named(f"xtree_{far}, tree_{far}1, tree_99999999999999999999") == {f"collect:tree_{near}"}
+
+
 def test_a_cell_that_is_closed_in_is_shown_where_there_is_no_other():
     for last, expected in ((".", (2, 2)), ("#", (8, 1))):
         w = world(f"....0....\n.~~~....{last}\n.~#~.....\n.~~~.....", {0: PICK}, level="easy")

@@ -5,6 +5,7 @@ import pytest
 
 from cube_env import CubeState, Face, Idle, Layout, MoveToBlock, Navigate, PushBlock, Rendezvous, YieldBlock
 from cube_env.constraints import ConstraintWatch
+from cube_env.observation import symbolic_blocks
 from cube_env.symbolic.actions import Entity
 from cube_env.symbolic.tasks import open_tasks
 from maeil.plans import Plan, Task
@@ -17,9 +18,9 @@ def state(drawn):
     return CubeState.from_layout(Layout.parse(board(drawn)))
 
 
-def reported(drawn, *plans):
+def reported(drawn, *plans, text=""):
     found = state(drawn)
-    return open_tasks(found, [*plans, *[None] * (len(found.agents) - len(plans))])
+    return open_tasks(found, [*plans, *[None] * (len(found.agents) - len(plans))], text)
 
 
 def push(block, face="left", **more):
@@ -63,6 +64,38 @@ def test_a_plan_names_its_task_by_its_actions_or_its_words(plan, target):
 def test_of_tasks_that_nobody_plans_the_nearest_are_shown():
     tasks = reported("0.A.B.C.D.E.F.G.H..|", Plan((PushBlock(block=7),)))
     assert [task.task.target for task in tasks] == [f"block_{block}/left" for block in (7, *range(NEAREST))]
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("agent_0: block_7; agent_1: block_9.", ["block_7/left"]),  # block 9 is not there
+        ("block 7 from above: block_7/up", ["block_7/left", "block_7/up"]),
+        ("block_0/left, then block_6", ["block_0/left", "block_6/left"]),
+        ("my block_7x, subblock_7, block_70, block_99999999999999999999", []),
+    ],
+)
+def test_what_a_text_names_is_shown_however_far_it_is(text, first):
+    tasks = [task.task.target for task in reported("0.A.B.C.D.E.F.G.H..|", text=text)]
+    named = {target.partition("/")[0] for target in first}
+    nearest = [f"block_{block}/left" for block in range(8) if f"block_{block}" not in named]
+    assert tasks == [*first, *nearest[:NEAREST]]
+
+
+def test_before_a_delivery_come_all_blocks_on_its_way_and_its_needs_are_of_the_next_push():
+    deliver, *_ = reported("0A..B.|")
+    assert deliver == push(0, needs=1, more=0, in_place=(0,), before=("block_1",))
+    up, *_ = reported("B...|\n....|\nA0C.|", text="block_1/down block_0/down")
+    assert up == push(0, "down", needs=1, more=1, in_place=()), "a push aside has no way to go"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_blocks_before_a_delivery_are_those_that_an_observation_has_ahead(seed):
+    found = CubeState.from_layout(dense_layout(np.random.default_rng(seed), 9, 6, 8, 3))
+    text = " ".join(f"block_{block}" for block in range(len(found.blocks)))
+    tasks = {task.task.target: set(task.before) for task in open_tasks(found, [None] * len(found.agents), text)}
+    for block in symbolic_blocks(found.block_views(), found.grid):
+        assert {f"block_{other}" for other in block.ahead} <= tasks[f"block_{block.id}/left"]
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -98,11 +98,11 @@ def test_agents_in_line_behind_a_face_are_there() -> None:
 
 def test_a_push_takes_the_weights_of_the_blocks_that_it_meets() -> None:
     reported = shown(".AABB.|\n0AABB.|\n...C..|")
-    assert (reported["ahead"], reported["needs"]) == ({"0": [1]}, {"0": 4})
-    assert shown("0A.C.B.....|")["needs"]["0"] == 3
+    assert (reported["ahead"], reported["needs_to_goal"]) == ({"0": [1]}, {"0": 4})
+    assert shown("0A.C.B.....|")["needs_to_goal"]["0"] == 3
     # Block B is delivered before block C is met, so the three are never pushed at once.
     board = "...BBB....|\n...BBB....|\nAA.BBB....|\nAA......C.|\n0.........|"
-    assert (shown(board)["ahead"]["0"], shown(board)["needs"]["0"]) == ([1, 2], 5)
+    assert (shown(board)["ahead"]["0"], shown(board)["needs_to_goal"]["0"]) == ([1, 2], 5)
 
 
 @pytest.mark.parametrize("seed", range(25))

@@ -160,12 +160,12 @@ def counted(**changes: Any) -> Any:
 GO_ON = OpenTask(Task("go", "on"), 2, 1)
 
 
-def walking(self: Team, plans: Sequence[Plan | None]) -> list[OpenTask]:
+def walking(self: Team, plans: Sequence[Plan | None], text: str = "") -> list[OpenTask]:
     self.cells[0] = min(self.cells[0] + 1, self.length)
     return [GO_ON]
 
 
-def telling(self: Team, plans: Sequence[Plan | None]) -> list[OpenTask]:
+def telling(self: Team, plans: Sequence[Plan | None], text: str = "") -> list[OpenTask]:
     return [] if self.constraints([0] * len(plans), plans) else [GO_ON]
 
 
@@ -205,11 +205,12 @@ MUTANTS = [
     mutant("joint counts those who are in all three", state=counted(participation=0, joint=1)),
     mutant("who acts on a task takes part in it", state=counted(participation=0, joint=0, temporal=1)),
     mutant("constraints() changes nothing", constraints=moving("constraints")),
-    mutant("open_tasks() returns open tasks", open_tasks=lambda self, plans: [self.state([0] * len(plans))]),
-    mutant("lists each task once", open_tasks=lambda self, plans: [GO_ON, GO_ON]),
-    mutant("tasks that are not over", open_tasks=lambda self, plans: [replace(GO_ON, needs=0)]),
-    mutant("names agents by index, ascending", open_tasks=lambda self, plans: [replace(GO_ON, able=(1, 0))]),
-    mutant("names what is missing", open_tasks=lambda self, plans: [replace(GO_ON, missing=(("a key", 0),))]),
+    mutant("open_tasks() returns open tasks", open_tasks=lambda self, plans, text="": [self.state([0] * len(plans))]),
+    mutant("lists each task once", open_tasks=lambda self, plans, text="": [GO_ON, GO_ON]),
+    mutant("tasks that are not over", open_tasks=lambda self, plans, text="": [replace(GO_ON, needs=0)]),
+    mutant("names agents by index, ascending", open_tasks=lambda self, plans, text="": [replace(GO_ON, able=(1, 0))]),
+    mutant("names what is missing", open_tasks=lambda self, plans, text="": [replace(GO_ON, missing=(("a key", 0),))]),
+    mutant("the tasks whose targets a text names", open_tasks=lambda self, plans, text="": [GO_ON][: not text]),
     mutant("open_tasks() changes nothing", open_tasks=walking),
     mutant("does not change what constraints() returns", open_tasks=telling),
     mutant("distance() is the same there and back", distance=lambda self, agent, other: max(agent - other, 0)),

@@ -24,7 +24,7 @@ def change(agent, stages, reason):
 
 
 def sent(message, sender, *recipients, at):
-    return MessageSent(message, sender, recipients, "inform", "hello", at, feedback=False)
+    return MessageSent(message, sender, recipients, "inform", "hello", at)
 
 
 # cognitive time, step, event; the wall clock is ten times as fast

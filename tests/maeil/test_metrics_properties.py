@@ -251,7 +251,7 @@ def test_the_metrics_of_a_large_episode_take_a_few_times_as_long_as_it_takes_to_
             record(StageChange(agent, "R", "W", "plan_committed"), t)
             record(StageChange(agent, "W", "X", "all_ready"), t)
             record(PlanChange(plan, agent, "running"), t)
-        record(MessageSent(t, 0, [1, 2], "inform", "hello", float(t), False), t)
+        record(MessageSent(t, 0, [1, 2], "inform", "hello", float(t)), t)
         for task in range(40):
             name = {"kind": "push", "target": str(task)}
             record(ConstraintChange(name, 2, (t + task) % 3, t % 2, n, 0, True, (2, 0, 2)), t)

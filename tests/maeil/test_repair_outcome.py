@@ -111,7 +111,7 @@ def test_a_group_counts_once_by_what_was_said_first():
 
 
 def test_costs_are_what_lies_between_begin_and_end_of_repairs():
-    said = MessageSent(0, 0, [1], "inform", "x", 1, False)
+    said = MessageSent(0, 0, [1], "inform", "x", 1)
     thought = ThoughtEnd(0, 7, [{"prompt_tokens": 100, "completion_tokens": 7}], [], 0.1)
     metrics = repair_metrics(
         trace(

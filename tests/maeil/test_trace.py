@@ -66,8 +66,8 @@ def test_a_newer_trace_is_refused_with_the_way_out(recorded):
 
 def test_an_older_trace_is_refused_though_all_its_events_can_be_read(recorded):
     path, _ = recorded
-    path.write_bytes(path.read_bytes().replace(b'"schema":4', b'"schema":2', 1))
-    with pytest.raises(TraceError, match=r"line 1: .*schema 2, this version reads 4: use the version that wrote it"):
+    path.write_bytes(path.read_bytes().replace(b'"schema":4', b'"schema":3', 1))
+    with pytest.raises(TraceError, match=r"line 1: .*schema 3, this version reads 4: use the version that wrote it"):
         read_trace(path)
 
 

@@ -197,11 +197,6 @@ def test_what_there_is_not_has_no_section(world):
     assert "New messages" not in whole
 
 
-def test_the_constraints_that_a_directive_carries_are_shown(world):
-    order = Message(0, 0, (1,), "go", MessageKind.DIRECTIVE, 0, 0, 0, FULL["constraints"])
-    assert "constraints" in read_blocks(text(world, "centralized", unread=(order,)))
-
-
 @pytest.mark.parametrize(
     ("changes", "said", "unsaid"),
     [

@@ -23,7 +23,7 @@ class Hallway(Corridor):
         super().__init__(agents, length, max_steps)
         self.needs = dict(needs)
 
-    def open_tasks(self, plans: Sequence[Plan | None]) -> list[OpenTask]:
+    def open_tasks(self, plans: Sequence[Plan | None], text: str = "") -> list[OpenTask]:
         served: dict[Task, list[int]] = {task: [] for task in self.needs}
         for agent, plan in enumerate(plans):
             first = next((action for action in plan.actions if isinstance(action, Walk)), None) if plan else None

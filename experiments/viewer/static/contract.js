@@ -40,7 +40,7 @@
  * @property {string} what
  * @property {string} content
  * @property {number} delivered_at Cognitive time.
- * @property {boolean} feedback Whether it carries the states of all constraints.
+ * @property {Object<string, any>[]} tasks The open tasks that it carries (`maeil.tasks.OpenTask.plain`).
  * @property {number[]} read `agent, t, t_hat`, for each participant that read it.
  * @property {number[]} passed_over Recipients that committed a plan after it was delivered and before they read it, if they read it at all.
  * @property {any[]} reactions `agent, reaction`, for each recipient whose reaction is known (`maeil.dig.graph.Reaction`).

@@ -3,6 +3,7 @@ import { button, el, fill } from "./dom.js";
 import { taskLine } from "./model.js";
 import { lastBy } from "./order.js";
 import { planLines } from "./plan_lines.js";
+import { listed } from "./plan_words.js";
 import { summary } from "./overview.js";
 import { failureLines } from "./failures.js";
 import { repairLines } from "./repairs.js";
@@ -75,7 +76,7 @@ export class Reader {
       el("p", {}, el("b", {}, el("bdi", {}, model.name(message.sender))), " to ", message.recipients.map((r) => model.name(r)).join(", "), ", sent at ", this.#at(message.t, message.t_hat)),
       planLines(message.content, model.phrases),
       long(message.content),
-      message.feedback ? el("p", { class: "soft" }, "It carries the states of all constraints.") : null,
+      message.tasks.length ? [el("p", { class: "soft" }, "With these open tasks:"), el("ul", { class: "carried" }, message.tasks.map((task) => el("li", {}, taskWords(model, task))))] : null,
       el("p", { class: "soft" }, read.length ? "Read by:" : "Nobody read it."),
       el("ul", {}, read),
     ]);
@@ -167,6 +168,12 @@ export class Reader {
       return el("img", { class: "seen", src: address, alt: "what the model was shown", loading: "lazy" });
     });
   }
+}
+
+/** An open task: what it is for, then all that is said of it, agents by their names. */
+function taskWords(model, { task, ...said }) {
+  const words = ([key, value]) => `${key.replaceAll("_", " ")} ${["in_place", "able", "planned"].includes(key) && Array.isArray(value) ? listed(value.map((agent) => model.name(agent))) || "nobody" : JSON.stringify(value)}`;
+  return [el("b", {}, `${task?.kind}:${task?.target}`), " ", Object.entries(said).map(words).join("; ")];
 }
 
 function heading(title, note) {

@@ -29,7 +29,7 @@ NEEDS = {DOOR: 1, GATE: 2}
 class ClosingHallway(Hallway):
     """A hallway whose gate is open, and so no task any more, when two agents stand at its end."""
 
-    def open_tasks(self, plans: Sequence[Plan | None]) -> list[OpenTask]:
+    def open_tasks(self, plans: Sequence[Plan | None], text: str = "") -> list[OpenTask]:
         over = sum(cell == self.length for cell in self.cells) >= self.needs[GATE]
         return [task for task in super().open_tasks(plans) if not (over and task.task == GATE)]
 

@@ -61,7 +61,7 @@ def test_both_teams_of_a_pair_play_a_board_of_cube_to_the_end(seed):
 
 def test_a_team_plays_the_open_world_to_the_end():
     w = crafter()
-    events = episode(w, 1, **FAULTS)
+    events = episode(w, 2, **FAULTS)
     assert (events[-1].event.steps, events[-1].event.reason) == (40, "")
     assert w.progress().score > 0
     assert codes_of(events)

@@ -88,7 +88,7 @@ def test_the_view_shows_who_says_what_who_thinks_and_what_the_letters_mean() -> 
         view,
         start,
         ThoughtStart(2, ["speak"], []),
-        MessageSent(0, 2, [0, 1], "directive", "agent_0: block_2", 0.0, feedback=False),
+        MessageSent(0, 2, [0, 1], "directive", "agent_0: block_2", 0.0),
     )
     text = _drawn(view, console)
     assert "coordinator → all (directive): agent_0: block_2" in text
@@ -103,7 +103,7 @@ def test_messages_never_push_the_team_off_the_screen(width: int, height: int) ->
     console = _console(height=height, width=width)
     view = LiveView(_world(8, "\n".join(["." * 20] * 20)), console, pace=0)
     for number in range(40):
-        _tell(view, MessageSent(number, 0, [1], "inform", "long words " * 30, 0.0, feedback=False))
+        _tell(view, MessageSent(number, 0, [1], "inform", "long words " * 30, 0.0))
     lines = _drawn(view, console).splitlines()
     assert len(lines) <= height
     assert sum("agent_" in line and "→" not in line for line in lines) == 8

@@ -12,7 +12,7 @@ NAMES = [f"agent_{k}" for k in range(5)]
 
 
 def _message(content: str, *, sender: int = 0, recipients: tuple[int, ...] = (1,), what: str = "inform") -> MessageSent:
-    return MessageSent(0, sender, recipients, what, content, 0.0, feedback=False)
+    return MessageSent(0, sender, recipients, what, content, 0.0)
 
 
 def _talk(*messages: MessageSent) -> Talk:

@@ -37,6 +37,13 @@ def directed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run_cell(Cell.compose([*DIRECTED, "max_steps=12"]), tmp_path_factory.mktemp("directed")).folder
 
 
+@pytest.fixture(scope="module")
+def carried(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run whose leader has feedback."""
+    words = ["n=3", "env=cube_coop2", "agents=naive", "topology=centralized", "topology.feedback=constraints"]
+    return run_cell(Cell.compose([*words, "max_steps=4"]), tmp_path_factory.mktemp("carried")).folder
+
+
 def messages_of(folder: Path) -> list[Any]:
     return [stamped for stamped in read_trace(folder).events if isinstance(stamped.event, MessageSent)]
 
@@ -56,6 +63,22 @@ def test_the_table_has_the_counts_of_the_trace(talk: str, sixteen: Path, opened:
     until(page, f"document.querySelectorAll('.matrix td[class^=shade]').length === {len(first)}")
     assert {(cell[0], cell[1]): int(cell[2]) for cell in page.evaluate(CELLS)} == first
     assert complaints == []
+
+
+def test_a_message_is_shown_with_the_open_tasks_that_it_carries(carried: Path, opened: Open) -> None:
+    directive = next(m.event for m in messages_of(carried) if m.event.tasks)
+    with served(carried) as address:
+        page, complaints = opened(address)
+        page.keyboard.press("m")
+        said = page.locator(f'.said[data-message="{directive.message}"]')
+        assert f"with {len(directive.tasks)} open tasks, read by" in said.locator(".readers").inner_text()
+        said.click()
+        lines = page.locator(".reader .carried li").all_inner_texts()
+        task = directive.tasks[0]
+        assert len(lines) == len(directive.tasks)
+        assert lines[0].startswith(f"{task['task']['kind']}:{task['task']['target']} needs {task['needs']}; more")
+        assert "in place nobody" in " ".join(lines)
+        assert complaints == []
 
 
 def test_the_table_counts_the_steps_in_view_and_one_kind(talk: str, sixteen: Path, opened: Open) -> None:

@@ -19,7 +19,7 @@ from quorum.experiments.viewer.messages import Traffic
 
 
 def sent(message: int, sender: int, recipients: list[int], delivered_at: float, what: str = "inform") -> MessageSent:
-    return MessageSent(message, sender, recipients, what, "hello", delivered_at, feedback=False)
+    return MessageSent(message, sender, recipients, what, "hello", delivered_at)
 
 
 def test_a_message_is_passed_over_by_a_plan_that_comes_before_its_reading() -> None:

@@ -49,7 +49,7 @@ class Story:
 
     def say(self, sender: int, text: str, *to: int, kind: str = "request") -> int:
         """The last thought of an agent sends a message; its id."""
-        self.add(e.MessageSent(self.messages, sender, sorted(to), kind, text, self.t_hat, False))
+        self.add(e.MessageSent(self.messages, sender, sorted(to), kind, text, self.t_hat))
         self.messages += 1
         return self.messages - 1
 

@@ -42,7 +42,7 @@ class Story:
         """Send a message, which its recipients read at once."""
         number = self._messages
         self._messages += 1
-        sent = self._add(e.MessageSent(number, agent, to, what, content, 0, feedback=False))
+        sent = self._add(e.MessageSent(number, agent, to, what, content, 0))
         for reader in to:
             self._add(e.MessageRead(number, reader))
         return sent
