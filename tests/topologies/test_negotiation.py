@@ -52,6 +52,7 @@ def test_proposals_go_round_and_each_has_read_the_earlier_ones():
     assert order(events)[:3] == [(0, "speak"), (1, "speak"), (2, "speak")]
     heard = [[message.sender for message in member.turns(Act.SPEAK)[0].unread] for member in members]
     assert heard == [[], [0], [0, 1]]
+    assert all(view.constraints and not m.constraints for view in members[2].views for m in view.unread), "all see them"
 
 
 def test_all_commit_at_once_and_have_read_all_proposals():

@@ -102,15 +102,15 @@ def directed(blocks: Mapping[str, str], turn: Mapping[str, Any]) -> str | None:
     return next(iter(re.findall(rf"{turn['you']}: (block_\d+)", texts)[-1:]), None)
 
 
-def test_who_is_sent_to_a_block_sees_it_among_the_tasks_however_many_there_are(tmp_path: Path) -> None:
-    cell = Cell.compose(["env=cube", "n=12", *TEAM, "topology.feedback=constraints"])
+def test_who_is_sent_to_a_block_sees_it_among_the_tasks_however_far_it_is(tmp_path: Path) -> None:
+    cell = Cell.compose(["env=cube_coop2", "n=6", *TEAM, "topology.feedback=constraints"])
     sent = 0
     for turn, blocks in prompts(run_cell(cell, tmp_path).folder):
         if Act.PLAN in turn["may"] and (block := directed(blocks, turn)) is not None:
             sent += 1
             targets = [task["task"]["target"] for task in orjson.loads(blocks["constraints"])]
             assert f"{block}/left" in targets, turn
-    assert sent > 20
+    assert sent > 3
 
 
 def test_a_message_carries_in_the_trace_what_its_readers_are_shown(tmp_path: Path) -> None:
