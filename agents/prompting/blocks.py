@@ -50,6 +50,12 @@ def write_block(name: str, value: object) -> str:
     return f"<{name}>\n{write_json(value)}\n</{name}>"
 
 
+def read_value(block: str) -> Any:
+    """Read the value of a block, as templates that show a part of it do; None where words stand with it or for it."""
+    found = BLOCK.fullmatch(block)
+    return orjson.loads(found[2]) if found is not None else None
+
+
 def read_blocks(text: str) -> Mapping[str, str]:
     """Find the blocks of a text: name to JSON. Of two with the same name the first counts."""
     found: dict[str, str] = {}

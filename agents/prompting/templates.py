@@ -27,7 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from maeil.digests import digest
 from maeil.user_errors import nearest, shown_path
-from quorum.agents.prompting.blocks import write_json
+from quorum.agents.prompting.blocks import read_value, write_json
 
 SHIPPED = Path(__file__).resolve().parents[2] / "prompts"
 """Where the templates of this project are."""
@@ -323,7 +323,7 @@ def _environment(texts: tuple[tuple[str, str, str], ...]) -> ImmutableSandboxedE
         keep_trailing_newline=False,
         autoescape=False,  # prompts are plain text; what others wrote is escaped as JSON
     )
-    environment.filters["json"] = write_json
+    environment.filters |= {"json": write_json, "value": read_value}
     return environment
 
 

@@ -116,14 +116,19 @@ class ShownObservation(SymbolicObservation):
 
 
 def read_shown(data: Mapping[str, Any]) -> SymbolicObservation:
-    """Read what a prompt shows. Agents that are not shown are `NOT_SHOWN`, and there is no history.
+    """Read what a prompt shows, or the part of it that the prompts of CUBE's page show.
+
+    Agents that are not shown are `NOT_SHOWN`, and there is no history. On the page's prompts nobody but the reader is
+    shown, at its own `cell`: the agents end with it.
 
     Raises:
         ValueError, KeyError, TypeError: it is not what `ShownObservation.shown` writes.
     """
-    cells: dict[int, Cell] = {index: (row, col) for index, row, col in data["agents"]}
-    agent: str = data["you"]["name"] if "you" in data else ""
-    n = len(cells) + data.get("agents_not_shown", 0)
+    you = data.get("you", {})
+    agent: str = you.get("name", "")
+    shown = data["agents"] if "cell" not in you else [(_index(agent), *you["cell"])]
+    cells: dict[int, Cell] = {index: (row, col) for index, row, col in shown}
+    n = max(len(cells) + data.get("agents_not_shown", 0), max(cells) + 1)
     views = [BlockView(identity, weight, row, col) for identity, weight, row, col, _ in data["blocks"]]
     agents = tuple(cells.get(index, NOT_SHOWN) for index in range(n))
     side = data["side"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -12,6 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cube_env.observation import NOT_SHOWN
+from cube_env.symbolic.shown import read_shown
 from llamac_env.squeeze.world import VOCABULARY as SQUEEZE_VOCABULARY
 from maeil import Act, OpenTask
 from maeil.messages import Message, MessageKind
@@ -25,6 +28,8 @@ from quorum.agents.prompting import templates
 from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.blocks import read_blocks, write_block, write_json
 from quorum.agents.prompting.vocabulary import ActionEntry, Argument, describe, tell
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
 from tests.agents.naive_team import TOPOLOGIES, config, context, cube, topology, view
 from tests.maeil.corridor import Corridor
 
@@ -304,6 +309,30 @@ def test_the_set_of_cubes_page_has_its_one_hint_and_shows_no_delivery(vocabulary
         assert advice not in shown
     example = orjson.loads(next(line for line in shown.splitlines() if line.startswith('{"thoughts"')))
     answers_of(AnswerTypes, tuple(world.vocabulary), 8).read(example, view(world))
+
+
+def test_the_set_of_cubes_page_shows_the_blocks_and_where_one_stands_and_no_more(world):
+    blocks = read_blocks(text(world, prompt_set="cube_paper", acts=(Act.PLAN,), outcomes=FULL["outcomes"]))
+    assert set(blocks) == {"observation", "turn"}
+    seen, shown = world.observe(1), orjson.loads(blocks["observation"])
+    assert shown == {
+        "side": seen.side, "goal_column": seen.goal_col, "step": 0, "max_steps": seen.max_steps,
+        "blocks": [[block.id, block.weight, block.row, block.col, block.distance] for block in seen.blocks],
+        "you": {"name": "agent_1", "cell": list(seen.cell)},
+    }  # fmt: skip
+    read = read_shown(shown)
+    assert (read.cell, read.agents) == (seen.cell, (NOT_SHOWN, seen.cell)), "the others are not known"
+    assert [replace(block, faces=None) for block in read.blocks] == [replace(b, faces=None) for b in seen.blocks]
+
+
+@pytest.mark.parametrize("options", ["topology=debate agents.predict=true", "agents=tom topology=debate max_steps=30",
+                                     "topology=centralized topology.leader=coordinator", "env.observation=both",
+                                     "topology=centralized topology.feedback=constraints"])  # fmt: skip
+def test_the_set_of_cubes_page_can_be_played_by_any_team(options, tmp_path: Path):
+    words = ["agents=naive", "n=3", "max_steps=8", "prompts=cube_paper", "llm=simulated"]
+    named = {word.partition("=")[0] for word in options.split()}
+    cell = Cell.compose([*(word for word in words if word.partition("=")[0] not in named), *options.split()])
+    assert run_cell(cell, tmp_path).outcome == "truncated"
 
 
 def test_a_folder_of_ones_own_comes_before_the_shipped_templates(world, tmp_path: Path):

@@ -164,8 +164,10 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         return [self._wording.attempt(block, ""), *waits, later]
 
     def prospects(self, view: View, mate: int) -> list[Prospect]:
-        """Return the blocks with a clear way."""
+        """Return the blocks with a clear way; nothing of one whom the prompt leaves out."""
         observation = self.seen(view)
+        if mate >= len(observation.agents):
+            return []
         at, said = seen(observation).get(mate), claimed_blocks(view).get(mate)
         return [
             Prospect(
@@ -189,7 +191,9 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         claims = tuple(
             overheard(mate, view, write_claim(block.id, way(observation.agents[mate], block)))
             for mate, task in sorted(expected.items())
-            if mate not in spoken and (block := blocks.get(block_of(task))) is not None
+            if mate not in spoken
+            and mate < len(observation.agents)
+            and (block := blocks.get(block_of(task))) is not None
         )
         return self.answer(replace(view, unread=(*view.unread, *claims)), poor, rng)
 
