@@ -267,30 +267,36 @@ class Memory:
         """The epochs that are over, oldest first, JSON-ready."""
         return list(self._past)
 
-    def begin(self, t: int, digest: object, plans: Mapping[int, Plan], progress: Progress) -> None:
+    def begin(self, t: int, state: object, plans: Mapping[int, Plan], progress: Progress) -> None:
         """Note a decision, before it is known what comes of it.
 
         Args:
             t: environment step.
-            digest: the state in a few numbers.
+            state: the state, in a few numbers or whole.
             plans: the suggestion.
             progress: how far the team has come.
         """
-        self._open = t, digest, plans, progress
+        self._open = t, state, plans, progress
 
-    def end(self, t: int, progress: Progress, team: Sequence[MemberView]) -> None:
+    def end(self, t: int, progress: Progress, team: Sequence[MemberView], state: object = None) -> None:
         """Note what has come of the last decision, if there is one: by agent the fate of its plan, and the reward.
 
         The reward is the change of the world's score. A plan that still runs is `running`.
+
+        Args:
+            t: environment step.
+            progress: how far the team has come.
+            team: what became of the plans.
+            state: what it has led to, where that is remembered.
         """
         if self._open is None:
             return
-        (begin, digest, plans, before), self._open = self._open, None
+        (begin, state_before, plans, before), self._open = self._open, None
         self._past.append(
             {
                 "step": begin,
                 "steps": t - begin,
-                "state": digest,
+                "state": state_before,
                 "plans": {
                     self._names[agent]: {
                         "task": str(plan.task) if plan.task is not None else None,
@@ -301,6 +307,7 @@ class Memory:
                 },
                 "reward": round(progress.score - before.score, 6),
                 "reached": progress.reached - before.reached,
+                **({"next_state": state} if state is not None else {}),
             }
         )
 

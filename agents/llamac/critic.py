@@ -196,7 +196,8 @@ class TripletCritic:
     async def _decide(self, view: View, key: object) -> Thought:
         """Make a suggestion for all who need one."""
         sight = look(self.world, view.t)
-        self._memory.end(view.t, self.world.progress(), view.team)
+        state = self.briefing.state(sight) if self.settings.transitions else None
+        self._memory.end(view.t, self.world.progress(), view.team, state)
         running = under_way(self._suggested, view) if self.settings.replan == "idle_only" else {}
         asked = to_plan_for(running, view)
         settings = self.settings
@@ -234,7 +235,8 @@ class TripletCritic:
     def _remember(self, view: View, decision: Decision) -> None:
         """Note the suggestion as it stands, in the place of an earlier one of the same decision."""
         if (digest := self.briefing.digest(decision.sight)) is not None:
-            self._memory.begin(view.t, digest, decision.plans, self.world.progress())
+            state = self.briefing.state(decision.sight) if self.settings.transitions else digest
+            self._memory.begin(view.t, state, decision.plans, self.world.progress())
 
     def _suggest(self, view: View, decision: Decision, to: Sequence[int]) -> Thought:
         """Tell the agents whom it concerns what the suggestion is, for all of them: a recalled one at least to wait."""

@@ -70,6 +70,9 @@ class LlamacConfig(RoleTeamConfig):
     """Whose plans a decision makes: of those without one, or of all, whose plans it may replace."""
     memory: NonNegativeInt | None
     """L: decision epochs that the critics see; null: all."""
+    transitions: bool
+    """Whether an epoch has the whole states before and after it (<s, a, r, s'>, as in the paper), or the one before in
+    a few numbers."""
 
 
 NEW = "new"

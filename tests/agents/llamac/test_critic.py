@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from maeil import LoopSettings
@@ -317,6 +319,20 @@ def test_the_memory_holds_the_last_epochs_with_what_came_of_them(tmp_path, lengt
             "reward": 1.0,
             "reached": 0,
         }
+
+
+def test_with_transitions_the_memory_holds_the_states_that_critics_saw_before_and_after(tmp_path):
+    model = cast(1, exploiter=everybody(1, walk(1)), explorer=everybody(1, walk(1)))
+    run(model, tmp_path, 1, world=Corridor(1, length=4), transitions=True, confirmation=False)
+    deciding = model.asked("exploiter")
+    states = [blocks["state"] for blocks in deciding]
+    first, last = deciding[0], deciding[-1]
+    assert "memory" not in first
+    assert [(epoch["state"], epoch["next_state"]) for epoch in last["memory"]] == list(pairwise(states))
+    assert [(set(epoch["plans"]), epoch["reward"]) for epoch in last["memory"]] == [({"agent_0"}, 1.0)] * len(
+        states[1:]
+    )
+    assert len(states) == 4
 
 
 def test_the_memory_holds_the_suggestion_that_stood_in_the_end(tmp_path):
