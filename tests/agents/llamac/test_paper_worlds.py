@@ -89,6 +89,7 @@ def test_no_collision_comes_of_a_suggestion_that_was_repaired_or_changed(rule):
         {"on_exhaust": "noop"},
         {"replan": "all"},
         {"memory": None},
+        {"transitions": True},
     ],
     ids=str,
 )
