@@ -1,6 +1,6 @@
-"""The speed of CUBE: a table of figures, and the scalability study of the CUBE page, as tables, JSON and figures.
+"""The speed of CUBE: a table of what its environment promises, as text and JSON.
 
-It takes some minutes. Nothing else should run on the machine.
+It takes some minutes. Nothing else should run on the machine. `quorum reproduce cube-scaling` measures the growth.
 
 python benchmarks/cube.py [--quick] [--json] [--quiet] [--out DIR]
 """
@@ -25,14 +25,12 @@ from rich.text import Text
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.cube_speed.measure import Progress, Row, measure
-from benchmarks.cube_speed.plots import draw
-from benchmarks.cube_speed.published import SOURCE
 from benchmarks.cube_speed.rows import subjects
-from benchmarks.cube_speed.study import Growth, Study, study
 from maeil.user_errors import UserError
 from quorum.experiments.common.provenance import provenance
 
 ROUNDS, QUICK_ROUNDS = 7, 1
+SOURCE = "CUBE page, read off its plots"
 BUSY = 0.7
 """Load average of a minute above which something else has been running."""
 DEFINITIONS: Mapping[str, str] = {
@@ -44,7 +42,6 @@ DEFINITIONS: Mapping[str, str] = {
     "peak memory": "peak resident memory of a process with one environment that has stepped and built all symbolic "
     "observations",
     "second process starts": "from starting the interpreter to the end of the first step, the kernels compiled before",
-    "cpu": "processor time over wall time of a process that takes 20 steps a second",
     "step of the loop": "from one environment step to the next: heuristic team, constraints on, trace to disk",
     "published": SOURCE,
 }
@@ -56,14 +53,12 @@ class Report:
 
     Attributes:
         rows: of the speed table.
-        study: against n.
         load: load averages of the machine when it began (1, 5 and 15 minutes); what else ran shows in them.
-        folder: where `results.json` and the figures are.
+        folder: where `results.json` is.
         quick: whether it was a trial with few calls and small teams.
     """
 
     rows: Sequence[Row]
-    study: Study
     load: Sequence[float]
     folder: Path
     quick: bool
@@ -77,7 +72,6 @@ class Report:
             "folder": str(self.folder),
             "definitions": dict(DEFINITIONS),
             "speed": [row.plain() for row in self.rows],
-            "study": self.study.plain(),
             **provenance(),
         }
 
@@ -101,9 +95,7 @@ def run(out: Path | None, *, quick: bool, progress: Progress) -> Report:
     rounds = QUICK_ROUNDS if quick else ROUNDS
     load = os.getloadavg()
     rows = measure(subjects(quick=quick), rounds, progress)
-    report = Report(rows, study(rounds, progress, quick=quick), load, folder, quick)
-    progress("drawing")
-    draw(report.study, folder)
+    report = Report(rows, load, folder, quick)
     (folder / "results.json").write_text(json.dumps(report.plain(), indent=2) + "\n", encoding="utf-8")
     return report
 
@@ -118,14 +110,13 @@ def main() -> None:
         console.file.write(json.dumps(report.plain(), indent=2) + "\n")
     elif not asked.quiet:
         console.print(speed_table(report))
-        console.print(growth_table(report.study.growth))
         if report.load[0] > BUSY:
             console.print(Text(f"The machine was busy (load {report.load[0]:.1f}): measure again when it is quiet."))
-        console.print(Text(f"results and figures: {report.folder}"), soft_wrap=True)
+        console.print(Text(f"results: {report.folder}"), soft_wrap=True)
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure the speed of CUBE: tables, JSON and figures.")
+    parser = argparse.ArgumentParser(description="Measure the speed of CUBE: a table, and JSON.")
     parser.add_argument("--quick", action="store_true", help="a trial that shows that all of it runs")
     parser.add_argument("--json", action="store_true", help="JSON on standard output, in place of the tables")
     parser.add_argument("--quiet", "-q", action="store_true", help="nothing but errors")
@@ -157,17 +148,6 @@ def speed_table(report: Report) -> Table:
             Text("-") if row.ok is None else Text("ok", "green") if row.ok else Text("MISSED", "bold red"),
         )
     table.caption = f"medians of {report.rows[0].runs}; published: {SOURCE}"
-    return table
-
-
-def growth_table(growth: Sequence[Growth]) -> Table:
-    """Lay out the growth against n."""
-    table = Table(title="CUBE: growth with n", box=box.SIMPLE_HEAD)
-    for column in ("n", "step, random", "step, right", "memory", "CPU at 20 steps/s"):
-        table.add_column(column, justify="right")
-    for g in growth:
-        table.add_row(str(g.n), f"{g.random_seconds * 1e6:.1f} us", f"{g.right_seconds * 1e6:.1f} us",
-                      f"{g.memory_mb:.0f} MB", f"{g.cpu_percent:.1f} %")  # fmt: skip
     return table
 
 

@@ -46,7 +46,8 @@ MORE = tuple(
 def main() -> None:
     """Play the teams and write their figures."""
     teams: dict[tuple[str, str, str], Mapping[str, Any]] = {}
-    for raw in sorted(_configurations(), key=lambda raw: (raw["n"] < 2, raw["n"])):
+    experiments = sorted(_of_experiments(), key=lambda raw: (raw["n"] < 2, raw["n"]))
+    for raw in (*experiments, *_of_no_experiment()):
         teams.setdefault((raw["env"]["name"], team_label(raw["agents"]), raw["topology"]["name"]), raw)
     found = []
     for (world, minds, topology), raw in sorted(teams.items()):
@@ -58,12 +59,15 @@ def main() -> None:
     FIGURES.write_text(f"[\n{text}\n]\n", encoding="utf-8")
 
 
-def _configurations() -> Iterator[Mapping[str, Any]]:
+def _of_experiments() -> Iterator[Mapping[str, Any]]:
     for option in options():
         if option.group == EXPERIMENT:
             for cell in plan([f"{EXPERIMENT}={option.name}"]).cells:
                 raw: dict[str, Any] = orjson.loads(cell.configuration)
                 yield raw
+
+
+def _of_no_experiment() -> Iterator[Mapping[str, Any]]:
     for words in MORE:
         try:
             yield Cell.compose(words.split()).plain

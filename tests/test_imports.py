@@ -40,6 +40,7 @@ EXPERIMENTS = {
     "viewer": ("results", "episode", "configuration", "common"),
     "replay": ("results", "episode", "configuration", "common"),
 }
+EXPERIMENTS["reproduce"] = ("compare", "sweep", *EXPERIMENTS["compare"])
 EXPERIMENTS["verbs"] = tuple(EXPERIMENTS)
 """The packages of `experiments`, each with those below it."""
 MINDS = ("naive", "llamac", "baselines", "drwell", "rules", "tom")

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any, Literal
 
-Run = Callable[[], float]
-"""Takes one measurement."""
+from quorum.experiments.reproduce.scaling.timing import Run
+
 Progress = Callable[[str], None]
 """Called with what is being measured."""
-SERIES = 20
-"""Short series of calls in a run."""
 
 
 @dataclass(frozen=True)
@@ -101,34 +98,3 @@ def _row(subject: Subject, values: Sequence[float]) -> Row:
         subject.name, subject.n, subject.unit, subject.target, subject.better, middle, min(values), max(values),
         len(values), subject.published, ok,
     )  # fmt: skip
-
-
-def seconds_per_call(function: Callable[[], object], calls: int) -> float:
-    """Return the seconds of a call: the median over short series of calls.
-
-    A series is over before the system gives the core to another process, so few of them are interrupted.
-
-    Args:
-        function: what is called.
-        calls: number of calls in all.
-    """
-    length = max(1, calls // SERIES)
-    return median(_mean(function, length) for _ in range(max(1, calls // length)))
-
-
-def _mean(function: Callable[[], object], calls: int) -> float:
-    begin = time.perf_counter()
-    for _ in range(calls):
-        function()
-    return (time.perf_counter() - begin) / calls
-
-
-def medians(runs: Mapping[str, Run], rounds: int) -> dict[str, float]:
-    """Return the median of each run, taken turn about after one to warm up."""
-    values: dict[str, list[float]] = {name: [] for name in runs}
-    for number in range(rounds + 1):
-        for name, run in runs.items():
-            value = run()
-            if number:
-                values[name].append(value)
-    return {name: median(found) for name, found in values.items()}

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import tempfile
 import time
 from itertools import cycle, pairwise
@@ -15,21 +11,28 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.cube_speed.measure import Run, Subject, seconds_per_call
-from benchmarks.cube_speed.parts import ENDLESS, action_bench, stepping
-from benchmarks.cube_speed.published import ACTION_SECONDS, MEMORY_MB, STEP_SECONDS
+from benchmarks.cube_speed.measure import Subject
 from cube_env import CubeEnv, CubeVecEnv
 from maeil.trace import Stamped
 from maeil.trace.events import StepTaken
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.reproduce.figure_file import load_figure
+from quorum.experiments.reproduce.scaling.parts import ENDLESS, action_bench, stepping
+from quorum.experiments.reproduce.scaling.probe import probe
+from quorum.experiments.reproduce.scaling.timing import Run, seconds_per_call
 
 MICRO, MILLI, MEGA = 1e6, 1e3, 1e-6
 STEP_TARGETS = {8: 20, 64: 80, 256: 500}
 LIVE_STEP_TARGETS = {8: 15, 64: 45, 256: 130}
 """Of steps that copy nothing and give no infos."""
 BATCH = 1024
-_ROOT = Path(__file__).resolve().parents[2]
+_PUBLISHED = {
+    (series.quantity, n): value
+    for series in load_figure("cube-scaling").series
+    for n, value in zip(series.sizes, series.values, strict=True)
+}
+"""What the CUBE page has, by quantity and n."""
 
 
 def subjects(*, quick: bool) -> list[Subject]:
@@ -54,27 +57,9 @@ def subjects(*, quick: bool) -> list[Subject]:
     return found
 
 
-def probe(n: int, seconds: float) -> tuple[float, dict[str, float]]:
-    """Run an environment in a separate process.
-
-    Args:
-        n: number of agents.
-        seconds: how long it is stepped at a set pace.
-
-    Returns:
-        Seconds from the start of the process to its first step; its `memory_mb` (peak) and `cpu_percent`.
-    """
-    path = os.pathsep.join([str(_ROOT), *(entry for entry in sys.path if entry)])
-    command = [sys.executable, "-m", "benchmarks.cube_speed.probe", str(n), str(seconds)]
-    begin = time.perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path}) as child:
-        assert child.stdout is not None
-        child.stdout.readline()
-        ready = time.perf_counter() - begin
-        rest = child.stdout.read()
-    if child.returncode:
-        raise RuntimeError(f"the measuring process ended with code {child.returncode}")
-    return ready, json.loads(rest)
+def _published(quantity: str, n: int, scale: float) -> float | None:
+    value = _PUBLISHED.get((quantity, n))
+    return None if value is None else scale * value
 
 
 def _step(n: int, scale: int, *, right: bool) -> Subject:
@@ -82,7 +67,7 @@ def _step(n: int, scale: int, *, right: bool) -> Subject:
     return Subject(
         f"step, {'all right' if right else 'random'}", n, "us",
         lambda: MICRO * seconds_per_call(step, 10 * scale), target=STEP_TARGETS[n],
-        published=MICRO * STEP_SECONDS[n] if n in STEP_SECONDS else None,
+        published=_published("step", n, MICRO),
     )  # fmt: skip
 
 
@@ -145,10 +130,10 @@ def _batched(scale: int, *, observe: bool, target: float | None) -> Subject:
 def _push(n: int, scale: int, *, team: bool) -> Subject:
     bench = action_bench("push_block", n, team=team)
     who = f"{len(bench.actors)} agents" if team else "1 agent"
-    published = None if team else ACTION_SECONDS["push_block"].get(n)
+    published = None if team else _published("push_block", n, MICRO)
     return Subject(
         f"push_block tick, {who}", n, "us", lambda: MICRO * median(bench.ticks(max(1, scale // 10))),
-        target=None if team else 100, published=None if published is None else MICRO * published,
+        target=None if team else 100, published=published,
     )  # fmt: skip
 
 
@@ -156,7 +141,7 @@ def _memory(n: int) -> Subject:
     def run() -> float:
         return probe(n, 0)[1]["memory_mb"]
 
-    return Subject("peak memory", n, "MB", run, target=250, published=MEMORY_MB.get(n))
+    return Subject("peak memory", n, "MB", run, target=250, published=_published("memory", n, 1))
 
 
 def _loop(n: int, steps: int) -> Run:

@@ -29,6 +29,10 @@ class Published(BaseModel):
     """Factors of a comparison by their full names: `arm`, `n`, `env.difficulty`."""
     metrics: Sequence[str] = Field(min_length=1)
     """By their full names: `outcome.success`."""
+    trials: int | None = Field(None, gt=0)
+    """Runs behind each row; None: not published."""
+    tolerance: float = Field(0.0, ge=0)
+    """How far off the numbers may have been read, as a share of each: 0.05 of a plot."""
     rows: Sequence[Sequence[Value]]
     """As many values as factors and metrics; a mean with its standard deviation is `[9.9, 2.74]`."""
 

@@ -25,6 +25,7 @@ from quorum.experiments.verbs.fit import fit
 from quorum.experiments.verbs.listing import list_
 from quorum.experiments.verbs.replay import replay
 from quorum.experiments.verbs.report import report
+from quorum.experiments.verbs.reproduce import reproduce
 from quorum.experiments.verbs.results import results
 from quorum.experiments.verbs.run import run
 from quorum.experiments.verbs.serve_simulated import serve_simulated
@@ -35,7 +36,7 @@ from quorum.experiments.verbs.view import view
 HEADINGS: dict[str, dict[str, Callable[..., None]]] = {
     "Run": {"run": run, "sweep": sweep, "fit": fit},
     "Look": {"view": view, "replay": replay, "results": results, "show": show},
-    "Compare": {"compare": compare, "report": report},
+    "Compare": {"compare": compare, "report": report, "reproduce": reproduce},
     "What if": {"branch": branch, "blame": blame},
     "Set up": {
         "list": list_,
@@ -183,6 +184,7 @@ def _quorum(
       quorum show prompt n=4 topology=debate agent=1
       quorum compare runs --by topology
       quorum report runs
+      quorum reproduce llamac-table2
       quorum branch runs/NAME --at 12 --mind agent_2=heuristic
       quorum blame runs/NAME
       quorum list env

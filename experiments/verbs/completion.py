@@ -90,7 +90,7 @@ def candidates(words: Sequence[str], command: TyperGroup) -> Iterator[tuple[str,
         found = [(name, flag.help or "") for flag in flags for name in flag.opts if name.startswith("--")]
     else:
         takes_keys = any("KEY=VALUE" in (part.metavar or "") for part in verbs[before[0]].params)
-        found = list(_settings(word, grid=before[0] in ("sweep", "branch"))) if takes_keys else []
+        found = list(_settings(word, grid=before[0] in ("sweep", "branch", "reproduce"))) if takes_keys else []
     yield from ((name, about) for name, about in found if name.startswith(word))
 
 

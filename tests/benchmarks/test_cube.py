@@ -9,12 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.cube_speed.measure import Subject, measure, medians
-from benchmarks.cube_speed.parts import action_names, team_board
-from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY
+from benchmarks.cube_speed.measure import Subject, measure
 from tests.conftest import ROOT, environment
-
-FIGURES = {"step_time", "memory_cpu", "action_time", "action_heatmap"}
 
 
 def bench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -26,17 +22,13 @@ def bench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.claims
-def test_a_quick_run_leaves_json_and_figures(tmp_path: Path) -> None:
+def test_a_quick_run_leaves_json(tmp_path: Path) -> None:
     done = bench(tmp_path, "--quick", "--json")
     assert done.returncode == 0, done.stderr
     results = json.loads(done.stdout)
     (folder,) = (tmp_path / "runs").iterdir()
     assert folder.name.startswith("bench-cube-")
     assert json.loads((folder / "results.json").read_text()) == results
-    files = {file.name for file in folder.iterdir()}
-    assert files == {"results.json"} | {f"{name}.{suffix}" for name in FIGURES for suffix in ("png", "svg")}
-    assert (folder / "step_time.png").read_bytes().startswith(b"\x89PNG")
-    assert (folder / "step_time.svg").read_text().startswith("<?xml")
     assert results["quick"] is True
     assert {"versions", "machine", "definitions", "load"} <= set(results)
     names = " | ".join(row["name"] for row in results["speed"])
@@ -45,9 +37,6 @@ def test_a_quick_run_leaves_json_and_figures(tmp_path: Path) -> None:
     for row in results["speed"]:
         assert row["low"] <= row["measured"] <= row["high"]
         assert (row["ok"] is None) == (row["target"] is None)
-    assert {growth["n"] for growth in results["study"]["growth"]} == {2, 4}
-    costs = {(cost["action"], cost["n"]) for cost in results["study"]["actions"]}
-    assert costs == {(name, n) for name in action_names() for n in (2, 4)}
 
 
 def test_a_folder_that_cannot_be_made_is_one_message(tmp_path: Path) -> None:
@@ -57,19 +46,6 @@ def test_a_folder_that_cannot_be_made_is_one_message(tmp_path: Path) -> None:
     assert done.stderr.startswith("error: --out file/there: results cannot be written there")
 
 
-def test_every_symbolic_action_of_both_vocabularies_is_measured() -> None:
-    assert set(action_names()) == {*CUBE_VOCABULARY.names, *EMCOOP_VOCABULARY.names}
-
-
-@pytest.mark.parametrize("n", [1, 2, 8, 33])
-def test_the_team_of_a_push_stands_on_the_face(n) -> None:
-    board = team_board(n)
-    weight, (top, left) = board.blocks[0]
-    face = {(row, left - 1) for row in range(top, top + weight)}
-    assert len(face & set(board.agents)) == min(n, weight)
-    assert len(board.agents) == n
-
-
 def test_rows_are_medians_and_know_whether_they_reach_their_target() -> None:
     values = iter([99.0, 1.0, 99.0, 5.0, 99.0, 2.0, 99.0, 6.0])
     below, above = (Subject("a", 1, "us", lambda: next(values), target=2, better=better) for better in ("less", "more"))
@@ -77,8 +53,3 @@ def test_rows_are_medians_and_know_whether_they_reach_their_target() -> None:
     assert (first.measured, first.low, first.high, first.ok) == (99.0, 99.0, 99.0, False)
     assert (second.measured, second.low, second.high, second.ok) == (5.0, 2.0, 6.0, True)
     assert measure([Subject("c", 1, "", lambda: 1.0)], 1, lambda _: None)[0].ok is None
-
-
-def test_medians_leave_the_first_run_out() -> None:
-    values = iter([100.0, 3.0, 1.0, 2.0])
-    assert medians({"a": lambda: next(values)}, 3) == {"a": 2.0}

@@ -27,6 +27,8 @@ OTHER_FOLDERS = {
     "experiments/episode/episode_folder.py": "makes the folder of an episode, under a random name",
     "experiments/episode/expected.py": "a table of ours",
     "experiments/episode/rehearsal.py": "the cache of kernels",
+    "experiments/reproduce/figure_file.py": "files of ours",
+    "experiments/reproduce/scaling/probe.py": "what the system says of this process",
     "experiments/results/sql.py": "a temporary folder",
     "experiments/sweep/experiment_file.py": "the user's own configuration",
     "experiments/viewer/command.py": "a temporary folder",

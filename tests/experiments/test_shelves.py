@@ -16,6 +16,7 @@ BELOW = {
     "compare": {"common", "configuration", "episode", "results"},
     "viewer": {"common", "configuration", "episode", "results"},
     "replay": {"common", "configuration", "episode", "results"},
+    "reproduce": {"common", "configuration", "episode", "results", "compare", "sweep"},
 }
 """The packages that a package may import; `verbs` may import all there are, and any other `SHARED`."""
 SHARED = {"common", "configuration", "episode", "results", "branch"}

@@ -39,6 +39,7 @@ EXAMPLES: Mapping[str, Sequence[Words]] = {
     "show failures": ((),),
     "compare": (METRIC, (*METRIC, "--curves")),
     "report": (METRIC, (*METRIC, "--episodes")),
+    "reproduce": (("emcoop-rq3", "n=3", "seed=0", "max_steps=2"), ("llamac-table2", "--dry-run"), ()),
     "branch": (("--at", "0:50", "agents=idle"), ("--at", "0", "--draws", "2", "--name", "b", "engine.workers=1")),
     "blame": (("--budget-reruns", "5"), ("--method", "rules"), ("--method", "reader:all_at_once")),
     "list": ((), ("metrics",)),

@@ -23,6 +23,7 @@ OUTPUTS = {
     ("sweep", "--out"): ("sweep", *SHORT, "seed=0,1"),
     ("fit", "--out"): ("fit", "topology", *SHORT, "--rounds", "1"),
     ("fit", "--runs"): ("fit", "topology", *SHORT, "--rounds", "1"),
+    ("reproduce", "--runs"): ("reproduce", "emcoop-rq3", "n=3", "seed=0", "max_steps=2"),
     ("branch", "--out"): ("branch", "RUN", "--at", "0"),
     ("compare", "--out"): ("compare", "runs"),
     ("report", "--out"): ("report", "runs"),

@@ -1,4 +1,4 @@
-"""The parts of CUBE that its benchmark measures, made ready."""
+"""The parts of CUBE that are measured, made ready."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TICKS = 12
 """Ticks of an action in one episode; after them the board is laid out again, so that walkers stay under way."""
 
 
-def stepping(n: int, *, right: bool, **values: Any) -> Callable[[], object]:
+def stepping(n: int, *, right: bool = False, **values: Any) -> Callable[[], object]:
     """Return a function that takes one step through the PettingZoo API.
 
     Args:
@@ -116,14 +116,16 @@ def action_bench(name: str, n: int, *, team: bool) -> ActionBench:
     board = team_board(n) if at_face else place(curriculum(n), np.random.default_rng(0))
     world.env.layout = board
     actors = range(min(n, board.blocks[0][0]) if at_face else n) if team else range(1)
-    return ActionBench(world, world.vocabulary.parse(_arguments(model, name, n)), actors)
+    farthest = max(range(len(board.blocks)), key=lambda block: board.blocks[block][1][1])
+    arguments = _arguments(model, name, n, 0 if at_face else farthest)
+    return ActionBench(world, world.vocabulary.parse(arguments), actors)
 
 
-def _arguments(model: type[SymbolicAction], name: str, n: int) -> dict[str, Any]:
+def _arguments(model: type[SymbolicAction], name: str, n: int, block: int) -> dict[str, Any]:
     """Arguments with which an action of any vocabulary goes on for long."""
     usual: Mapping[str, Any] = {
-        "block": 0, "face": "left", "steps": 10_000, "count": n, "timeout": 1_000_000, "direction": "right",
-        "entity": "block", "id": 0,
+        "block": block, "face": "left", "steps": 10_000, "count": n, "timeout": 1_000_000, "direction": "right",
+        "entity": "block", "id": block,
     }  # fmt: skip
     return {"action": name} | {field: usual[field] for field in model.model_fields if field in usual}
 

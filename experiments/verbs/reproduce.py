@@ -1,0 +1,133 @@
+"""`quorum reproduce`: a published figure, run again and judged point by point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from maeil.user_errors import UserError
+from quorum.experiments.common.terminal import echo, echo_json
+from quorum.experiments.verbs import options
+
+if TYPE_CHECKING:
+    from quorum.experiments.reproduce.figure_file import PublishedFigure
+    from quorum.experiments.reproduce.run import Answer
+    from quorum.experiments.sweep.run import SweepRequest
+
+
+def reproduce(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FIGURE",
+            show_default="list the figures",
+            help="Reproduce this figure: cube-tasks, cube-scaling, emcoop-rq1, emcoop-rq2, emcoop-rq3, llamac-table2, "
+            "llamac-fig5 or llamac-ablations.",
+        ),
+    ] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="KEY=VALUES", help="Set these keys in place of those of the experiment."),
+    ] = None,
+    *,
+    runs: Annotated[Path, options.value("--runs", "DIR", "Keep the episodes in this folder.")] = Path("runs"),
+    dry_run: options.DryRun = False,
+    budget_usd: options.BudgetUsd = None,
+    accept_versions: options.AcceptVersions = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run what a published figure shows, and say point by point whether it agrees.
+
+    Without a name, lists the figures. Runs the figure's experiments into RUNS/FIGURE, or what is missing of them, and
+    shows the published numbers next to ours. Each point agrees, differs or is not comparable, by the rules of
+    docs/reproduce.md. The exit code does not depend on the verdicts.
+
+    \b
+    Examples:
+      quorum reproduce
+      quorum reproduce llamac-table2
+      quorum reproduce emcoop-rq1 'seed=range(0,3)'
+      quorum reproduce llamac-table2 llm=openai llm.model=M --dry-run
+      quorum reproduce cube-scaling --json
+    """
+    from quorum.experiments.reproduce.figure_file import figure_names, load_figure
+
+    if name is None:
+        _list({each: load_figure(each) for each in figure_names()}, as_json=as_json)
+        return
+    figure = load_figure(name)
+    if figure.series and words:
+        raise UserError(f"reproduce {name}: {words[0]}: it plays no episodes, so there is nothing to set")
+    from quorum.experiments.common.outputs import require_writable
+    from quorum.experiments.sweep.run import SweepRequest
+
+    require_writable(runs, f"--runs {runs}", "Give another folder: --runs DIR.")
+    given = tuple(words or ())
+    request = SweepRequest(given, runs / name, budget_usd=budget_usd, accept_versions=accept_versions)
+    if dry_run:
+        _forecast(figure, request, as_json=as_json)
+        return
+    data, codes = [], [0]
+    for answer in _answers(figure, request, quiet=quiet):
+        data.append(answer.plain())
+        codes.append(answer.sweep.exit_code if answer.sweep is not None else 0)
+        _show(answer, as_json=as_json, quiet=quiet)
+    if as_json:
+        echo_json({"figure": name, "paper": figure.paper, "shows": figure.shows, "parts": data})
+    if code := max(codes):
+        raise typer.Exit(code)
+
+
+def _list(figures: dict[str, PublishedFigure], *, as_json: bool) -> None:
+    from quorum.experiments.common.consoles import Console
+    from quorum.experiments.compare.formats import Table, print_tables
+
+    if as_json:
+        echo_json({name: figure.model_dump(include={"paper", "figure", "shows"}) for name, figure in figures.items()})
+        return
+    rows = tuple((name, f.paper, f.figure, f.shows, f.experiments) for name, f in figures.items())
+    header = ("name", "paper", "figure", "shows", "experiment")
+    print_tables([Table("Published figures", header, rows, labels=5)], [], Console())
+
+
+def _forecast(figure: PublishedFigure, request: SweepRequest, *, as_json: bool) -> None:
+    """Say what each sweep of a figure would run, and what that would take."""
+    from quorum.experiments.common.consoles import Console
+    from quorum.experiments.reproduce.run import requests
+    from quorum.experiments.sweep.command import show_plan
+
+    found = [show_plan(own) for own in requests(figure, request)]
+    if as_json:
+        echo_json([expected.plain() for expected in found])
+        return
+    for expected in found:
+        Console().print(expected.table(), soft_wrap=True)
+    if not found:
+        echo("It plays no episodes and asks no model; measuring takes some minutes.")
+
+
+def _answers(figure: PublishedFigure, request: SweepRequest, *, quiet: bool) -> Iterator[Answer]:
+    if figure.series:
+        from quorum.experiments.reproduce.scaling.answer import measured_answer
+
+        yield measured_answer(figure, request.out)
+        return
+    from quorum.experiments.reproduce.run import answers
+
+    yield from answers(figure, request, quiet=quiet)
+
+
+def _show(answer: Answer, *, as_json: bool, quiet: bool) -> None:
+    from quorum.experiments.common.consoles import Console
+    from quorum.experiments.compare.formats import print_tables
+
+    if not (as_json or quiet):
+        print_tables(answer.tables, answer.notes, Console())
+    if answer.sweep is not None and answer.sweep.complaint:
+        echo(answer.sweep.complaint, err=True)
+    if answer.files and not quiet:
+        echo(f"\n{len(answer.files)} files in {answer.files[0].parent}", err=as_json)

@@ -1,0 +1,60 @@
+"""`quorum reproduce`: runs, resumes, forecasts, and refuses mistakes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.conftest import Quorum
+
+FEW = ("reproduce", "emcoop-rq3", "n=3", "seed=0", "max_steps=2", "engine.workers=1")
+
+
+def test_without_a_name_it_lists_the_figures(quorum: Quorum) -> None:
+    shown = quorum("reproduce")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "llamac-table2" in shown.stdout
+    assert "feedback_crafter, feedback_cube" in shown.stdout
+    listed = json.loads(quorum("reproduce", "--json").stdout)
+    assert listed["emcoop-rq1"]["figure"] == "Figure 3"
+
+
+def test_it_plays_what_is_missing_and_judges_every_point(quorum: Quorum, tmp_path: Path) -> None:
+    first = quorum(*FEW)
+    assert first.returncode == 0, first.stderr
+    assert "feedback_crafter: 4/4 done" in first.stderr
+    assert first.stdout.count("published and here, point by point") == 2
+    assert "here (simulated)" in first.stdout
+    answer = json.loads(quorum(*FEW, "--json", "--quiet").stdout)
+    assert [part["sweep"]["run_now"] for part in answer["parts"]] == [0, 0]
+    points = [point for part in answer["parts"] for point in part["points"]]
+    assert {point["verdict"] for point in points} == {"not comparable"}  # one board
+    assert points[0]["reason"] == "too few boards (1) for a significant difference"
+    folder = tmp_path / "runs" / "emcoop-rq3" / "feedback_cube" / "comparison" / "arm-across-n"
+    assert "point by point" in (folder / "tables.md").read_text()
+    assert (folder / "outcome.completion.png").exists()
+
+
+def test_a_dry_run_names_the_cost_with_a_named_model(quorum: Quorum, tmp_path: Path) -> None:
+    shown = quorum("reproduce", "llamac-table2", "llm=openai", "llm.model=gpt-5-mini", "--dry-run")
+    assert shown.returncode == 0, shown.stderr
+    assert "180: 0 done, 180 to run now" in shown.stdout
+    assert "$" in shown.stdout
+    assert "unknown" not in shown.stdout
+    words = ("emcoop-rq2", "n=3", "seed=0", "llm=openai", "llm.model=gpt-5-mini", "--dry-run", "--json")
+    assert json.loads(quorum("reproduce", *words).stdout)[0]["usd"] > 0
+    assert not (tmp_path / "runs").exists()
+    assert "no model" in quorum("reproduce", "cube-scaling", "--dry-run").stdout
+
+
+def test_mistakes_are_one_message(quorum: Quorum) -> None:
+    for words, message in (
+        (("llamac-tabel2",), "reproduce llamac-tabel2: there is no such figure\nDid you mean"),
+        (("cube-scaling", "n=2"), "reproduce cube-scaling: n=2: it plays no episodes"),
+        (("emcoop-rq3", "nn=2"), "nn"),
+        (("emcoop-rq3", "--budget-usd", "0"), "budget"),
+    ):
+        done = quorum("reproduce", *words)
+        assert (done.returncode, done.stdout) == (2, ""), words
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr
