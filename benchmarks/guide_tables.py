@@ -89,7 +89,7 @@ class Column:
         metric: its name, or `KEEP`.
         kind: `interval` (a mean with its interval), `mean`, `difference` (from the baseline, with its interval), `p`,
             `holm`, `fewer` (boards with fewer and with more than the baseline), `count` (`45 of 50`: runs in which it
-            is true), or `solved` (`50/50, 25.1 (18-36)`: successes of the runs, and the mean and range of the metric).
+            is true), or `solved` (`25.1 (18-36), 39 of 40`: mean and range; successes, unless all runs are).
         places: decimals; None: as many as a comparison shows.
         where: the point, or the level where rows are points; empty: that of the row.
     """
@@ -168,7 +168,8 @@ def _count(metric: str, group: Group) -> str:
 def _solved(metric: str, group: Group) -> str:
     values = [row.metrics[metric] for row in group.rows]
     solved = sum(bool(row.metrics["outcome.success"]) for row in group.rows)
-    return f"{solved}/{len(values)}, {fmean(values):.1f} ({min(values):.0f}-{max(values):.0f})"
+    of_all = f", {solved} of {len(values)}" if solved < len(values) else ""
+    return f"{fmean(values):.1f} ({min(values):.0f}-{max(values):.0f}){of_all}"
 
 
 def measure(table: GuideTable) -> dict[tuple[str, ...], list[str]]:

@@ -158,16 +158,10 @@ def shares(comparison: Comparison, metrics: Sequence[str]) -> Table:
     return Table(title, header, tuple(rows), "Of the means over boards.", labels=2)
 
 
-def verdict_table(points: Sequence[Point], *, simulated: bool) -> Table:
-    """Return the points as a table.
-
-    Args:
-        points: of a figure.
-        simulated: whether a simulated model answered here.
-    """
+def verdict_table(points: Sequence[Point]) -> Table:
+    """Return the points as a table."""
     rows = tuple((p.what, p.published, p.here, str(p.verdict), p.reason) for p in points)
-    here = "here (simulated)" if simulated else "here"
     counts = ", ".join(f"{sum(p.verdict is v for p in points)} {v}" for v in Verdict)
     caption = f"{counts}. [95 % interval]; of an order the paired difference here. The rules: docs/reproduce.md."
-    header = ("point", "published", here, "verdict", "reason")
+    header = ("point", "published", "here", "verdict", "reason")
     return Table("published and here, point by point", header, rows, caption, labels=5)

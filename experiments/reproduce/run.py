@@ -29,7 +29,7 @@ class Answer:
     """What a figure, or one experiment of it, comes to here.
 
     Attributes:
-        tables: what was measured, and last the verdicts.
+        tables: what was measured.
         notes: what a reader must know as well.
         points: with their verdicts.
         files: the tables and figures that were written.
@@ -111,9 +111,8 @@ def _answer(figure: PublishedFigure, part: ExperimentPart, swept: SweepResult) -
     comparison = compare([results], question)
     # the published numbers stand in the table of verdicts
     shown = [*tables(replace(comparison, published=())), *([shares(comparison, part.shares)] if part.shares else [])]
-    shown.append(verdict_table(points, simulated=bool(comparison.simulated)))
     remarks = notes(comparison)
-    files = write_files(comparison, shown, remarks, None)
+    files = write_files(comparison, [*shown, verdict_table(points)], remarks, None)
     return Answer(tuple(shown), tuple(remarks), points, tuple(files), swept)
 
 

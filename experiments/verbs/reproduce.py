@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +14,7 @@ from quorum.experiments.verbs import options
 
 if TYPE_CHECKING:
     from quorum.experiments.reproduce.figure_file import PublishedFigure
+    from quorum.experiments.reproduce.points import Point
     from quorum.experiments.reproduce.run import Answer
     from quorum.experiments.sweep.run import SweepRequest
 
@@ -127,7 +128,22 @@ def _show(answer: Answer, *, as_json: bool, quiet: bool) -> None:
 
     if not (as_json or quiet):
         print_tables(answer.tables, answer.notes, Console())
+        _print_points(answer.points)
     if answer.sweep is not None and answer.sweep.complaint:
         echo(answer.sweep.complaint, err=True)
     if answer.files and not quiet:
         echo(f"\n{len(answer.files)} files in {answer.files[0].parent}", err=as_json)
+
+
+def _print_points(points: Sequence[Point]) -> None:
+    """Print the verdicts; unlike tables of numbers, their words fold where a terminal is narrow."""
+    from rich.table import Table
+
+    from quorum.experiments.common.consoles import Console, Text
+    from quorum.experiments.reproduce.points import verdict_table
+
+    found = verdict_table(points)
+    shown = Table(*found.header, title=Text(found.title), caption=Text(found.caption), title_justify="left")
+    for row in found.rows:
+        shown.add_row(*map(Text, row))
+    Console().print("\n", shown, sep="")

@@ -35,9 +35,9 @@ def measured_answer(figure: PublishedFigure, folder: Path) -> Answer:
     with folder_for(folder):
         measured = study(sizes, action_sizes)
         points = tuple(growth_points(figure.series, measured))
-        tables = (*_values(figure.series, measured), verdict_table(points, simulated=False))
+        tables = tuple(_values(figure.series, measured))
         notes = ("Constructor with its defaults; medians. Measure again when nothing else runs on the machine.",)
-        files = {"tables.md": formats.as_markdown(tables, notes).encode()}
+        files = {"tables.md": formats.as_markdown([*tables, verdict_table(points)], notes).encode()}
         with style.styled():
             for name, drawing in drawn(measured, figure.series).items():
                 files |= {f"{name}.{form}": style.rendered(drawing, form) for form in FORMS}

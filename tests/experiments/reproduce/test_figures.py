@@ -13,6 +13,7 @@ from quorum.experiments.reproduce.figure_file import Claim, figure_names, load_f
 from quorum.experiments.reproduce.scaling.parts import action_names
 from quorum.experiments.sweep.experiment_file import load
 from tests.conftest import ROOT
+from tests.test_cli_help import PARTS
 
 NAMES = {
     "cube-tasks", "cube-scaling", "emcoop-rq1", "emcoop-rq2", "emcoop-rq3", "llamac-table2", "llamac-fig5",

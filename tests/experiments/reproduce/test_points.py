@@ -86,9 +86,7 @@ def test_shares_are_of_the_whole_of_each_group(tmp_path: Path) -> None:
     assert table.rows == (("alone", "2", "4.0", "75.0%", "25.0%"), ("debate", "2", "4.0", "75.0%", "25.0%"))
 
 
-def test_the_table_counts_the_verdicts_and_says_simulated(tmp_path: Path) -> None:
+def test_the_table_counts_the_verdicts(tmp_path: Path) -> None:
     _sweep(tmp_path, None)
-    table = verdict_table(_points(tmp_path, claims=[CLAIM]), simulated=True)
-    assert table.header[2] == "here (simulated)"
+    table = verdict_table(_points(tmp_path, claims=[CLAIM]))
     assert table.caption.startswith("1 agrees, 0 differs, 0 not comparable.")
-    assert verdict_table([], simulated=False).header[2] == "here"
