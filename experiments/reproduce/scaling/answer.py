@@ -52,10 +52,12 @@ def growth_points(series: Sequence[Series], measured: Measured) -> Iterator[Poin
     for one in series:
         there = {n: v for n, v in zip(one.sizes, one.values, strict=True) if v > 0 and v >= 2 * one.last_digit}
         here = {n: v for n, v in measured[one.quantity].items() if n in there}
-        ours, theirs = (exponent([*found], [*found.values()]) for found in (here, there))
-        judged = judge_growth(theirs, ours)
+        growth, published = (exponent([*found], [*found.values()]) for found in (here, there))
+        judged = judge_growth(published, growth)
         verdict, reason = (Verdict.NOT_COMPARABLE, one.why) if one.why else (judged.verdict, judged.reason)
-        yield Point(f"{one.quantity}: exponent of n", written_estimate(theirs), written_estimate(ours), verdict, reason)
+        yield Point(
+            f"{one.quantity}: exponent of n", written_estimate(published), written_estimate(growth), verdict, reason
+        )
     yield Point("levels: the values themselves", "above", "above", Verdict.NOT_COMPARABLE, "another machine")
 
 

@@ -1,4 +1,4 @@
-"""Every published figure that ships names experiments, metrics and levels that there are."""
+"""Every published figure that ships names existing experiments, metrics and levels."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_claim_is_an_order_of_two_levels() -> None:
         Claim(says="a", metric="outcome.steps", order=["a >= b"])
 
 
-def test_a_name_that_there_is_not_gets_the_nearest_ones() -> None:
+def test_an_unknown_name_gets_the_nearest_ones() -> None:
     with pytest.raises(UserError, match="there is no such figure") as error:
         load_figure("llamac-table3")
     assert "llamac-table2" in error.value.hint
