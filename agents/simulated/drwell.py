@@ -18,30 +18,29 @@ from quorum.agents.drwell.mind import DrwellRole
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.prompting.answers import part_value
 from quorum.agents.simulated.joint_plans import read_given
-from quorum.agents.skills import Speaker
+from quorum.agents.skills import Chooser, Speaker
 
 _IN_VAIN = ("failed", "timed_out")
 _Shown = Mapping[str, Any]
 
 
-def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.random.Generator) -> dict[str, Any]:
+def play(blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> dict[str, Any]:
     """Answer in a role.
 
     Args:
         blocks: the blocks of the prompt, as JSON; `turn` says which role.
         speaker: the rules of its world.
-        poor: probability that a choice is made at random.
-        rng: for the choices.
+        chooser: makes the choices.
 
     Raises:
         BadRequest: the speaker does not know how to plan for a task.
     """
     given = read_given(blocks)
     if given["turn"]["role"] == DrwellRole.PLANNER:
-        return {"thoughts": "By what was tried for it.", "plan": _plan(given, blocks, speaker, poor, rng)}
+        return {"thoughts": "By what was tried for it.", "plan": _plan(given, blocks, speaker, chooser)}
     tasks: Sequence[_Shown] = given["tasks"]
-    if rng.random() < poor:
-        chosen = tasks[int(rng.integers(len(tasks)))]
+    if chooser.is_poor():
+        chosen = chooser.any_of(tasks)
     elif given["turn"]["role"] == DrwellRole.COMMITTER:
         chosen = _commit(given)
     else:
@@ -87,7 +86,7 @@ def _commit(given: Mapping[str, Any]) -> _Shown:
 
 
 def _plan(
-    given: Mapping[str, Any], blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.random.Generator
+    given: Mapping[str, Any], blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser
 ) -> dict[str, Any]:
     """Choose among the drafts of the world's speaker by what came of such plans; of equal ones by lot.
 
@@ -97,13 +96,13 @@ def _plan(
     agent = unfold_names(given["turn"]["team"]).index(given["turn"]["you"])
     seen = speaker.read_observation(blocks["observation"])
     try:
-        drafts = speaker.drafts(seen, agent, Task(kind, target), rng)
+        drafts = speaker.drafts(seen, agent, Task(kind, target), chooser)
     except ValueError as error:
         raise BadRequest(f"llm=simulated: {error}") from error
     failed = [plan["actions"] for plan in given.get("past_plans", ()) if plan["status"] in _IN_VAIN]
     drafts = [draft for draft in drafts if part_value(draft)["actions"] not in failed] or drafts
-    order = rng.permutation(len(drafts)).tolist()
-    if rng.random() < poor:
+    order = chooser.rng.permutation(len(drafts)).tolist()
+    if chooser.is_poor():
         return part_value(Plan(drafts[order[0]].actions))
     best = min(order, key=lambda index: _expected(drafts[index], given))
     return part_value(Plan(drafts[best].actions))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import orjson
 
 from maeil.names import unfold_names
@@ -14,20 +13,19 @@ from quorum.agents.coordination.joint import Joint, read_plans
 from quorum.agents.coordination.prompts import AS_THEY_ARE, read_plans_shown
 from quorum.agents.llamac.settings import LlamacRole
 from quorum.agents.prompting.answers import plan_value
-from quorum.agents.skills import JointPlanRequest, Speaker, skills_of
+from quorum.agents.skills import Chooser, JointPlanRequest, Speaker, skills_of
 
 SIDES = ("exploiter", "explorer")
 """Whose rules the planners make joint plans by: debaters in turn, all others by the first."""
 
 
-def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.random.Generator) -> dict[str, Any]:
+def play(blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> dict[str, Any]:
     """Answer in a role.
 
     Args:
         blocks: the blocks of the prompt, as JSON; `turn` says which role.
         speaker: the rules of its world.
-        poor: probability that a choice is made at random, or turned into its contrary.
-        rng: for the choices.
+        chooser: makes the choices; a poor one is made at random, or turned into its contrary.
     """
     given = read_given(blocks)
     match given["turn"]["role"]:
@@ -35,18 +33,18 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.
             failed = given["failed_check"]
             return {"thoughts": f"{failed['code']} does not hold.", "issue": failed["problem"], "proposal": None}
         case LlamacRole.ASSESSOR:
-            return {"thoughts": "I take whole teams.", "choices": _choose(given, poor, rng)}
+            return {"thoughts": "I take whole teams.", "choices": _choose(given, chooser)}
         case BaselineRole.REVIEWER:
-            return _review(given, blocks["observation"], speaker, rng.random() < poor)
+            return _review(given, blocks["observation"], speaker, chooser.is_poor())
         case BaselineRole.TALKER:
-            return _talk(given, speaker, poor, rng)
+            return _talk(given, speaker, chooser)
         case BaselineRole.DEBATER if "own" in given:
-            return {"thoughts": "I go with the most.", "plans": _side_with_most(given, poor, rng)}
+            return {"thoughts": "I go with the most.", "plans": _side_with_most(given, chooser)}
         case LlamacRole.EXPLORER | LlamacRole.EXPLOITER as side:
             pass
         case _:
             side = SIDES[int(given.get("debater", "0").rpartition("_")[2]) % len(SIDES)]
-    return {"thoughts": f"I am the {given['turn']['role']}.", "plans": entries(given, side, speaker, poor, rng)}
+    return {"thoughts": f"I am the {given['turn']['role']}.", "plans": entries(given, side, speaker, chooser)}
 
 
 def read_given(blocks: Mapping[str, str]) -> dict[str, Any]:
@@ -58,17 +56,14 @@ def read_given(blocks: Mapping[str, str]) -> dict[str, Any]:
     return {**given, "asked": unfold_names(given["asked"])} if "asked" in given else given
 
 
-def entries(
-    given: Mapping[str, Any], role: str, speaker: Speaker[Any], poor: float, rng: np.random.Generator
-) -> list[dict[str, Any]]:
+def entries(given: Mapping[str, Any], role: str, speaker: Speaker[Any], chooser: Chooser) -> list[dict[str, Any]]:
     """Make a joint plan by the rules of a world.
 
     Args:
         given: the blocks of the prompt.
         role: `explorer` or `exploiter`.
         speaker: the rules of the world.
-        poor: probability, for each agent, that its part is made at random.
-        rng: for the choices.
+        chooser: makes the choices.
 
     Returns:
         The entries of the answer.
@@ -78,7 +73,7 @@ def entries(
     running = {index[name]: plan for name, plan in given.get("commitments", {}).items()}
     asked = [index[name] for name in given["asked"]]
     wrong = frozenset(index[name] for name in _refused(given))
-    plans = speaker.propose(JointPlanRequest(role, given["state"], running, asked, poor, rng, wrong))
+    plans = speaker.propose(JointPlanRequest(role, given["state"], running, asked, chooser, wrong))
     return [{"agent": names[agent], "plan": plan_value(plan)} for agent, plan in sorted(plans.items())]
 
 
@@ -87,7 +82,7 @@ def _refused(given: Mapping[str, Any]) -> set[str]:
     return {name for entry in given.get("feedback", ()) for name in entry["agents"]}
 
 
-def _choose(given: Mapping[str, Any], poor: float, rng: np.random.Generator) -> list[dict[str, Any]]:
+def _choose(given: Mapping[str, Any], chooser: Chooser) -> list[dict[str, Any]]:
     """Take the exploiter's plans whole; the explorer's after a refusal, and for those who object to what they have.
 
     A choice that was found wrong is not drawn at random again. Where there is one critic alone, it insists: what brings
@@ -104,8 +99,8 @@ def _choose(given: Mapping[str, Any], poor: float, rng: np.random.Generator) -> 
             offers = [name for name in offers if sources[name][agent] != refused.get(agent)]
         if not offers:
             continue
-        if rng.random() < poor and agent not in wrong:
-            source = offers[rng.integers(len(offers))]
+        if chooser.is_poor() and agent not in wrong:
+            source = chooser.any_of(offers)
         elif preferred in offers or refused:
             source = preferred if preferred in offers else offers[0]
         else:
@@ -131,13 +126,13 @@ def _review(given: Mapping[str, Any], seen: str, speaker: Speaker[Any], turned: 
     return {"thoughts": "I have looked at my part.", "agrees": not reason, "reason": reason, "proposal": None}
 
 
-def _talk(given: Mapping[str, Any], speaker: Speaker[Any], poor: float, rng: np.random.Generator) -> dict[str, Any]:
+def _talk(given: Mapping[str, Any], speaker: Speaker[Any], chooser: Chooser) -> dict[str, Any]:
     """Propose as the first to speak; state the joint plan after that, or alone: the coordinator's, or one's own."""
     proposal = given.get("proposal", {})
-    if proposal and rng.random() >= poor:
+    if proposal and not chooser.is_poor():
         plans = [{"agent": agent, "plan": plan} for agent, plan in proposal.items() if agent in given["asked"]]
     else:
-        plans = entries(given, SIDES[0], speaker, poor, rng)
+        plans = entries(given, SIDES[0], speaker, chooser)
     if "dialogue" in given or len(given["asked"]) == 1:
         return {"thoughts": "It is time to act.", "message": "This is our plan.", "plans": plans}
     tasks = "; ".join(f"{entry['agent']}: {_task(entry['plan'])}" for entry in plans)
@@ -149,14 +144,14 @@ def _task(plan: Mapping[str, Any]) -> str:
     return f"{task['kind']} {task['target']}" if task is not None else "something"
 
 
-def _side_with_most(given: Mapping[str, Any], poor: float, rng: np.random.Generator) -> list[dict[str, Any]]:
+def _side_with_most(given: Mapping[str, Any], chooser: Chooser) -> list[dict[str, Any]]:
     """Take for each agent what most debaters have for it, one's own where they are equally many."""
     proposals = [given["own"]["plans"], *(other["plans"] for other in given.get("others", {}).values())]
     found = []
     for agent in given["asked"]:
         votes = [proposal.get(agent) for proposal in proposals]
         keys = [(plan.get("task"), plan["actions"]) if plan is not None else None for plan in votes]
-        plan = votes[0] if rng.random() < poor else votes[keys.index(max(keys, key=keys.count))]
+        plan = votes[0] if chooser.is_poor() else votes[keys.index(max(keys, key=keys.count))]
         if plan is not None:
             found.append({"agent": agent, "plan": plan})
     return found

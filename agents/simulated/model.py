@@ -35,7 +35,7 @@ from quorum.agents.simulated.reading import (
     resolve_choices,
 )
 from quorum.agents.simulated.uninformed import UninformedSpeaker, minimal_instance
-from quorum.agents.skills import Speaker, skills_of
+from quorum.agents.skills import Chooser, Speaker, skills_of
 
 UNINFORMED = "simulated (uninformed)"
 """What it calls itself in a world that it has no rules for, or whose state it is shown in a picture alone."""
@@ -55,10 +55,10 @@ class SimulatedModel(ProvidedModel):
     so it does where a picture alone shows the observation, since it does not look at pictures.
 
     It reads the blocks of the prompt and the names of the actions, keeps nothing from request to request, and answers
-    in the format that is asked for; so it works behind a server too. An answer depends on the seed, on the blocks, on
-    what follows them (a request to mend a wrong answer), and on the number of the sample: neither on order nor on
-    concurrency, nor on the words around the blocks. A request that shows no turn gets the smallest answer that fits its
-    schema.
+    in the format that is asked for; so it works behind a server too. It draws at the request's temperature; without one
+    it goes by the rules alone. A draw depends on the seed, on the blocks, on what follows them (a request to fix a
+    wrong answer), on the sampling seed and on the number of the sample: neither on order nor on concurrency, nor on the
+    words around the blocks. A request that shows no turn gets the smallest answer that fits its schema.
 
     Tokens are characters / 4, rounded up, and those of pictures by the rules of `quorum.agents.llm.pictures`; money is
     tokens times the price of the settings.
@@ -71,20 +71,20 @@ class SimulatedModel(ProvidedModel):
         self.settings = settings
         """Rates, prices, latency."""
 
-    def think(self, view: View, blocks: Mapping[str, str], speaker: Speaker[Any], rng: np.random.Generator) -> Thought:
+    def think(self, view: View, blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> Thought:
         """Decide a turn; what knows more blocks of prompts overrides it.
 
         Args:
             view: what the prompt shows.
             blocks: of the prompt by name, as JSON.
             speaker: the rules of the world.
-            rng: for the choices of this answer.
+            chooser: makes the choices of this answer.
         """
         if view.noted("repair"):
-            return answer_repair(speaker, view, self.settings.poor, rng)
+            return answer_repair(speaker, view, chooser)
         if expected := read_expected(blocks, view.names):
-            return speaker.anticipate(view, expected, self.settings.poor, rng)
-        return speaker.answer(view, self.settings.poor, rng)
+            return speaker.anticipate(view, expected, chooser)
+        return speaker.answer(view, chooser)
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request.
@@ -143,7 +143,7 @@ class SimulatedModel(ProvidedModel):
             blocks, notation = read_text_blocks(blocks)
         if refuses:
             return inject_errors.REFUSAL, Finish.REFUSAL, name
-        value = self._answer(blocks, speaker, choice)
+        value = self._answer(blocks, speaker, Chooser(choice, settings.poor, request.sampling.temperature or 0.0))
         _fit(inject_errors.plans_of(value), schema)
         if notation is not None:
             resolve_choices(value, blocks)
@@ -158,17 +158,16 @@ class SimulatedModel(ProvidedModel):
             return inject_errors.break_json(text, fault), Finish.STOP, name
         return (inject_errors.wrap(text, fault) if adds else text), Finish.STOP, name
 
-    def _answer(self, blocks: Mapping[str, str], speaker: Speaker[Any], rng: np.random.Generator) -> dict[str, Any]:
+    def _answer(self, blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> dict[str, Any]:
         """Answer a turn, or in a role of LLaMAC, the baselines, DR. WELL or `tom`, by the rules of the world."""
-        poor = self.settings.poor
         with _reading():
             turn = orjson.loads(blocks["turn"])
             if (play := _player(turn.get("role", ""))) is not None:
-                return play(blocks, speaker, poor, rng)
+                return play(blocks, speaker, chooser)
             view = read_view(blocks, speaker.read_observation(blocks["observation"]), speaker.vocabulary)
         if DESCRIBE in view.turn.asks:
-            return write(Thought(answers={DESCRIBE: speaker.describe(view, poor, rng)}), view)
-        thought = self.think(view, blocks, speaker, rng)
+            return write(Thought(answers={DESCRIBE: speaker.describe(view, chooser)}), view)
+        thought = self.think(view, blocks, speaker, chooser)
         if not turn.get("predict"):
             return write(thought, view)
         from quorum.agents.simulated.tom import predict
@@ -280,9 +279,12 @@ def _without_world(request: Request) -> str:
 
 
 def _draw(request: Request) -> str:
-    """Name a draw among those of the same prompt: its sample, and whether it is asked again as it was empty."""
-    again = request.sampling.room_factor
-    return str(request.sample) if again is None else f"{request.sample} with {again} times the room"
+    """Name a draw among those of one prompt: its sample, the seed sent, whether it is asked again as it was empty."""
+    seed, again = request.sampling.seed, request.sampling.room_factor
+    parts = [str(request.sample)]
+    parts += [f"seed {seed}"] if seed is not None else []
+    parts += [f"with {again} times the room"] if again is not None else []
+    return " ".join(parts)
 
 
 def _seeds(seed: int, blocks: Mapping[str, str], later: Sequence[ChatMessage], sample: str) -> tuple[int, ...]:

@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import orjson
 
 from maeil.actions import Vocabulary
@@ -28,7 +27,7 @@ from quorum.agents.coordination.prompts import Notation
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Request
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.open_tasks import read_open_task
-from quorum.agents.skills import Speaker, role_of
+from quorum.agents.skills import Chooser, Speaker, role_of
 
 _ACTION = re.compile(r"^- ([A-Za-z_]\w*)\(", re.MULTILINE)
 
@@ -211,31 +210,30 @@ def _notice(data: Mapping[str, Any], index: Mapping[str, int], vocabulary: Vocab
     )
 
 
-def answer_repair(speaker: Speaker[Any], view: View, poor: float, rng: np.random.Generator) -> Thought:
+def answer_repair(speaker: Speaker[Any], view: View, chooser: Chooser) -> Thought:
     """Answer a turn that shows a repair.
 
     Args:
         speaker: the rules of the world.
         view: what the prompt shows, with notes.
-        poor: probability that a choice is made at random; advice is then not followed.
-        rng: for the choices of this answer.
+        chooser: makes the choices of this answer; where one is poor, advice is not followed.
     """
     (notice,) = view.noted("repair")
     advised = notice.advice.plans.get(view.agent) if notice.advice is not None else None
-    if advised is not None and poor and rng.random() < poor:
+    if advised is not None and chooser.is_poor():
         advised = None
     fresh = replace(view, plan=None, notes=())
     if Act.PLAN not in view.turn.acts:
         if advised is not None and notice.advice is not None:
             return Thought(messages=(_promise(view, f"I take part in {notice.advice.task}, as advised."),))
-        said = speaker.answer(fresh, poor, rng).messages
+        said = speaker.answer(fresh, chooser).messages
         return Thought(messages=said[:1] or (_promise(view, "I plan anew by what you say."),))
     if advised is not None:
         return Thought(advised)
     concerned = any(view.agent in failure.agents for failure in notice.failures)
     if view.plan is not None and not notice.replan and not concerned:
         return Thought(Resume.RESUME)
-    return Thought(speaker.answer(fresh, poor, rng).decision)
+    return Thought(speaker.answer(fresh, chooser).decision)
 
 
 def _promise(view: View, text: str) -> Draft:

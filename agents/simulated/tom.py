@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import orjson
 
 from maeil.extensions.predictions import Prediction, Predictions
@@ -17,7 +16,7 @@ from maeil.mind import View
 from maeil.plans import Task
 from quorum.agents.prompting.answers import task_value
 from quorum.agents.simulated.reading import read_view
-from quorum.agents.skills import Prospect, Speaker
+from quorum.agents.skills import Chooser, Prospect, Speaker
 from quorum.agents.tom.answers import TomRole
 
 NEAREST = "It does what it says; else it takes what is nearest to it."
@@ -50,14 +49,13 @@ def foresee(rule: str, prospects: Sequence[Prospect], last: Task | None = None) 
     return best.task if best is not None else None
 
 
-def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.random.Generator) -> dict[str, Any]:
+def play(blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> dict[str, Any]:
     """Answer in a role.
 
     Args:
         blocks: the blocks of the prompt, as JSON; `turn` says which role.
         speaker: the rules of its world.
-        poor: probability, for each of the others, that a hypothesis is drawn at random.
-        rng: for the choices.
+        chooser: makes the choices; where one is poor, a hypothesis about one of the others is drawn at random.
     """
     turn, others = orjson.loads(blocks["turn"]), orjson.loads(blocks["others"])
     seen = {**blocks, "turn": orjson.dumps({**turn, "may": []}).decode()}
@@ -67,7 +65,7 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], poor: float, rng: np.
         case TomRole.OBSERVER:
             return {"thoughts": "I look around.", "acts": _acts(others, prospects)}
         case TomRole.HYPOTHESIZER:
-            rules = [{"agent": name, "hypothesis": _rule(known, poor, rng)} for name, known in others.items()]
+            rules = [{"agent": name, "hypothesis": _rule(known, chooser)} for name, known in others.items()]
             return {"thoughts": "I think of rules.", "hypotheses": rules}
         case _:
             return {"thoughts": "I go by the rules.", "predictions": _forecasts(others, prospects)}
@@ -83,13 +81,13 @@ def _acts(others: Mapping[str, Any], prospects: Mapping[str, Sequence[Prospect]]
     return found
 
 
-def _rule(known: Mapping[str, Any], poor: float, rng: np.random.Generator) -> str:
+def _rule(known: Mapping[str, Any], chooser: Chooser) -> str:
     """The first rule about somebody of whom nothing is known; later, one of those that are not shown already."""
-    if not known["acts"] and rng.random() >= poor:
+    if not known["acts"] and not chooser.is_poor():
         return NEAREST
     tried = {one["hypothesis"] for one in known["hypotheses"]}
     left = [rule for rule in RULES if rule not in tried] or list(RULES)
-    return left[rng.integers(len(left))]
+    return chooser.any_of(left)
 
 
 def _forecasts(others: Mapping[str, Any], prospects: Mapping[str, Sequence[Prospect]]) -> list[dict[str, Any]]:

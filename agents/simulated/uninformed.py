@@ -18,7 +18,7 @@ from maeil.actions import SymbolicAction, Vocabulary
 from maeil.mind import Thought, View
 from maeil.plans import Plan, Task
 from quorum.agents.prompting.answers import PLAN
-from quorum.agents.skills import JointPlanRequest, Speaker, take_turn
+from quorum.agents.skills import Chooser, JointPlanRequest, Speaker, take_turn
 
 LONGEST = 3
 """Actions of a plan, at most."""
@@ -58,23 +58,23 @@ class UninformedSpeaker(Speaker[UnreadObservation]):
         """Keep the observation of a prompt."""
         return UnreadObservation(orjson.dumps(orjson.loads(text)).decode())
 
-    def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:  # noqa: ARG002
+    def answer(self, view: View, chooser: Chooser) -> Thought:
         """Commit a plan that is drawn at random; say nothing of use."""
-        return take_turn(view, self._plan(rng, careful=bool(view.problems)), "I know nothing of this world.")
+        return take_turn(view, self._plan(chooser.rng, careful=bool(view.problems)), "I know nothing of this world.")
 
     def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
         """Draw a plan for each agent that is asked about."""
-        return {agent: self._plan(request.rng, careful=agent in request.refused) for agent in request.asked}
+        return {agent: self._plan(request.chooser.rng, careful=agent in request.refused) for agent in request.asked}
 
     def drafts(
         self,
         observation: UnreadObservation,  # noqa: ARG002
         agent: int,  # noqa: ARG002
         task: Task,  # noqa: ARG002
-        rng: np.random.Generator,
+        chooser: Chooser,
     ) -> Sequence[Plan]:
         """Draw a plan."""
-        return [self._plan(rng, careful=False)]
+        return [self._plan(chooser.rng, careful=False)]
 
     def _plan(self, rng: np.random.Generator, *, careful: bool) -> Plan:
         """Draw a plan; a careful one, after a refusal, is the action with the fewest arguments alone."""

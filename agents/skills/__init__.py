@@ -6,6 +6,7 @@ other package of `agents` knows a world, and only `skills/<world>/` imports one.
 
 from __future__ import annotations
 
+from quorum.agents.skills.chooser import Chooser
 from quorum.agents.skills.contract import Briefing, CommandedMind, Gates, MissingSkill, WorldSkills
 from quorum.agents.skills.lookup import (
     check_predictable,
@@ -20,6 +21,7 @@ from quorum.agents.skills.speaker import JointPlanRequest, Prospect, Speaker, ta
 
 __all__ = [
     "Briefing",
+    "Chooser",
     "CommandedMind",
     "Gates",
     "JointPlanRequest",

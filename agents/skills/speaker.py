@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Generic, TypeVar
 
-import numpy as np
 from pydantic import TypeAdapter
 
 from maeil.actions import Vocabulary
@@ -16,6 +15,7 @@ from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, Observation, Resume, Thought, View
 from maeil.plans import Plan, Task
+from quorum.agents.skills.chooser import Chooser
 
 Seen = TypeVar("Seen", bound=Observation)
 
@@ -36,8 +36,7 @@ class JointPlanRequest:
         state: the block of that name, as JSON.
         running: what is left of the plans of other agents, as JSON, by index.
         asked: agents to plan for, ascending.
-        poor: probability, for each agent, that its part is made at random.
-        rng: for the choices.
+        chooser: makes the choices; whether one is poor, for each agent's part.
         refused: agents whose parts the rules have found wrong, in the proposal before.
     """
 
@@ -45,8 +44,7 @@ class JointPlanRequest:
     state: Any
     running: Mapping[int, Mapping[str, Any]]
     asked: Sequence[int]
-    poor: float
-    rng: np.random.Generator
+    chooser: Chooser
     refused: frozenset[int]
 
     def drawn_at_random(self) -> list[int]:
@@ -55,8 +53,7 @@ class JointPlanRequest:
         A part that was found wrong is made by the rules then, as the simulated speaker's first choice alone is at
         random, and what it hears afterwards puts it right.
         """
-        drawn = self.rng.random(len(self.asked)) < self.poor
-        return [agent for agent, poor in zip(self.asked, drawn, strict=True) if poor and agent not in self.refused]
+        return [agent for agent in self.asked if self.chooser.is_poor() and agent not in self.refused]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,15 +134,14 @@ class Speaker(ABC, Generic[Seen]):
         """
         return self
 
-    def describe(self, view: View, poor: float, rng: np.random.Generator) -> Descriptor:
+    def describe(self, view: View, chooser: Chooser) -> Descriptor:
         """Say what one offers and needs: to work on what one would plan for, and to know who else does.
 
         Args:
             view: what the prompt shows; nothing else is known.
-            poor: probability that a choice is made at random.
-            rng: for the choices of this answer.
+            chooser: makes the choices of this answer.
         """
-        decision = self.answer(replace(view, turn=replace(view.turn, acts=frozenset({Act.PLAN}))), poor, rng).decision
+        decision = self.answer(replace(view, turn=replace(view.turn, acts=frozenset({Act.PLAN}))), chooser).decision
         task = decision.task if isinstance(decision, Plan) else view.plan.task if view.plan is not None else None
         tasks = (task.target,) if task is not None else ()
         about = " ".join(tasks) or "nothing yet"
@@ -153,23 +149,22 @@ class Speaker(ABC, Generic[Seen]):
         return Descriptor(offer, Need(f"Who else works on {about}?", tasks))
 
     @abstractmethod
-    def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
+    def answer(self, view: View, chooser: Chooser) -> Thought:
         """Answer a turn.
 
         Args:
             view: what the prompt shows; nothing else is known.
-            poor: probability that a choice is made at random.
-            rng: for the choices of this answer.
+            chooser: makes the choices of this answer.
         """
 
-    def drafts(self, observation: Seen, agent: int, task: Task, rng: np.random.Generator) -> Sequence[Plan]:  # noqa: ARG002
+    def drafts(self, observation: Seen, agent: int, task: Task, chooser: Chooser) -> Sequence[Plan]:  # noqa: ARG002
         """Return plans that one who has not tried a task may make for it: what becomes of each, it does not know.
 
         Args:
             observation: what the agent sees.
             agent: its index.
             task: an open task.
-            rng: for draws, where the rules know of no task.
+            chooser: for draws, where the rules know of no task.
 
         Raises:
             ValueError: there are no rules for that.
@@ -191,18 +186,16 @@ class Speaker(ABC, Generic[Seen]):
         self,
         view: View,
         expected: Mapping[int, Task | None],  # noqa: ARG002
-        poor: float,
-        rng: np.random.Generator,
+        chooser: Chooser,
     ) -> Thought:
         """Answer a turn with what is expected of others: as without it, where that does not matter.
 
         Args:
             view: what the prompt shows.
             expected: what the next plans of others are for, by their index.
-            poor: probability that a choice is made at random.
-            rng: for the choices of this answer.
+            chooser: makes the choices of this answer.
         """
-        return self.answer(view, poor, rng)
+        return self.answer(view, chooser)
 
     @abstractmethod
     def propose(self, request: JointPlanRequest) -> Mapping[int, Plan]:

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
 import orjson
 
 from crafter_env import CrafterObservation
@@ -27,7 +26,7 @@ from maeil.names import unfold_names
 from maeil.plans import Plan, PlanStatus, Task
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.agents.skills import Speaker
+from quorum.agents.skills import Chooser, Speaker
 from quorum.agents.skills.crafter.gathering import follow
 from quorum.agents.skills.crafter.hearsay import Assignment, listen
 from quorum.agents.skills.crafter.scene import Scene
@@ -50,12 +49,12 @@ class HeedingConfig(ProviderConfig, SimulatedSettings):
 class HeedingModel(SimulatedModel):
     """The simulated model in a team with healers."""
 
-    def think(self, view: View, blocks: Mapping[str, str], speaker: Speaker[Any], rng: np.random.Generator) -> Thought:
+    def think(self, view: View, blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> Thought:
         """Follow the last remark of a healer, unless a repair is under way."""
         if "healer" not in blocks or view.noted("repair"):
-            return super().think(view, blocks, speaker, rng)
+            return super().think(view, blocks, speaker, chooser)
         note = read_remarks(blocks["healer"], view.names)[-1]
-        return answer_healed(speaker, view, note, self.settings.poor, rng)
+        return answer_healed(speaker, view, note, chooser)
 
 
 def heeding_model(config: HeedingConfig, _context: None) -> HeedingModel:
@@ -90,29 +89,26 @@ def read_remarks(block: str, names: Sequence[str]) -> tuple[HealerNote, ...]:
 _TAKE_UP = frozenset({Pattern.MISSED_SUBMISSION, Pattern.EXCESSIVE_REROUTING})
 
 
-def answer_healed(
-    speaker: Speaker[Any], view: View, note: HealerNote, poor: float, rng: np.random.Generator
-) -> Thought:
+def answer_healed(speaker: Speaker[Any], view: View, note: HealerNote, chooser: Chooser) -> Thought:
     """Answer a turn that shows a remark of a healer.
 
     Args:
         speaker: the rules of the world.
         view: what the prompt shows.
         note: the last remark.
-        poor: probability that a choice is made at random; the remark is then not followed.
-        rng: for the choices of this answer.
+        chooser: makes the choices of this answer; where one is poor, the remark is not followed.
     """
-    if poor and rng.random() < poor:
-        return speaker.answer(view, poor, rng)
+    if chooser.is_poor():
+        return speaker.answer(view, chooser)
     if note.healer in _TAKE_UP:
-        return _take_up(speaker, view, note, poor, rng)
+        return _take_up(speaker, view, note, chooser)
     if note.healer is Pattern.MISSING_DEPENDENCY:
-        return speaker.answer(_listening(view, note), poor, rng)
-    return speaker.answer(_without(view, note), poor, rng)
+        return speaker.answer(_listening(view, note), chooser)
+    return speaker.answer(_without(view, note), chooser)
 
 
-def _take_up(speaker: Speaker[Any], view: View, note: HealerNote, poor: float, rng: np.random.Generator) -> Thought:
-    thought = speaker.answer(view, poor, rng)
+def _take_up(speaker: Speaker[Any], view: View, note: HealerNote, chooser: Chooser) -> Thought:
+    thought = speaker.answer(view, chooser)
     plan = toward(speaker, view, note.subject) if view.agent in note.handlers else None
     if plan is None or Act.PLAN not in view.turn.acts:
         return thought

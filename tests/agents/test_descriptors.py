@@ -23,7 +23,7 @@ from quorum.agents.prompting.requests import turn_of
 from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.simulated.reading import read_view
-from quorum.agents.skills import skills_of
+from quorum.agents.skills import Chooser, skills_of
 from tests.agents.naive_team import cube, episode, prompts, settings, topology, view
 
 NAMES = tuple(f"agent_{i}" for i in range(4))
@@ -159,7 +159,7 @@ def test_the_simulated_speaker_of_cube_offers_the_nearest_blocks_and_asks_for_ha
     board = cube(4)
     board.reset(0)
     speaker = skills_of("cube").speaker()
-    descriptors = [speaker.describe(describing(board, agent), 0, Seeds(0).generator()) for agent in range(4)]
+    descriptors = [speaker.describe(describing(board, agent), Chooser(Seeds(0).generator())) for agent in range(4)]
     weight = {f"block_{block.id}": block.weight for block in board.global_observation().blocks}
     for descriptor in descriptors:
         assert len(descriptor.offers.tasks) == 2
@@ -179,7 +179,7 @@ def test_the_simulated_speaker_of_cube_goes_where_it_is_needed(world: Any) -> No
     for block in (heavy, other):
         need = Need("hands!", (f"block_{block.id}",))
         helped = speaker.answer(
-            replace(talking, notes=(needs_note(((1, need), (2, need)), NAMES),)), 0, Seeds(0).generator()
+            replace(talking, notes=(needs_note(((1, need), (2, need)), NAMES),)), Chooser(Seeds(0).generator())
         )
         reported = helped.messages[0].content
         if block is heavy:

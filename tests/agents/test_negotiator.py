@@ -16,6 +16,7 @@ from maeil.metrics import compute_metrics
 from maeil.mind import PlanView
 from maeil.plans import PlanStatus, Task
 from maeil.trace import Trace
+from quorum.agents.skills import Chooser
 from quorum.agents.skills.cube import negotiator as words
 from quorum.agents.skills.cube.negotiator import Demand, Negotiator, form_teams
 from quorum.experiments.configuration.cell import Cell
@@ -92,7 +93,7 @@ def think(mind, *args, **kwargs):
 
 
 def mind(noise=0.0, seed=0):
-    return Negotiator(noise, 20, np.random.default_rng(seed))
+    return Negotiator(Chooser(np.random.default_rng(seed), noise), 20)
 
 
 def test_alone_it_takes_the_block_that_it_reaches_soonest():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import orjson
 import pytest
 
@@ -13,7 +14,7 @@ from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.agents.skills import skills_of
+from quorum.agents.skills import Chooser, skills_of
 from quorum.agents.skills.cube import negotiator as words
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.parts import build as parts_of
@@ -91,7 +92,7 @@ def test_a_leader_of_the_open_world_passes_on_orders_and_places():
     message = Message(0, 0, (1,), given, MessageKind.DIRECTIVE, 0, 0, 0)
     speaker = skills_of(world.name).speaker()
     turn = {"recipients": (2, 3), "role": "branch_leader"}
-    thought = speaker.answer(view(world, 1, (Act.SPEAK,), unread=(message,), **turn), 0, None)
+    thought = speaker.answer(view(world, 1, (Act.SPEAK,), unread=(message,), **turn), Chooser(np.random.default_rng(0)))
     [passed] = thought.messages
     assert passed.recipients == (2, 3)
     assert "agent_1, agent_2: collect iron_2081, try 5 times." in passed.content

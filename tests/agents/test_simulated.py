@@ -26,6 +26,7 @@ from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.simulated.reading import find_blocks, read_view
 from quorum.agents.simulated.uninformed import minimal_instance
+from quorum.agents.skills import Chooser
 from quorum.agents.skills.cube.negotiator import Knowledge, Negotiator, recall
 from quorum.agents.skills.cube.speaker import CubeSpeaker
 from tests.agents.naive_team import TOPOLOGIES, config, context, cube, episode, settings, topology, view
@@ -95,7 +96,7 @@ def test_it_answers_what_the_negotiator_would_say_with_the_same_knowledge(world)
     ):
         asked, now = request(world, **changes)
         thought = AnswerTypes(world.vocabulary, 8).read(orjson.loads(answer(asked).text), now)
-        rules = Negotiator(0, 20, np.random.default_rng(0), recall(now, now.observation))
+        rules = Negotiator(Chooser(np.random.default_rng(0)), 20, recall(now, now.observation))
         assert thought == rules.answer(now, now.observation)
 
 

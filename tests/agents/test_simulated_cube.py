@@ -11,6 +11,7 @@ from maeil.mind import Act, PlanView, Resume, Thought, Turn, View
 from maeil.plans import PlanStatus, Task
 from maeil.tasks import OpenTask
 from maeil.trace.reader import Trace
+from quorum.agents.skills import Chooser
 from quorum.agents.skills.cube.plans import EMCOOP
 from quorum.agents.skills.cube.speaker import CubeSpeaker
 from tests.agents.naive_team import episode
@@ -29,7 +30,7 @@ def answer(layout: Layout, agent: int, speaker: CubeSpeaker | None = None, *, ac
     names = tuple(f"agent_{index}" for index in range(len(layout.agents)))
     turn = Turn(agent, frozenset(acts), changes.pop("recipients", ()), role=changes.pop("role", ""))
     view = View(agent, names[agent], names, turn, 0, 0, env.symbolic_observation(agent), **changes)
-    return (speaker or CubeSpeaker()).answer(view, 0.0, np.random.default_rng(0))
+    return (speaker or CubeSpeaker()).answer(view, Chooser(np.random.default_rng(0)))
 
 
 def said(sender: int, text: str, kind: MessageKind = MessageKind.PROPOSE) -> Message:

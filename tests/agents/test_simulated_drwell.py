@@ -8,7 +8,7 @@ import pytest
 
 from maeil.plans import Task
 from quorum.agents.simulated.drwell import play
-from quorum.agents.skills import skills_of
+from quorum.agents.skills import Chooser, skills_of
 from tests.agents.naive_team import cube
 
 
@@ -23,7 +23,7 @@ def ask(role, seed=0, poor=0.0, **blocks):
     given = {"turn": turn, "room": turn["team"], **blocks}
     speaker = skills_of("cube").speaker()
     written = {name: orjson.dumps(value).decode() for name, value in given.items()}
-    return play(written, speaker, poor, np.random.default_rng(seed))
+    return play(written, speaker, Chooser(np.random.default_rng(seed), poor))
 
 
 def proposed(*tasks, **blocks):
@@ -61,7 +61,7 @@ def board():
     block = world.observe(0).blocks[0]
     observation = world.observe(0).shown()
     task = Task("push", f"block_{block.id}/left")
-    drafts = skills_of("cube").speaker().drafts(world.observe(0), 0, task, np.random.default_rng(0))
+    drafts = skills_of("cube").speaker().drafts(world.observe(0), 0, task, Chooser(np.random.default_rng(0)))
     shown = [[action.model_dump(mode="json") for action in draft.actions] for draft in drafts]
     return observation, str(task), shown
 
@@ -110,4 +110,4 @@ def test_it_does_not_try_again_what_it_has_just_tried_in_vain(board):
 
 def test_in_a_world_without_rules_for_it_the_way_out_is_reported():
     with pytest.raises(ValueError, match="agents=drwell"):
-        skills_of("transport").speaker().drafts(None, 0, Task("move", "red"), np.random.default_rng(0))
+        skills_of("transport").speaker().drafts(None, 0, Task("move", "red"), Chooser(np.random.default_rng(0)))

@@ -19,7 +19,7 @@ from quorum.agents.naive import build, render_prompt
 from quorum.agents.prompting.answers import plan_value
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.agents.skills import JointPlanRequest
+from quorum.agents.skills import Chooser, JointPlanRequest
 from quorum.agents.skills.squeeze import SqueezeBriefing
 from quorum.agents.skills.squeeze.rules import SqueezeSpeaker, share, widest_gap
 from quorum.agents.skills.transport.moves import TransportBriefing, TransportGates, one_step
@@ -131,7 +131,7 @@ FAR = {"box_red": "0.5_0.5", "target_red": "0.5_2.5"}
 
 def plan_of_first(w, *messages, seed=0):
     turn = view(w, 0, (Act.SPEAK, Act.PLAN), recipients=(1, 2), memory=messages)
-    return TransportSpeaker().answer(turn, 0.0, np.random.default_rng(seed))
+    return TransportSpeaker().answer(turn, Chooser(np.random.default_rng(seed)))
 
 
 def said(sender, text):
@@ -156,7 +156,7 @@ def test_who_speaks_tells_of_the_targets_in_its_cell_and_a_coordinator_of_all():
     assert draft.content.endswith("In square[0.5, 0.5] there is target_blue.")
     turn = view(w, 6, (Act.SPEAK,), recipients=(0, 1), names=(*w.agents, "coordinator"))
     turn = replace(turn, observation=w.global_observation())
-    (draft,) = TransportSpeaker().answer(turn, 0.0, np.random.default_rng(0)).messages
+    (draft,) = TransportSpeaker().answer(turn, Chooser(np.random.default_rng(0))).messages
     assert draft.content == "In square[0.5, 0.5] there is target_blue. In square[0.5, 2.5] there is target_red."
     heard = known_board(w.observe(0), [said(6, draft.content), said(1, "In square[9.5, 0.5] there is target_red.")])
     assert {(str(item.colour), item.place) for item in heard.targets} == {("blue", (1, 1)), ("red", (1, 5))}
@@ -167,7 +167,7 @@ def test_of_those_who_share_a_corner_one_acts_where_the_target_is_known():
     w = transport({"box_red": "1.0_1.0", "target_red": "1.5_2.5"}, n=6, rows=2, difficulty="hard")
     heard = [said(5, "In square[1.5, 2.5] there is target_red.")]
     boards = [known_board(w.observe(agent), heard) for agent in range(6)]
-    found = [choose(boards[agent], agent, np.random.default_rng(0))[0] for agent in range(6)]
+    found = [choose(boards[agent], agent, Chooser(np.random.default_rng(0)))[0] for agent in range(6)]
     assert [agent for agent, move in enumerate(found) if move is not None] == [1], "who is as near as agent 4"
 
 
@@ -182,7 +182,7 @@ def test_a_vocabulary_without_its_actions_is_refused(speaker, needs):
 
 def request(role, state, asked, running=None):
     return JointPlanRequest(
-        role, orjson.loads(orjson.dumps(state)), running or {}, asked, 0.0, np.random.default_rng(0), frozenset()
+        role, orjson.loads(orjson.dumps(state)), running or {}, asked, Chooser(np.random.default_rng(0)), frozenset()
     )
 
 

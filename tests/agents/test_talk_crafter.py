@@ -13,6 +13,7 @@ from maeil.tasks import OpenTask
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build
 from quorum.agents.simulated.model import SimulatedModel
+from quorum.agents.skills import Chooser
 from quorum.agents.skills.crafter import hearsay as words
 from quorum.agents.skills.crafter.hearsay import Assignment
 from quorum.agents.skills.crafter.speaker import CrafterSpeaker
@@ -32,7 +33,7 @@ FAR = 40
 
 
 def think(seen: View):
-    return CrafterSpeaker().answer(seen, 0.0, np.random.default_rng(0))
+    return CrafterSpeaker().answer(seen, Chooser(np.random.default_rng(0)))
 
 
 def said(seen: View) -> str:

@@ -20,7 +20,7 @@ from maeil.plans import PlanStatus
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.naive import build
 from quorum.agents.prompting.blocks import read_blocks
-from quorum.agents.skills import skills_of
+from quorum.agents.skills import Chooser, skills_of
 from tests.agents.naive_team import config, context, cube, settings, topology, view
 
 BLOCK = "block_0"
@@ -147,4 +147,4 @@ def test_a_speaker_that_does_not_know_a_thing_by_name_plans_as_ever(world: Any) 
     seen = shown_to(world, plan=None)
     assert toward(speaker, seen, "block_99") is None
     assert toward(speaker, seen, "tree") is None
-    assert isinstance(speaker.answer(seen, 0.0, np.random.default_rng(0)).decision, Plan)
+    assert isinstance(speaker.answer(seen, Chooser(np.random.default_rng(0))).decision, Plan)

@@ -75,12 +75,19 @@ class Scene:
     Args:
         observation: of an agent with a body.
         heard: what it has heard of cells; it counts where the agent has seen nothing.
+        judge: returns the handicap of a goal as the agent judges it.
     """
 
-    def __init__(self, observation: CrafterObservation, heard: Mapping[Cell, Material] | None = None) -> None:
+    def __init__(
+        self,
+        observation: CrafterObservation,
+        heard: Mapping[Cell, Material] | None = None,
+        judge: Callable[[float], float] = float,
+    ) -> None:
         assert observation.cell is not None
         self.seen = observation
         self.cell: Cell = observation.cell
+        self._judge = judge
         self._rows = observation.map.rows
         self._left, self._top = observation.map.left, observation.map.top
         self._heard = {
@@ -205,7 +212,7 @@ class Scene:
             if best is not None and spent >= best[0]:
                 break
             handicap = wanted(cell)
-            if handicap is not None and (best is None or spent + handicap < best[0]):
+            if handicap is not None and (best is None or spent + (handicap := self._judge(handicap)) < best[0]):
                 best = spent + handicap, cell
             for dx, dy in STEPS.values():
                 neighbour = cell[0] + dx, cell[1] + dy

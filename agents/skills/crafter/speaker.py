@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import orjson
 
 from crafter_env import (
@@ -42,6 +41,7 @@ from maeil.messages import Draft, MessageKind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan, Task
 from quorum.agents.prompting.answers import plan_value
+from quorum.agents.skills.chooser import Chooser
 from quorum.agents.skills.crafter.briefing import read_team
 from quorum.agents.skills.crafter.gathering import Caller, follow, hindrance
 from quorum.agents.skills.crafter.hearsay import (
@@ -107,7 +107,7 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
         """
         return read_shown(orjson.loads(text), self._given_facts(), self._agents)
 
-    def describe(self, view: View, poor: float, rng: np.random.Generator) -> Descriptor:  # noqa: ARG002 (of others)
+    def describe(self, view: View, chooser: Chooser) -> Descriptor:  # noqa: ARG002 (of others)
         """Offer what it has seen; ask for what it knows no place of."""
         scene = Scene(self.seen(view), listen(view).places)
         seen = tuple(m.name for m in SOUGHT if set(scene.known(m)) - set(scene.heard(m)))
@@ -118,17 +118,17 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
             Need(f"I look for {' and '.join(wanted)}." if wanted else "", wanted),
         )
 
-    def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
+    def answer(self, view: View, chooser: Chooser) -> Thought:
         """Answer a turn; a coordinator without a body gives orders to all."""
         observation = self.seen(view)
         heard = listen(view)
         if observation.cell is None:
             return Thought(messages=_direct(view, _orders_of_coordinator(view, observation, heard), ""))
-        scene = Scene(observation, heard.places)
+        scene = Scene(observation, heard.places, chooser.judge)
         messages = _speak(view, scene, heard) if view.turn.recipients and observation.alive else ()
         if Act.PLAN not in view.turn.acts:
             return Thought(messages=messages)
-        return Thought(_decide(view, scene, heard, poor, rng), messages)
+        return Thought(_decide(view, scene, heard, chooser), messages)
 
     def prospects(self, view: View, mate: int) -> list[Prospect]:
         """Return what another has said that it does, and the nearest known cells of each material around it."""
@@ -146,9 +146,7 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
                     found.append(Prospect(Task("collect", f"{material.name}_{scene.id_of(cell)}"), steps))
         return found
 
-    def anticipate(
-        self, view: View, expected: Mapping[int, Task | None], poor: float, rng: np.random.Generator
-    ) -> Thought:
+    def anticipate(self, view: View, expected: Mapping[int, Task | None], chooser: Chooser) -> Thought:
         """Take cells that others are expected to collect for claimed, where these have said nothing else."""
         heard = listen(view)
         claims = tuple(
@@ -156,7 +154,7 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
             for mate, task in sorted(expected.items())
             if heard.of(mate) is None and (claim := _expected_claim(mate, task, view.t)) is not None
         )
-        return self.answer(replace(view, unread=(*view.unread, *claims)), poor, rng)
+        return self.answer(replace(view, unread=(*view.unread, *claims)), chooser)
 
     def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
         """Make a joint plan."""
@@ -292,24 +290,23 @@ def _lacks_wood(agent: int, scene: Scene, heard: Hearsay) -> bool:
     return not heard.holds(agent, "wood_pickaxe") and held.get(Item.wood.name, 0) < wood
 
 
-def _decide(view: View, scene: Scene, heard: Hearsay, poor: float, rng: np.random.Generator) -> Plan | Resume:
+def _decide(view: View, scene: Scene, heard: Hearsay, chooser: Chooser) -> Plan | Resume:
     """Go on with what is under way, unless a call or an order is for something else."""
     if view.plan is None:
-        return _plan(view, scene, heard, poor, rng)
+        return _plan(view, scene, heard, chooser)
     said, task = heard.of(view.agent), view.plan.task
     if said is None or not scene.seen.alive or task == said.task or (task is not None and task.kind in URGENT):
         return Resume.RESUME
     return survive(scene) or follow(scene, said) or Resume.RESUME
 
 
-def _plan(view: View, scene: Scene, heard: Hearsay, poor: float, rng: np.random.Generator) -> Plan:
+def _plan(view: View, scene: Scene, heard: Hearsay, chooser: Chooser) -> Plan:
     if not scene.seen.alive:
         return rest(rationale="I am dead")
     ways = list(Direction)
     heading = ways[(view.agent + view.t // 50) % len(ways)]
-    if rng.random() < poor:
-        heading = ways[rng.integers(len(ways))]
-        return explore(scene, heading) or rest()
+    if chooser.is_poor():
+        return explore(scene, chooser.any_of(ways)) or rest()
     said = heard.of(view.agent)
     return (
         survive(scene)
@@ -337,7 +334,7 @@ def joint_plan(seen: Sequence[CrafterObservation], request: JointPlanRequest) ->
         seen: what each agent of the team sees.
         request: what is asked.
     """
-    scenes = {agent: Scene(seen[agent]) for agent in request.asked if seen[agent].alive}
+    scenes = {agent: Scene(seen[agent], judge=request.chooser.judge) for agent in request.asked if seen[agent].alive}
     plans: dict[int, Plan] = {}
     taken = {one for plan in request.running.values() for one in _claims(plan["actions"])}
     for agent, scene in scenes.items():
@@ -353,7 +350,7 @@ def joint_plan(seen: Sequence[CrafterObservation], request: JointPlanRequest) ->
         plans |= found
         taken |= {one for plan in found.values() for one in _claims(plan_value(plan)["actions"])}
     for agent in request.drawn_at_random():
-        heading = list(Direction)[request.rng.integers(len(Direction))]
+        heading = request.chooser.any_of(list(Direction))
         if agent in scenes and (anywhere := _anywhere(scenes[agent], heading)) is not None:
             plans[agent] = anywhere
     return plans

@@ -16,6 +16,7 @@ from maeil.plans import Task
 from maeil.world import World
 from quorum.agents.coordination.joint import Sight
 from quorum.agents.prompting.examples import Example, example_plan, plain_example
+from quorum.agents.skills.chooser import Chooser
 from quorum.agents.skills.contract import Briefing, CommandedMind, Gates, WorldSkills
 from quorum.agents.skills.cube.plans import Wording
 from quorum.agents.skills.speaker import Speaker
@@ -76,7 +77,7 @@ class CubeSkills(WorldSkills):
         from quorum.agents.skills.cube.negotiator import Negotiator
 
         wording = Wording.of(world.vocabulary.names)
-        return [Negotiator(noise, patience, generator, wording=wording) for generator in generators]
+        return [Negotiator(Chooser(generator, noise), patience, wording=wording) for generator in generators]
 
     def planner(self, world: World, generator: np.random.Generator, **effort: int) -> Sequence[Mind]:
         """Return the team that carries out a schedule of all deliveries.

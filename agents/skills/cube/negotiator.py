@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-
-import numpy as np
 
 from cube_env import Face, SymbolicBlock, SymbolicObservation
 from maeil.extensions.describe.describing import needs_of
@@ -19,6 +17,7 @@ from maeil.mind import Act, Resume, Thought, View
 from maeil.names import fold_names
 from maeil.plans import Plan, PlanStatus
 from maeil.tasks import OpenTask
+from quorum.agents.skills.chooser import Chooser
 from quorum.agents.skills.cube.plans import BLOCK, CUBE, IN_VAIN, Wording, block_of, clear, seen, way
 from quorum.agents.skills.speaker import LEADING, MEMBER
 
@@ -213,7 +212,7 @@ class Demand:
     id: int
     quorum: int
     urgency: int
-    ways: Sequence[int]
+    ways: Sequence[float]
 
 
 def form_teams(wishes: Mapping[int, int], jobs: Sequence[Demand]) -> dict[int, int]:
@@ -268,16 +267,14 @@ class Negotiator:
     - Interrupted, it resumes its plan when the teams still put it there, and replaces it otherwise.
 
     Attributes:
-        noise: probability that a wish, or an order, is drawn at random from the blocks with a clear way.
+        chooser: makes the choices; where one is poor, a wish or an order is any block with a clear way.
         patience: steps to wait for the others of a team.
-        rng: the agent's own random stream.
         known: what it knows, and what it knows to begin with.
         wording: of its plans.
     """
 
-    noise: float
+    chooser: Chooser
     patience: int
-    rng: np.random.Generator
     known: Knowledge = field(default_factory=Knowledge)
     wording: Wording = CUBE
 
@@ -299,8 +296,7 @@ class Negotiator:
         return Thought(decision, messages)
 
     def _noisy(self, block: int, observation: SymbolicObservation) -> int:
-        blocks = clear(observation)
-        return blocks[self.rng.integers(len(blocks))].id if self.rng.random() < self.noise else block
+        return self.chooser.any_of(clear(observation)).id if self.chooser.is_poor() else block
 
     def _place(self, view: View, observation: SymbolicObservation) -> SymbolicBlock:
         """Return the block to work on: where the teams of all known wishes put this agent, alone its own wish.
@@ -309,12 +305,13 @@ class Negotiator:
         """
         fresh = view.agent not in self.known.wishes
         if fresh:
-            self.known.wishes[view.agent] = min(
-                clear(observation),
-                key=lambda block: (self.known.failures[block.id], _steps(observation, block), block.id),
-            ).id
+            least = min(self.known.failures[block.id] for block in clear(observation))
+            untried = [block for block in clear(observation) if self.known.failures[block.id] == least]
+            self.known.wishes[view.agent] = self.chooser.least(untried, lambda block: _steps(observation, block)).id
         wishes = {**seen(observation), **self.known.wishes}
-        place = form_teams(wishes, _jobs(observation))[view.agent] if len(wishes) > 1 else wishes[view.agent]
+        place = wishes[view.agent]
+        if len(wishes) > 1:
+            place = form_teams(wishes, _jobs(observation, {}, self.chooser.judge))[view.agent]
         if fresh:
             self.known.wishes[view.agent] = place = self._noisy(place, observation)
         return next(block for block in observation.blocks if block.id == place)
@@ -332,17 +329,20 @@ class Negotiator:
         """Order those who have no block, or one that they refuse, to where the teams need them."""
         if Act.SPEAK not in view.turn.acts:
             return ()
-        possible = {block.id for block in clear(observation)}
+        tasks = deliveries(view)
+        jobs = _jobs(observation, tasks, self.chooser.judge)
+        possible = {job.id for job in jobs}
         for agent, block in self.known.refused.items():
             if self.known.wishes.get(agent) == block:
                 del self.known.wishes[agent]
         self.known.refused.clear()
+        for agent in _surplus(tasks, jobs):
+            self.known.wishes.pop(agent, None)
         commanded = {view.agent, *view.turn.recipients}.union(*map(self._branch, view.turn.recipients))
         everybody = sorted(commanded & set(range(len(observation.agents))))
         if view.agent in everybody and view.plan is None and self.known.order is None:
             self.known.wishes.pop(view.agent, None)
         free = [agent for agent in everybody if self.known.wishes.get(agent) not in possible]
-        jobs = _jobs(observation, _present(view))
         nearest = {agent: min(jobs, key=lambda job: (job.ways[agent], job.id)).id for agent in free}
         teams = form_teams({**nearest, **{a: b for a, b in self.known.wishes.items() if a not in nearest}}, jobs)
         orders = {agent: self._noisy(teams[agent], observation) for agent in free}
@@ -411,19 +411,36 @@ def _steps(observation: SymbolicObservation, block: SymbolicBlock) -> int:
     return way(observation.cell, block)
 
 
-def _jobs(observation: SymbolicObservation, present: dict[int, int] | None = None) -> list[Demand]:
-    """The blocks with a clear way as jobs; those where more agents stand already, if that is known, are more urgent."""
+def _jobs(
+    observation: SymbolicObservation, tasks: Mapping[int, OpenTask], judge: Callable[[float], float] = float
+) -> list[Demand]:
+    """The blocks with a clear way as jobs.
+
+    By feedback it takes as many agents as the next push; where some stand already it is more urgent, and most of all
+    where others are planned for what is behind.
+
+    Args:
+        observation: the board.
+        tasks: what feedback says of left faces, by block; empty without it.
+        judge: returns the steps to a block as they are judged.
+    """
+    awaited = {name for task in tasks.values() if task.planned for name in task.before}
+    begun = {block for block, task in tasks.items() if task.in_place}
     return [
         Demand(
             block.id,
-            block.weight,
-            block.distance - observation.side * min((present or {}).get(block.id, 0), 1),
-            [way(cell, block) for cell in observation.agents],
+            tasks[block.id].needs if block.id in tasks else block.weight,
+            block.distance - observation.side * ((f"block_{block.id}" in awaited) + (block.id in begun)),
+            [judge(way(cell, block)) for cell in observation.agents],
         )
         for block in clear(observation)
     ]
 
 
-def _present(view: View) -> dict[int, int]:
-    """How many agents are in place for the tasks of each block, by the feedback that the view shows."""
-    return {block: len(task.in_place or ()) for task in view.constraints if (block := block_of(task.task)) is not None}
+def _surplus(tasks: Mapping[int, OpenTask], jobs: Iterable[Demand]) -> list[int]:
+    """Those of whole teams who are not needed, the farthest of each, by feedback."""
+    found: list[int] = []
+    for job in jobs:
+        if job.id in tasks:
+            found += sorted(tasks[job.id].planned, key=lambda agent: job.ways[agent])[job.quorum :]
+    return found

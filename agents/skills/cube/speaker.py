@@ -13,7 +13,6 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
 import orjson
 
 from cube_env import (
@@ -38,13 +37,14 @@ from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan, Task
 from maeil.tasks import OpenTask
+from quorum.agents.skills.chooser import Chooser
 from quorum.agents.skills.cube.negotiator import Negotiator, claimed_blocks, deliveries, recall, write_claim
 from quorum.agents.skills.cube.plans import CUBE, IN_VAIN, PATIENCE, Wording, block_of, clear, delivery_of, seen, way
 from quorum.agents.skills.cube.pushes import Board
 from quorum.agents.skills.speaker import JointPlanRequest, Prospect, Speaker, overheard
 
 
-def redirected(block: SymbolicBlock, view: View, observation: SymbolicObservation) -> SymbolicBlock:
+def redirected(block: SymbolicBlock, view: View, observation: SymbolicObservation, chooser: Chooser) -> SymbolicBlock:
     """Return the block to work on: another one where feedback says that the team of `block` is whole already.
 
     That is the block with a clear way that lacks fewest agents, then the nearest; the block itself when none lacks any.
@@ -55,7 +55,7 @@ def redirected(block: SymbolicBlock, view: View, observation: SymbolicObservatio
         return block
     short = [other for other in clear(observation) if lacking.get(other.id, 0) > 0]
     cell = observation.agents[view.agent]
-    return min(short, key=lambda other: (lacking[other.id], way(cell, other), other.id), default=block)
+    return min(short, key=lambda other: (lacking[other.id], chooser.judge(way(cell, other)), other.id), default=block)
 
 
 def _lacking(task: OpenTask, agent: int) -> int:
@@ -63,7 +63,7 @@ def _lacking(task: OpenTask, agent: int) -> int:
     return task.needs - len({*(task.in_place or ()), *task.planned} - {agent})
 
 
-def lone_choice(view: View, observation: SymbolicObservation) -> SymbolicBlock:
+def lone_choice(view: View, observation: SymbolicObservation, chooser: Chooser) -> SymbolicBlock:
     """Return the block that one takes who knows nothing of what the others are going to do.
 
     That is the nearest of those with a clear way at which fewer agents stand than it weighs. Two who are near the same
@@ -75,9 +75,9 @@ def lone_choice(view: View, observation: SymbolicObservation) -> SymbolicBlock:
     others = Counter(block for agent, block in stand.items() if agent != view.agent)
     short = [block for block in clear(observation) if others[block.id] < block.weight] or clear(observation)
     if view.outcomes and view.outcomes[-1].status in IN_VAIN:
-        return min(short, key=lambda block: (-there[block.id], block.distance, block.id))
+        return min(short, key=lambda block: (-there[block.id], chooser.judge(block.distance), block.id))
     cell = observation.agents[view.agent]
-    return min(short, key=lambda block: (way(cell, block), block.id))
+    return chooser.least(short, lambda block: way(cell, block))
 
 
 OFFERED = 2
@@ -121,7 +121,7 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         """Read the observation of a prompt, or the board that a coordinator is shown."""
         return read_shown(orjson.loads(text))
 
-    def describe(self, view: View, poor: float, rng: np.random.Generator) -> Descriptor:  # noqa: ARG002 (of others)
+    def describe(self, view: View, chooser: Chooser) -> Descriptor:  # noqa: ARG002 (of others)
         """Offer to push the nearest blocks; need hands for the one that is wanted, and to know who else comes to it."""
         observation = self.seen(view)
         known, cell = recall(view, observation), observation.cell
@@ -137,23 +137,23 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
             Offer(text, names, free=view.plan is None), Need(f"{hands}Who else can push {names[0]}?", names[:1])
         )
 
-    def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
+    def answer(self, view: View, chooser: Chooser) -> Thought:
         """Answer as a negotiator would where there is talk, and follow feedback; alone, try what is nearest."""
         observation = self.seen(view)
-        mind = Negotiator(poor, PATIENCE, rng, recall(view, observation), self._wording)
+        mind = Negotiator(chooser, PATIENCE, recall(view, observation), self._wording)
         thought = mind.answer(view, observation)
         if Act.PLAN not in view.turn.acts:
             return thought
         if thought.messages or view.memory or view.unread:
-            return replace(thought, decision=self._join(view, observation, thought.decision))
-        return replace(thought, decision=self._try(view, observation, poor, rng))
+            return replace(thought, decision=self._join(view, observation, thought.decision, chooser))
+        return replace(thought, decision=self._try(view, observation, chooser))
 
     def drafts(
         self,
         observation: SymbolicObservation,
         agent: int,  # noqa: ARG002 (a plan is the same for all)
         task: Task,
-        rng: np.random.Generator,  # noqa: ARG002
+        chooser: Chooser,  # noqa: ARG002
     ) -> Sequence[Plan]:
         """Return plans for a block: to push at once, to wait there for others, shortly or long, or to set out later."""
         block = next((block for block in observation.blocks if block.id == block_of(task)), None)
@@ -181,9 +181,7 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
             for block in clear(observation)
         ]
 
-    def anticipate(
-        self, view: View, expected: Mapping[int, Task | None], poor: float, rng: np.random.Generator
-    ) -> Thought:
+    def anticipate(self, view: View, expected: Mapping[int, Task | None], chooser: Chooser) -> Thought:
         """Take what is expected of others for what they have said, where they have said nothing in this step."""
         observation = self.seen(view)
         spoken = {message.sender for message in (*view.memory, *view.unread) if message.t == view.t}
@@ -195,16 +193,18 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
             and mate < len(observation.agents)
             and (block := blocks.get(block_of(task))) is not None
         )
-        return self.answer(replace(view, unread=(*view.unread, *claims)), poor, rng)
+        return self.answer(replace(view, unread=(*view.unread, *claims)), chooser)
 
     def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
         """Form whole teams."""
         return joint_plan(read_shown(request.state), request, self._wording)
 
-    def _join(self, view: View, observation: SymbolicObservation, decision: Plan | Resume | None) -> Plan | Resume:
+    def _join(
+        self, view: View, observation: SymbolicObservation, decision: Plan | Resume | None, chooser: Chooser
+    ) -> Plan | Resume:
         """Make the plan of one who counts on others: with a meeting, of as many as feedback says that it takes."""
         wanted = _block(view, observation, decision)
-        block = redirected(wanted, view, observation)
+        block = redirected(wanted, view, observation, chooser)
         task = deliveries(view).get(block.id)
         reason = decision.rationale if isinstance(decision, Plan) else "it is where I am needed"
         if block.id != wanted.id:
@@ -215,12 +215,12 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         alone = block.weight > 1 and str(self._wording.try_push(block)) in view.plan.actions
         return plan if alone else Resume.RESUME
 
-    def _try(self, view: View, observation: SymbolicObservation, poor: float, rng: np.random.Generator) -> Plan:
+    def _try(self, view: View, observation: SymbolicObservation, chooser: Chooser) -> Plan:
         """Make the plan of one who has heard nothing and said nothing."""
-        if rng.random() < poor:
-            blocks = clear(observation)
-            return self._wording.attempt(blocks[rng.integers(len(blocks))], "at random")
-        return self._wording.attempt(lone_choice(view, observation), "of what I see it is the nearest that lacks hands")
+        if chooser.is_poor():
+            return self._wording.attempt(chooser.any_of(clear(observation)), "at random")
+        block = lone_choice(view, observation, chooser)
+        return self._wording.attempt(block, "of what I see it is the nearest that lacks hands")
 
 
 def _block(view: View, observation: SymbolicObservation, decision: Plan | Resume | None) -> SymbolicBlock:
@@ -250,7 +250,7 @@ def joint_plan(board: SymbolicObservation, request: JointPlanRequest, wording: W
     staffing.join()
     blocks = clear(board)
     for agent in request.drawn_at_random():
-        staffing.plans[agent] = wording.delivery(blocks[request.rng.integers(len(blocks))], "at random", PATIENCE)
+        staffing.plans[agent] = wording.delivery(request.chooser.any_of(blocks), "at random", PATIENCE)
     return staffing.plans
 
 
@@ -272,6 +272,11 @@ class _Staffing:
         self._shut: set[int] = set()
         self._ground = Board(board)
         self._free = list(request.asked)
+        self._judged = {
+            (agent, block.id): request.chooser.judge(way(board.agents[agent], block))
+            for agent in request.asked
+            for block in board.blocks
+        }
         tasks = {agent: Task(**plan["task"]) for agent, plan in request.running.items() if "task" in plan}
         self._pushing: dict[int | None, list[int]] = defaultdict(list)
         for agent, task in tasks.items():
@@ -373,11 +378,12 @@ class _Staffing:
                 return row
         return None
 
-    def _rank(self, block: SymbolicBlock) -> tuple[int, int, int]:
+    def _rank(self, block: SymbolicBlock) -> tuple[float, int, int]:
         """Place of a block in the order in which a critic forms teams."""
         if self._role == "explorer":
             return -block.weight, block.distance, block.id
-        return self._way(self._nearest(block, self._lacking(block)), block), block.distance, block.id
+        team = self._nearest(block, self._lacking(block))
+        return max(self._judged[agent, block.id] for agent in team), block.distance, block.id
 
     def _lacking(self, block: SymbolicBlock) -> int:
         return max(block.weight - len(self._pushing[block.id]), 0)
@@ -386,7 +392,7 @@ class _Staffing:
         return max((way(self._board.agents[agent], block) for agent in team), default=0)
 
     def _nearest(self, block: SymbolicBlock, number: int) -> list[int]:
-        return sorted(self._free, key=lambda agent: (way(self._board.agents[agent], block), agent))[:number]
+        return sorted(self._free, key=lambda agent: (self._judged[agent, block.id], agent))[:number]
 
     def _take(self, agents: Iterable[int]) -> None:
         taken = set(agents)

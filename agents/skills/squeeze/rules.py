@@ -7,7 +7,6 @@ from itertools import pairwise
 from math import fsum
 from statistics import median_low
 
-import numpy as np
 import orjson
 
 from llamac_env import HIGHEST, Pick, SqueezeObservation, read_rounds
@@ -15,6 +14,7 @@ from maeil.actions import Vocabulary
 from maeil.mind import Observation, Thought, View
 from maeil.plans import Plan, Task
 from quorum.agents.coordination.joint import Joint, Rejection, Sight, called
+from quorum.agents.skills.chooser import Chooser
 from quorum.agents.skills.contract import CommandedMind, read_rules
 from quorum.agents.skills.speaker import JointPlanRequest, Speaker, take_turn
 
@@ -148,15 +148,16 @@ class SqueezeSpeaker(Speaker[SqueezeObservation]):
         """
         return read_rounds(orjson.loads(text))
 
-    def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
+    def answer(self, view: View, chooser: Chooser) -> Thought:
         """Answer a turn: pick by golden-section search over the own picks, say so, and resume when interrupted."""
         observation = self.seen(view)
         if view.agent >= observation.agents:
             return Thought()  # a coordinator without a body has nothing to say
-        if rng.random() < poor:
-            units, reason = int(rng.integers(observation.highest_pick + 1)), "it is as good as any"
+        if chooser.is_poor():
+            units, reason = chooser.any_of(range(observation.highest_pick + 1)), "it is as good as any"
         else:
-            units, reason = next_try(_paid(observation), observation.highest_pick), "the best is near it"
+            best = next_try(_paid(observation), observation.highest_pick)
+            units, reason = _near(best, observation.highest_pick, chooser), "the best is near it"
         plan = _picks(units, f"I pick {units}, {reason}")
         return take_turn(view, plan, "I wait.")
 
@@ -172,6 +173,7 @@ class SqueezeSpeaker(Speaker[SqueezeObservation]):
         highest = seen.agents * seen.highest_pick
         explores = request.role == "explorer" and len(paid) <= highest
         total = widest_gap(paid, highest) if explores else next_try(paid, highest)
+        total = _near(total, highest, request.chooser)
         others = sum(plan["actions"][0]["units"] for plan in request.running.values())
         picks = share(total - others, len(request.asked), seen.highest_pick)
         plans = {
@@ -179,8 +181,13 @@ class SqueezeSpeaker(Speaker[SqueezeObservation]):
             for agent, units in zip(request.asked, picks, strict=True)
         }
         for agent in request.drawn_at_random():
-            plans[agent] = _picks(int(request.rng.integers(seen.highest_pick + 1)), "at random")
+            plans[agent] = _picks(request.chooser.any_of(range(seen.highest_pick + 1)), "at random")
         return plans
+
+
+def _near(wanted: int, highest: int, chooser: Chooser) -> int:
+    """Draw an integer near the wanted one."""
+    return chooser.least(range(highest + 1), lambda integer: (integer - wanted) ** 2)
 
 
 def _picks(units: int, rationale: str) -> Plan:

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import orjson
 
 from llamac_env import (
@@ -37,6 +36,7 @@ from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, Thought, View
 from maeil.plans import Plan, Task
+from quorum.agents.skills.chooser import Chooser
 from quorum.agents.skills.speaker import LEADING, TREE, JointPlanRequest, Prospect, Speaker, take_turn
 from quorum.agents.skills.transport.moves import (
     box_task,
@@ -104,7 +104,7 @@ def known_board(observation: TransportObservation, messages: Iterable[Message]) 
     return Board(grid, tuple(boxes), tuple(item for item in targets_known if item.place in grid.agent_of))
 
 
-def choose(board: Board, agent: int, rng: np.random.Generator) -> tuple[BoxMove | None, str]:
+def choose(board: Board, agent: int, chooser: Chooser) -> tuple[BoxMove | None, str]:
     """Choose a move, and say why: place a box; bring one nearer to a known target; send one of unknown way anywhere.
 
     A box on a corner is in reach of several agents, and two that act on it both fail. Where its target is known the one
@@ -113,7 +113,7 @@ def choose(board: Board, agent: int, rng: np.random.Generator) -> tuple[BoxMove 
     Args:
         board: what the agent knows of it.
         agent: its index.
-        rng: for the choices among boxes of which nothing is known.
+        chooser: makes the choices.
     """
     taken = {box.place for box in board.boxes} if board.grid.is_hard else set()
     moves = [move for move in board.available(agent) if move.to not in taken]
@@ -121,16 +121,16 @@ def choose(board: Board, agent: int, rng: np.random.Generator) -> tuple[BoxMove 
         return placing, "it can be placed"
     known = {target.colour for target in board.targets}
     gains = {move: gain(board, agent, move) for move in moves if move.colour in known}
-    best = max(gains, key=lambda move: gains[move], default=None)
-    if best is not None and gains[best] > 0 and _is_mine(board, agent, best):
+    nearer = [move for move in gains if gains[move] > 0]
+    if nearer and _is_mine(board, agent, best := chooser.least(nearer, lambda move: -gains[move])):
         return best, "somebody has told of its target"
     lost: dict[Colour, list[BoxMove]] = {}
     for move in moves:
         if move.colour not in known:
             lost.setdefault(move.colour, []).append(move)
     for ways in lost.values():
-        if rng.random() * len(_sharers(board, agent, ways[0])) < 1:
-            return ways[rng.integers(len(ways))], "nobody has told of its target"
+        if chooser.rng.random() * len(_sharers(board, agent, ways[0])) < 1:
+            return chooser.any_of(ways), "nobody has told of its target"
     return None, "no box is mine now"
 
 
@@ -160,6 +160,8 @@ _WORK = re.compile(r"\bI work on box_([a-z]+):")
 
 AHEAD = 3
 """Steps that the explorer plans ahead."""
+LOST = 4
+"""Cost of a move that is not the plan's, in steps: lost by the box, and by those that wait for it."""
 SENTENCES = 30
 """Cells on which one message reports, at most."""
 
@@ -179,11 +181,11 @@ class TransportSpeaker(Speaker[TransportObservation]):
         """
         return read_shown(orjson.loads(text))
 
-    def describe(self, view: View, poor: float, rng: np.random.Generator) -> Descriptor:
+    def describe(self, view: View, chooser: Chooser) -> Descriptor:
         """Offer the targets that are known, and ask for those of the boxes in reach; as all do with the whole board."""
         observation = self.seen(view)
         if observation.board is not None:
-            return super().describe(view, poor, rng)
+            return super().describe(view, chooser)
         board = _known(view)
         known = {target.colour for target in board.targets}
         lost = {move.colour for move in board.available(view.agent)} - known
@@ -193,20 +195,19 @@ class TransportSpeaker(Speaker[TransportObservation]):
             Need(f"Where is {' or '.join(needed)}?" if needed else "", needed),
         )
 
-    def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
+    def answer(self, view: View, chooser: Chooser) -> Thought:
         """Answer a turn: make the greedy plan's next move, say so, and resume when interrupted."""
         observation = self.seen(view)
         if not observation.agent:
             return _tell_all(view, observation.to_board())
         board = _known(view)
         if observation.board is None:
-            move, reason = choose(board, view.agent, rng)
+            move, reason = choose(board, view.agent, chooser)
         else:
-            plan = greedy(board)
-            move = plan[0].get(view.agent) if plan else None
+            move = _next(board, view.agent, chooser)
             reason = "it is next on its way" if move is not None else "no box is mine now"
-        if rng.random() < poor:
-            move, reason = _any(board, view.agent, rng), "it is as good as any"
+        if chooser.is_poor():
+            move, reason = _any(board, view.agent, chooser), "it is as good as any"
         thought = take_turn(view, one_step(board.grid, view.agent, move, reason), "I wait.")
         if observation.board is not None:
             return thought
@@ -233,11 +234,9 @@ class TransportSpeaker(Speaker[TransportObservation]):
             found.append(Prospect(box_task(said), 0, said=True))
         return found
 
-    def anticipate(
-        self, view: View, expected: Mapping[int, Task | None], poor: float, rng: np.random.Generator
-    ) -> Thought:
+    def anticipate(self, view: View, expected: Mapping[int, Task | None], chooser: Chooser) -> Thought:
         """Leave a box to one with a lower index who is expected to move the same: two who act on one box both fail."""
-        thought = self.answer(view, poor, rng)
+        thought = self.answer(view, chooser)
         plan = thought.decision
         if not isinstance(plan, Plan) or plan.task is None:
             return thought
@@ -265,7 +264,7 @@ class TransportSpeaker(Speaker[TransportObservation]):
         if request.role == "explorer":
             steps = _whole(board, request, others)
         else:
-            nearest = _nearest(board, request.asked, others)
+            nearest = _nearest(board, request.asked, others, request.chooser)
             steps = (nearest,) if nearest or others else _whole(board, request, others)[:1]
         moves = {agent: [joint.get(agent) for joint in steps] for agent in request.asked}
         plans = {
@@ -274,7 +273,7 @@ class TransportSpeaker(Speaker[TransportObservation]):
             if any(own)
         }
         for agent in request.drawn_at_random():
-            plans[agent] = one_step(grid, agent, _any(board, agent, request.rng), "at random")
+            plans[agent] = one_step(grid, agent, _any(board, agent, request.chooser), "at random")
         return plans
 
 
@@ -340,7 +339,7 @@ def _whole(board: Board, request: JointPlanRequest, others: JointMove) -> tuple[
     return (fitting(board, own[0].items(), others),) if own and request.running else tuple(own)
 
 
-def _nearest(board: Board, asked: Iterable[int], others: JointMove) -> JointMove:
+def _nearest(board: Board, asked: Iterable[int], others: JointMove, chooser: Chooser) -> JointMove:
     """The moves that bring boxes nearer: placing first, then by what is gained, the longest way left, the queue."""
     queues = Counter(box.place for box in board.boxes)
     worth = {(agent, move): gain(board, agent, move) for agent in asked for move in board.available(agent)}
@@ -349,7 +348,7 @@ def _nearest(board: Board, asked: Iterable[int], others: JointMove) -> JointMove
         key=lambda choice: (
             not places(board, *choice),
             -worth[choice],
-            -distance_left(board, choice[1].colour, choice[1].to),
+            chooser.judge(-distance_left(board, choice[1].colour, choice[1].to)),
             queues[choice[1].to],
             choice[0],
         ),
@@ -357,6 +356,18 @@ def _nearest(board: Board, asked: Iterable[int], others: JointMove) -> JointMove
     return fitting(board, wanted, others)
 
 
-def _any(board: Board, agent: int, rng: np.random.Generator) -> BoxMove | None:
-    moves = (None, *board.available(agent))
-    return moves[rng.integers(len(moves))]
+def _next(board: Board, agent: int, chooser: Chooser) -> BoxMove | None:
+    """The agent's part of the greedy plan's next step, or, drawn, another that goes with the others' and gains too."""
+    plan = greedy(board)
+    rest = dict(plan[0]) if plan else {}
+    own = rest.pop(agent, None)
+    others = [
+        move
+        for move in board.available(agent)
+        if move != own and gain(board, agent, move) > 0 and fitting(board, [(agent, move)], rest)
+    ]
+    return chooser.least((own, *others), lambda move: 0 if move == own else LOST)
+
+
+def _any(board: Board, agent: int, chooser: Chooser) -> BoxMove | None:
+    return chooser.any_of((None, *board.available(agent)))

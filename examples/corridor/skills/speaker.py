@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from corridor.actions import VOCABULARY, Rest, Walk
 from corridor.skills.walking import END, walk
 from corridor.world import Sight
 from maeil import Plan, Thought, View
-from quorum.agents.skills import JointPlanRequest, Speaker, take_turn
+from quorum.agents.skills import Chooser, JointPlanRequest, Speaker, take_turn
 
 TIRED = Plan((Rest(),), END, "I am tired")
 """A poor choice."""
@@ -23,12 +21,12 @@ class CorridorSpeaker(Speaker[Sight]):
     vocabulary = VOCABULARY
     needs = frozenset({"walk"})
 
-    def answer(self, view: View, poor: float, rng: np.random.Generator) -> Thought:
+    def answer(self, view: View, chooser: Chooser) -> Thought:
         """Answer a turn. A coordinator without a body has no corridor, and has nothing to say."""
         assert isinstance(view.observation, Sight)
         if not view.observation.agent:
             return Thought()
-        plan = TIRED if rng.random() < poor else walk(view.observation)
+        plan = TIRED if chooser.is_poor() else walk(view.observation)
         return take_turn(view, plan, "I am there.")
 
     def propose(self, request: JointPlanRequest) -> Mapping[int, Plan]:

@@ -8,7 +8,7 @@ import orjson
 from crafter_env import Collect, Item, Resource
 from maeil import Plan
 from quorum.agents.prompting.blocks import write_json
-from quorum.agents.skills import JointPlanRequest
+from quorum.agents.skills import Chooser, JointPlanRequest
 from quorum.agents.skills.crafter.briefing import show_team
 from quorum.agents.skills.crafter.speaker import CrafterSpeaker
 from tests.crafter_env.joined import world
@@ -42,7 +42,7 @@ def plans(drawing: str, bags=None, *, oracle_map: bool = True, poor: float = 0.0
     asked = list(range(len(w.agents)))
     state = orjson.loads(write_json(show_team([w.observe(agent) for agent in asked])))
     return CrafterSpeaker(w.prompt_facts(), len(asked)).propose(
-        JointPlanRequest("exploiter", state, {}, asked, poor, np.random.default_rng(0), frozenset(given))
+        JointPlanRequest("exploiter", state, {}, asked, Chooser(np.random.default_rng(0), poor), frozenset(given))
     )
 
 

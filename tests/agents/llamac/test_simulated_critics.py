@@ -12,7 +12,7 @@ from maeil import Plan
 from quorum.agents.coordination.joint import Joint, Sight
 from quorum.agents.prompting.answers import plan_value
 from quorum.agents.prompting.blocks import write_json
-from quorum.agents.skills import JointPlanRequest
+from quorum.agents.skills import Chooser, JointPlanRequest
 from quorum.agents.skills.cube.gates import CubeGates
 from quorum.agents.skills.cube.speaker import CubeSpeaker
 from tests.agents.naive_team import cube
@@ -31,7 +31,7 @@ def plans(state, role="exploiter", *, asked=None, running=None, poor=0.0, given=
     under_way = {agent: orjson.loads(orjson.dumps(plan_value(plan))) for agent, plan in (running or {}).items()}
     shown = orjson.loads(write_json(state))
     return CubeSpeaker().propose(
-        JointPlanRequest(role, shown, under_way, asked, poor, np.random.default_rng(seed), frozenset(given))
+        JointPlanRequest(role, shown, under_way, asked, Chooser(np.random.default_rng(seed), poor), frozenset(given))
     )
 
 

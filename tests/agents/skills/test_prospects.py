@@ -13,7 +13,7 @@ from cube_env import CubeEnv, Layout
 from maeil.messages import Message, MessageKind
 from maeil.mind import Act, Turn, View
 from maeil.plans import Plan, Task
-from quorum.agents.skills import Prospect, Speaker, skills_of
+from quorum.agents.skills import Chooser, Prospect, Speaker, skills_of
 from quorum.agents.skills.crafter import hearsay as words
 from quorum.agents.skills.crafter.scene import Scene
 from tests.agents.naive_team import view
@@ -39,7 +39,7 @@ def said(sender: int, text: str) -> Message:
 
 
 def decided(speaker: Speaker[Any], seen: View, expected: dict[int, Task | None]) -> Plan:
-    thought = speaker.anticipate(seen, expected, 0.0, np.random.default_rng(0))
+    thought = speaker.anticipate(seen, expected, Chooser(np.random.default_rng(0)))
     assert isinstance(thought.decision, Plan)
     return thought.decision
 

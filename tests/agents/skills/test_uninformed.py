@@ -12,6 +12,7 @@ from quorum.agents.naive import build
 from quorum.agents.naive.answers import AnswerTypes, write
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.simulated.uninformed import UninformedSpeaker
+from quorum.agents.skills import Chooser
 from tests.agents.naive_team import TOPOLOGIES, config, context, cube, settings, topology, view
 from tests.crafter_env.joined import world as crafter
 from tests.llamac_env.test_squeeze import world as squeeze
@@ -47,7 +48,7 @@ def test_a_plan_that_is_drawn_is_one_that_the_schema_takes(world) -> None:
     world.reset(0)
     types, seen = AnswerTypes(world.vocabulary, 8), view(world)
     speaker = UninformedSpeaker(types.wanted(seen).schema)
-    rng = np.random.default_rng(0)
+    chooser = Chooser(np.random.default_rng(0))
     for _ in range(200):
-        thought = types.read(write(speaker.answer(seen, 0.0, rng), seen), seen)
+        thought = types.read(write(speaker.answer(seen, chooser), seen), seen)
         assert 1 <= len(thought.decision.actions) <= 3
