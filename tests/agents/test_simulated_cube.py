@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from cube_env import CubeEnv, Layout
@@ -117,14 +119,32 @@ def test_a_directive_is_followed_and_its_feedback_says_how_many_it_takes() -> No
     assert led.decision.actions[1].count == 3
 
 
-def test_feedback_sends_on_who_is_not_needed_where_it_was_ordered_to() -> None:
-    order = said(0, "agent_1: block_0.", MessageKind.DIRECTIVE)
-    assert target(answer(THREE, 1, unread=(order,), role="follower")) == "block_0"
-    states = (task(0, 1, in_place=[0], planned=[0]), task(1, 2, planned=[2]))
-    led = answer(THREE, 1, unread=(order,), role="follower", constraints=states)
-    assert (target(led), led.decision.actions[1].count) == ("block_1", 2)
-    nobody_lacks = (task(0, 1, in_place=[0]), task(1, 2, planned=[0, 2]))
-    assert target(answer(THREE, 1, unread=(order,), role="follower", constraints=nobody_lacks)) == "block_0"
+def test_a_follower_objects_where_feedback_says_that_it_is_too_early_or_that_others_are_enough() -> None:
+    order = said(0, "agent_1: block_1.", MessageKind.DIRECTIVE)
+    led = {"acts": [Act.ACKNOWLEDGE], "unread": (order,), "role": "follower", "recipients": (0,)}
+    early = replace(task(1, 2), before=("agent_2", "block_0"))
+    found = [
+        answer(THREE, 1, **led, constraints=said)
+        for said in ((), (early,), (task(1, 2, planned=[0, 2]),), (task(1, 2),))
+    ]
+    assert [thought.messages[0].content for thought in found] == [
+        "I take block_1, 7 steps away.",
+        "I cannot take block_1: block_0 is ahead of it.",
+        "I cannot take block_1: others are enough there.",
+        "I take block_1, 7 steps away.",
+    ]
+
+
+def test_by_feedback_a_leader_moves_whoever_is_one_too_many_and_without_it_nobody_who_has_a_block() -> None:
+    heard = tuple(said(agent, "I take block_0, 3 steps away.") for agent in (0, 1, 2))
+    lead = {"acts": [Act.SPEAK], "role": "leader", "recipients": (1, 2), "memory": heard}
+    live = PlanView("P0.1", Task("deliver", "block_0"), ("idle(steps=1)",), 0, PlanStatus.RUNNING)
+    assert answer(THREE, 0, **lead, plan=live).messages == ()
+    crowd = (task(0, 1, in_place=[0], planned=[0, 1, 2]), task(1, 2))
+    assert (
+        answer(THREE, 0, **lead, plan=live, constraints=crowd).messages[0].content
+        == "agent_1: block_1; agent_2: block_1."
+    )
 
 
 def test_a_leader_orders_by_the_plans_that_feedback_shows_and_not_by_what_was_said_long_ago() -> None:

@@ -326,30 +326,37 @@ class Negotiator:
         return (Draft(view.turn.recipients, write_claim(block.id, _steps(observation, block)), MessageKind.PROPOSE),)
 
     def _lead(self, view: View, observation: SymbolicObservation) -> tuple[Draft, ...]:
-        """Order those who have no block, or one that they refuse, to where the teams need them."""
+        """Order those who have no block, or one that they refuse, to where the teams need them.
+
+        Feedback says whose plans serve what, so by it the leader moves others as well: teams that are short are formed
+        again, and who is one too many in a whole team is sent where some lack.
+        """
         if Act.SPEAK not in view.turn.acts:
             return ()
         tasks = deliveries(view)
-        jobs = _jobs(observation, tasks, self.chooser.judge)
+        jobs = _jobs(observation, tasks)
         possible = {job.id for job in jobs}
         for agent, block in self.known.refused.items():
             if self.known.wishes.get(agent) == block:
                 del self.known.wishes[agent]
         self.known.refused.clear()
-        for agent in _surplus(tasks, jobs):
-            self.known.wishes.pop(agent, None)
         commanded = {view.agent, *view.turn.recipients}.union(*map(self._branch, view.turn.recipients))
         everybody = sorted(commanded & set(range(len(observation.agents))))
         if view.agent in everybody and view.plan is None and self.known.order is None:
             self.known.wishes.pop(view.agent, None)
-        free = [agent for agent in everybody if self.known.wishes.get(agent) not in possible]
-        nearest = {agent: min(jobs, key=lambda job: (job.ways[agent], job.id)).id for agent in free}
-        teams = form_teams({**nearest, **{a: b for a, b in self.known.wishes.items() if a not in nearest}}, jobs)
-        orders = {agent: self._noisy(teams[agent], observation) for agent in free}
+        wishes = self.known.wishes
+        free = [agent for agent in everybody if wishes.get(agent) not in possible]
+        nearest = {agent: self._nearest(jobs, agent) for agent in free}
+        teams = form_teams({**nearest, **{a: b for a, b in wishes.items() if a not in nearest}}, jobs)
+        moved = [agent for agent in everybody if tasks and teams[agent] != wishes.get(agent)]
+        orders = {agent: self._noisy(teams[agent], observation) for agent in sorted({*free, *moved})}
         self.known.wishes.update(orders)
         self.known.order = orders.pop(view.agent, self.known.order)
         passed = {agent: self.known.passed[agent] for agent in everybody if agent in self.known.passed}
         return self._directives({**passed, **orders}, view)
+
+    def _nearest(self, jobs: Sequence[Demand], agent: int) -> int:
+        return self.chooser.least(jobs, lambda job: job.ways[agent]).id
 
     def _branch(self, member: int) -> frozenset[int]:
         """For whom else a member has reported."""
@@ -384,9 +391,10 @@ class Negotiator:
         if Act.ACKNOWLEDGE not in view.turn.acts or self.known.order is None:
             return ()
         block = next(block for block in observation.blocks if block.id == self.known.order)
-        if block.ahead:
+        reason = _objection(block, deliveries(view).get(block.id), view.agent)
+        if reason:
             self.known.order = None
-            text = write_objection(block.id, f"block_{block.ahead[0]} is ahead of it")
+            text = write_objection(block.id, reason)
         else:
             text = write_claim(block.id, _steps(observation, block))
         return (Draft(view.turn.recipients, text, MessageKind.ACK),)
@@ -404,6 +412,16 @@ class Negotiator:
         if view.plan is not None and view.plan.task == plan.task:
             return Resume.RESUME
         return plan
+
+
+def _objection(block: SymbolicBlock, task: OpenTask | None, agent: int) -> str:
+    """Why an agent objects to a block, by feedback where there is some, else by what it sees; empty: it does not."""
+    ahead = [f"block_{one}" for one in block.ahead] if task is None else list(filter(BLOCK.match, task.before))
+    if ahead:
+        return f"{ahead[0]} is ahead of it"
+    if task is not None and len({*(task.in_place or ()), *task.planned} - {agent}) >= task.needs:
+        return "others are enough there"
+    return ""
 
 
 def _steps(observation: SymbolicObservation, block: SymbolicBlock) -> int:
@@ -435,12 +453,3 @@ def _jobs(
         )
         for block in clear(observation)
     ]
-
-
-def _surplus(tasks: Mapping[int, OpenTask], jobs: Iterable[Demand]) -> list[int]:
-    """Those of whole teams who are not needed, the farthest of each, by feedback."""
-    found: list[int] = []
-    for job in jobs:
-        if job.id in tasks:
-            found += sorted(tasks[job.id].planned, key=lambda agent: job.ways[agent])[job.quorum :]
-    return found

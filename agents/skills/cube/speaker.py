@@ -36,31 +36,11 @@ from maeil.actions import Vocabulary
 from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan, Task
-from maeil.tasks import OpenTask
 from quorum.agents.skills.chooser import Chooser
 from quorum.agents.skills.cube.negotiator import Negotiator, claimed_blocks, deliveries, recall, write_claim
 from quorum.agents.skills.cube.plans import CUBE, IN_VAIN, PATIENCE, Wording, block_of, clear, delivery_of, seen, way
 from quorum.agents.skills.cube.pushes import Board
 from quorum.agents.skills.speaker import JointPlanRequest, Prospect, Speaker, overheard
-
-
-def redirected(block: SymbolicBlock, view: View, observation: SymbolicObservation, chooser: Chooser) -> SymbolicBlock:
-    """Return the block to work on: another one where feedback says that the team of `block` is whole already.
-
-    That is the block with a clear way that lacks fewest agents, then the nearest; the block itself when none lacks any.
-    """
-    tasks = deliveries(view)
-    lacking = {identity: _lacking(task, view.agent) for identity, task in tasks.items()}
-    if lacking.get(block.id, 1) > 0:
-        return block
-    short = [other for other in clear(observation) if lacking.get(other.id, 0) > 0]
-    cell = observation.agents[view.agent]
-    return min(short, key=lambda other: (lacking[other.id], chooser.judge(way(cell, other)), other.id), default=block)
-
-
-def _lacking(task: OpenTask, agent: int) -> int:
-    """How many more agents a task needs than those in place and those whose plans serve it, not counting one agent."""
-    return task.needs - len({*(task.in_place or ()), *task.planned} - {agent})
 
 
 def lone_choice(view: View, observation: SymbolicObservation, chooser: Chooser) -> SymbolicBlock:
@@ -145,7 +125,7 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         if Act.PLAN not in view.turn.acts:
             return thought
         if thought.messages or view.memory or view.unread:
-            return replace(thought, decision=self._join(view, observation, thought.decision, chooser))
+            return replace(thought, decision=self._join(view, observation, thought.decision))
         return replace(thought, decision=self._try(view, observation, chooser))
 
     def drafts(
@@ -199,16 +179,11 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
         """Form whole teams."""
         return joint_plan(read_shown(request.state), request, self._wording)
 
-    def _join(
-        self, view: View, observation: SymbolicObservation, decision: Plan | Resume | None, chooser: Chooser
-    ) -> Plan | Resume:
+    def _join(self, view: View, observation: SymbolicObservation, decision: Plan | Resume | None) -> Plan | Resume:
         """Make the plan of one who counts on others: with a meeting, of as many as feedback says that it takes."""
-        wanted = _block(view, observation, decision)
-        block = redirected(wanted, view, observation, chooser)
+        block = _block(view, observation, decision)
         task = deliveries(view).get(block.id)
         reason = decision.rationale if isinstance(decision, Plan) else "it is where I am needed"
-        if block.id != wanted.id:
-            reason = f"block {wanted.id} has all whom it takes, and this one lacks some"
         plan = self._wording.delivery(block, reason, PATIENCE, task.needs if task is not None else None)
         if view.plan is None or view.plan.task != plan.task:
             return plan
