@@ -66,12 +66,12 @@ def reproduce(
     from quorum.experiments.common.outputs import require_writable
     from quorum.experiments.sweep.run import SweepRequest
 
-    require_writable(runs, f"--runs {runs}", "Give another folder: --runs DIR.")
     given = tuple(words or ())
     request = SweepRequest(given, runs / name, budget_usd=budget_usd, accept_versions=accept_versions)
     if dry_run:
         _forecast(figure, request, as_json=as_json)
         return
+    require_writable(runs, f"--runs {runs}", "Give another folder: --runs DIR.")
     data, codes = [], [0]
     for answer in _answers(figure, request, quiet=quiet):
         data.append(answer.plain())
@@ -126,7 +126,7 @@ def _show(answer: Answer, *, as_json: bool, quiet: bool) -> None:
     from quorum.experiments.common.consoles import Console
     from quorum.experiments.compare.formats import print_tables
 
-    if not (as_json or quiet):
+    if answer.tables and not (as_json or quiet):
         print_tables(answer.tables, answer.notes, Console())
         _print_points(answer.points)
     if answer.sweep is not None and answer.sweep.complaint:
@@ -143,7 +143,8 @@ def _print_points(points: Sequence[Point]) -> None:
     from quorum.experiments.reproduce.points import verdict_table
 
     found = verdict_table(points)
-    shown = Table(*found.header, title=Text(found.title), caption=Text(found.caption), title_justify="left")
+    shown = Table(*found.header, title=Text(found.title), caption=Text(found.caption))
+    shown.title_justify = shown.caption_justify = "left"
     for row in found.rows:
         shown.add_row(*map(Text, row))
     Console().print("\n", shown, sep="")

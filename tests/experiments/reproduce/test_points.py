@@ -20,7 +20,9 @@ def _sweep(folder: Path, published: Any, **meta: Any) -> None:
     cells = []
     for arm, more in (("alone", 0), ("debate", 5)):
         for seed in range(7):
-            values = outcome(steps=20 + seed + more, constraints__missing_spatial=3, constraints__missing_none=1)
+            values = outcome(
+                steps=20 + seed + more, constraints__missing_spatial=3, constraints__missing_none=1, outcome__seconds=1
+            )
             name = f"{arm}-{seed}"
             cells.append((name, write_run(folder, values, name=name, seed=seed, topology__note=arm, meta=meta), arm))
     write_plan(folder, cells, published=published)
@@ -46,6 +48,11 @@ def test_a_published_number_stands_next_to_the_runs_of_its_factors(tmp_path: Pat
     assert alone.reason == "the intervals overlap; simulated here, GPT-4 there"
     assert debate.reason == "higher here by 5.0; simulated here, GPT-4 there"
     assert (missing.verdict, missing.reason) == ("not comparable", "no run of it here")
+
+
+def test_what_is_not_comparable_needs_no_remark_on_models(tmp_path: Path) -> None:
+    _sweep(tmp_path, _published(["arm"], [["alone", 9.0]], ("outcome.seconds",)), **SIMULATED)
+    assert [point.reason for point in _points(tmp_path)] == ["wall time of another machine"]
 
 
 def test_the_model_of_a_row_is_named_and_need_not_be_that_of_the_runs(tmp_path: Path) -> None:
