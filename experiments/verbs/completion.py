@@ -88,10 +88,20 @@ def candidates(words: Sequence[str], command: TyperGroup) -> Iterator[tuple[str,
     elif word.startswith("-"):
         flags = [part for part in verbs[before[0]].params if isinstance(part, TyperOption) and not part.hidden]
         found = [(name, flag.help or "") for flag in flags for name in flag.opts if name.startswith("--")]
+    elif before == ["reproduce"]:
+        found = list(_figures())
     else:
         takes_keys = any("KEY=VALUE" in (part.metavar or "") for part in verbs[before[0]].params)
         found = list(_settings(word, grid=before[0] in ("sweep", "branch", "reproduce"))) if takes_keys else []
     yield from ((name, about) for name, about in found if name.startswith(word))
+
+
+def _figures() -> Iterator[tuple[str, str]]:
+    """Yield the published figures, with what each shows."""
+    from quorum.experiments.reproduce.figure_file import figure_names, load_figure
+
+    for name in figure_names():
+        yield name, load_figure(name).shows
 
 
 def _settings(word: str, *, grid: bool) -> Iterator[tuple[str, str]]:

@@ -54,6 +54,11 @@ def test_keys_of_all_experiments_are_offered() -> None:
     assert offered("view", "memory.") == []
 
 
+def test_figures_are_offered_to_reproduce_and_then_its_keys() -> None:
+    assert offered("reproduce", "emcoop") == ["emcoop-rq1", "emcoop-rq2", "emcoop-rq3"]
+    assert offered("reproduce", "emcoop-rq1", "llm=simulated_f") == ["llm=simulated_faults"]
+
+
 def test_an_unknown_shell_is_one_message_that_names_those_there_are() -> None:
     with pytest.raises(UserError, match="csh: there is no script for this shell"):
         completion("csh")
