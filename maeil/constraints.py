@@ -15,7 +15,7 @@ from maeil.messages import Draft, Message
 from maeil.mind import Turn
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, Constraint, OpenTask, TaskState
-from maeil.team import Team
+from maeil.team import Participant, Team
 from maeil.trace.events import ConstraintChange
 from maeil.world import TellsOpenTasks, World
 
@@ -52,12 +52,9 @@ class ConstraintTracker:
         """The active tasks under the joint action of the last step; none before the first one."""
         return tuple(self._states.values())
 
-    def before_step(self, joint: Sequence[int], unmet: Sequence[Attempt] = ()) -> None:
+    def before_step(self, joint: Sequence[int]) -> None:
         """Take in the states under the joint action that is about to be taken, and under what was tried in vain."""
-        plans = [agent.plan.plan if agent.plan is not None else None for agent in self._team.agents]
-        for attempt in unmet:
-            for agent in attempt.agents:
-                plans[agent] = Plan((), attempt.task)
+        plans = [_plan_of(agent) for agent in self._team.agents]
         constraints = self._world.constraints
         for state in check_items(
             constraints(joint, plans), TaskState, constraints, "a tuple of maeil.TaskState, empty for none"
@@ -68,10 +65,19 @@ class ConstraintTracker:
                 self._states.pop(state.task, None)
             self._team.record(_change(state))
 
-    def with_unmet(self, attempts: Sequence[Attempt], unmet: Sequence[Attempt]) -> tuple[Attempt, ...]:
-        """Return the attempts of a step with those in vain behind them, but for tasks that are over or were done."""
+    def with_unmet(self, attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
+        """Return the attempts of a step and those in vain, but for tasks that are over or were done; these are taken.
+
+        An agent tries one task in vain in a step: of several the last one.
+        """
         done = {attempt.task for attempt in attempts if attempt.succeeded}
-        return (*attempts, *(one for one in unmet if one.task in self._states and one.task not in done))
+        agents: dict[Task, list[int]] = {}
+        for agent in self._team.agents:
+            if agent.unmet in self._states and agent.unmet not in done:
+                agents.setdefault(agent.unmet, []).append(agent.index)
+            agent.unmet = None
+        unmet = (Attempt(task, tuple(those), succeeded=False, unmet=True) for task, those in agents.items())
+        return (*attempts, *unmet)
 
     def attribute(self, attempts: Sequence[Attempt]) -> list[Mapping[str, Any]]:
         """Return the attempts of the step as records; a failed one says which constraints were missing.
@@ -96,6 +102,13 @@ class ConstraintTracker:
             }
             for attempt in attempts
         ]
+
+
+def _plan_of(agent: Participant) -> Plan | None:
+    """Return the plan by which an agent takes part in tasks: see `World.constraints`."""
+    if agent.unmet is not None:
+        return Plan((), agent.unmet)
+    return agent.plan.plan if agent.plan is not None else None
 
 
 def _change(state: TaskState) -> ConstraintChange:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from maeil.actions import ActionStatus
 from maeil.contracts import MAPPING, check_items, check_type, described, name_of, wrong_answer
 from maeil.errors import ContractError
-from maeil.plans import PlanStatus, Task
+from maeil.plans import PlanStatus
 from maeil.stages import Stage, Trigger
 from maeil.tasks import Attempt
 from maeil.team import Participant, Team
@@ -24,15 +24,6 @@ class PlanExecution:
     def __init__(self, world: World, team: Team) -> None:
         self._world = world
         self._team = team
-        self._unmet: dict[int, Task] = {}
-
-    def unmet(self) -> tuple[Attempt, ...]:
-        """Return the attempts in vain since this was last asked, one for each task; of an agent's the last one."""
-        agents: dict[Task, list[int]] = {}
-        for agent, task in sorted(self._unmet.items()):
-            agents.setdefault(task, []).append(agent)
-        self._unmet.clear()
-        return tuple(Attempt(task, tuple(those), succeeded=False, unmet=True) for task, those in agents.items())
 
     def settle(self) -> bool:
         """Start and end actions until nothing changes any more in the state as it is.
@@ -91,7 +82,7 @@ class PlanExecution:
         name = plan.plan.actions[plan.index].action
         self._team.end_action(agent, end)
         if end.unmet is not None:
-            self._unmet[agent.index] = end.unmet
+            agent.unmet = end.unmet
         if end.status is ActionStatus.SUCCESS:
             plan.index += 1
             if plan.index < len(plan.plan.actions):

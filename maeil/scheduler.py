@@ -138,13 +138,12 @@ class _Episode:
 
     def _step(self) -> None:
         joint = self._execution.act()
-        unmet = self._execution.unmet()
-        self.constraints.before_step(joint, unmet)
+        self.constraints.before_step(joint)
         transition = check_type(self.world.step(joint), Transition, self.world.step, "a maeil.Transition")
         check_transition(transition, self.world)
         with check_json(self.world.step):
             self.team.record(StepTaken(joint, transition.reward))
-            self._record_outcome(transition.outcomes, self.constraints.with_unmet(transition.attempts, unmet))
+            self._record_outcome(transition.outcomes, self.constraints.with_unmet(transition.attempts))
         for change in transition.capabilities:
             self.team.record(CapabilityChange(change.agent, change.capability, change.gained))
         self.team.now.t += 1

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 
 from maeil.messages import Message
 from maeil.mind import MemberView, Mind, PlanView
-from maeil.plans import LivePlan, Plan, PlanStatus
+from maeil.plans import LivePlan, Plan, PlanStatus, Task
 from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger, after, may_send
 from maeil.trace.events import ActionChange, Event, PlanChange, StageChange, Stamped
@@ -38,6 +38,7 @@ class Participant:
         memory: messages sent and read, oldest first.
         plan: the live plan.
         controller: the running action of that plan.
+        unmet: the task that it has tried in vain since the last step, before any primitive (`ActionEnd.unmet`).
         outcomes: the last plans that ended.
         plans: number of plans committed so far.
         thoughts: thoughts started in this environment step.
@@ -54,6 +55,7 @@ class Participant:
     mailbox: list[Message] = field(default_factory=list)
     plan: LivePlan | None = None
     controller: Controller | None = None
+    unmet: Task | None = None
     plans: int = 0
     thoughts: int = 0
     sent: int = 0

@@ -110,6 +110,7 @@ class Repair(Extension):
             [agent.controller for agent in self.episode.team.agents],
             {state.task: state for state in self.episode.constraints.states},
             {agent: task for agent, task in served.items() if task is not None},
+            {agent.index: agent.unmet for agent in self.episode.team.agents if agent.unmet is not None},
         )
 
     def _predict(self, moment: Moment) -> Sequence[Violation]:

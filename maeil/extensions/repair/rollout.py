@@ -78,6 +78,7 @@ class _Rehearsal:
         self._team = Team(names, [_Absent()] * len(names), (), LoopSettings(), Recorder(None))
         for agent, plan, controller in zip(self._team.agents, moment.plans, moment.controllers, strict=True):
             _continue(self._team, agent, plan, controller)
+            agent.unmet = moment.unmet.get(agent.index)
         self._left = {plan.id for plan in moment.plans}
         self._failed: set[int] = set()
         self._constraints = ConstraintTracker(self._world, self._team, moment.states)
@@ -88,13 +89,12 @@ class _Rehearsal:
         """Take steps until all judged plans are over, or the world is, or the horizon is reached."""
         for step in range(horizon + 1):
             self._settle()
-            unmet = self._execution.unmet()
-            if step == horizon or not (self._left or unmet):
+            if step == horizon or not (self._left or any(agent.unmet for agent in self._team.agents)):
                 return
             joint = self._execution.act()
-            self._constraints.before_step(joint, unmet)
+            self._constraints.before_step(joint)
             transition = self._world.step(joint)
-            self._note(self._constraints.with_unmet(transition.attempts, unmet))
+            self._note(self._constraints.with_unmet(transition.attempts))
             if transition.end:
                 self._settle()  # as the loop does, before it cancels what is left
                 return
@@ -131,7 +131,10 @@ class _Rehearsal:
 
     def _note(self, attempts: Sequence[Attempt]) -> None:
         states = {state.task: state for state in self._constraints.states}
+        judged = {plan.agent for plan in self._moment.plans if plan.id in self._left}
         for record, attempt in zip(self._constraints.attribute(attempts), attempts, strict=True):
+            if attempt.unmet and judged.issuperset(attempt.agents):
+                continue  # of plans before the judged ones
             state = states.get(attempt.task)
             tried = _Try(frozenset(attempt.agents), attempt.succeeded, record["missing"], state)
             self._tries.setdefault(attempt.task, []).append(tried)

@@ -88,6 +88,7 @@ class Moment:
         controllers: the running action of each of these plans; None where it has not begun.
         states: the constraints of the active tasks, as the last step left them.
         tasks: the task that each plan serves, by agent; plans that serve none are left out.
+        unmet: the task that agents have just tried in vain, with a plan that is over.
     """
 
     world: World
@@ -95,6 +96,7 @@ class Moment:
     controllers: Sequence[Controller | None]
     states: Mapping[Task, TaskState]
     tasks: Mapping[int, Task]
+    unmet: Mapping[int, Task]
 
     @property
     def groups(self) -> Mapping[Task, tuple[int, ...]]:

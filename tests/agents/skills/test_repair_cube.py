@@ -50,7 +50,7 @@ def moment(cube: CubeWorld, *plans: Plan) -> Moment:
     served = {agent: rules.task_of(cube, agent, plan) for agent, plan in enumerate(plans)}
     tasks = {agent: task for agent, task in served.items() if task is not None}
     live = [LivePlan(f"P{agent}.1", agent, plan) for agent, plan in enumerate(plans)]
-    return Moment(cube, live, [None] * len(plans), {}, tasks)
+    return Moment(cube, live, [None] * len(plans), {}, tasks, {})
 
 
 def expected(found) -> dict[str, set[Constraint]]:
@@ -69,8 +69,8 @@ def test_a_team_that_meets_moves_its_block():
     assert both(world(PAIR), deliver(0, 2), deliver(0, 2), deliver(1)) == ({}, {})
 
 
-def test_one_alone_at_a_block_for_two_violates_spatial_and_temporal():
-    alone = {Constraint.SPATIAL, Constraint.TEMPORAL}
+def test_one_alone_at_a_block_for_two_violates_participation_and_all_that_follows():
+    alone = {Constraint.PARTICIPATION, Constraint.SPATIAL, Constraint.TEMPORAL}
     assert both(world(PAIR), at_once(0), idle(), idle()) == ({"block_0/left": alone}, {"block_0/left": alone})
 
 
@@ -132,7 +132,7 @@ def test_a_block_in_front_weighs_in_and_the_published_rule_does_not_see_it():
         ........|
     """)
     assert both(cube, at_once(0), idle()) == (
-        {}, {"block_0/left": {Constraint.SPATIAL, Constraint.TEMPORAL}}
+        {}, {"block_0/left": {Constraint.PARTICIPATION, Constraint.SPATIAL, Constraint.TEMPORAL}}
     )  # fmt: skip
 
 
@@ -156,7 +156,9 @@ def test_the_words_of_emcoop_are_read_as_well():
 
     nothing = Plan((Navigate(entity=Entity.cell, cell=(8, 0)),))
     assert both(cube, plan(4), plan(4), nothing) == ({}, {})
-    assert both(cube, plan(4), nothing, nothing)[0] == {"block_0/left": {Constraint.SPATIAL, Constraint.TEMPORAL}}
+    assert both(cube, plan(4), nothing, nothing)[0] == {
+        "block_0/left": {Constraint.PARTICIPATION, Constraint.SPATIAL, Constraint.TEMPORAL}
+    }
 
 
 def test_a_push_from_nowhere_is_one_from_the_left():

@@ -28,7 +28,7 @@ def moment(world: World, *plans: Plan) -> Moment:
     served = {agent: rules.task_of(world, agent, plan) for agent, plan in enumerate(plans)}
     live = [LivePlan(f"P{agent}.1", agent, plan) for agent, plan in enumerate(plans)]
     tasks = {agent: task for agent, task in served.items() if task is not None}
-    return Moment(world, live, [None] * len(plans), {}, tasks)
+    return Moment(world, live, [None] * len(plans), {}, tasks, {})
 
 
 def found(violations) -> dict[str, set[Constraint]]:
@@ -76,10 +76,10 @@ def test_two_at_a_tree_for_two_collect_it():
     assert both(world, collect(wood(world), tries=9), collect(wood(world), tries=9)) == ({}, {})
 
 
-def test_one_alone_at_a_tree_for_two_violates_spatial_and_temporal():
+def test_one_alone_at_a_tree_for_two_violates_participation_and_all_that_follows():
     world = forest()
     heuristic, exact = both(world, collect(wood(world)), Plan((Noop(steps=9),)))
-    assert list(heuristic.values()) == [{SPATIAL, TEMPORAL}]
+    assert list(heuristic.values()) == [{PARTICIPATION, SPATIAL, TEMPORAL}]
     assert list(exact) == list(heuristic)
 
 
@@ -92,13 +92,13 @@ def test_one_who_gives_up_before_the_other_comes_violates_temporal():
 STONE = TREE.replace("T", "#")
 
 
-def test_without_the_tool_participation_and_dependency_are_violated():
+def test_without_the_tool_the_dependency_is_violated():
     world = crafter(STONE, thresholds={"stone": 2})
     stone = world.observe(0).visible["stone"][0]
     plan = collect(stone, tries=9, resource=Resource.stone, target=Target.stone)
     heuristic, exact = both(world, plan, plan)
-    assert list(heuristic.values()) == [{PARTICIPATION, DEPENDENCY}]
-    assert list(exact.values()) == [{SPATIAL}], "without the tool nobody comes so far as to try"
+    assert list(heuristic.values()) == [{DEPENDENCY}]
+    assert list(exact.values()) == [{DEPENDENCY, TEMPORAL}], "both are refused"
     bags = {agent: {Item.wood_pickaxe: 1} for agent in (0, 1)}
     assert both(crafter(STONE, bags, thresholds={"stone": 2}), plan, plan) == ({}, {})
 
@@ -106,7 +106,7 @@ def test_without_the_tool_participation_and_dependency_are_violated():
 def test_a_tool_that_takes_two_is_not_made_by_one():
     world = crafter(TREE, thresholds={"craft_quorum": 2})
     craft = Plan((Craft(item=Tool.wood_pickaxe),))
-    assert both(world, craft, Plan((Noop(steps=3),)))[0] == {"wood_pickaxe": {TEMPORAL}}
+    assert both(world, craft, Plan((Noop(steps=3),)))[0] == {"wood_pickaxe": {PARTICIPATION, TEMPORAL}}
     assert both(world, craft, craft)[0] == {}
 
 
@@ -140,6 +140,6 @@ def test_a_world_that_cannot_be_copied_is_named():
 
     world = Locked(1)
     world.reset(0)
-    now = Moment(world, [LivePlan("P0.1", 0, Plan((Walk(),)))], [None], {}, {})
+    now = Moment(world, [LivePlan("P0.1", 0, Plan((Walk(),)))], [None], {}, {}, {})
     with pytest.raises(NoCopy, match="the world 'hallway' cannot be copied: it holds a socket"):
         roll_out(now, 5)
