@@ -167,7 +167,9 @@ DURING = {
     "constraints that are none": (
         wrong(
             "pit.py",
-            {"def constraints(self, joint, plans):": "def constraints(self, joint):  # HERE\n        return None\n"},
+            {
+                "def constraints(self, joint, plans):": "def constraints(self, joint, plans):  # HERE\n        return None\n"
+            },
         ),
         "it must return a tuple of maeil.TaskState, empty for none",
     ),
