@@ -213,6 +213,9 @@ LLAMAC = ("n=3", "agents=llamac", *LEADER)
     [
         (["n=3", "topology=debate", "turn=talk"], ("agent_0", "", {"talk"})),
         (["n=3", "topology=decentralized", "agent=1", "turn=interrupted"], ("agent_1", "", {"interrupted", "talk"})),
+        (["env=transport", "topology=debate", "turn=interrupted"], ("agent_1", "", {"interrupted"})),
+        (["env=squeeze", "topology=hierarchy", "turn=interrupted"], ("agent_0", "root", {"interrupted"})),
+        (["env=squeeze", "n=3", *LEADER, "agent=2", "turn=interrupted"], ("agent_2", "follower", {"interrupted"})),
         (["n=3", "topology=centralized", "turn=acknowledge"], ("agent_1", "follower", {"acknowledge"})),
         (["n=3", "agent=1", "turn=refused"], ("agent_1", "", {"plan", "refused"})),
         ([*LLAMAC, "agent=coordinator", "role=assessor"], ("coordinator", "assessor", {"talk"})),
@@ -226,7 +229,8 @@ def test_any_turn_can_be_shown(words: list[str], asked: tuple[str, str, set[str]
     assert (found.participant, found.role, set(found.turn)) == asked
     shown = "".join(message.content for message in found.messages)
     assert ("<feedback>" in shown or "<problems>" in shown) == ("refused" in found.turn)
-    assert (found.remark != "") == ("refused" in found.turn or found.role == "actor")
+    forced = "refused" in found.turn or found.role == "actor" or found.turn == ("interrupted",)
+    assert (found.remark != "") == forced
 
 
 def test_a_turn_of_a_recorded_run_is_shown_as_it_was_asked(quorum: Quorum, tmp_path: Path) -> None:
@@ -260,6 +264,14 @@ def test_of_a_run_without_calls_no_prompt_is_shown_and_none_is_changed(quorum: Q
         (["agents=heuristic"], "agents=heuristic thinks without a language model"),
         (["nn=3"], "nn: there is no such key"),
         (["turn=plann"], "turn=plann: there is no such turn\nDid you mean 'plan'?"),
+        (
+            ["turn=interrupted", "max_steps=3"],
+            "turn=interrupted: topology=individual interrupts nobody in this episode",
+        ),
+        (
+            ["turn=interrupted", "agent=1", "topology=negotiation", "max_steps=5"],
+            "topology=negotiation does not interrupt agent_1 in this episode\nWho carries out a plan gets no message",
+        ),
         (["turn=talk", "agent=0", "max_steps=3"], "agent_0 is not asked so in this episode\nIts turns: plan"),
         (
             [*LLAMAC, "role=assesor", "max_steps=3"],

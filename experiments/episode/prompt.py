@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from maeil.errors import EpisodeStop
-from maeil.trace import Recorder
+from maeil.messages import MessageKind
+from maeil.stages import Stage
+from maeil.trace import Recorder, Stamped
+from maeil.trace.events import StageChange
 from maeil.user_errors import UserError, choices_hint
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Model, Origin, Reply, Request
 from quorum.agents.llm.records import describe_message
@@ -21,16 +24,43 @@ from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels, grounded
 from quorum.experiments.episode.parts import Parts, build, play
 
-_ERRING: Sequence[tuple[str, ...]] = (
-    (),
-    ("llm.poor=0.5",),
-    ("llm.invalid=0.5", "llm.poor=0.5"),
-    ("llm.invalid=1.0",),
+
+@dataclass(frozen=True, slots=True)
+class _Play:
+    """How an episode is played, so that a turn comes about.
+
+    Attributes:
+        options: of its configuration.
+        hasty: whether plans lose what has to come before their last action.
+        short: index of the agent whose plans stay as they are, while those of others last and messages go to all; None:
+            nothing of that.
+    """
+
+    options: tuple[str, ...] = ()
+    hasty: bool = False
+    short: int | None = None
+
+    @property
+    def words(self) -> str:
+        """What a reader must know of it; empty for nothing."""
+        changes = [" ".join(self.options)] if self.options else []
+        changes += ["of each plan of the team the last action alone"] if self.hasty else []
+        changes += ["plans that go on with idle actions, and messages to all"] if self.short is not None else []
+        return f"for this turn to come about, the episode has {', and '.join(changes)}" if changes else ""
+
+
+_ERRING = (
+    _Play(),
+    _Play(("llm.poor=0.5",)),
+    _Play(("llm.invalid=0.5", "llm.poor=0.5")),
+    _Play(("llm.invalid=1.0",)),
 )
-"""How the simulated model errs, one play after the other, until the turn that is wanted comes about."""
-_UNCHECKED = ("agents.scrutiny=false", "agents.scrutinize_suggestion=false")
+"""The plays, one after the other, until the turn that is wanted comes about: the simulated model errs more and more."""
+_UNCHECKED = _Play(("agents.scrutiny=false", "agents.scrutinize_suggestion=false"), hasty=True)
 """What lets actors of LLaMAC object: joint plans that reach them though they are no good (`_hastened`)."""
-_REFUSED = "refused"
+_UNEVEN = (_Play(short=0), _Play(short=-1))
+"""What lets messages meet a plan: one needs a plan while those of others last (`_prolonged`)."""
+_REFUSED, _INTERRUPTED = "refused", "interrupted"
 _NOBODY = "nobody"
 _SHOWN = 2000
 """Questions to models in one play, at most."""
@@ -150,12 +180,18 @@ class _PromptFound(EpisodeStop):
 class _Search:
     """One play: what is wanted, and what the participant was asked on the way.
 
-    `participant` is who is meant, as soon as it is known who there is; `_NOBODY`: anybody.
+    `participant` is who is meant, as soon as it is known who there is; `_NOBODY`: anybody. `lasting` are those whose
+    plans go on with `idle` actions, up to `most`. `interrupts` says whether who is meant was interrupted.
     """
 
     wanted: Wanted
+    how: _Play = _Play()
     participant: str = ""
-    hasty: bool = False
+    names: Sequence[str] = ()
+    idle: Mapping[str, Any] = field(default_factory=dict)
+    most: int = 1
+    lasting: Collection[str] = ()
+    interrupts: bool = False
     found: Request | None = None
     asked: list[Origin] = field(default_factory=list)
     questions: int = 0
@@ -171,6 +207,19 @@ class _Search:
         if self.questions > _SHOWN:
             raise _PromptFound
 
+    def hear(self, stamped: Stamped) -> None:
+        event = stamped.event
+        if isinstance(event, StageChange) and event.to_stage == Stage.INTERRUPTED:
+            self.interrupts |= self.participant in (_NOBODY, self.names[event.agent])
+
+    def changed(self, value: Any, name: str) -> Any:
+        """Return an answer as this play has it."""
+        if self.how.hasty:
+            return _hastened(value)
+        if self.how.short is None:
+            return value
+        return _prolonged(_to_all(value), self.idle, self.most) if name in self.lasting else _to_all(value)
+
 
 class _Watched:
     """A participant's model that the search looks at before it answers."""
@@ -181,7 +230,7 @@ class _Watched:
     async def complete(self, request: Request) -> Reply:
         self._search.look(request, self._name)
         reply = await self._model.complete(request)
-        return replace(reply, value=_hastened(reply.value)) if self._search.hasty else reply
+        return replace(reply, value=self._search.changed(reply.value, self._name))
 
 
 def _hastened(value: Any) -> Any:
@@ -192,6 +241,23 @@ def _hastened(value: Any) -> Any:
         {**entry, "plan": {**entry["plan"], "actions": entry["plan"]["actions"][-1:]}} for entry in value["plans"]
     ]
     return {**value, "plans": entries}
+
+
+def _to_all(value: Any) -> Any:
+    """Return an answer that says something, to all whom its turn lets it write to."""
+    if not isinstance(value, dict) or not isinstance(value.get("messages"), list):
+        return value
+    said = value["messages"] or [{"kind": MessageKind.INFORM.value, "content": "I need a plan."}]
+    return {**value, "messages": [{**message, "recipients": ["all"]} for message in said]}
+
+
+def _prolonged(value: Any, idle: Mapping[str, Any], most: int) -> Any:
+    """Return an answer whose plan goes on with idle actions, up to so many actions in all."""
+    if not isinstance(value, dict):
+        return value
+    if "actions" in value:
+        return {**value, "actions": [*value["actions"], *[idle] * (most - len(value["actions"]))]}
+    return {key: _prolonged(part, idle, most) for key, part in value.items()}
 
 
 def find_prompt(wanted: Wanted, config_dir: Path | None = None) -> Prompt:
@@ -215,20 +281,29 @@ def find_prompt(wanted: Wanted, config_dir: Path | None = None) -> Prompt:
     plays = [*(_ERRING[2:] if wanted.turn == _REFUSED else _ERRING)]
     if "agents=llamac" in rest:
         plays.append(_UNCHECKED)
-    for erring in plays:
-        cell = Cell.compose([*rest, *erring], config_dir)
+    if wanted.turn == _INTERRUPTED:
+        plays[1:1] = _UNEVEN
+    interrupts = False
+    for how in plays:
+        cell = Cell.compose([*rest, *how.options], config_dir)
         if not cell.configuration.uses_models:
             minds = f"agents={cell.configuration.agents.name}"
             hint = "Choose minds that do, for example agents=naive."
             raise UserError(f"show prompt: {minds} thinks without a language model", hint)
-        search = _Search(wanted, hasty=erring == _UNCHECKED)
+        search = _Search(wanted, how)
         participant = _play(cell, search)
         if search.found is not None:
             is_grounded = "llm.grounded_schema=true" in wanted.rest
-            return _prompt(grounded(search.found) if is_grounded else search.found, erring)
+            return _prompt(grounded(search.found) if is_grounded else search.found, how)
         asked += search.asked
+        interrupts |= search.interrupts
         if not (wanted.role or wanted.turn):
             raise UserError(f"agent={wanted.agent}: {participant} has no turn in this episode")
+    if wanted.turn == _INTERRUPTED and not interrupts:
+        verb = "interrupts" if participant == _NOBODY else "does not interrupt"
+        silent = f"topology={cell.configuration.topology.name} {verb} {participant} in this episode"
+        hint = "Who carries out a plan gets no message there. Choose another one, for example topology=debate."
+        raise UserError(f"{wanted.words}: {silent}", hint)
     who = "nobody is" if participant == _NOBODY else f"{participant} is not"
     raise UserError(f"{wanted.words}: {who} asked so in this episode", _choices(wanted, asked))
 
@@ -248,11 +323,16 @@ def _play(cell: Cell, search: _Search) -> str:
         return _Watched(simulated(name), search, name)
 
     parts = build(cell, models)
+    names = search.names = parts.world.agents
+    search.idle = parts.world.idle.model_dump(mode="json")
+    search.most = getattr(cell.configuration.agents, "max_actions", search.most)
     if search.wanted.agent or not search.wanted.words:
         search.participant = _who(search.wanted.agent, asked, parts)
     else:
         search.participant = _NOBODY
-    asyncio.run(_played(cell, parts, pool))
+    if (short := search.how.short) is not None:
+        search.lasting = [search.participant] if search.participant in names else set(names) - {names[short]}
+    asyncio.run(_played(cell, parts, pool, search))
     return search.participant
 
 
@@ -274,18 +354,16 @@ def _who(agent: str, asked: Sequence[str], parts: Parts) -> str:
     return found
 
 
-async def _played(cell: Cell, parts: Parts, pool: ModelPool) -> None:
+async def _played(cell: Cell, parts: Parts, pool: ModelPool, search: _Search) -> None:
     try:
-        await play(cell, parts, Recorder(None))
+        await play(cell, parts, Recorder(None, [search.hear]))
     finally:
         await pool.close()
 
 
-def _prompt(request: Request, erring: Sequence[str]) -> Prompt:
+def _prompt(request: Request, how: _Play) -> Prompt:
     origin = request.origin or Origin("", 0)
-    remark = f"for this turn to come about, the episode has {' '.join(erring)}" if erring else ""
-    remark += ", and of each plan of the team the last action alone" if erring == _UNCHECKED else ""
-    return Prompt(origin.agent, origin.t, origin.role, origin.turn, request.messages, request.answer, remark)
+    return Prompt(origin.agent, origin.t, origin.role, origin.turn, request.messages, request.answer, how.words)
 
 
 def _choices(wanted: Wanted, asked: Sequence[Origin]) -> str:
