@@ -158,6 +158,23 @@ def test_a_leader_orders_by_the_plans_that_feedback_shows_and_not_by_what_was_sa
     assert "agent_2: block_1" in informed.messages[0].content
 
 
+def test_of_agents_whom_a_prompt_leaves_out_nothing_is_known() -> None:
+    env = CubeEnv(layout=THREE)
+    env.reset(seed=0)
+    seen = env.symbolic_observation(0)
+    alone = replace(seen, agents=seen.agents[:1])
+    team = ("agent_0", "agent_1", "agent_2")
+    view = View(0, team[0], team, Turn(0, frozenset({Act.PLAN})), 0, 0, alone)
+    speaker = CubeSpeaker()
+    assert speaker.prospects(view, 2) == []
+    expected = {2: Task("deliver", "block_0")}
+    plans = [
+        speaker.anticipate(view, expected, 0.0, np.random.default_rng(0)),
+        speaker.answer(view, 0.0, np.random.default_rng(0)),
+    ]
+    assert plans[0] == plans[1]
+
+
 def test_silence_costs_pushes_in_vain_and_steps() -> None:
     silent, talking = (
         [compute_metrics(Trace(tuple(episode(name, 2, seed)))) for seed in (0, 1)] for name in ("individual", "debate")

@@ -325,7 +325,7 @@ def test_the_set_of_cubes_page_shows_the_blocks_and_where_one_stands_and_no_more
     assert [replace(block, faces=None) for block in read.blocks] == [replace(b, faces=None) for b in seen.blocks]
 
 
-@pytest.mark.parametrize("options", ["topology=debate agents.predict=true", "agents=tom topology=debate max_steps=50",
+@pytest.mark.parametrize("options", ["topology=debate agents.predict=true", "agents=tom topology=debate",
                                      "topology=centralized topology.leader=coordinator", "env.observation=both",
                                      "topology=centralized topology.feedback=constraints"])  # fmt: skip
 def test_the_set_of_cubes_page_can_be_played_by_any_team(options, tmp_path: Path):
