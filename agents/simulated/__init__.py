@@ -27,7 +27,9 @@ class SimulatedSettings(BaseModel):
     invalid: Rate
     """Probability that a plan is invalid: half of them name something that is not there, half have a wrong argument."""
     poor: Rate
-    """Probability that a choice is made at random instead of by the rules."""
+    """Probability that a choice is made at random instead of by the rules, in a team of one."""
+    crowding: Rate
+    """What each further member of the team adds to `poor`: long prompts distract."""
     refusal: Rate
     """Probability that it refuses to answer."""
     prose: Rate

@@ -25,7 +25,7 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> 
     Args:
         blocks: the blocks of the prompt, as JSON; `turn` says which role.
         speaker: the rules of its world.
-        chooser: makes the choices; a poor one is made at random, or turned into its contrary.
+        chooser: makes the choices.
     """
     given = read_given(blocks)
     match given["turn"]["role"]:
@@ -35,7 +35,7 @@ def play(blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> 
         case LlamacRole.ASSESSOR:
             return {"thoughts": "I take whole teams.", "choices": _choose(given, chooser)}
         case BaselineRole.REVIEWER:
-            return _review(given, blocks["observation"], speaker, chooser.is_poor())
+            return _review(given, blocks["observation"], speaker, chooser)
         case BaselineRole.TALKER:
             return _talk(given, speaker, chooser)
         case BaselineRole.DEBATER if "own" in given:
@@ -109,8 +109,8 @@ def _choose(given: Mapping[str, Any], chooser: Chooser) -> list[dict[str, Any]]:
     return choices
 
 
-def _review(given: Mapping[str, Any], seen: str, speaker: Speaker[Any], turned: bool) -> dict[str, Any]:
-    """Object to what the world's gates do not confirm; agree where it has none."""
+def _review(given: Mapping[str, Any], seen: str, speaker: Speaker[Any], chooser: Chooser) -> dict[str, Any]:
+    """Object to what the world's gates do not confirm; agree where it has none; a poor verdict falls by chance."""
     turn = given["turn"]
     names = unfold_names(turn["team"])
     agent = names.index(turn["you"])
@@ -121,8 +121,8 @@ def _review(given: Mapping[str, Any], seen: str, speaker: Speaker[Any], turned: 
         joint = Joint(read_plans(plans, speaker.vocabulary, names))
         wrong = skills.gates(speaker.vocabulary).confirm(agent, speaker.read_observation(seen), joint)
         reason = wrong.text if wrong is not None else ""
-    if turned:
-        reason = "" if reason else "I would rather do something else."
+    if chooser.is_poor():
+        reason = chooser.any_of(("", "I would rather do something else."))
     return {"thoughts": "I have looked at my part.", "agrees": not reason, "reason": reason, "proposal": None}
 
 

@@ -143,7 +143,7 @@ class SimulatedModel(ProvidedModel):
             blocks, notation = read_text_blocks(blocks)
         if refuses:
             return inject_errors.REFUSAL, Finish.REFUSAL, name
-        value = self._answer(blocks, speaker, Chooser(choice, settings.poor, request.sampling.temperature or 0.0))
+        value = self._answer(blocks, speaker, Chooser(choice, self._poor(blocks), request.sampling.temperature or 0.0))
         _fit(inject_errors.plans_of(value), schema)
         if notation is not None:
             resolve_choices(value, blocks)
@@ -157,6 +157,12 @@ class SimulatedModel(ProvidedModel):
         if malforms:
             return inject_errors.break_json(text, fault), Finish.STOP, name
         return (inject_errors.wrap(text, fault) if adds else text), Finish.STOP, name
+
+    def _poor(self, blocks: Mapping[str, str]) -> float:
+        """The probability that a choice of this answer is poor, which grows with the team."""
+        with _reading():
+            others = len(unfold_names(orjson.loads(blocks["turn"]).get("team", ()))) - 1
+        return min(1.0, self.settings.poor + self.settings.crowding * others)
 
     def _answer(self, blocks: Mapping[str, str], speaker: Speaker[Any], chooser: Chooser) -> dict[str, Any]:
         """Answer a turn, or in a role of LLaMAC, the baselines, DR. WELL or `tom`, by the rules of the world."""
