@@ -120,10 +120,10 @@ def table(rows: Sequence[Row], found: Sequence[Found], title: str) -> Table:
     """Show published against simulated rows, fitted and held out."""
     shown = Table("row", "n", "", "published", "steps", "simulated", "steps", "loss", title=title)
     for row, (share, steps) in zip(rows, found, strict=True):
-        told = ["-" if value is None else f"{value:.1f}" for value in (row.steps, steps)]
+        shown_steps = ["-" if value is None else f"{value:.1f}" for value in (row.steps, steps)]
         kind = "fitted" if row.key in FITTED else "held out"
         shown.add_row(
-            row.arm, str(row.n), kind, f"{row.share:.2f}", told[0], f"{share:.2f}", told[1],
+            row.arm, str(row.n), kind, f"{row.share:.2f}", shown_steps[0], f"{share:.2f}", shown_steps[1],
             f"{loss(row, (share, steps)):.3f}",
         )  # fmt: skip
     return shown

@@ -65,9 +65,11 @@ class SimulatedModel(ProvidedModel):
 
     Args:
         settings: rates, prices, latency.
+        name: what its replies say that it is, where it knows the world.
     """
 
-    def __init__(self, settings: SimulatedSettings, _context: None = None) -> None:
+    def __init__(self, settings: SimulatedSettings, name: str = NAME) -> None:
+        self._name = name
         self.settings = settings
         """Rates, prices, latency."""
 
@@ -116,13 +118,13 @@ class SimulatedModel(ProvidedModel):
         usage = Usage(math.ceil(estimate_prompt(request)), 0)
         usd = usage.prompt * self.settings.usd_per_million_prompt / 1e6
         vectors = [embed(message.content) for message in request.messages]
-        return reply_with(vectors, request, usage, NAME, usd=usd, simulated=True)
+        return reply_with(vectors, request, usage, self._name, usd=usd, simulated=True)
 
     def _speak(self, request: Request) -> tuple[str, Finish, str]:
         """Return the answer, why it ends, and the name under which the model gives it."""
         blocks, later = find_blocks(request)
         if not blocks:
-            return _without_world(request), Finish.STOP, NAME
+            return _without_world(request), Finish.STOP, self._name
         settings = self.settings
         chance, choice, fault = (
             np.random.Generator(np.random.PCG64(seed)) for seed in _seeds(settings.seed, blocks, later, _draw(request))
@@ -132,13 +134,14 @@ class SimulatedModel(ProvidedModel):
         ).tolist()
         schema = request.answer.schema if request.answer is not None else {}
         if _role(blocks).startswith("reader_"):
-            return _read(blocks), Finish.STOP, NAME
+            return _read(blocks), Finish.STOP, self._name
         speaker: Speaker[Any] = UninformedSpeaker(schema)
         name = UNINFORMED
         if any(message.pictures for message in request.messages) and not _SHOWN & blocks.keys():
             blocks = {**blocks, "observation": "null"}
         else:
-            speaker, name = _speaker(blocks, find_actions(request), schema)
+            known = _speaker(blocks, find_actions(request))
+            speaker, name = (known, self._name) if known is not None else (speaker, name)
         with _reading():
             blocks, notation = read_text_blocks(blocks)
         if refuses:
@@ -183,20 +186,18 @@ class SimulatedModel(ProvidedModel):
         )
 
 
-def _speaker(
-    blocks: Mapping[str, str], vocabulary: frozenset[str], schema: Mapping[str, Any]
-) -> tuple[Speaker[Any], str]:
-    """Return the speaker of the world of a prompt, and the name of the model that speaks by it."""
+def _speaker(blocks: Mapping[str, str], vocabulary: frozenset[str]) -> Speaker[Any] | None:
+    """Return the speaker of the world of a prompt; None where it has none."""
     with _reading():
         turn = orjson.loads(blocks["turn"])
         skills, team = skills_of(turn["world"]), unfold_names(turn.get("team", ()))
         facts = orjson.loads(blocks.get("facts", "{}"))
     if not skills.has("speaker"):
-        return UninformedSpeaker(schema), UNINFORMED
+        return None
     try:
         speaker = skills.speaker()
         speaker = speaker.for_vocabulary(vocabulary or frozenset(speaker.vocabulary.names))
-        return speaker.for_facts(facts, team), NAME
+        return speaker.for_facts(facts, team)
     except ValueError as error:
         lacking = f"llm=simulated has no rules for this vocabulary of the world '{skills.world}'"
         raise BadRequest(f"{lacking}: {error}") from error

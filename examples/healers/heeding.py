@@ -39,6 +39,8 @@ class HeedingConfig(ProviderConfig, SimulatedSettings):
     """Values of `heeding`: those of `simulated`."""
 
     name: Literal["heeding"]
+    calibrated_to: str
+    """As that of `simulated`."""
 
     @property
     def priced(self) -> bool:

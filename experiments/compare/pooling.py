@@ -32,7 +32,7 @@ class Tally:
         parse_failures: those of them whose reply could not be read; NaN where a run does not tell.
         empty_answers: those of them that got no answer at all; 0 in runs of versions that did not tell them apart.
         simulated: whether a language model was simulated.
-        answered: whether a language model has answered at all.
+        models: names of the language models that have answered.
     """
 
     level: str
@@ -43,7 +43,7 @@ class Tally:
     parse_failures: float
     empty_answers: float
     simulated: bool
-    answered: bool
+    models: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ def _tally(label: str, rows: Iterable[Row]) -> Tally:
         parse_failures=_total("model.parse_failures", counted),
         empty_answers=fsum(row.metrics.get("model.empty_answers") or 0.0 for row in counted),
         simulated=any(row.simulated for row in counted),
-        answered=any(row.models for row in counted),
+        models=tuple(sorted({name for row in counted for name in row.models})),
     )
 
 

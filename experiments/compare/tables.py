@@ -54,7 +54,7 @@ def runs_table(comparison: Comparison) -> Table:
         row += [str(tally.left_out.get(outcome, 0)) for outcome in outcomes]
         row += [written(tally.calls), failure_rate(tally.calls, tally.parse_failures)]
         row += [failure_rate(tally.calls, tally.empty_answers)]
-        row += ["simulated" if tally.simulated else "real" if tally.answered else "none"]
+        row += [", ".join(tally.models) if tally.simulated else "real" if tally.models else "none"]
         rows.append(tuple(row))
     return Table("runs", tuple(header), tuple(rows), words="Runs that are pooled, and those that are left out")
 

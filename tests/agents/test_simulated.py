@@ -194,6 +194,23 @@ def test_poor_choices_are_drawn_from_the_blocks_with_a_clear_way(world):
     assert 40 < others < 120  # 0.6 of 200 are drawn; of three blocks, two are others
 
 
+def test_a_choice_is_poor_more_often_the_larger_the_team_is(world):
+    crowd = " ".join(f'"agent_{index}",' for index in range(4, 24))
+
+    def poor(rate, more=""):
+        model, (asked, _) = SimulatedModel(settings(crowding=rate)), request(world)
+        user = asked.messages[1]
+        shown = user.content.replace('"team":["agent_0..agent_3"]', f'"team":["agent_0..agent_3",{more}"x"]')
+        assert (shown != user.content) or not more
+        asked = replace(asked, messages=(asked.messages[0], ChatMessage(ChatRole.USER, shown)))
+        replies = [asyncio.run(model.complete(replace(asked, sample=sample))) for sample in range(100)]
+        return sum("at random" in reply.text for reply in replies) / 100
+
+    assert poor(0) == 0
+    assert poor(0.03) == pytest.approx(0.09, abs=0.07)
+    assert poor(0.03, crowd) == pytest.approx(0.72, abs=0.12)
+
+
 # What it cannot do.
 
 

@@ -443,12 +443,12 @@ def _jobs(
         judge: returns the steps to a block as they are judged.
     """
     awaited = {name for task in tasks.values() if task.planned for name in task.before}
-    begun = {block for block, task in tasks.items() if task.in_place}
+    started = {block for block, task in tasks.items() if task.in_place}
     return [
         Demand(
             block.id,
             tasks[block.id].needs if block.id in tasks else block.weight,
-            block.distance - observation.side * ((f"block_{block.id}" in awaited) + (block.id in begun)),
+            block.distance - observation.side * ((f"block_{block.id}" in awaited) + (block.id in started)),
             [judge(way(cell, block)) for cell in observation.agents],
         )
         for block in clear(observation)

@@ -110,10 +110,10 @@ def test_agents_of_hmas2_object_to_what_brings_nothing_nearer():
     assert "agent_0 waits, and block" in objection["issue"]
 
 
-def test_poor_reviewers_turn_their_verdict_into_its_contrary():
+def test_the_verdict_of_poor_reviewers_falls_by_chance():
     w = cube(4, max_steps=1)
-    right, wrong = SimulatedModel(settings()), SimulatedModel(settings(poor=1))
-    for agents, rounds in ((right, 0), (wrong, 1)):
+    right, poor = SimulatedModel(settings()), SimulatedModel(settings(poor=1))
+    for agents, rounds in ((right, 0), (poor, 1)):
         events = episode("hmas2", w, lambda who, agents=agents: right if who == "coordinator" else agents)
         assert compute_metrics(Trace(tuple(events)))["gates.feedback_rounds"] == rounds
 
