@@ -168,7 +168,8 @@ DURING = {
         wrong(
             "pit.py",
             {
-                "def constraints(self, joint, plans):": "def constraints(self, joint, plans):  # HERE\n        return None\n"
+                "def constraints(self, joint, plans):": "def constraints(self, joint, plans):  # HERE\n"
+                "        return None\n"
             },
         ),
         "it must return a tuple of maeil.TaskState, empty for none",
