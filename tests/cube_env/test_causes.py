@@ -76,8 +76,8 @@ def test_a_push_by_name_that_touches_nothing_is_an_attempt_in_each_of_its_steps(
     found, trace = attempts("0...A..|", push, steps=3, vocabulary="emcoop")
     assert found == [([0], ("spatial",))] * 2
     assert not any(one.unmet for one in trace.story.attempts)
-    beside = attempts(".0AA...|\n..AA...|\n1......|", push, push, vocabulary="emcoop")
-    assert beside[0] == [([0, 1], ("spatial",))], "one attempt a task and step, of both"
+    together = attempts(".0AA...|\n..AA...|\n1......|", push, push, vocabulary="emcoop")
+    assert together[0] == [([0, 1], ("spatial",))], "one attempt a task and step, of both"
 
 
 def test_what_mates_did_or_what_is_over_was_not_tried_in_vain():
@@ -111,7 +111,7 @@ def served(plan, snapshot):
 
 
 def check_trace(layout, trace):
-    """Count again, from what was planned, begun and done, all that the trace says of the constraints."""
+    """Count again, from what was planned, started and done, all that the trace says of the constraints."""
     state = CubeState.from_layout(layout)
     n, blocks = len(layout.agents), len(layout.blocks)
     plans, running, vain, known = [None] * n, {}, set(), {}
