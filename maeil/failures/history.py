@@ -180,6 +180,8 @@ class History:
         self.attempts: defaultdict[str, list[Attempt]] = defaultdict(list)
         for attempt in story.attempts:
             self.attempts[attempt.target].append(attempt)
+        for attempts in self.attempts.values():
+            attempts.sort(key=lambda attempt: attempt.known.seq)
         self.courses = _courses(trace)
 
     def successive_plans(self) -> Iterator[tuple[PlanLife | None, PlanLife]]:
@@ -201,15 +203,10 @@ class History:
 
     def last_attempt(self, plan: PlanLife) -> Attempt | None:
         """Return the last attempt of a plan that is over at its target."""
-        attempts = self.attempts.get(plan.target, ())
-        found = None
-        for one in attempts[bisect_right(attempts, plan.committed.seq, key=lambda one: one.event.seq) :]:
-            if one.event.t > plan.ended.t:
-                break
-            # One in vain is reported with the step after the end of its plan.
-            if plan.agent in one.agents and (one.unmet or one.event.seq < plan.ended.seq):
-                found = one
-        return found
+        tried = between(
+            self.attempts.get(plan.target, ()), plan.committed.seq, plan.ended.seq + 1, lambda one: one.known.seq
+        )
+        return next((one for one in reversed(tried) if plan.agent in one.agents), None)
 
     def names_of(self, agents: Collection[int]) -> str:
         """Name some participants, for a sentence."""

@@ -284,11 +284,11 @@ def _missed(history: History, plan: PlanLife) -> _Lack | None:
         Proof.of(fact.event, f"an attempt of {history.names_of(fact.agents)} at {plan.target} was missing: {lacking}"),
         Proof.of(own.event, f"the attempt of {history.names[plan.agent]} was missing the same: {lacking}"),
     )
-    return _Lack(fact.event, fact.agents, proofs)
+    return _Lack(fact.known, fact.agents, proofs)
 
 
 def _tries(history: History, target: str, before: int) -> Sequence[Attempt]:
-    return between(history.attempts.get(target, ()), -1, before, lambda tried: tried.event.seq)
+    return between(history.attempts.get(target, ()), -1, before, lambda tried: tried.known.seq)
 
 
 def ignored_inputs(history: History) -> Iterator[Failure]:

@@ -204,6 +204,7 @@ class Attempt:
 
     Attributes:
         event: the outcome of the step that reports it.
+        known: the event from which its agents know of it: the same, or of one in vain the end of their last plan.
         task: its name.
         agents: who took part.
         succeeded: whether it succeeded.
@@ -213,6 +214,7 @@ class Attempt:
     """
 
     event: Stamped
+    known: Stamped
     task: TaskName
     agents: frozenset[int]
     succeeded: bool
@@ -281,6 +283,8 @@ class _Teller:
         """The latest thought of each participant."""
         self._messages: dict[int, MessageLife] = {}
         self._plans: dict[str, PlanLife] = {}
+        self._ends: dict[int, Stamped] = {}
+        """The end of the last plan of each agent."""
         self._actions: dict[tuple[str, int], ActionLife] = {}
 
     def take(self, stamped: Stamped) -> None:
@@ -324,7 +328,7 @@ class _Teller:
         elif status is PlanStatus.RUNNING:
             self._plans[change.plan].started = stamped
         else:
-            self._plans[change.plan].end = stamped
+            self._plans[change.plan].end = self._ends[change.agent] = stamped
 
     def _change_action(self, stamped: Stamped, change: ActionChange, plan: PlanLife) -> None:
         key = change.plan, change.index
@@ -339,12 +343,15 @@ class _Teller:
         task = name_of(attempt["task"])
         reports = self.story.tasks.get(task)
         state = cast(ConstraintChange, reports[-1].event) if reports else None
+        unmet = attempt.get("unmet", False)
+        ends = [self._ends[agent] for agent in attempt["agents"] if agent in self._ends] if unmet else []
         return Attempt(
             event=stamped,
+            known=max(ends, key=lambda end: end.seq, default=stamped),
             task=task,
             agents=frozenset(attempt["agents"]),
             succeeded=attempt["succeeded"],
             missing=tuple(attempt.get("missing", ())),
-            unmet=attempt.get("unmet", False),
+            unmet=unmet,
             state=state if state is not None and state.threshold else None,
         )

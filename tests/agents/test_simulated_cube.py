@@ -169,8 +169,8 @@ def test_of_agents_whom_a_prompt_leaves_out_nothing_is_known() -> None:
     assert speaker.prospects(view, 2) == []
     expected = {2: Task("deliver", "block_0")}
     plans = [
-        speaker.anticipate(view, expected, 0.0, np.random.default_rng(0)),
-        speaker.answer(view, 0.0, np.random.default_rng(0)),
+        speaker.anticipate(view, expected, Chooser(np.random.default_rng(0))),
+        speaker.answer(view, Chooser(np.random.default_rng(0))),
     ]
     assert plans[0] == plans[1]
 
