@@ -19,7 +19,7 @@ from tests.experiments.branch.test_identity import Counting, branched, calls_of,
 from tests.experiments.branching import plan_branch, plan_draws
 from tests.serving import served
 
-SQUEEZE = "env=squeeze n=3 max_steps=6 agents=naive topology=debate llm.poor=0.4"
+SQUEEZE = "env=squeeze n=3 max_steps=6 agents=naive topology=debate llm.poor=0.4 llm.temperature=0"
 BRANCHES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "nothing": (SQUEEZE, "2", {}),
     "minds": (SQUEEZE, "2", {"minds": ["agent_2=heuristic"]}),

@@ -28,7 +28,7 @@ from tests.serving import served
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    words = "env=squeeze n=3 max_steps=5 agents=naive topology=debate"
+    words = "env=squeeze n=3 max_steps=5 agents=naive topology=debate llm.temperature=0"
     return run_cell(Cell.compose(words.split()), tmp_path_factory.mktemp("runs")).folder
 
 

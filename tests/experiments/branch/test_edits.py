@@ -25,7 +25,7 @@ AT = "2"
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    words = "env=squeeze n=3 max_steps=5 agents=naive topology=debate"
+    words = "env=squeeze n=3 max_steps=5 agents=naive topology=debate llm.temperature=0"
     return run_cell(Cell.compose(words.split()), tmp_path_factory.mktemp("runs")).folder
 
 
@@ -174,7 +174,7 @@ def test_a_run_of_recorded_answers_is_branched_with_them_or_with_a_model(run: Pa
     words = ["env=squeeze", "n=3", "max_steps=5", "agents=naive", "topology=debate", "llm=replay", f"llm.run={run}"]
     again = run_cell(Cell.compose(words), tmp_path / "runs").folder
     assert comparable(branched(again, AT, tmp_path / "out").folder)[1:] == comparable(again)[1:]
-    other = {"minds": ["agent_2=heuristic"], "edits": ["llm=simulated"]}
+    other = {"minds": ["agent_2=heuristic"], "edits": ["llm=simulated", "llm.temperature=0"]}
     assert branched(again, AT, tmp_path / "out", **other).outcome == "truncated"
     assert plan_branch(again, AT, **other).notice == ""
     assert "llm=replay answers only" in plan_branch(again, AT, minds=["agent_2=heuristic"]).notice

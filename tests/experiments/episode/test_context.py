@@ -87,4 +87,4 @@ def test_the_command_says_why_and_a_model_that_never_answered_is_called_neither_
     assert (done.exit_code, "ContextExceeded" in done.output) == (0, False)
     assert "the episode was ended unfinished: ContextExceeded: agent_0: HTTP 400" in shown.stderr
     (tally,) = compare(tmp_path, by="agents").pool.tallies
-    assert (tally.pooled, tally.answered, tally.simulated) == (2, False, False)
+    assert (tally.pooled, tally.models, tally.simulated) == (2, (), False)

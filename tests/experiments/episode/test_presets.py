@@ -142,7 +142,8 @@ def test_a_prefix_that_only_litellm_knows_is_reported() -> None:
 
 
 def test_there_is_a_test_for_every_preset() -> None:
-    own = {"simulated", "simulated_faults", "replay", "openai", "anthropic", "litellm", "vllm", "ollama", "llamacpp"}
+    own = {"simulated", "simulated_faults", "simulated_calibrated", "replay", "openai", "anthropic", "litellm"}
+    own |= {"vllm", "ollama", "llamacpp"}
     assert {option.name for option in options() if option.group == "llm"} == own | {*PRESETS} | THROUGH_LITELLM
 
 

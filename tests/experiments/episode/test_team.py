@@ -180,13 +180,13 @@ def test_a_team_that_is_too_small_is_a_mistake_in_its_code(naive: Mapping[str, A
 
 def test_what_a_participant_draws_does_not_depend_on_the_minds_of_others(naive: Mapping[str, Any]) -> None:
     def draws(found: Any) -> list[float]:
-        return found.minds[1].rng.random(3).tolist()
+        return found.minds[1].chooser.rng.random(3).tolist()
 
     alone = draws(team(naive, NEGOTIATOR))
     assert alone == draws(team(naive, NEGOTIATOR, agent_0=RULE))
     assert alone == draws(team(naive, None, agent_1=NEGOTIATOR))
     assert alone == draws(team(naive, None, agent_0=NEGOTIATOR, agent_1={**NEGOTIATOR, "patience": 3}))
-    assert alone != team(naive, NEGOTIATOR).minds[0].rng.random(3).tolist()
+    assert alone != team(naive, NEGOTIATOR).minds[0].chooser.rng.random(3).tolist()
 
 
 class Deaf:

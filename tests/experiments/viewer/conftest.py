@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 TOKEN = "a-token-of-the-tests"
 EPISODES = {
-    "cube": ["n=3", "agents=naive", "topology=debate", "max_steps=60"],
+    "cube": ["n=3", "agents=naive", "topology=debate", "max_steps=60", "llm.temperature=0"],
     "crafter": ["n=2", "env=crafter_coop", "agents=heuristic", "max_steps=25"],
     "transport": ["n=4", "env=transport_hard", "agents=heuristic", "seed=1"],
     "squeeze": ["n=3", "env=squeeze", "agents=heuristic", "max_steps=8"],
@@ -39,7 +39,7 @@ def episodes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {world: copied_run(out, *arguments) for world, arguments in EPISODES.items()}
 
 
-NEXT_TO = ["n=3", "agents=naive", "topology=centralized", "max_steps=25"]
+NEXT_TO = ["n=3", "agents=naive", "topology=centralized", "max_steps=25", "llm.temperature=0"]
 """As the run of CUBE, but for the topology; and it is stopped before its end."""
 
 

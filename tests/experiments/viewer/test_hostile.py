@@ -212,8 +212,11 @@ def test_compressed_traces_are_read_and_cut_ones_as_far_as_they_go(episodes: dic
     for name, data in (("b", packed[: len(packed) // 2]), ("c", packed[:2000] + b"\x00" * 2000), ("d", b"no gzip")):
         found = read_episode(damaged(episodes["cube"], tmp_path / name, data, "trace.jsonl.gz"))
         assert any("trace.jsonl.gz" in problem for problem in found.overview["problems"])
-        messages = orjson.loads(found.pages.data(0))["messages"]
-        assert name == "d" or messages == plain["messages"][: len(messages)]
+        # The last messages of a cut trace may have been read behind the cut.
+        messages, others = (
+            [{**m, "read": []} for m in page["messages"]] for page in (orjson.loads(found.pages.data(0)), plain)
+        )
+        assert name == "d" or messages == others[: len(messages)]
 
 
 def test_a_run_without_its_other_files_is_shown_by_its_trace(
