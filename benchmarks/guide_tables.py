@@ -56,6 +56,12 @@ class GuideTable(BaseModel):
     run: Sequence[str]
     """The commands, as the page shows them. The last one makes the sweep that is compared, or prints the table itself,
     in Markdown."""
+    folder: str = ""
+    """The sweep that is compared, below `runs`; empty: that of the last `--name` or experiment."""
+    file: str = ""
+    """A file below `runs` that has the table in Markdown, by the same header."""
+    verdicts: str = ""
+    """The label of a row that counts the verdicts of a figure that is reproduced; its sweeps are in `folder`."""
     files: str | None = None
     """Another page whose files the commands need, and which may show them; null: they are on this one."""
     within: str | None = None
@@ -71,7 +77,7 @@ class GuideTable(BaseModel):
     at: str | None = None
     """The point that all cells are of, where rows are levels and columns do not say."""
     labels: Mapping[str, str] = Field(default_factory=dict)
-    """How the page writes levels; those that are not named stand as they are."""
+    """How the page writes levels and points; those that are not named stand as they are."""
     columns: Sequence[str] = ()
     """What each column after the labels holds: see `Column`."""
 
@@ -140,9 +146,9 @@ class Cells:
     def _difference(self, column: Column, difference: Difference | None, places: int) -> str:
         if difference is None:
             return ""
-        if not difference.differing:
-            return "no board differs" if column.kind == "difference" else ""
         match column.kind:
+            case "difference" if not difference.differing:
+                return f"no {self._comparison.unit[:-1]} differs"
             case "difference":
                 return interval(difference.mean, places, signed=True)
             case "p":
@@ -172,19 +178,30 @@ def _solved(metric: str, group: Group) -> str:
     return f"{fmean(values):.1f} ({min(values):.0f}-{max(values):.0f}){of_all}"
 
 
-def measure(table: GuideTable) -> dict[tuple[str, ...], list[str]]:
-    """Run the commands of a table, and return the cells of each row that they make by its labels."""
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch)
-        if table.within is not None:
-            shutil.copytree(ROOT / table.within, folder, dirs_exist_ok=True)
-        _write_files(ROOT / (table.files or table.page), folder)
-        printed = [_run(command, folder if command.startswith("quorum ") else ROOT) for command in table.run]
-        if not table.columns:
-            return _printed_rows(printed[-1], table)
-        question = Question(table.by, table.across, _metrics(table), table.baseline)
-        comparison = compare([read_results(folder / "runs" / _name(table.run))], question)
-        return dict(_rows(table, comparison))
+def measure(table: GuideTable, folder: Path) -> dict[tuple[str, ...], list[str]]:
+    """Run the commands of a table in a folder, and return the cells of each row that they make by its labels."""
+    if table.within is not None:
+        shutil.copytree(ROOT / table.within, folder, dirs_exist_ok=True)
+    _write_files(ROOT / (table.files or table.page), folder)
+    printed = [_run(command, folder if command.startswith("quorum ") else ROOT) for command in table.run]
+    runs = folder / "runs"
+    if table.verdicts:
+        return {(table.verdicts,): [*_count_verdicts(runs / table.folder), *[KEEP] * len(table.columns)]}
+    if not table.columns:
+        return _printed_rows((runs / table.file).read_text(encoding="utf-8") if table.file else printed[-1], table)
+    question = Question(table.by, table.across, _metrics(table), table.baseline)
+    comparison = compare([read_results(runs / (table.folder or _name(table.run)))], question)
+    return dict(_rows(table, comparison))
+
+
+def _count_verdicts(folder: Path) -> list[str]:
+    """Count the points of a figure that agree, differ and are not comparable."""
+    counts = [
+        tuple(map(int, found))
+        for file in sorted(folder.rglob("tables.md"))
+        for found in re.findall(r"(\d+) agrees, (\d+) differs, (\d+) not comparable", file.read_text(encoding="utf-8"))
+    ]
+    return [str(sum(column)) for column in zip(*counts, strict=True)]
 
 
 def _write_files(page: Path, folder: Path) -> None:
@@ -218,10 +235,11 @@ def _metrics(table: GuideTable) -> list[str]:
 
 
 def _printed_rows(text: str, table: GuideTable) -> dict[tuple[str, ...], list[str]]:
-    """Find a table in what a command has printed; it is printed in Markdown."""
-    lines = text.splitlines()
+    """Find a table in Markdown that a command has made."""
+    lines = [re.sub(r"\\(.)", r"\1", line) for line in text.splitlines()]
     start = next(number for number, line in enumerate(lines) if line.startswith(table.header))
-    return {(row[0],): row[1:] for row in _table_rows(lines, start)}
+    labels = 2 if table.rows == "points and levels" else 1
+    return {tuple(row[:labels]): row[labels:] for row in _table_rows(lines, start)}
 
 
 def _rows(table: GuideTable, comparison: Comparison) -> Iterator[tuple[tuple[str, ...], list[str]]]:
@@ -241,9 +259,9 @@ def _rows(table: GuideTable, comparison: Comparison) -> Iterator[tuple[tuple[str
             keys = [(where or level, point) for level, point in shown]
         columns.append(cells.column(column, keys))
     for (level, point), *found in zip(shown, *columns, strict=True):
-        label = table.labels.get(level, level)
-        labels = {"levels": (label,), "points": (point,), "points and levels": (point, label)}[table.rows]
-        yield labels, list(found)
+        names = [table.labels.get(name, name) for name in (point, level)]
+        labels = {"levels": names[1:], "points": names[:1], "points and levels": names}[table.rows]
+        yield tuple(labels), list(found)
 
 
 def _table_rows(lines: Sequence[str], start: int) -> Iterator[list[str]]:
@@ -287,15 +305,16 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="names of tables; all without one")
     parser.add_argument("--write", action="store_true", help="put what was measured into the pages")
     asked = parser.parse_args()
-    for table in load():
-        if asked.names and table.name not in asked.names:
-            continue
-        begin = time.monotonic()
-        text, changed = put(table, measure(table))
-        print(f"{table.name}: {len(changed)} rows differ ({time.monotonic() - begin:.0f} s)", flush=True)
-        print("".join(f"  {line}\n" for line in changed), end="", flush=True)
-        if asked.write:
-            (ROOT / table.page).write_text(text, encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        for table in load():
+            if asked.names and table.name not in asked.names:
+                continue
+            begin = time.monotonic()
+            text, changed = put(table, measure(table, Path(folder)))
+            print(f"{table.name}: {len(changed)} rows differ ({time.monotonic() - begin:.0f} s)", flush=True)
+            print("".join(f"  {line}\n" for line in changed), end="", flush=True)
+            if asked.write:
+                (ROOT / table.page).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
