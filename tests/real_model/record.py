@@ -20,7 +20,7 @@ EPISODE = (
     *("env=cube", "n=2", "env.side=8", "env.blocks={1: 2}", "topology=debate", "prompts=default"),
     *("max_steps=6", "max_repairs=1", "budget.calls=6"),
 )
-DRAWN = ("llm.max_tokens=200", "llm.temperature=0.7", "llm.sampling_seed=1")
+DRAWN = ("llm.max_tokens=200", "llm.temperature=0.7", "llm.sampling_seed=3")
 """How its answers were drawn: at temperature 0 so small a model says the same again and again."""
 
 
