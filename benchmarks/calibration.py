@@ -33,7 +33,7 @@ FITTED = {("HMAS-2 hard", 4), ("HMAS-2 hard", 32), ("naive", 2), ("naive", 8)}
 """The rows that are fitted, by arm and agents; all others are held out."""
 MODELS = {"gpt-4o", None}
 """Whose rows are used: one profile cannot be two models; LLaMAC's table is of one alone."""
-POOR, CROWDING = (0.15, 0.2, 0.25, 0.3), (0.005, 0.01, 0.015)
+POOR, CROWDING = (0.15, 0.25, 0.35, 0.45), (0.005, 0.015, 0.025)
 PUBLISHED_MOST = {1: 1, 2: 3, 4: 3, 8: 6}
 """Blocks of the published boards of CUBE's baselines, by agents."""
 

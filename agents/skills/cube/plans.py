@@ -63,10 +63,10 @@ class Wording:
         """The names of the actions that its plans are made of."""
         return frozenset({"move_to_block", "rendezvous", "push_block"} if self.meets else {"navigate", "push"})
 
-    def approach(self, block: SymbolicBlock, face: Face = Face.left) -> SymbolicAction:
-        """Go to a face of a block; without a word for faces to the left one."""
+    def approach(self, block: SymbolicBlock) -> SymbolicAction:
+        """Go to the left face of a block."""
         if self.meets:
-            return MoveToBlock(block=block.id, face=face)
+            return MoveToBlock(block=block.id, face=Face.left)
         return Navigate(entity=Entity.block, id=block.id)
 
     def wait(self, steps: int) -> SymbolicAction:
@@ -100,15 +100,15 @@ class Wording:
             pushing = (PushTowards(block=block.id, steps=block.distance + waiting),)
         return Plan((self.approach(block), *pushing), delivery_of(block), rationale)
 
-    def attempt(self, block: SymbolicBlock, rationale: str, face: Face = Face.left) -> Plan:
-        """Write the plan of one who counts on nobody: go to a face, push at once, give up when nothing moves."""
+    def attempt(self, block: SymbolicBlock, rationale: str) -> Plan:
+        """Write the plan of one who counts on nobody: go to the left face, push at once, give up when nothing moves."""
         first, rest = self.try_push(block), block.distance - 1
         if self.meets:
             pushing: tuple[SymbolicAction, ...] = (first, PushBlock(block=block.id, steps=rest)) if rest else (first,)
         else:
             # The first push goes on for all its steps, so it may come all the way.
             pushing = (first, PushTowards(block=block.id, steps=rest)) if rest >= TRIES else (first,)
-        return Plan((self.approach(block, face), *pushing), delivery_of(block), rationale)
+        return Plan((self.approach(block), *pushing), delivery_of(block), rationale)
 
     def try_push(self, block: SymbolicBlock) -> SymbolicAction:
         """Push, and give up after a few steps in which nothing moves: what distinguishes an attempt from a delivery."""

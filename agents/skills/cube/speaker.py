@@ -18,7 +18,6 @@ import orjson
 from cube_env import (
     Cell,
     Direction,
-    Face,
     Idle,
     Move,
     MoveToBlock,
@@ -194,7 +193,7 @@ class CubeSpeaker(Speaker[SymbolicObservation]):
     def _try(self, view: View, observation: SymbolicObservation, chooser: Chooser) -> Plan:
         """Make the plan of one who has heard nothing and said nothing."""
         if chooser.is_poor():
-            return self._wording.attempt(chooser.any_of(clear(observation)), "at random", chooser.any_of(list(Face)))
+            return self._wording.attempt(chooser.any_of(clear(observation)), "at random")
         block = lone_choice(view, observation, chooser)
         return self._wording.attempt(block, "of what I see it is the nearest that lacks hands")
 
