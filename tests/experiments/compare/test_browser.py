@@ -71,7 +71,7 @@ def test_the_page_shows_what_it_must(browser: Browser, report: Path) -> None:
     assert page.locator("h1").inner_text() == " ".join(f"sweep {HOSTILE}".split())
     assert page.locator(".simulated").is_visible()
     sizes = [drawing.bounding_box() for drawing in page.locator("figure svg").all()]
-    assert len(sizes) == 7  # completion, steps, messages, difference of steps, radar, failures, pareto
+    assert len(sizes) == 8  # completion, steps, messages, coherence, difference, radar, failures, pareto
     assert all(size is not None and size["width"] > 250 and size["height"] > 100 for size in sizes)
     text = page.locator("main").inner_text()
     for part in ("12 of 12 runs are pooled", "Parse failures: 0.0%", "difference from plain", f"quorum sweep {HOSTILE}",
