@@ -60,7 +60,7 @@ def started(folder: Path, run: Path) -> EpisodeFolder:
     return half
 
 
-SIXTEEN = ["n=16", "agents=naive", "topology=decentralized", "max_steps=20"]
+SIXTEEN = ["n=16", "agents=naive", "topology=decentralized", "max_steps=20", "llm.temperature=0"]
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,14 @@ CELLS = """() => [...document.querySelectorAll('.matrix td[class^=shade]')].map(
   [...cell.dataset.pair.split(' ').map(Number), cell.textContent, cell.title])"""
 SAID = """() => [...document.querySelectorAll('.said')].map(said =>
   [Number(said.dataset.message), ...['.words', '.readers'].map(part => said.querySelector(part)?.textContent)])"""
-DIRECTED = ["n=4", "agents=llamac", "topology=centralized", "topology.leader=coordinator", "topology.rounds=3"]
+DIRECTED = [
+    "n=4",
+    "agents=llamac",
+    "topology=centralized",
+    "topology.leader=coordinator",
+    "topology.rounds=3",
+    "llm.temperature=0",
+]
 
 
 @pytest.fixture(scope="module")
