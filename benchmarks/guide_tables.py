@@ -78,6 +78,8 @@ class GuideTable(BaseModel):
     """The point that all cells are of, where rows are levels and columns do not say."""
     labels: Mapping[str, str] = Field(default_factory=dict)
     """How the page writes levels and points; those that are not named stand as they are."""
+    hidden: Sequence[str] = ()
+    """Levels that the page leaves out."""
     columns: Sequence[str] = ()
     """What each column after the labels holds: see `Column`."""
 
@@ -183,7 +185,7 @@ def measure(table: GuideTable, folder: Path) -> dict[tuple[str, ...], list[str]]
     if table.within is not None:
         shutil.copytree(ROOT / table.within, folder, dirs_exist_ok=True)
     _write_files(ROOT / (table.files or table.page), folder)
-    printed = [_run(command, folder if command.startswith("quorum ") else ROOT) for command in table.run]
+    printed = [_run(command, folder) for command in table.run]
     runs = folder / "runs"
     if table.verdicts:
         return {(table.verdicts,): [*_count_verdicts(runs / table.folder), *[KEEP] * len(table.columns)]}
@@ -259,6 +261,8 @@ def _rows(table: GuideTable, comparison: Comparison) -> Iterator[tuple[tuple[str
             keys = [(where or level, point) for level, point in shown]
         columns.append(cells.column(column, keys))
     for (level, point), *found in zip(shown, *columns, strict=True):
+        if level in table.hidden:
+            continue
         names = [table.labels.get(name, name) for name in (point, level)]
         labels = {"levels": names[1:], "points": names[:1], "points and levels": names}[table.rows]
         yield tuple(labels), list(found)
@@ -294,7 +298,7 @@ def put(table: GuideTable, measured: Mapping[tuple[str, ...], Sequence[str]]) ->
             if new != row[width:]:
                 lines[number] = f"| {' | '.join([*row[:width], *new])} |".replace("|  |", "| |")
                 changed.append(f"{table.page}:{number + 1}: {' | '.join(row)}  ->  {' | '.join(new)}")
-    if left and table.rows != "levels":
+    if left:
         raise ValueError(f"{table.page}: {table.header}: there is no row for {sorted(left)}")
     return "\n".join(lines) + "\n", changed
 

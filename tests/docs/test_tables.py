@@ -58,3 +58,5 @@ def test_a_cell_that_has_drifted_is_found_and_a_row_that_is_not_there_is_an_erro
     assert f"| 4 | 1 [1, 1] | {' | '.join(cells[1:])} |" in text
     with pytest.raises(ValueError, match="there is no row"):
         put(table, {("9",): cells})
+    with pytest.raises(ValueError, match="there is no row"):
+        put(next(table for table in TABLES if table.rows == "levels"), {("nobody",): cells})
