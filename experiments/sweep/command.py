@@ -21,7 +21,7 @@ from quorum.experiments.sweep.batches import batching_of, cancel, check_batches,
 from quorum.experiments.sweep.branches import plan_branches, refuse_other_parents
 from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.estimate import Forecast, forecast
-from quorum.experiments.sweep.plan import SweepPlan, plan
+from quorum.experiments.sweep.plan import SweepPlan, plan, plan_experiment
 from quorum.experiments.sweep.progress import lines, live_table, nothing
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import SweepRequest, SweepResult, SweepStatus, View, run_sweep, sweep_status
@@ -60,6 +60,8 @@ def _prepare(request: SweepRequest, *, with_keys: bool) -> tuple[SweepPlan, Swee
     engine_words, words = split_words(request.words)
     if request.branches is not None:
         planned = plan_branches(words, request.branches, request.config_dir)
+    elif request.study is not None:
+        planned = plan_experiment(request.study, words, request.config_dir)
     else:
         planned = plan(words, request.config_dir)
     if request.strict:

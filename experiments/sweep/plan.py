@@ -27,7 +27,7 @@ class SweepPlan:
     Attributes:
         experiment: name of the experiment, if the command names one.
         words: the `KEY=VALUE` words of the command.
-        arms: arguments of each arm; empty without arms.
+        arms: arguments of each arm, without those of which it has several values; empty without arms.
         cells: in planning order.
         repeated: points of the grid that name a cell which another point names too; it is run once.
         problems: why other points of the grid name no cell that can be run.
@@ -112,10 +112,28 @@ def plan(words: Sequence[str], config_dir: Path | None = None) -> SweepPlan:
     name, rest = _split(words)
     experiment = named.load(name, config_dir) if name is not None else named.Experiment(fixed=(), grid=(), arms={})
     composer = Composer(config_dir)
-    given = axes(rest, composer)
+    for arm, own in experiment.arms.items():
+        _single(axes(own, composer), f"arms.{arm}")
+    planned = plan_experiment(experiment, rest, config_dir)
+    return replace(planned, experiment=name, words=tuple(words))
+
+
+def plan_experiment(experiment: named.Experiment, words: Sequence[str], config_dir: Path | None = None) -> SweepPlan:
+    """Plan a sweep of an experiment that need not stand in a file.
+
+    Args:
+        experiment: its grid and its arms.
+        words: `KEY=VALUES` that take the place of those of the experiment that set the same key.
+        config_dir: folder with more options of the groups.
+
+    Raises:
+        UserError: as `plan`.
+    """
+    composer = Composer(config_dir)
+    given = axes(words, composer)
     fixed = _single(axes(experiment.fixed, composer), "fixed")
     grid = axes(experiment.grid, composer)
-    arms = {arm: _single(axes(own, composer), f"arms.{arm}") for arm, own in experiment.arms.items()}
+    arms = {arm: axes(own, composer) for arm, own in experiment.arms.items()}
     grids: dict[str | None, tuple[Axis, ...]] = {arm: joined(fixed, grid, own, given) for arm, own in arms.items()}
     grids = grids or {None: joined(fixed, grid, given)}
     number = sum(map(count, grids.values()))
@@ -125,9 +143,9 @@ def plan(words: Sequence[str], config_dir: Path | None = None) -> SweepPlan:
     if not cells:
         raise refusal(problems, number)
     return SweepPlan(
-        experiment=name,
+        experiment=None,
         words=tuple(words),
-        arms={arm: tuple(own) for arm, own in experiment.arms.items()},
+        arms={arm: tuple(axis.text for axis in own if not axis.swept) for arm, own in arms.items()},
         cells=cells,
         repeated=number - len(cells) - affected(problems),
         problems=problems,

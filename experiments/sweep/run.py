@@ -33,6 +33,7 @@ from quorum.experiments.sweep import lines
 from quorum.experiments.sweep.branches import BranchGrid
 from quorum.experiments.sweep.engines.locks import sweep_lock
 from quorum.experiments.sweep.engines.protocol import Engine, SweepJob
+from quorum.experiments.sweep.experiment_file import Experiment
 from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.spending import Costs, SweepBudget
@@ -60,6 +61,8 @@ class SweepRequest:
         plugins: modules that register components.
         config_dir: folder with more options of the groups.
         branches: what its cells branch off; None: they begin by themselves.
+        study: the experiment whose arms a study plays; None: the words say what is run.
+        said_again: the command that goes on with it, where that is no `quorum sweep`; empty: made from the arguments.
         cancel: stops it.
 
     Raises:
@@ -79,6 +82,8 @@ class SweepRequest:
     plugins: tuple[str, ...] = ()
     config_dir: Path | None = None
     branches: BranchGrid | None = None
+    study: Experiment | None = None
+    said_again: str = ""
     cancel: Cancellation = field(default_factory=Cancellation)
 
     def __post_init__(self) -> None:
@@ -97,6 +102,8 @@ class SweepRequest:
     @property
     def command(self) -> str:
         """The part of the command that names the sweep, to be said again."""
+        if self.said_again:
+            return self.said_again
         verb, options = ("branch", list(self.branches.options)) if self.branches is not None else ("sweep", [])
         if self.out != Path("runs"):
             options += ["--out", str(self.out)]
