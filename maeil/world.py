@@ -178,7 +178,10 @@ class DrawsLots(Protocol):
     """A world whose rules draw lots, so that what it will do does not follow from its state as others can know it."""
 
     def draw_from(self, seed: int) -> None:
-        """Draw from a stream of this seed from now on. It is called on copies, on which something is tried out."""
+        """Draw from a stream of this seed, from 0 to 2**32 - 1, from now on.
+
+        It is called on copies, on which something is tried out, and at the start of an episode with `extension=luck`.
+        """
 
 
 @runtime_checkable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -14,7 +13,7 @@ from maeil.trace import Instant
 from maeil.user_errors import UserError
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import Parent, PlannedBranch
-from quorum.experiments.configuration.cell import Branch, Cell, PlannedCell
+from quorum.experiments.configuration.cell import Branch, Cell, PlannedCell, kind_of
 from quorum.experiments.configuration.inputs import recorded, refuse_changed
 from quorum.experiments.configuration.schema import validate
 
@@ -51,11 +50,10 @@ class PlannedBranchCell(PlannedCell):
         branch = cell.branch
         if branch is None:
             raise TypeError(f"{cell.name} is no branch")
-        what = [{**cell.plain, "seed": None, "episode": None}, branch.t, branch.t_hat, branch.told]
         return cls(
             name=cell.name,
             hash=cell.hash,
-            kind=hashlib.sha256(orjson.dumps(what)).hexdigest(),
+            kind=kind_of(cell.plain, branch.t, branch.t_hat, branch.told),
             arm=None,
             uses_models=cell.configuration.uses_models,
             configuration=orjson.dumps(cell.plain),

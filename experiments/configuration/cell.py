@@ -135,13 +135,14 @@ class Cell:
         """Name of the results' folder: `cube-n8-heuristic-individual-s3-1a2b3c4d`.
 
         Where minds think with a language model the model's name follows: `cube-n8-naive-gpt-5-debate-...`. Where
-        single participants have minds of their own, it says who: `cube-n4-naive+heuristic@0.2-...`. A branch says in
-        which step it begins: `...-s3-at12-1a2b3c4d`.
+        single participants have minds of their own, it says who: `cube-n4-naive+heuristic@0.2-...`. A later draw says
+        which it is: `...-s3-d2-1a2b3c4d`; a branch says in which step it begins: `...-s3-at12-1a2b3c4d`.
         """
         c = self.configuration
         minds = f"{self._minds}-{self._model}" if c.uses_models else self._minds
         at = f"-at{self.branch.t}" if self.branch is not None else ""
-        return f"{c.env.name}-n{c.n}-{minds}-{c.topology.name}-s{c.seed}{at}-{self.hash[:8]}"
+        draw = f"-d{c.draw}" if c.draw else ""
+        return f"{c.env.name}-n{c.n}-{minds}-{c.topology.name}-s{c.seed}{draw}{at}-{self.hash[:8]}"
 
     @property
     def _minds(self) -> str:
@@ -176,7 +177,7 @@ class PlannedCell:
     Attributes:
         name: of its folder.
         hash: of its configuration's identity.
-        kind: equal for cells that differ in nothing but the seed and the episode, and so are expected to cost the same.
+        kind: equal for cells that differ in nothing but seed, episode and draw, and so are expected to cost the same.
         arm: the arm of the experiment that it belongs to, if any.
         uses_models: whether its minds think with language models.
         configuration: the resolved configuration as JSON.
@@ -202,7 +203,7 @@ class PlannedCell:
     def of(cls, cell: Cell, arm: str | None = None) -> PlannedCell:
         """Keep what a plan needs of a cell."""
         c = cell.configuration
-        kind = hashlib.sha256(orjson.dumps({**cell.plain, "seed": None, "episode": None})).hexdigest()
+        kind = kind_of(cell.plain)
         line = line_of(cell.plain, cell.inputs) if c.remembers else ""
         plain = orjson.dumps(cell.plain)
         return cls(cell.name, cell.hash, kind, arm, c.uses_models, plain, cell.inputs, episode=c.episode, line=line)
@@ -210,6 +211,17 @@ class PlannedCell:
     def cell(self) -> Cell:
         """Return the cell itself."""
         return Cell.of(orjson.loads(self.configuration), recorded(self.inputs))
+
+
+def kind_of(plain: Mapping[str, Any], *more: Any) -> str:
+    """Return what is equal for cells that are expected to cost the same.
+
+    Args:
+        plain: the configuration of one.
+        more: what else kinds differ in, JSON-ready.
+    """
+    alike = {**plain, "seed": None, "episode": None, "draw": None}
+    return hashlib.sha256(orjson.dumps([alike, *more])).hexdigest()
 
 
 def line_of(plain: Mapping[str, Any], inputs: Inputs) -> str:

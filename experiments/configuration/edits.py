@@ -33,6 +33,7 @@ _REASONS = {
     "n": "the team is the one that it was",
     "seed": "it names the board and the random streams, which the beginning has",
     "episode": "it names the random streams, which the beginning has",
+    "draw": "it names the random streams, which the beginning has; --draws samples what follows",
     "clock": "what thoughts cost would be counted in two ways",
     "memory": "what a team takes along from episode to episode is settled where one begins",
     "max_repairs": "minds are built with it; agents.repairs is that of a mind",

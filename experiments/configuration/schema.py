@@ -36,6 +36,8 @@ from quorum.experiments.configuration.team_label import LEADER, team_label
 
 Positive = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
+MOST_DRAWS = 2**30
+"""Draws of one board, so that the samples of each have numbers of 63 bits."""
 
 
 _OF_THE_LOOP = ("extension",)
@@ -98,9 +100,11 @@ class Knobs(_Part):
     n: Positive
     """Embodied agents in the team."""
     seed: Annotated[int, Field(ge=0, lt=2**63)]
-    """Names the board; every other random stream is derived from it and from `episode`."""
+    """Names the board; every other random stream is derived from it, from `episode` and from `draw`."""
     episode: Annotated[Natural, Usual(0)]
     """Number in a line of episodes on one board."""
+    draw: Annotated[int, Field(ge=0, lt=MOST_DRAWS), Usual(0)]
+    """Which of several samples on one board: of minds, topology, extensions and models."""
     max_steps: Positive
     """Environment steps after which the episode is cut off."""
     max_repairs: Natural
@@ -152,8 +156,9 @@ class Configuration(Knobs):
 
     @property
     def seeds(self) -> Seeds:
-        """The place of every random stream but the board's, which all episodes of a line share."""
-        return Seeds(self.seed).child("episode").child(self.episode) if self.episode else Seeds(self.seed)
+        """The place of every random stream but the board's, which all episodes of a line and all draws share."""
+        place = Seeds(self.seed).child("episode").child(self.episode) if self.episode else Seeds(self.seed)
+        return place.child("draw").child(self.draw) if self.draw else place
 
     @property
     def remembers(self) -> bool:

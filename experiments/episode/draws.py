@@ -1,4 +1,4 @@
-"""Fresh randomness from a branch point on, so that a branch can have several samples."""
+"""Fresh randomness: of a whole episode (`draw`), and from a branch point on, so that a branch can have several samples."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from maeil.seeds import Seeds
-
-_MOST = 2**30
-"""Upper bound of the sample numbers of chains of draws."""
+from quorum.experiments.configuration.schema import MOST_DRAWS
 
 
 def sample_number(draws: Sequence[int]) -> int:
@@ -20,7 +18,25 @@ def sample_number(draws: Sequence[int]) -> int:
         draws: number of the draw, after those of the branches that it was branched from.
     """
     others = [draw for draw in draws if draw]
-    return others[0] if len(others) == 1 else Seeds(0, "/".join(map(str, draws))).integer() % _MOST if others else 0
+    return others[0] if len(others) == 1 else Seeds(0, "/".join(map(str, draws))).integer() % MOST_DRAWS if others else 0
+
+
+def request_draw(draw: int, branches: int) -> int:
+    """Return the number of the draw that the requests of an episode belong to; different for all draws.
+
+    Args:
+        draw: of the episode, as its configuration has it, below `MOST_DRAWS`.
+        branches: `sample_number` of the branches that it was branched from; 0 where it is none.
+
+    Returns:
+        `branches` for draw 0, which is below 2**30 unless a branch itself has a larger draw; then one number above
+        these for each draw; then, for branches of later draws, a number of 31 bits.
+    """
+    if not draw:
+        return branches
+    if not branches:
+        return MOST_DRAWS + draw
+    return 2 * MOST_DRAWS + Seeds(draw, f"branches/{branches}").integer() % (2 * MOST_DRAWS)
 
 
 @dataclass(slots=True)

@@ -22,6 +22,7 @@ from quorum.experiments.configuration.providers import replay
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.call_books import CallBooks
+from quorum.experiments.episode.draws import request_draw
 from quorum.experiments.episode.model_pool import ModelPool, as_user_errors, default_cache
 
 
@@ -75,7 +76,7 @@ def first_sample(episode: int, draw: int) -> int:
 
     Args:
         episode: number in a line of episodes: the same prompt in a later one is a new sample.
-        draw: of an episode that is drawn more than once (`quorum.experiments.episode.draws.sample_number`).
+        draw: of an episode that is drawn more than once (`quorum.experiments.episode.draws.request_draw`).
     """
     return episode * _SAMPLES + draw * _DRAWS
 
@@ -188,7 +189,7 @@ class EpisodeModels:
         books: what its calls are entered in.
         cell: name of the cell that is played, by which batches know its requests.
         recorded: answers in the place of all models, on the budget of the episode; None: they answer themselves.
-        sample: which of several draws of one episode its answers are for; each has its own answers.
+        sample: which of several draws of one branch its answers are for; each has its own answers.
     """
 
     configuration: Configuration
@@ -202,6 +203,7 @@ class EpisodeModels:
 
     def __post_init__(self) -> None:
         """Note whether the calls were paid for elsewhere, and count in the budget all the same."""
+        self._draw = request_draw(self.configuration.draw, self.sample)
         self._spending = self.books.spending if self.recorded is not None else None
 
     def __call__(self, participant: str) -> Model:
@@ -253,9 +255,9 @@ class EpisodeModels:
         return ConfiguredModel(
             stack,
             participant,
-            sampling_of(config, self.sample),
+            sampling_of(config, self._draw),
             config.max_tokens_per_agent,
-            sample=first_sample(self.configuration.episode, self.sample),
+            sample=first_sample(self.configuration.episode, self._draw),
             deadline=partial(deadline_of, config.deadlines, config.deadline),
             prepare=grounded if config.grounded_schema else None,
         )
@@ -283,7 +285,7 @@ class EpisodeModels:
             raise UserError(f"llm.fallback: {config.name} cannot stand in the place of a model")
         model, price = self._reached(config, seeds)
         name = f"{provider_name(config.name, config.label, config.address)}/{config.label}"
-        return Fallback(name, model, partial(drawn_for, config, draw=self.sample), config.priced or price is not None)
+        return Fallback(name, model, partial(drawn_for, config, draw=self._draw), config.priced or price is not None)
 
     def _replayed(self, recorded: Replay, participant: str) -> Model:
         stack = build_stack(
@@ -298,5 +300,5 @@ class EpisodeModels:
         )
         sampling = recorded.sampling_of(participant)
         prepare = partial(as_recorded, recorded)
-        sample = first_sample(self.configuration.episode, self.sample)
+        sample = first_sample(self.configuration.episode, self._draw)
         return ConfiguredModel(stack, participant, sampling, sample=sample, prepare=prepare)

@@ -205,11 +205,11 @@ def _refuse_store(cell: Cell) -> None:
 
 
 def _place(arm: str | None, grid: Sequence[Axis], point: Point) -> str:
-    """Return the words that lead to a point: those that the grid has several of, but for the seed."""
+    """Return the words that lead to a point: those that the grid has several of, but for seed and draw."""
     words = [
         override.input_line or ""
         for axis, override in zip(grid, point, strict=True)
-        if len(axis.values) > 1 and axis.key != "seed"
+        if len(axis.values) > 1 and axis.key not in ("seed", "draw")
     ]
     return " ".join([arm, *words] if arm is not None else words)
 

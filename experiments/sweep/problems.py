@@ -18,7 +18,7 @@ from quorum.experiments.episode.model_pool import ModelPool
 MOST_SHOWN = 20
 """Problems that a message lists."""
 _MOST_PLACES = 3
-_OF_THE_RUN = ("seed", "episode", "clock", "memory", "limits", "budget", "max_repairs")
+_OF_THE_RUN = ("seed", "episode", "draw", "clock", "memory", "limits", "budget", "max_repairs")
 """Keys that make no difference to whether an episode can begin."""
 
 

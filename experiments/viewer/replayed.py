@@ -9,13 +9,14 @@ from typing import Generic, TypeVar
 
 from maeil.errors import ReplayMismatch
 from maeil.extensions.change import WorldChange
+from maeil.extensions.luck.events import WorldLuck
 from maeil.trace import Stamped, read_event, replay_events
 from maeil.trace.events import ActionChange, EpisodeStart, PlanChange, StepOutcome, StepTaken
 from maeil.world import World
 from quorum.experiments.common.extension_errors import as_extension_error
 
 _FASTEST = 1
-_PLAYED = (EpisodeStart, StepTaken, StepOutcome, WorldChange, ActionChange, PlanChange)
+_PLAYED = (EpisodeStart, StepTaken, StepOutcome, WorldChange, WorldLuck, ActionChange, PlanChange)
 
 
 class Script:

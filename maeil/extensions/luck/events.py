@@ -1,0 +1,32 @@
+"""The event of luck."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from maeil.errors import ChangeRefused
+from maeil.trace.events import Event
+from maeil.world import DrawsLots, World
+
+
+@dataclass(frozen=True, slots=True)
+class WorldLuck(Event):
+    """The world draws its lots from another stream from here on: before the first thought of the episode.
+
+    Attributes:
+        seed: of the stream; see `maeil.world.DrawsLots`.
+    """
+
+    kind: ClassVar[str] = "world_luck"
+    seed: int
+
+    def apply(self, world: World) -> None:
+        """Have a world draw from the same stream.
+
+        Raises:
+            ChangeRefused: it draws no lots.
+        """
+        if not isinstance(world, DrawsLots):
+            raise ChangeRefused(f"the world '{world.name}' draws no lots: it has no draw_from()")
+        world.draw_from(self.seed)
