@@ -254,6 +254,7 @@ class Reply:
         rejected: the answers before this one that were not of the wanted form, in order.
         thinking: the text of its thoughts, where the provider returns it and it is kept; no part of the answer.
         tier: the tier of service that answered; empty for the usual one. See `quorum.agents.llm.prices`.
+        fingerprint: what the service calls the build that answered (`system_fingerprint`); empty where it sends none.
     """
 
     text: str
@@ -273,6 +274,7 @@ class Reply:
     fallback: str = ""
     thinking: str = ""
     tier: str = ""
+    fingerprint: str = ""
 
 
 class Model(Protocol):

@@ -87,7 +87,11 @@ def record_key(record: Mapping[str, Any], identity: Mapping[str, str] | None = N
 
 
 def describe_reply(reply: Reply) -> dict[str, Any]:
-    """Return a reply as a JSON-ready record; what may differ between equal runs stands under `wall`."""
+    """Return a reply as a JSON-ready record; what may differ between equal runs stands under `wall`.
+
+    The fingerprint of the service is there: a new build may give the same answers.
+    """
+    fingerprint = {"fingerprint": reply.fingerprint} if reply.fingerprint else {}
     return {
         "text": reply.text,
         **({"thinking": reply.thinking} if reply.thinking else {}),
@@ -102,7 +106,7 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
         "not_sent": list(reply.not_sent),
         "simulated": reply.simulated,
         **{name: value for name in ("tier", "fallback") if (value := getattr(reply, name))},
-        WALL: {"seconds": reply.seconds, "attempts": reply.attempts, "cache_hit": reply.cache_hit},
+        WALL: {"seconds": reply.seconds, "attempts": reply.attempts, "cache_hit": reply.cache_hit, **fingerprint},
     }
 
 
@@ -195,6 +199,7 @@ def combined(replies: Sequence[Reply], value: Any = None, rejected: Sequence[Rej
         cache_hit=all(reply.cache_hit for reply in replies),
         rejected=tuple(rejected),
         fallback=", ".join(dict.fromkeys(reply.fallback for reply in replies if reply.fallback)),
+        fingerprint=", ".join(dict.fromkeys(reply.fingerprint for reply in replies if reply.fingerprint)),
     )
 
 

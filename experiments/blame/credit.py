@@ -31,7 +31,6 @@ from maeil.world import DrawsLots
 from quorum.experiments.blame.reference import asks_real
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import Parent
-from quorum.experiments.branch.play import play_in_memory
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
 
@@ -312,7 +311,7 @@ class Continuations:
     def _loss(self, instant: Instant | None, change: Change, what: str) -> Utility:
         valuing = Valuing()
         try:
-            play_in_memory(self._parent.branch(instant, change), [valuing])
+            self._parent.branch(instant, change).play_in_memory([valuing])
         except UserError as error:
             raise UserError(f"{self._parent.run}: it cannot be played {what}: {error.message}", error.hint) from error
         if valuing.failed:

@@ -15,7 +15,6 @@ from quorum.experiments.blame.ending import Ender, Ending
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import PlannedBranch
-from quorum.experiments.branch.play import play_in_memory
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.episode.branch_minds import ScriptedAnswer
 from quorum.experiments.episode.branching import PrefixRefused
@@ -125,7 +124,7 @@ class Reruns:
         prefix = planned.branching.prefix
         ender = Ender(lambda: prefix.live)
         try:
-            play_in_memory(planned, [ender, *listeners])
+            planned.play_in_memory([ender, *listeners])
         except PrefixRefused:
             raise
         except UserError:

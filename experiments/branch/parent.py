@@ -9,7 +9,7 @@ from pathlib import Path
 from maeil.clock import ClockUnit
 from maeil.component import Handover
 from maeil.errors import TraceError
-from maeil.trace import Instant, Prefix
+from maeil.trace import Instant, Listener, Prefix
 from maeil.trace.events import ThoughtStart
 from maeil.user_errors import UserError
 from quorum.agents.llm.replay import Replay
@@ -24,6 +24,7 @@ from quorum.experiments.configuration.registry import topologies
 from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.branch_minds import DroppedMessage
 from quorum.experiments.episode.branching import Branching
+from quorum.experiments.episode.in_memory import play_in_memory
 from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
 from quorum.experiments.results.run_folder import RunFolder, is_run
 from quorum.experiments.results.run_meta import RunMeta
@@ -54,6 +55,10 @@ class PlannedBranch:
         """How many thoughts its run has from the instant on."""
         events = (s for s in self.episode.trace.events if isinstance(s.event, ThoughtStart))
         return sum(self.instant.has_come(s.t, s.t_hat) for s in events)
+
+    def play_in_memory(self, listeners: Sequence[Listener]) -> None:
+        """Play it in memory; see `quorum.experiments.episode.in_memory`."""
+        play_in_memory(self.cell, listeners, self.branching.memory, branching=self.branching)
 
     @property
     def notice(self) -> str:

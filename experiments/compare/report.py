@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
@@ -55,39 +55,49 @@ def write_report(
 
 def page(results: Results, comparison: Comparison, target: Path, command: str, episodes: Mapping[str, Path]) -> str:
     """Return the page as text, the same for the same results; `target` is where it will stand."""
-    environment = Environment(
-        loader=PackageLoader("quorum.experiments.compare", "."),
+    sweep, remarks = results.sweep, notes(comparison)
+    values = _written_values(results.rows)
+    single = [(key, found[0]) for key, found in values.items() if len(found) == 1]
+    everywhere = {key for key in values if all(key in row.factors for row in results.rows)}
+    return (
+        templates("quorum.experiments.compare")
+        .get_template("report.html.jinja")
+        .render(
+            title=sweep.name if sweep is not None else results.folder.resolve().name,
+            heading=heading(comparison),
+            sweep=sweep,
+            arms={name: [str(part) for part in parts] for name, parts in sweep.arms.items()}
+            if sweep is not None
+            else {},
+            simulated=next((note for note in remarks if note.startswith(SIMULATED)), ""),
+            notes=[note for note in remarks if not note.startswith(SIMULATED)],
+            findings=findings(comparison),
+            tables=tables(comparison),
+            legend=list(_legend(comparison)),
+            figures=list(_figures(comparison)),
+            run_columns=["run", "arm", "outcome", *(METRICS[name].title for name in COLUMNS), "remark"],
+            runs=[_run(row, target, episodes.get(row.name)) for row in results.rows],
+            common=[(key, value) for key, value in single if key in everywhere],
+            varying=[(key, ", ".join(found)) for key, found in values.items() if len(found) > 1],
+            some=[(key, value) for key, value in single if key not in everywhere],
+            episodes=bool(episodes),
+            versions=sorted({row.version for row in results.rows}),
+            packages=list(_packages(results.rows)),
+            commands=[text for text in (sweep.command if sweep is not None else "", command) if text],
+            quorum=__version__,
+        )
+    )
+
+
+def templates(package: str) -> Environment:
+    """Return the templates of pages in a package. All pages share a head; what is not marked as safe is escaped."""
+    return Environment(
+        loader=ChoiceLoader([PackageLoader(package, "."), PackageLoader("quorum.experiments.compare", ".")]),
         autoescape=True,
         finalize=_harmless,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-    )
-    sweep, remarks = results.sweep, notes(comparison)
-    values = _written_values(results.rows)
-    single = [(key, found[0]) for key, found in values.items() if len(found) == 1]
-    everywhere = {key for key in values if all(key in row.factors for row in results.rows)}
-    return environment.get_template("report.html.jinja").render(
-        title=sweep.name if sweep is not None else results.folder.resolve().name,
-        heading=heading(comparison),
-        sweep=sweep,
-        arms={name: [str(part) for part in parts] for name, parts in sweep.arms.items()} if sweep is not None else {},
-        simulated=next((note for note in remarks if note.startswith(SIMULATED)), ""),
-        notes=[note for note in remarks if not note.startswith(SIMULATED)],
-        findings=findings(comparison),
-        tables=tables(comparison),
-        legend=list(_legend(comparison)),
-        figures=list(_figures(comparison)),
-        run_columns=["run", "arm", "outcome", *(METRICS[name].title for name in COLUMNS), "remark"],
-        runs=[_run(row, target, episodes.get(row.name)) for row in results.rows],
-        common=[(key, value) for key, value in single if key in everywhere],
-        varying=[(key, ", ".join(found)) for key, found in values.items() if len(found) > 1],
-        some=[(key, value) for key, value in single if key not in everywhere],
-        episodes=bool(episodes),
-        versions=sorted({row.version for row in results.rows}),
-        packages=list(_packages(results.rows)),
-        commands=[text for text in (sweep.command if sweep is not None else "", command) if text],
-        quorum=__version__,
     )
 
 

@@ -82,6 +82,8 @@ class RunMeta(_Part):
     """What it failed with."""
     versions: Mapping[str, str] = {}
     """Of Python and of every package that it ran with."""
+    machine: Mapping[str, str | int | None] = {}
+    """Operating system, architecture and number of processors."""
     git: _Commit | None = None
     """The commit of the checkout that it ran from."""
     models: list[str] = []

@@ -1,7 +1,7 @@
 """The trace of an episode: its events, what writes them and what reads them back."""
 
 from maeil.trace.events import EVENTS, SCHEMA, WALL_FIELDS, Event, Stamped
-from maeil.trace.prefix import Instant, Prefix
+from maeil.trace.prefix import Instant, Prefix, Repetition
 from maeil.trace.reader import Trace, UnknownEvent, comparable, parse_trace, read_event, read_trace
 from maeil.trace.recorder import Listener, Recorder
 from maeil.trace.replay import replay, replay_events
@@ -15,6 +15,7 @@ __all__ = [
     "Listener",
     "Prefix",
     "Recorder",
+    "Repetition",
     "Stamped",
     "Trace",
     "UnknownEvent",

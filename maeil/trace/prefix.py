@@ -14,6 +14,7 @@ from maeil.errors import ReplayMismatch, TraceError
 from maeil.trace.events import (
     WALL_CALL_FIELDS,
     ChangesWorld,
+    EpisodeEnd,
     EpisodeStart,
     Number,
     Stamped,
@@ -136,10 +137,7 @@ class Prefix:
         if _content(stamped) == _content(expected):
             return True
         if sys.exception() is None:
-            raise ReplayMismatch(
-                f"event {expected.seq} at {stamped.t}:{stamped.t_hat:g}: it was {_shown(expected)}, "
-                f"and is {_shown(stamped)} now"
-            )
+            raise _mismatch(expected, stamped)
         return False
 
     def unchecked(self) -> Prefix:
@@ -154,6 +152,41 @@ class Prefix:
         if _LIMIT in self.others and _LIMIT in start.board and _LIMIT in recorded.board:
             start = replace(start, board={**start.board, _LIMIT: recorded.board[_LIMIT]})
         return start
+
+
+class Repetition:
+    """A listener of a `Recorder` that holds an episode against the record of the same one, event by event.
+
+    Args:
+        trace: of the recorded episode, whole.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self._coming = iter(trace.events)
+        self.complete = False
+        """Whether the last event of the record has come."""
+        self.events = 0
+        """Events that were equal so far, but for what belongs to the wall clock."""
+
+    def __call__(self, stamped: Stamped) -> None:
+        """Take an event of the episode in.
+
+        Raises:
+            ReplayMismatch: it is not that of the record, and no error is on its way that ends the episode.
+        """
+        expected = next(self._coming, None)
+        if expected is not None and _content(expected) == _content(stamped):
+            self.events += 1
+            self.complete = isinstance(expected.event, EpisodeEnd)
+        elif sys.exception() is None:
+            raise _mismatch(expected, stamped)
+
+
+def _mismatch(expected: Stamped | None, stamped: Stamped) -> ReplayMismatch:
+    was = _shown(expected) if expected is not None else "the end"
+    return ReplayMismatch(
+        f"event {stamped.seq} at {stamped.t}:{stamped.t_hat:g}: it was {was}, and is {_shown(stamped)} now"
+    )
 
 
 def _content(stamped: Stamped) -> bytes:

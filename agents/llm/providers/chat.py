@@ -93,6 +93,7 @@ def read_embeddings(response: Any, request: Request, model: str) -> Reply:
 _NOT_STRICT = frozenset({"oneOf", "allOf", "not", "if", "default", "patternProperties", "uniqueItems"})
 _FINISHES = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
 _TEXT_PARTS = frozenset({"text", "output_text"})
+_LONGEST_FINGERPRINT = 200
 
 
 def chat_arguments(request: Request, offer: Offer, dialect: ThinkingFormat = ThinkingFormat.OPENAI) -> dict[str, Any]:
@@ -200,7 +201,12 @@ def read_chat(response: Any, request: Request, model: str) -> Reply:
         model=printable_unicode(name) if isinstance(name, str) and name else model,
         thinking=printable_unicode(thinking),
         tier=read_tier(getattr(response, "service_tier", None)),
+        fingerprint=_fingerprint(getattr(response, "system_fingerprint", None)),
     )
+
+
+def _fingerprint(value: Any) -> str:
+    return printable_unicode(value)[:_LONGEST_FINGERPRINT] if isinstance(value, str) else ""
 
 
 def _refusal(message: Any) -> Any:

@@ -16,7 +16,6 @@ from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.blame.credit import Continuations, Kind, Valuing, credits_of, utility_of
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import Parent
-from quorum.experiments.branch.play import play_in_memory
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.recorded_episode import open_episode
@@ -94,7 +93,7 @@ def test_what_is_played_aside_is_the_branch_that_is_run(words: str, tmp_path: Pa
 def test_the_run_itself_played_aside_is_worth_what_it_was_worth(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(["n=3", "seed=1", "agents=naive", "topology=debate", "max_steps=20"]), tmp_path)
     valuing = Valuing()
-    play_in_memory(Parent.open(run.folder).branch(Instant(0), Change()), [valuing])
+    Parent.open(run.folder).branch(Instant(0), Change()).play_in_memory([valuing])
     assert valuing.utility == utility_of(open_episode(run.folder).trace)
     metrics = compute_metrics(open_episode(run.folder).trace)
     assert valuing.utility.returned == metrics["outcome.return"]

@@ -1,0 +1,71 @@
+"""An episode that is played in memory, for one question; nothing of it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from maeil.trace import Listener, Recorder
+from quorum.agents.llm.replay import Replay
+from quorum.experiments.common.event_loop import run_coroutine
+from quorum.experiments.common.memory_file import Memory
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.team_label import minds_in
+from quorum.experiments.episode.branching import Branching
+from quorum.experiments.episode.call_books import CallBooks
+from quorum.experiments.episode.model_pool import ModelPool
+from quorum.experiments.episode.models import EpisodeModels
+from quorum.experiments.episode.parts import build, play
+from quorum.experiments.episode.rehearsal import rehearse
+
+
+def play_in_memory(
+    cell: Cell,
+    listeners: Sequence[Listener],
+    memory: Memory | None = None,
+    *,
+    branching: Branching | None = None,
+    recorded: Replay | None = None,
+) -> None:
+    """Play a cell in memory. The answers of its models are not recorded, so it is not for paid models.
+
+    Args:
+        cell: what is played.
+        listeners: called with every event, from the first one on.
+        memory: that the team brings along; None for none.
+        branching: the beginning that it has of another run; None: it begins by itself.
+        recorded: answers in the place of all models; None: they answer themselves.
+
+    Raises:
+        PrefixRefused: the run that it branches cannot be replayed up to the branch point.
+        UserError: a component cannot be built, or a mind cannot take over.
+        Exception: whatever a world, a mind or a listener raises.
+    """
+    for mind in minds_in(cell.plain["agents"]):
+        rehearse(cell.configuration.env.name, mind)
+    run_coroutine(_play(cell, listeners, memory, branching, recorded))
+
+
+async def _play(
+    cell: Cell,
+    listeners: Sequence[Listener],
+    memory: Memory | None,
+    branching: Branching | None,
+    recorded: Replay | None,
+) -> None:
+    pool, books = ModelPool(), CallBooks(cell.configuration, None)
+    sample = branching.sample if branching is not None else 0
+    models: Callable[[str], Any] = EpisodeModels(
+        cell.configuration, pool, books, cell.name, recorded=recorded, sample=sample
+    )
+    if branching is not None:
+        models = branching.models(models, pool, books)
+    try:
+        parts = build(cell, models, memory, branching.seated if branching is not None else None)
+        own = branching.listeners if branching is not None else ()  # which are known when the team is built
+        checked = branching.checked() if branching is not None else nullcontext()
+        with Recorder(None, [*own, *listeners]) as recorder, checked:
+            await play(cell, parts, recorder, branching)
+    finally:
+        await pool.close()

@@ -1,0 +1,1 @@
+"""Studies: is an effect real, and what is it made of."""
