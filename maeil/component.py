@@ -76,6 +76,13 @@ class TopologyContext:
     seeds: Seeds = field(default_factory=lambda: Seeds(0, "topology"))
 
 
+class NamesFile:
+    """Marks a key of an extension that names a file, by `Annotated`.
+
+    What the file holds is part of what names a cell (`Component.inputs`); where it is, is not.
+    """
+
+
 class Compatibility(StrEnum):
     """Which other minds the minds of a component can share a team with."""
 

@@ -198,6 +198,9 @@ class Conversation:
         participant.mailbox.clear()
         for message in unread:
             self._team.record(MessageRead(message.id, participant.index))
+        for extension in self._extensions.values():
+            reads = extension.reads
+            unread = check_items(reads(participant, unread), Message, reads, "a tuple of maeil.Message, empty for none")
         noting = (extension.before_thought(participant, attempt.turn) for extension in self._extensions.values())
         notes = [note for found in noting for note in found]
         self._in_flight.append(Thinking(attempt, self._view(attempt, participant, unread, notes)))

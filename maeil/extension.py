@@ -7,7 +7,8 @@ An extension subclasses `Extension` and overrides the hooks it needs. In the ord
 |---|---|---|
 | `begin` | once, before the first event | keep the episode; change its first event by `start` |
 | `conversation_begins` | a conversation begins | change the world, adopt other settings |
-| `before_thought` | a participant begins to think | show it notes |
+| `reads` | a participant begins to think | give it other messages to read |
+| `before_thought` | after that | show it notes |
 | `review` | a thought has ended | refuse it, with reasons that its author sees |
 | `answered` | the thought is accepted, or refused for good | take the answer to what the turn asks |
 | `conversation_rests` | nobody thinks, nothing is in flight | compute what the topology reads by `found` |
@@ -29,6 +30,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ConfigDict
 
 from maeil.constraints import ConstraintTracker
+from maeil.messages import Message
 from maeil.mind import Note, Thought, Turn, View
 from maeil.seeds import Seeds
 from maeil.settings import LoopSettings
@@ -84,6 +86,13 @@ class Extension:
 
     def conversation_begins(self, topology: Topology) -> None:
         """Act before anybody thinks: at the start of each step, and of each conversation that an extension begins."""
+
+    def reads(self, participant: Participant, messages: Sequence[Message]) -> Sequence[Message]:
+        """Return what a participant who begins to think reads in the place of the messages that lie in its mailbox.
+
+        It remembers what it reads. Who was woken, and that the messages were read, stays as it is.
+        """
+        return messages
 
     def before_thought(self, participant: Participant, turn: Turn) -> Sequence[Note]:
         """Return what to show a participant who begins to think; a coordinator sees what its agents are to see."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
 
+_NULL = re.compile(r"(?<=[=,\[ ])null(?=[,\] ]|$)")
+
 HYDRA = hold_in_forks(threading.RLock())
 """Held by the thread that composes: Hydra and its parser keep state in the process, and so do our templates."""
 
@@ -33,6 +36,7 @@ def parse(arguments: Sequence[str]) -> list[Override]:
     overrides: list[Override] = []
     for argument in arguments:
         refuse_secret_argument(argument)
+        argument = _name_null(argument)  # noqa: PLW2901
         if "=" not in argument and not argument.startswith("~"):
             raise UserError(f"{argument!r} is not KEY=VALUE", "For example: quorum run n=8 seed=3")
         try:
@@ -44,6 +48,11 @@ def parse(arguments: Sequence[str]) -> list[Override]:
         overrides.append(override)
     _refuse_repetition(overrides)
     return overrides
+
+
+def _name_null(argument: str) -> str:
+    """Quote the name of the option `extension=null`, which Hydra's grammar takes for no value."""
+    return _NULL.sub('"null"', argument) if argument.startswith("extension=") else argument
 
 
 def _refuse_repetition(overrides: Sequence[Override]) -> None:

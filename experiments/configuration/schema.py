@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny
 
 from maeil.clock import ClockCount, ClockUnit
-from maeil.component import ComponentConfig, Usual
+from maeil.component import ComponentConfig, NamesFile, Usual
 from maeil.mind import COORDINATOR
 from maeil.seeds import Seeds
 from maeil.user_errors import UserError, choices_hint
@@ -199,8 +199,8 @@ class Configuration(Knobs):
 
         Left out are `llm` and `budget` where the minds use no model, the operational values of `llm`, prices where no
         budget of money rests on them, `prompts`, which stand again in the values of the minds that use them, and the
-        keys that came with a later version and have the value of those before it (`Usual`); and `memory.keep` where
-        the minds have nothing to keep.
+        keys that came with a later version and have the value of those before it (`Usual`); `memory.keep` where the
+        minds have nothing to keep; and where the files are that extensions read (`NamesFile`).
         """
         plain = self.plain()
         plain = _without(_as_before(self, plain), plain)
@@ -214,6 +214,8 @@ class Configuration(Knobs):
         if self.leader is not None:
             own = plain["agents"][LEADER]
             plain["agents"][LEADER] = _without(_as_before(self.leader, own), own)
+        for name, own in self.extension.items():
+            plain["extension"][name] = _without(_files(own), plain["extension"][name])
         del plain["prompts"]
         if not self.uses_models:
             del plain["llm"], plain["budget"]
@@ -288,6 +290,12 @@ def _usual(schema: type[BaseModel]) -> Mapping[str, Any]:
     """Return the keys that came with a later version, each with the value of the versions before it."""
     fields = schema.model_fields.items()
     return {name: mark.value for name, field in fields for mark in field.metadata if isinstance(mark, Usual)}
+
+
+def _files(part: BaseModel) -> set[str]:
+    """Return the keys that name files, which are known by what they hold."""
+    fields = type(part).model_fields.items()
+    return {name for name, field in fields if any(isinstance(mark, NamesFile) for mark in field.metadata)}
 
 
 def _without(names: set[str], values: Mapping[str, Any]) -> dict[str, Any]:
