@@ -111,7 +111,7 @@ def _legend(comparison: Comparison) -> Iterator[tuple[str, Markup]]:
     if len(comparison.levels) > 1:
         with styled(PAGE_IN_BROWSER):
             for number, level in enumerate(comparison.levels):
-                drawn = _svg(swatch(comparison, level), f"level-{number}")
+                drawn = inline_svg(swatch(comparison, level), f"level-{number}")
                 yield level_label(comparison, level), drawn
 
 
@@ -122,7 +122,7 @@ def _figures(comparison: Comparison) -> Iterator[tuple[str, Markup]]:
     """
     with styled(PAGE_IN_BROWSER):
         for drawing in _drawings(comparison):
-            yield drawing.description, _svg(drawing.figure, drawing.name)
+            yield drawing.description, inline_svg(drawing.figure, drawing.name)
 
 
 def _drawings(comparison: Comparison) -> Iterator[Drawing]:
@@ -134,7 +134,8 @@ def _drawings(comparison: Comparison) -> Iterator[Drawing]:
             yield from drawings_of(name, draw, comparison)
 
 
-def _svg(figure: Figure, name: str) -> Markup:
+def inline_svg(figure: Figure, name: str) -> Markup:
+    """Return a figure as a part of a page, in the page's colours; `name` sets its ids apart from those of others."""
     figure.set_facecolor("none")
     for axes in figure.axes:
         axes.set_facecolor("none")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,7 @@ def _prepare(request: SweepRequest, *, with_keys: bool) -> tuple[SweepPlan, Swee
         planned = plan_branches(words, request.branches, request.config_dir)
     elif request.study is not None:
         planned = plan_experiment(request.study, words, request.config_dir)
+        planned = replace(planned, without_effect="")  # control arms have no use for some words, and that is no slip
     else:
         planned = plan(words, request.config_dir)
     if request.strict:

@@ -30,13 +30,14 @@ from quorum.experiments.verbs.results import results
 from quorum.experiments.verbs.run import run
 from quorum.experiments.verbs.serve_simulated import serve_simulated
 from quorum.experiments.verbs.show import show, show_failures, show_prompt
+from quorum.experiments.verbs.study import study
 from quorum.experiments.verbs.sweep import sweep
 from quorum.experiments.verbs.view import view
 
 HEADINGS: dict[str, dict[str, Callable[..., None]]] = {
     "Run": {"run": run, "sweep": sweep, "fit": fit},
     "Look": {"view": view, "replay": replay, "results": results, "show": show},
-    "Compare": {"compare": compare, "report": report, "reproduce": reproduce},
+    "Compare": {"study": study, "compare": compare, "report": report, "reproduce": reproduce},
     "What if": {"branch": branch, "blame": blame},
     "Set up": {
         "list": list_,

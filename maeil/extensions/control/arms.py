@@ -21,7 +21,7 @@ from maeil.plans import Task
 from maeil.seeds import Seeds
 from maeil.tasks import OpenTask
 from maeil.team import Participant
-from maeil.trace.events import MessageSent, Stamped
+from maeil.trace.events import EpisodeStart, MessageSent, Stamped
 from maeil.user_errors import WrongKey
 from maeil.world import TellsOpenTasks
 
@@ -118,9 +118,15 @@ class Shuffled(Control):
 
     def __init__(self, donors: Sequence[Donor], seeds: Seeds) -> None:
         self._seeds = seeds
+        self._donors = donors
         self._at: dict[int, list[Donor]] = {}
-        for donor in donors:
-            self._at.setdefault(donor.t, []).append(donor)
+
+    def start(self, event: EpisodeStart) -> EpisodeStart:
+        """Put aside what was said on this very board."""
+        for donor in self._donors:
+            if donor.seed is None or donor.seed != event.seed:
+                self._at.setdefault(donor.t, []).append(donor)
+        return event
 
     def instead(self, reader: int, messages: Sequence[Message]) -> Sequence[Message]:  # noqa: ARG002
         """Return a donor for each message."""

@@ -25,12 +25,14 @@ class Donor:
         sender: index of its sender.
         content: its text.
         kind: what it did; None where that is not known.
+        seed: of the board on which it was sent, whose own runs do not read it; None: all do.
     """
 
     t: Annotated[int, Field(ge=0)]
     sender: Annotated[int, Field(ge=0)]
     content: str
     kind: MessageKind | None = None
+    seed: int | None = None
 
 
 _DONORS = TypeAdapter(Annotated[list[Donor], Field(min_length=1)])

@@ -1,0 +1,168 @@
+"""What the runs of a study come to: its effects against the noise floor, the room that arms close, the cost of both."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import comb
+from statistics import fmean
+
+import numpy as np
+
+from maeil.metrics import METRICS, Metric
+from quorum.experiments.compare import Comparison, Group, Question, compare
+from quorum.experiments.compare.differences import Cells, Difference, Pairing, differences
+from quorum.experiments.compare.statistics.noise import NoiseVerdict, noise_floor, noise_verdict
+from quorum.experiments.compare.statistics.room import RoomClosed, room_closed
+from quorum.experiments.results import Results, Row
+from quorum.experiments.study.question import BEST_OF, TREATMENT, EffectFile
+from quorum.experiments.study.study import Study
+
+AGAIN, SILENT, REFERENCE, SOLO = "again", "silent", "reference", "solo"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """An effect.
+
+    Attributes:
+        file: which.
+        difference: of its two arms over the same boards. The first effect answers the question, and is tested alone; p
+            of the others is corrected by Holm over them.
+        verdict: whether it is above the noise floor.
+    """
+
+    file: EffectFile
+    difference: Difference
+    verdict: NoiseVerdict
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What the runs of a study come to.
+
+    Attributes:
+        study: the study.
+        comparison: its arms, each a level, with `treatment` as the baseline.
+        metric: what it is about.
+        effects: in the order of the question; those of arms that were not played are missing.
+        same: the treatment against itself, in other draws; None without such runs.
+        floor: the noise floor: a mean difference that two equal arms exceed in 5 % of cases; NaN where it is unknown.
+        tries: of one mind, whose best makes the arm `best_of`: as many as cost what the team does.
+        room: the share of the room that each arm closes, by arm; empty without a reference.
+        left_out: runs that ended in an error or are missing, by arm.
+    """
+
+    study: Study
+    comparison: Comparison
+    metric: Metric
+    effects: tuple[Effect, ...]
+    same: Difference | None
+    floor: float
+    tries: int
+    room: Mapping[str, RoomClosed]
+    left_out: Mapping[str, int]
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a simulated model answered in some arm."""
+        return bool(self.comparison.simulated)
+
+    @property
+    def boards(self) -> int:
+        """Boards that the treatment has runs of."""
+        return len(set(self.comparison.groups[TREATMENT, None].boards.tolist()))
+
+
+def analyse(study: Study, results: Results, seeds: Collection[int]) -> Analysis:
+    """Analyse the runs of a study.
+
+    Args:
+        study: the study.
+        results: of its folder.
+        seeds: the boards that count.
+
+    Raises:
+        UserError: no run of the treatment counts, or runs were made by different versions of the code.
+    """
+    own = replace(results, rows=tuple(row for row in results.rows if _belongs(row, study, seeds)))
+    question = Question(
+        ("arm",), "none", study.metrics, baseline=TREATMENT, accept_versions=study.request.accept_versions
+    )
+    comparison = compare([own], question)
+    metric = METRICS[study.metrics[0]]
+    groups = {level: group for (level, _), group in comparison.groups.items()}
+    cells = {level: group.cells(metric.name) for level, group in groups.items()}
+    tries = _tries(groups)
+    if tries:
+        cells[BEST_OF] = {cell: [best_of(values, tries, metric)] for cell, values in cells[SOLO].items()}
+    same = _difference(metric, AGAIN, cells[AGAIN], cells[TREATMENT]) if AGAIN in cells else None
+    noise = _by_board(cells[AGAIN], cells[TREATMENT]) if AGAIN in cells else np.array([])
+    files = [file for file in study.question.effects if file.plus in cells and file.minus in cells]
+    pairings = [Pairing(file.name, None, cells[file.plus], cells[file.minus]) for file in files]
+    found = [*differences(metric, pairings[:1]), *differences(metric, pairings[1:])]
+    return Analysis(
+        study=study,
+        comparison=comparison,
+        metric=metric,
+        effects=tuple(
+            Effect(file, difference, noise_verdict(difference.mean.value, difference.p_holm, difference.differing, noise))
+            for file, difference in zip(files, found, strict=True)
+        ),
+        same=same,
+        floor=noise_floor(noise),
+        tries=tries,
+        room=_room(cells, metric),
+        left_out={level: len(group.left_out) for level, group in groups.items() if group.left_out},
+    )
+
+
+def _belongs(row: Row, study: Study, seeds: Collection[int]) -> bool:
+    arm = study.arms.get(row.arm or "")
+    return arm is not None and row.seed in seeds and row.factors.get("draw", 0) in arm.draws
+
+
+def _tries(groups: Mapping[str, Group]) -> int:
+    """Return how many tries of the single mind cost as many tokens as the team, of those that there are; 0 for none."""
+    if SOLO not in groups:
+        return 0
+    team, one = (groups[arm].mean("model.prompt_tokens") for arm in (TREATMENT, SOLO))
+    tried = min(map(len, groups[SOLO].cells("outcome.score").values()))
+    return int(np.clip(round(team / one), 1, tried)) if one > 0 and team > 0 else tried
+
+
+def best_of(values: Sequence[float], tries: int, metric: Metric) -> float:
+    """Return the expected best of some tries: the mean over all choices of so many of the values.
+
+    Of n values in ascending order the i-th is the greatest of C(i - 1, k - 1) of the C(n, k) choices of k.
+
+    Args:
+        values: of one board, at least as many as tries.
+        tries: k.
+        metric: says which values are better.
+    """
+    ordered = sorted(values, reverse=metric.better == "lower")
+    ways = comb(len(ordered), tries)
+    return sum(value * comb(place, tries - 1) / ways for place, value in enumerate(ordered))
+
+
+def _difference(metric: Metric, name: str, plus: Cells, minus: Cells) -> Difference:
+    return differences(metric, [Pairing(name, None, plus, minus)])[0]
+
+
+def _by_board(plus: Cells, minus: Cells) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Return the mean difference of each board that both have, shape (boards,)."""
+    return np.array([fmean(plus[cell]) - fmean(minus[cell]) for cell in sorted(plus.keys() & minus.keys(), key=repr)])
+
+
+def _room(cells: Mapping[str, Cells], metric: Metric) -> dict[str, RoomClosed]:
+    if SILENT not in cells or REFERENCE not in cells:
+        return {}
+    found = {}
+    for arm, own in cells.items():
+        if arm in (SILENT, REFERENCE):
+            continue
+        boards = sorted(own.keys() & cells[SILENT].keys() & cells[REFERENCE].keys(), key=repr)
+        values = [np.array([fmean(part[board]) for board in boards]) for part in (own, cells[SILENT], cells[REFERENCE])]
+        found[arm] = room_closed(*values, lower_is_better=metric.better == "lower")
+    return found

@@ -1,0 +1,94 @@
+"""What a study finds, in words: effects above the noise floor, and effects that are not, which is a finding too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from quorum.experiments.compare.findings import boards_needed
+from quorum.experiments.compare.statistics.noise import NoiseVerdict
+from quorum.experiments.compare.tables import SIMULATED, decimals, interval, p_value
+from quorum.experiments.study.analysis import Analysis, Effect
+from quorum.experiments.study.question import BEST_OF, TREATMENT
+
+_PARTS = ("turns", "envelope", "content")
+"""The parts of the effect of talk: their sum is the whole, on every board."""
+
+
+def findings(analysis: Analysis) -> list[str]:
+    """Return what was found, a sentence or two each; the first answers the question."""
+    found = [*_effects(analysis), *_noise(analysis), *_room(analysis)]
+    return [SIMULATED, *found] if analysis.simulated else found
+
+
+def _effects(analysis: Analysis) -> Iterator[str]:
+    if not analysis.effects:
+        yield "No effect can be shown: none of the control arms has runs on the boards of the treatment."
+        return
+    first, *others = analysis.effects
+    yield _sentence(analysis, first)
+    yield from _parts(analysis)
+    for effect in others:
+        yield _sentence(analysis, effect)
+
+
+def _sentence(analysis: Analysis, effect: Effect) -> str:
+    found = effect.difference
+    places = decimals([found.mean])
+    size = interval(found.mean, places, signed=True)
+    says = effect.file.says[:1].upper() + effect.file.says[1:]
+    if BEST_OF in (effect.file.plus, effect.file.minus):
+        says += f" ({analysis.tries})"
+    measured = f"{analysis.metric.title} {size}{_unit(analysis)}, p {_p(found.p_holm)}, {found.mean.boards} boards"
+    if not found.differing:
+        return f"{says}: no board differs."
+    if effect.verdict is NoiseVerdict.TOO_FEW:
+        return f"{says}: too few boards for a verdict. {measured}."
+    if effect.verdict is NoiseVerdict.ABOVE:
+        better = (found.mean.value > 0) == (analysis.metric.better == "higher")
+        return f"{says}: {'better' if better else 'worse'}. {measured}."
+    needed = boards_needed(found)
+    more = f" To find one of this size, about {needed} boards are needed." if needed and needed > found.mean.boards else ""
+    return f"{says}: no effect above the noise floor. {measured}.{more}"
+
+
+def _parts(analysis: Analysis) -> Iterator[str]:
+    """Say what the effect of talk is made of."""
+    values = {effect.file.name: effect.difference.mean.value for effect in analysis.effects}
+    if not {"total", *_PARTS} <= values.keys():
+        return
+    parts = ", ".join(
+        f"{values[effect.file.name]:+.3g} by {effect.file.says}" for effect in analysis.effects if effect.file.name in _PARTS
+    )
+    yield f"Of the {values['total']:+.3g}{_unit(analysis)} of talk in all: {parts}."
+
+
+def _noise(analysis: Analysis) -> Iterator[str]:
+    if analysis.same is None or math.isnan(analysis.floor):
+        yield "The noise floor is unknown: there are too few runs of the same team in other draws."
+        return
+    own = interval(analysis.same.mean, decimals([analysis.same.mean]), signed=True)
+    yield (
+        f"The noise floor is {analysis.floor:.3g}{_unit(analysis)}: the means of two equal arms differ by more in 5 % of"
+        f" cases. The same team in other draws differs from itself by {own}."
+    )
+
+
+def _room(analysis: Analysis) -> Iterator[str]:
+    if TREATMENT not in analysis.room:
+        return
+    found = analysis.room[TREATMENT]
+    without = f" {found.without} of {found.boards + found.without} boards have no room." if found.without else ""
+    if not found.boards:
+        yield f"No board has room: the reference is nowhere better than the silent team.{without}"
+        return
+    share = interval(found.share, 2)
+    yield f"The team closes {share} of the room between the silent team and the reference with full knowledge.{without}"
+
+
+def _unit(analysis: Analysis) -> str:
+    return f" {analysis.metric.unit}" if analysis.metric.unit else ""
+
+
+def _p(p: float) -> str:
+    return p_value(p) if p < 0.001 else f"= {p_value(p)}"

@@ -1,0 +1,135 @@
+"""Plays a study: its arms, block after block of boards where it is to stop by what it finds, and all that it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from maeil.metrics import METRICS
+from maeil.user_errors import UserError
+from quorum.experiments.results import read_results
+from quorum.experiments.study.analysis import REFERENCE, SILENT, Analysis, analyse
+from quorum.experiments.study.donors import DONORS, write_donors
+from quorum.experiments.study.question import TREATMENT
+from quorum.experiments.study.record import Look, Record, read_record
+from quorum.experiments.study.study import Study
+from quorum.experiments.sweep.command import run_sweep_command
+from quorum.experiments.sweep.run import SweepResult
+from quorum.experiments.sweep.stopping import Stop
+
+_SCREENING = 1_000_000
+"""Number of the draw by which boards are chosen beforehand: none of those that are analysed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What a study has come to.
+
+    Attributes:
+        analysis: of its runs.
+        record: how it was stopped, and each look at it.
+        sweep: what its last sweep came to.
+    """
+
+    analysis: Analysis
+    record: Record
+    sweep: SweepResult
+
+
+def play(study: Study, *, quiet: bool) -> Played:
+    """Play what is missing of a study, block after block of boards if need be, and analyse it.
+
+    Args:
+        study: the study.
+        quiet: whether to show no progress.
+
+    Raises:
+        UserError: nothing can be written, the sweep cannot run, or no run of the treatment counts.
+    """
+    record = read_record(study.folder)
+    block, seeds = study.treatment.seeds, tuple[int, ...]()
+    while True:
+        if study.request.with_room:
+            record = _screened(study, block, record, quiet=quiet)
+        seeds += tuple(seed for seed in block if str(seed) not in record.no_room)
+        swept = _play_arms(study, seeds, quiet=quiet)
+        analysis = analyse(study, read_results(study.folder), seeds)
+        stop = _why_stop(study, swept, analysis)
+        record = record.model_copy(update={"looks": (*record.looks, _look(analysis, stop or "goes on"))})
+        if stop:
+            return Played(analysis, record, swept)
+        block = tuple(range(max(block) + 1, max(block) + 1 + len(study.treatment.seeds)))
+
+
+def _why_stop(study: Study, swept: SweepResult, analysis: Analysis) -> str:
+    """Return why no more boards are added; empty: they are."""
+    if swept.stop in (Stop.INTERRUPTED, Stop.CANCELLED):
+        return "by hand"
+    if swept.stop is not None:
+        return swept.stop.value
+    if study.until is None:
+        return "by design"
+    if study.until.holds(analysis.of_question, study.expected):
+        return f"until {study.request.until}"
+    return "most boards" if analysis.boards >= study.request.most_boards else ""
+
+
+def _look(analysis: Analysis, stop: str) -> Look:
+    found = analysis.effects[0].difference if analysis.effects else None
+    return Look(
+        boards=analysis.boards,
+        draws=len(analysis.study.treatment.draws),
+        stop=stop,
+        time=datetime.now(UTC).isoformat(timespec="seconds"),
+        effect=float(found.mean.value) if found is not None else None,
+        p=float(found.p) if found is not None else None,
+    )
+
+
+def _screened(study: Study, seeds: Sequence[int], record: Record, *, quiet: bool) -> Record:
+    """Look for room on boards that were not looked at yet, by a draw that is not analysed.
+
+    A board has room where the reference is better than the silent team. To choose boards by the runs that are analysed
+    would choose those on which the silent team was unlucky.
+
+    Raises:
+        UserError: the question or the world has no such arms.
+    """
+    new = [seed for seed in seeds if seed not in record.screened]
+    if not new:
+        return record
+    missing = [arm for arm in (SILENT, REFERENCE) if arm not in study.arms]
+    if missing:
+        reason = study.skipped.get(missing[0], f"study {study.request.question} has no such arm")
+        raise UserError(f"--with-room: it needs the arm {missing[0]}: {reason}")
+    arms = {f"{arm} beforehand": replace(study.arms[arm], draws=(_SCREENING,)) for arm in (SILENT, REFERENCE)}
+    run_sweep_command(study.request_of(arms, new), quiet=quiet)
+    rows = read_results(study.folder).rows
+    name = study.metrics[0]
+    values = {(row.arm, row.seed): row.metrics.get(name) for row in rows if row.arm in arms and row.pooled}
+    sign = -1 if METRICS[name].better == "lower" else 1
+    room = {}
+    for seed in new:
+        silent, reference = (values.get((arm, seed)) for arm in arms)
+        room[seed] = sign * (reference - silent) if silent is not None and reference is not None else 0.0
+    without = {str(seed): found for seed, found in room.items() if found <= 0}
+    return record.model_copy(
+        update={"screened": (*record.screened, *new), "no_room": {**record.no_room, **without}}
+    )
+
+
+def _play_arms(study: Study, seeds: Sequence[int], *, quiet: bool) -> SweepResult:
+    """Play the arms, and after them those whose messages come from runs of the treatment."""
+    first = {name: arm for name, arm in study.arms.items() if not arm.donors}
+    swept = run_sweep_command(study.request_of(first, seeds), quiet=quiet)
+    if len(first) == len(study.arms) or swept.stop is not None:
+        return swept
+    file = study.folder / DONORS
+    if not file.exists():
+        rows = [row for row in read_results(study.folder).rows if row.arm == TREATMENT and row.pooled]
+        if not write_donors(rows, file):
+            return swept
+    arms = {name: arm.reading(file) if arm.donors else arm for name, arm in study.arms.items()}
+    return run_sweep_command(study.request_of(arms, seeds), quiet=quiet)

@@ -1,0 +1,206 @@
+"""A study: its question, its arms and boards, and how its runs are planned."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from maeil.metrics import METRICS
+from maeil.user_errors import UserError
+from quorum.experiments.study.arms import Arm, Treatment, arms_of, experiment_of
+from quorum.experiments.study.donors import DONORS, write_no_donors
+from quorum.experiments.study.question import TREATMENT, Question, load_question
+from quorum.experiments.study.until import Condition
+from quorum.experiments.sweep.command import split_words
+from quorum.experiments.sweep.plan import plan_experiment
+from quorum.experiments.sweep.run import SweepRequest
+
+_USUAL = "outcome.score"
+_BY_WORLD = {"cube": "outcome.steps_or_limit", "transport": "outcome.steps_or_limit"}
+"""What a study is about where nothing is said: in these worlds nearly all teams finish, and differ in their steps."""
+_AS_WELL = ("outcome.completion", "communication.messages", "model.calls")
+"""What its tables show in addition."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRequest:
+    """The arguments of `quorum study`.
+
+    Attributes:
+        question: name of the question.
+        words: `KEY=VALUES` of the treatment, and of the engine.
+        out: folder for results.
+        name: of the study; None for the usual one.
+        metrics: what it is about, the first one above all; empty for the usual ones.
+        until: when to stop adding boards; empty: after those that are named.
+        most_boards: where `until` stops at the latest.
+        with_room: whether boards without room are left out, by draws that are not analysed.
+        effect: that is expected; None where nothing is.
+        deviation: of the differences of boards, as expected.
+        budget_usd: money of the whole study.
+        budget_tokens: tokens of the whole study.
+        accept_versions: go on with results of other code.
+        plugins: modules that register components.
+        config_dir: folder with more options of the groups.
+    """
+
+    question: str
+    words: tuple[str, ...]
+    out: Path = Path("runs")
+    name: str | None = None
+    metrics: tuple[str, ...] = ()
+    until: str = ""
+    most_boards: int = 200
+    with_room: bool = False
+    effect: float | None = None
+    deviation: float | None = None
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+    accept_versions: bool = False
+    plugins: tuple[str, ...] = ()
+    config_dir: Path | None = None
+
+    @property
+    def command(self) -> str:
+        """The command that goes on with it."""
+        options = [word for metric in self.metrics for word in ("--metric", metric)]
+        options += ["--until", self.until] if self.until else []
+        options += ["--with-room"] if self.with_room else []
+        options += ["--out", str(self.out)] if self.out != Path("runs") else []
+        options += ["--name", self.name] if self.name is not None else []
+        options += [word for plugin in self.plugins for word in ("--plugin", plugin)]
+        options += ["--config-dir", str(self.config_dir)] if self.config_dir is not None else []
+        return shlex.join(("quorum", "study", self.question, *self.words, *options))
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study that can be played.
+
+    Attributes:
+        request: what was asked for.
+        question: the question.
+        treatment: the team that it is about.
+        arms: that can be played, by name, the treatment first.
+        skipped: arms that do not go with this team, each with the reason.
+    """
+
+    request: StudyRequest
+    question: Question
+    treatment: Treatment
+    arms: Mapping[str, Arm]
+    skipped: Mapping[str, str]
+
+    @classmethod
+    def of(cls, request: StudyRequest, *, with_keys: bool = True) -> Study:
+        """Make the arms of a study, and look at one cell of each before anything is played.
+
+        Args:
+            request: what is asked for.
+            with_keys: whether keys of providers must be there; a forecast does without.
+
+        Raises:
+            UserError: there is no such question, or the treatment cannot be played.
+        """
+        question = load_question(request.question)
+        treatment = Treatment.of(split_words(request.words)[1], request.config_dir)
+        found = dict(arms_of(question, treatment))
+        arms: dict[str, Arm] = {}
+        skipped: dict[str, str] = {}
+        known: dict[str, str] = {}
+        for name, arm in found.items():
+            try:
+                cell = _first_cell(arm, treatment, request, with_keys=with_keys)
+            except UserError as error:
+                if name == TREATMENT:
+                    raise
+                skipped[name] = str(error).partition("\n")[0]
+                continue
+            if cell in known:
+                skipped[name] = f"it is the arm {known[cell]}"
+                continue
+            known[cell] = name
+            arms[name] = arm
+        return cls(request, question, treatment, arms, skipped)
+
+    @cached_property
+    def name(self) -> str:
+        """Name of its folder: equal for the same question about the same team, however many boards and draws."""
+        if self.request.name is not None:
+            return self.request.name
+        digest = hashlib.sha256("\n".join(sorted(self.treatment.words)).encode()).hexdigest()
+        return f"study-{self.request.question}-{digest[:8]}"
+
+    @property
+    def folder(self) -> Path:
+        """Where its runs are."""
+        return self.request.out.absolute() / self.name
+
+    @cached_property
+    def until(self) -> Condition | None:
+        """When to stop adding boards; None: after those that are named.
+
+        Raises:
+            UserError: it cannot be read.
+        """
+        return Condition.parse(self.request.until) if self.request.until else None
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """What it is about, the first above all.
+
+        Raises:
+            UserError: the first has no better way.
+        """
+        asked = [_full_name(name) for name in self.request.metrics]
+        first = asked or [_BY_WORLD.get(self.treatment.configuration.env.name, _USUAL)]
+        if METRICS[first[0]].better is None:
+            raise UserError(f"--metric {first[0]}: neither more nor less of it is better", "Give one that has a better.")
+        return tuple(dict.fromkeys((*first, *_AS_WELL)))
+
+    def request_of(self, arms: Mapping[str, Arm], seeds: Sequence[int]) -> SweepRequest:
+        """Return the sweep that plays some arms on some boards."""
+        request = self.request
+        return SweepRequest(
+            tuple(split_words(request.words)[0]),
+            request.out,
+            self.name,
+            budget_usd=request.budget_usd,
+            budget_tokens=request.budget_tokens,
+            accept_versions=request.accept_versions,
+            plugins=request.plugins,
+            config_dir=request.config_dir,
+            study=experiment_of(arms, seeds, self.metrics),
+            said_again=request.command,
+        )
+
+
+def _first_cell(arm: Arm, treatment: Treatment, request: StudyRequest, *, with_keys: bool) -> str:
+    """Plan the first cell of an arm, build it, and go up to its first question; return its hash."""
+    one = replace(arm, draws=arm.draws[:1])
+    with TemporaryDirectory() as folder:
+        if arm.donors:
+            one = one.reading(write_no_donors(Path(folder) / DONORS))
+        planned = plan_experiment(experiment_of({"": one}, treatment.seeds[:1], ()), (), request.config_dir)
+        checked = planned.checked(request.out, skip_invalid=False, with_keys=with_keys)
+    return checked.cells[0].hash
+
+
+def _full_name(name: str) -> str:
+    """Return the metric that a user names, by its full name.
+
+    Raises:
+        UserError: there is none of this name, or several.
+    """
+    from quorum.experiments.configuration.glossary import metric_hint  # noqa: PLC0415 - only for a mistake
+
+    ends = [name] if name in METRICS else [metric for metric in METRICS if metric.partition(".")[2] == name]
+    own = [metric for metric in ends if not METRICS[metric].origin] or ends
+    if len(own) != 1:
+        raise UserError(f"--metric {name}: there is no such metric", metric_hint(name))
+    return own[0]

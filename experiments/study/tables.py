@@ -1,0 +1,71 @@
+"""The tables of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from quorum.experiments.compare.factors import NONE
+from quorum.experiments.compare.formats import Table
+from quorum.experiments.compare.metrics import arrow
+from quorum.experiments.compare.tables import SIMULATED, decimals, interval, p_value
+from quorum.experiments.compare.tables import tables as comparison_tables
+from quorum.experiments.study.analysis import Analysis
+
+
+def tables(analysis: Analysis) -> list[Table]:
+    """Return the tables: effects, arms, room, and all that a comparison of the arms shows."""
+    own = [_effects(analysis), *_room(analysis), _arms(analysis)]
+    if analysis.simulated:
+        own = [replace(table, caption=f"{table.caption} {SIMULATED}".lstrip()) for table in own]
+    return [*own, *comparison_tables(analysis.comparison)]
+
+
+def _effects(analysis: Analysis) -> Table:
+    found = analysis.effects
+    places = decimals(effect.difference.mean for effect in found)
+    rows = tuple(
+        (
+            effect.file.name,
+            f"{effect.file.plus} - {effect.file.minus}",
+            str(effect.difference.mean.boards),
+            interval(effect.difference.mean, places, signed=True),
+            p_value(effect.difference.p),
+            p_value(effect.difference.p_holm),
+            str(effect.verdict),
+        )
+        for effect in found
+    )
+    caption = (
+        f"Noise floor: {analysis.floor:.{places}f}. Mean paired difference over boards with its 95 % interval; p by the"
+        " sign-flip test: the first row answers the question, and the others are corrected by Holm. Above the noise floor: p (Holm) is at most 0.05, and the"
+        " difference is greater than that of two equal arms in 95 % of cases."
+    )
+    header = ("effect", "arms", "boards", "difference", "p", "p (Holm)", "noise floor")
+    name = analysis.metric.name
+    return Table(f"{name}{arrow(name)}: effects", header, rows, caption, labels=2, name="effects")
+
+
+def _room(analysis: Analysis) -> Iterator[Table]:
+    if not analysis.room:
+        return
+    rows = tuple(
+        (arm, str(found.boards), str(found.without), interval(found.share, 2)) for arm, found in analysis.room.items()
+    )
+    caption = (
+        "Room is what the reference with full knowledge does better than the silent team on a board. Share: the gains"
+        " over the silent team, summed over boards with room, of their room. Boards without room are counted, and can be"
+        " left out beforehand (--with-room)."
+    )
+    header = ("arm", "boards with room", "without", "share closed")
+    yield Table("share of the room that arms close", header, rows, caption, name="room")
+
+
+def _arms(analysis: Analysis) -> Table:
+    """Return what each arm is, those that were not played with the reason."""
+    study = analysis.study
+    rows = [
+        (name, arm.says, " ".join(arm.words) or NONE, ", ".join(map(str, arm.draws))) for name, arm in study.arms.items()
+    ]
+    rows += [(name, "not played", reason, NONE) for name, reason in study.skipped.items()]
+    return Table("arms", ("arm", "what it is", "words", "draws"), tuple(rows), labels=3)

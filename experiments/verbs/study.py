@@ -1,0 +1,175 @@
+"""`quorum study`: is an effect real, and what is it made of?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from maeil.user_errors import UserError
+from quorum.experiments.common.terminal import echo, echo_json
+from quorum.experiments.verbs import options
+
+if TYPE_CHECKING:
+    from quorum.experiments.study.study import Study
+
+
+def study(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="QUESTION", show_default="list the questions", help="Answer this question: talk, team or topology."
+        ),
+    ] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="KEY=VALUES", help="Set up the team that it is about, its boards and its draws."),
+    ] = None,
+    *,
+    metric: Annotated[
+        list[str] | None,
+        options.values("--metric", "METRIC", "Study this metric; the first one above all.", unset="by the world"),
+    ] = None,
+    until: Annotated[
+        str | None,
+        options.value(
+            "--until", "CONDITION", "Add blocks of boards until this holds: 'half_width(METRIC) < X' or "
+            "'significant(METRIC)'.", unset="play the boards that are named",
+        ),
+    ] = None,
+    most_boards: Annotated[
+        int, options.value("--most-boards", "BOARDS", "With --until, stop at this many boards.", min=1)
+    ] = 200,
+    with_room: Annotated[
+        bool, typer.Option("--with-room", help="Leave out boards without room, by runs that are not analysed.")
+    ] = False,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Say how many boards and draws it takes, and what they cost. Run a pilot only.")
+    ] = False,
+    effect: Annotated[
+        float | None, options.value("--effect", "SIZE", "With --plan or --until, expect this effect.", unset="the pilot's")
+    ] = None,
+    deviation: Annotated[
+        float | None,
+        options.value(
+            "--deviation", "SIZE", "With --effect, expect differences of boards to scatter so.", unset="the pilot's"
+        ),
+    ] = None,
+    power: Annotated[
+        float, options.value("--power", "SHARE", "With --plan, find the effect in this share of studies.", min=0.05, max=0.99)
+    ] = 0.9,
+    half_width: Annotated[
+        float | None,
+        options.value("--half-width", "SIZE", "With --plan, want an interval of this half-width.", unset="by --power"),
+    ] = None,
+    dry_run: options.DryRun = False,
+    out: options.Out = Path("runs"),
+    study_name: options.Name = None,
+    budget_usd: options.BudgetUsd = None,
+    budget_tokens: options.BudgetTokens = None,
+    accept_versions: options.AcceptVersions = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+    plugin: options.Plugins = None,
+    config_dir: options.ConfigDir = None,
+) -> None:
+    """Answer whether an effect is real, and what it is made of.
+
+    Without a question, lists them. Plays the team that you give next to control arms on the same boards, or what is
+    missing of them, and writes what was found in words, the effects against the noise floor, a disclosure sheet and a
+    bundle that `quorum check` re-executes. "No effect above the noise floor" is a finding; the exit code does not
+    depend on it.
+
+    \b
+    Examples:
+      quorum study
+      quorum study talk agents=naive topology=debate n=4 'seed=range(0,20)' 'draw=range(0,2)'
+      quorum study team agents=naive topology=centralized env=transport n=4 --metric completion
+      quorum study topology agents=naive topology=debate n=8 --budget-tokens 5000000
+      quorum study talk agents=naive topology=debate --plan --effect 5 --deviation 12 llm=openai llm.model=M
+      quorum study talk agents=naive topology=debate --until 'half_width(steps) < 3'
+    """
+    if name is None:
+        _list(as_json=as_json)
+        return
+    from quorum.experiments.study.study import Study, StudyRequest
+
+    request = StudyRequest(
+        name,
+        tuple(words or ()),
+        out,
+        study_name,
+        metrics=tuple(metric or ()),
+        until=until or "",
+        most_boards=most_boards,
+        with_room=with_room,
+        effect=effect,
+        deviation=deviation,
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
+        accept_versions=accept_versions,
+        plugins=tuple(plugin or ()),
+        config_dir=config_dir,
+    )
+    chosen = Study.of(request, with_keys=not (dry_run or plan))
+    if dry_run:
+        _forecast(chosen, as_json=as_json)
+    elif plan:
+        _plan(chosen, power, half_width, as_json=as_json, quiet=quiet)
+    else:
+        _play(chosen, as_json=as_json, quiet=quiet)
+
+
+def _list(*, as_json: bool) -> None:
+    from quorum.experiments.common.consoles import Console
+    from quorum.experiments.compare.formats import Table, print_tables
+    from quorum.experiments.study.question import load_question, question_names
+
+    found = {name: load_question(name) for name in question_names()}
+    if as_json:
+        echo_json({name: question.model_dump(mode="json") for name, question in found.items()})
+        return
+    rows = tuple((name, question.asks, ", ".join(question.arms)) for name, question in found.items())
+    print_tables([Table("Questions", ("name", "question", "control arms"), rows, labels=3)], [], Console())
+
+
+def _forecast(study: Study, *, as_json: bool) -> None:
+    from quorum.experiments.common.consoles import Console
+    from quorum.experiments.sweep.command import show_plan
+
+    arms = {name: arm for name, arm in study.arms.items() if not arm.needs_runs}
+    expected = show_plan(study.request_of(arms, study.treatment.seeds))
+    if as_json:
+        echo_json(expected.plain())
+        return
+    Console().print(expected.table(), soft_wrap=True)
+    for arm, reason in study.skipped.items():
+        echo(f"not played: {arm}: {reason}")
+
+
+def _play(study: Study, *, as_json: bool, quiet: bool) -> None:
+    from quorum.experiments.common.consoles import Console
+    from quorum.experiments.compare.formats import print_tables
+    from quorum.experiments.study.findings import findings
+    from quorum.experiments.study.play import play
+    from quorum.experiments.study.tables import tables
+    from quorum.experiments.study.write import write_study
+
+    played = play(study, quiet=quiet)
+    files = write_study(played)
+    if as_json:
+        from quorum.experiments.study.write import facts
+
+        echo_json({**facts(played), "sweep": played.sweep.plain()})
+    elif not quiet:
+        for finding in findings(played.analysis):
+            echo(f"- {finding}")
+        print_tables(tables(played.analysis)[:2], [], Console())
+        for arm, reason in study.skipped.items():
+            echo(f"not played: {arm}: {reason}")
+        echo(f"\n{', '.join(file.name for file in files)} in {study.folder}")
+    if played.sweep.complaint:
+        echo(played.sweep.complaint, err=True)
+    if played.sweep.exit_code:
+        raise typer.Exit(played.sweep.exit_code)
