@@ -139,8 +139,10 @@ def _refuse_coordinator(config: ComponentConfig, context: TeamContext) -> None:
 heuristic = Component(
     HeuristicConfig, build_heuristic, talks=False, compatible=Compatibility.ANYBODY, handover=Handover.SHADOW
 )
-negotiator = Component(NegotiatorConfig, build_negotiator, compatible=Compatibility.ANYBODY, handover=Handover.SHADOW)
-planner = Component(PlannerConfig, build_planner, talks=False)
+negotiator = Component(
+    NegotiatorConfig, build_negotiator, compatible=Compatibility.ANYBODY, handover=Handover.SHADOW, draws=True
+)
+planner = Component(PlannerConfig, build_planner, talks=False, draws=True)
 always_right = Component(
     ComponentConfig, build_always_right, talks=False, compatible=Compatibility.ANYBODY, handover=Handover.SHADOW
 )

@@ -171,6 +171,7 @@ class Component(Generic[C, X, B_co]):
         roles: returns roles by the values. For topologies: those that its turns name, with `maeil.mind.COORDINATOR`
             where it has one; None for none. For minds: those in which they ask language models; None for those of the
             topology.
+        draws: for minds: whether they draw at random by themselves, apart from what language models do.
     """
 
     config: type[C]
@@ -184,6 +185,7 @@ class Component(Generic[C, X, B_co]):
     remembers: bool = False
     compatible: Compatibility = Compatibility.SAME_VALUES
     handover: Handover = Handover.NEVER
+    draws: bool = False
 
     def __post_init__(self) -> None:
         """Check the arguments.

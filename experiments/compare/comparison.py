@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.compare import factors, metrics
 from quorum.experiments.compare.design import Design, Unit, find_design
 from quorum.experiments.compare.differences import Difference, Pairing, differences
+from quorum.experiments.compare.draws import Noise, noise_of
 from quorum.experiments.compare.families import Family, is_family, refuse_unpaired, with_stand_ins
 from quorum.experiments.compare.groups import Curve, Group, curve
 from quorum.experiments.compare.pooling import Pool, pool, refuse_mixed_inputs, refuse_mixed_versions
@@ -76,6 +78,7 @@ class Comparison:
             shares with a better way, where a group has such runs.
         differences: from the baseline, metric by metric.
         published: what others have published, as the experiments of the sweeps name it.
+        noise: what chance alone changes, by metric, level and point: of groups with several draws of a board.
         curves: the score along the steps by level and point; empty where it was not asked for.
         radar: what the radar shows of the constraints, one of `RADARS`.
         family: what branches are compared with, where they are compared by what was changed; else None.
@@ -96,6 +99,7 @@ class Comparison:
     bounds: Mapping[tuple[str, str, Scalar], tuple[Estimate, Estimate]]
     differences: tuple[Difference, ...]
     published: tuple[Published, ...]
+    noise: Mapping[tuple[str, str, Scalar], Noise]
     curves: Mapping[tuple[str, Scalar], Curve]
     radar: str
     family: Family | None = None
@@ -114,6 +118,12 @@ class Comparison:
         """Return a statistic of any metric in a group; those that are compared are at hand."""
         found = self.estimates.get((metric, group.level, group.point)) if statistic == self.statistic else None
         return found or group.estimate(metric, statistic)
+
+    def gap(self, difference: Difference) -> float:
+        """Return the larger A/A gap of the two levels of a difference; NaN where neither has several draws."""
+        levels = (difference.level, self.baseline)
+        found = [self.noise.get((difference.metric, str(level), difference.point)) for level in levels]
+        return max((noise.gap for noise in found if noise is not None), default=math.nan)
 
     @property
     def clustered(self) -> bool:
@@ -193,6 +203,11 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
         },
         differences=_differences(wanted, baseline, groups) if baseline is not None else (),
         published=tuple(p for part in results if part.sweep is not None and (p := part.sweep.published) is not None),
+        noise={
+            (metric, *place): noise
+            for metric in (wanted if family is None else ())
+            for place, noise in noise_of(groups.values(), metric).items()
+        },
         curves={key: curve(group, statistic) for key, group in groups.items()} if question.curves else {},
         radar=question.radar,
         family=family,

@@ -1,6 +1,7 @@
 """The design of a comparison: what varies besides the factor that is compared, and what that means.
 
-Besides the levels, the values of `across` and the seeds, a factor of the runs may
+Draws of a board are no factor unless they are compared: they are averaged, whatever their numbers (`draws`). Besides
+the levels, the values of `across` and the seeds, a factor of the runs may
 
 - be **crossed**: every level has the same values of it (`n` in a comparison of topologies over all n). Its values are
   strata: runs are paired within them, and then averaged by board;
@@ -78,7 +79,7 @@ def find_design(
         across: the factor across which they are.
         family: whether branches are compared by what was changed in them.
     """
-    own = {*by, "seed", *([across] if across is not None else []), *(BRANCH_FACTORS if family else ())}
+    own = {*by, "seed", "draw", *([across] if across is not None else []), *(BRANCH_FACTORS if family else ())}
     crossed: dict[str, tuple[str, ...]] = {}
     pooled: dict[str, tuple[str, ...]] = {}
     confounded: dict[str, tuple[str, ...]] = {}

@@ -77,6 +77,22 @@ def differences(comparison: Comparison) -> Iterator[Record]:
         }
 
 
+def draws(comparison: Comparison) -> Iterator[Record]:
+    """Yield a record of what chance changes for each metric, level and value of `across` with several draws."""
+    most = max((len(noise.passes) for noise in comparison.noise.values()), default=0)
+    for (metric, level, point), noise in comparison.noise.items():
+        values = asdict(noise)
+        passes = values.pop("passes")
+        yield {
+            "metric": metric,
+            **_place(comparison, level, point),
+            "simulated": level in comparison.simulated,
+            **{name: _number(value) if isinstance(value, float) else value for name, value in values.items()},
+            "share": _number(noise.share),
+            **{f"pass_{k + 1}": passes[k] if k < len(passes) else None for k in range(most)},
+        }
+
+
 def curves(comparison: Comparison) -> Iterator[Record]:
     """Yield a record for each level, value of `across` and step, with the score after it."""
     for (level, point), curve in comparison.curves.items():
@@ -92,7 +108,7 @@ def curves(comparison: Comparison) -> Iterator[Record]:
 
 
 def as_json(comparison: Comparison, notes: Sequence[str]) -> dict[str, Any]:
-    """Return the comparison as JSON-ready data: what is pooled, every estimate, every difference."""
+    """Return the comparison as JSON-ready data: what is pooled, estimates, differences, draws."""
     return {
         "by": list(comparison.by),
         "across": comparison.across,
@@ -105,6 +121,7 @@ def as_json(comparison: Comparison, notes: Sequence[str]) -> dict[str, Any]:
         ],
         "estimates": list(estimates(comparison)),
         "differences": list(differences(comparison)),
+        "draws": list(draws(comparison)),
     }
 
 
@@ -178,6 +195,8 @@ def write_files(
     }
     if comparison.differences:
         files["differences.csv"] = records_as_csv(differences(comparison)).encode()
+    if comparison.noise:
+        files["draws.csv"] = records_as_csv(draws(comparison)).encode()
     if comparison.curves:
         files["curves.csv"] = records_as_csv(curves(comparison)).encode()
     with style.styled():

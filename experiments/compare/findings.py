@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from maeil.metrics import METRICS
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.differences import Difference
-from quorum.experiments.compare.factors import short, written
-from quorum.experiments.compare.tables import STATISTIC_NAMES, baseline_label, decimals, interval, p_value
-from quorum.experiments.results.rows import Scalar
+from quorum.experiments.compare.factors import written
+from quorum.experiments.compare.tables import STATISTIC_NAMES, baseline_label, decimals, interval, p_value, place_label
 
 LEVEL = 0.05
 """A difference is significant where its p-value, corrected by Holm, is at most this."""
@@ -65,8 +64,9 @@ def _significant(comparison: Comparison, title: str, found: Sequence[Difference]
     largest = sorted(found, key=lambda item: -abs(item.mean.value))
     places = decimals(item.mean for item in found)
     parts = [
-        f"{_at(comparison, item.level, item.point)}{_direction(item)}: {interval(item.mean, places, signed=True)}"
-        f"{_unit(item.metric)} (p {_p(item.p_holm)}, {item.mean.boards} {comparison.unit})"
+        f"{place_label(comparison, item.level, item.point)}{_direction(item)}:"
+        f" {interval(item.mean, places, signed=True)}{_unit(item.metric)} (p {_p(item.p_holm)}, {item.mean.boards}"
+        f" {comparison.unit}{_below_gap(comparison, item, places)})"
         for item in largest[:_FEW]
     ]
     more = f"; and {len(largest) - _FEW} more" if len(largest) > _FEW else ""
@@ -79,7 +79,7 @@ def _nothing(comparison: Comparison, title: str, found: Sequence[Difference]) ->
     if not largest.differing:
         return f"{start} No {comparison.unit[:-1]} differs."
     size = interval(largest.mean, decimals([largest.mean]), signed=True)
-    place = _at(comparison, largest.level, largest.point)
+    place = place_label(comparison, largest.level, largest.point)
     seen = f"The largest is {size}{_unit(largest.metric)}, {place} ({_chances(largest)})."
     needed, there = boards_needed(largest) or _FEWEST, largest.mean.boards
     if needed <= there:
@@ -100,14 +100,12 @@ def _means(comparison: Comparison, metric: str, title: str) -> Iterator[str]:
         return
     places = decimals(known.values())
     ends = [choose(known, key=lambda key: known[key].value) for choose in (max, min)]
-    parts = [f"{_at(comparison, *key)}, {interval(known[key], places)}{_unit(metric)}" for key in dict.fromkeys(ends)]
+    parts = [
+        f"{place_label(comparison, *key)}, {interval(known[key], places)}{_unit(metric)}" for key in dict.fromkeys(ends)
+    ]
     words = ("highest", "lowest") if len(parts) > 1 else ("",)
     ends_in_words = "; ".join(f"{word} for {part}".strip() for word, part in zip(words, parts, strict=True))
     yield f"{title} ({STATISTIC_NAMES[comparison.statistic]}): {ends_in_words}."
-
-
-def _at(comparison: Comparison, level: str, point: Scalar) -> str:
-    return level if comparison.across is None else f"{level} at {short(comparison.across)} = {written(point)}"
 
 
 def _direction(item: Difference) -> str:
@@ -115,6 +113,11 @@ def _direction(item: Difference) -> str:
     if better is None:
         return ""
     return " is better" if (item.mean.value > 0) == (better == "higher") else " is worse"
+
+
+def _below_gap(comparison: Comparison, item: Difference, places: int) -> str:
+    gap = comparison.gap(item)
+    return f", smaller than the A/A gap of {gap:.{places}f}" if abs(item.mean.value) < gap else ""
 
 
 def _unit(metric: str) -> str:

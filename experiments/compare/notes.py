@@ -6,10 +6,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from quorum.experiments.compare.comparison import Comparison
+from quorum.experiments.compare.draws import DRAW, agree, drawn_of, may_draw
 from quorum.experiments.compare.factors import value_of, varies, written
 from quorum.experiments.compare.families import Beginning, beginning
 from quorum.experiments.compare.statistics.flips import smallest_p
-from quorum.experiments.compare.tables import SIMULATED, baseline_label, failure_rate, heading
+from quorum.experiments.compare.tables import (
+    SIMULATED,
+    baseline_label,
+    decimals,
+    failure_rate,
+    heading,
+    place_label,
+)
 from quorum.experiments.results import Row
 from quorum.experiments.results.rows import NO_CHANGE
 
@@ -20,7 +28,7 @@ _LEVEL = 0.05
 def notes(comparison: Comparison) -> list[str]:
     """Return every note, the gravest first."""
     pooled = (_simulated, _runs, _curves, _parse_failures, _fallbacks, _cached, _wasted)
-    parts = (*pooled, _boards, _family, _draws, _differences, _unused, _design)
+    parts = (*pooled, _boards, _family, _draws, _chance, _differences, _gaps, _unused, _design)
     return [note for part in parts for note in part(comparison)]
 
 
@@ -181,6 +189,51 @@ def _draws(comparison: Comparison) -> Iterator[str]:
         yield f"At {_points(len(unequal))} changes were not drawn equally often ({times}): {how}."
     if comparison.design.alike:
         yield "All draws of a change agree in every metric: what follows is not up to chance, and draws count as one."
+
+
+def _chance(comparison: Comparison) -> Iterator[str]:
+    """Say how often each board was drawn, and where it is not known what chance changes."""
+    if comparison.family is not None or DRAW in (*comparison.by, comparison.across):
+        return
+    groups = list(comparison.groups.values())
+    drawn: dict[str, list[list[int]]] = {}
+    for group in groups:
+        drawn.setdefault(group.level, []).append([len(draws) for draws in drawn_of(group).values()])
+    several = {level for level, found in drawn.items() if max(map(max, found)) > 1}
+    if several:
+        unequal = [(size, max(sizes)) for found in drawn.values() for sizes in found for size in sizes]
+        lacking = sum(size < most for size, most in unequal)
+        if lacking:
+            how = "each counts with the mean of those that it has"
+            yield f"{lacking} of {len(unequal)} boards lack draws that others of their group have: {how}."
+        if agree(groups):
+            yield "All draws of a board agree in every metric: nothing in these runs is up to chance."
+    alone = {group.level for group in groups if group.level not in several and any(map(may_draw, group.rows))}
+    if alone:
+        of = f" of {', '.join(level for level in comparison.levels if level in alone)}" if several else ""
+        yield (
+            f"Each board{of} has one draw, of minds that draw at random: what chance alone changes is not known."
+            " To find out, add 'draw=range(0,3)' to the sweep."
+        )
+
+
+def _gaps(comparison: Comparison) -> Iterator[str]:
+    """Name the differences that chance alone often exceeds."""
+    for metric in comparison.metrics:
+        found = [item for item in comparison.differences if item.metric == metric and item.mean.value]
+        below = [item for item in found if abs(item.mean.value) < comparison.gap(item)]
+        if below:
+            places = decimals(item.mean for item in below)
+            named = [
+                f"{place_label(comparison, item.level, item.point)} ({item.mean.value:+.{places}f}, gap"
+                f" {comparison.gap(item):.{places}f})"
+                for item in below[:_FEW]
+            ]
+            more = f", and {len(below) - _FEW} more" if len(below) > _FEW else ""
+            yield (
+                f"{metric}: smaller than the A/A gap, which two sweeps of one team with one draw a board exceed in 5 %"
+                f" of cases, is the difference of {', '.join(named)}{more}."
+            )
 
 
 def _points(number: int) -> str:

@@ -25,10 +25,11 @@ STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mea
 
 
 def tables(comparison: Comparison) -> list[Table]:
-    """Return every table: the runs, the metrics, the differences from the baseline, and what others have published."""
+    """Return every table: runs, metrics, differences from the baseline, draws, and what others have published."""
     shown = _across(comparison) if comparison.across is not None else [_levels(comparison)]
     published = (_published(table, comparison.pool.rows) for table in comparison.published)
-    found = [runs_table(comparison), *shown, *_bounds(comparison), *_differences(comparison), *published]
+    measured = (*_bounds(comparison), *_differences(comparison), *_noise(comparison))
+    found = [runs_table(comparison), *shown, *measured, *published]
     if not comparison.simulated:
         return found
     return [replace(table, caption=f"{table.caption} {SIMULATED}".lstrip()) for table in found]
@@ -167,6 +168,56 @@ def _differences(comparison: Comparison) -> Iterator[Table]:
         if any(item.differing for item in found):
             title = f"{metric}{arrow(metric)}: {what} {'over' if family else 'from'} {baseline_label(comparison)}"
             yield Table(title, header, rows, caption, labels=1 + len(across), name=f"{metric} {what}")
+
+
+def _noise(comparison: Comparison) -> Iterator[Table]:
+    """Yield a table for each metric that varies: a row for each group with several draws of a board."""
+    across = [short(comparison.across)] if comparison.across is not None else []
+    for metric in comparison.metrics:
+        found = {place[1:]: noise for place, noise in comparison.noise.items() if place[0] == metric}
+        if not any(noise.between or noise.within for noise in found.values()):
+            continue
+        most = max(len(noise.passes) for noise in found.values())
+        header = (_by(comparison), *across, "boards", "draws", "SD of boards", "SD of draws", "share of draws")
+        header += ("largest A/A gap", "A/A gap")
+        if most:
+            header += ("boards that flip", "flip rate", *(f"pass^{k + 1}" for k in range(most)))
+        places = decimals(comparison.estimates[metric, *place] for place in found)
+        rows = []
+        for (level, point), noise in found.items():
+            sizes = [_sd(noise.between), _sd(noise.within)]
+            row = [level_label(comparison, level), *([written(point)] if across else [])]
+            row += [str(noise.boards), _range([noise.fewest, noise.most]), *(_number(size, places) for size in sizes)]
+            row += [_number(noise.share, 2), _number(noise.largest_gap, places), _number(noise.gap, places)]
+            if most:
+                row += [f"{noise.flipping} of {noise.several}", _number(noise.flip_rate, 2)]
+                row += [_number(rate, 2) for rate in noise.passes] + [NONE] * (most - len(noise.passes))
+            rows.append(tuple(row))
+        caption = (
+            "SD: root of the variance between boards, and between draws of a board (unbiased, 0 where it is below)."
+            " Largest A/A gap: between the means of two draws over the same boards. A/A gap: exceeded in 5 % of cases"
+            " by two sweeps of these boards with one draw each, 1.96 sqrt(2 v / boards), v the mean variance of draws."
+        )
+        if most:
+            caption += (
+                " Flip rate: probability that two draws of a board differ. pass^k: that k draws of a board all succeed,"
+                " over the boards with k draws."
+            )
+        title = f"{metric}: what chance alone changes"
+        yield Table(title, header, tuple(rows), caption, labels=1 + len(across), name=f"{metric} draws")
+
+
+def _sd(variance: float) -> float:
+    return math.nan if math.isnan(variance) else math.sqrt(max(variance, 0.0))
+
+
+def _number(number: float, places: int) -> str:
+    return NONE if math.isnan(number) else f"{number:.{places}f}"
+
+
+def place_label(comparison: Comparison, level: str, point: Scalar) -> str:
+    """Write a level and its value of `across`: `debate at n = 4`."""
+    return level if comparison.across is None else f"{level} at {short(comparison.across)} = {written(point)}"
 
 
 def baseline_label(comparison: Comparison) -> str:

@@ -1,4 +1,4 @@
-"""Fresh randomness: of a whole episode (`draw`), and from a branch point on, so that a branch can have several samples."""
+"""Fresh randomness: which samples a draw of an episode gets, and streams that restart where a branch is drawn again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def sample_number(draws: Sequence[int]) -> int:
         draws: number of the draw, after those of the branches that it was branched from.
     """
     others = [draw for draw in draws if draw]
-    return others[0] if len(others) == 1 else Seeds(0, "/".join(map(str, draws))).integer() % MOST_DRAWS if others else 0
+    return (
+        others[0] if len(others) == 1 else Seeds(0, "/".join(map(str, draws))).integer() % MOST_DRAWS if others else 0
+    )
 
 
 def request_draw(draw: int, branches: int) -> int:

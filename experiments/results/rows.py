@@ -139,7 +139,9 @@ class Results:
 
 
 def flatten(configuration: Mapping[str, Any]) -> dict[str, Scalar]:
-    """Return the leaves of a configuration by dotted key; a list as its JSON text, an empty map not at all.
+    """Return the leaves of a configuration by dotted key.
+
+    A list is its JSON text; an extension without values is true, and any other empty map is left out.
 
     The keys of all runs are the same strings, of which tens of thousands of runs have many.
     """
@@ -150,7 +152,9 @@ def flatten(configuration: Mapping[str, Any]) -> dict[str, Scalar]:
 
 def _collect(values: Mapping[str, Any], prefix: str, leaves: dict[str, Scalar]) -> None:
     for key, value in values.items():
-        if isinstance(value, dict):
+        if value == {} and prefix == "extension.":
+            leaves[prefix + key] = True
+        elif isinstance(value, dict):
             _collect(value, f"{prefix}{key}.", leaves)
         elif isinstance(value, list):
             leaves[intern(prefix + key)] = json.dumps(value, ensure_ascii=False)

@@ -115,8 +115,8 @@ def steps_over_lower_bound(trace: Trace) -> Value:
     """Steps of a finished episode / the fewest that the world can prove to be needed: T / `lower_bound` of the board.
 
     At least 1, and 1 only for an optimal team. None when the task was not finished (the steps are then those of the
-    step limit), when the world gives no bound, and when it was changed from outside or drew other lots than its board's (
-    `extension=luck`), after which there is none.
+    step limit), when the world gives no bound, and when it was changed from outside or given other luck
+    (`extension=luck`), after which there is none.
     """
     bound = trace.start.board.get("lower_bound")
     if not success(trace) or not isinstance(bound, int | float) or bound <= 0:
