@@ -200,7 +200,8 @@ class Conversation:
             self._team.record(MessageRead(message.id, participant.index))
         for extension in self._extensions.values():
             reads = extension.reads
-            unread = check_items(reads(participant, unread), Message, reads, "a tuple of maeil.Message, empty for none")
+            found = check_items(reads(participant, unread), Message, reads, "a tuple of maeil.Message, empty for none")
+            unread = tuple(found)
         noting = (extension.before_thought(participant, attempt.turn) for extension in self._extensions.values())
         notes = [note for found in noting for note in found]
         self._in_flight.append(Thinking(attempt, self._view(attempt, participant, unread, notes)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -12,7 +13,7 @@ import orjson
 
 from maeil.actions import Vocabulary
 from maeil.calls import Call
-from maeil.errors import EpisodeStop
+from maeil.errors import EpisodeStop, InvalidThought
 from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import MemberView, Observation, PlanView, View
 from maeil.outcomes import Outcome
@@ -207,6 +208,10 @@ class Objection:
         return {"code": self.code, "problem": self.problem, "issue": self.issue, "proposal": proposal}
 
 
+_UNREADABLE = (ValueError, LookupError, TypeError, InvalidThought)
+"""What reading a text raises that no mind of a team with a joint plan has written."""
+
+
 def directive(recipients: Sequence[int], plans: Mapping[int, Plan], names: Sequence[str]) -> Draft:
     """Write a suggestion to those whom it concerns: each reads its own part, and who its partners are."""
     content = {"suggestions": named(plans, names)}
@@ -214,8 +219,11 @@ def directive(recipients: Sequence[int], plans: Mapping[int, Plan], names: Seque
 
 
 def read_directive(message: Message, vocabulary: Vocabulary, names: Sequence[str]) -> dict[int, Plan]:
-    """Read a suggestion."""
-    return read_plans(orjson.loads(message.content)["suggestions"], vocabulary, names)
+    """Read a suggestion; one of plans that cannot be, or without any, as in a control arm, has a part for nobody."""
+    try:
+        return read_plans(orjson.loads(message.content)["suggestions"], vocabulary, names)
+    except _UNREADABLE:
+        return {}
 
 
 def read_plans(plans: Mapping[str, Any], vocabulary: Vocabulary, names: Sequence[str]) -> dict[int, Plan]:
@@ -229,14 +237,18 @@ def feedback(recipients: Sequence[int], objection: Objection) -> Draft:
 
 
 def read_objections(messages: Iterable[Message], vocabulary: Vocabulary) -> list[Objection]:
-    """Read the objections among some messages, by agent."""
+    """Read the objections among some messages, by agent; what says nothing, as in a control arm, is none."""
     found = []
     for message in messages:
         if message.kind is MessageKind.FEEDBACK:
-            content = orjson.loads(message.content)
-            proposal = _plan(content["proposal"], vocabulary) if content["proposal"] is not None else None
-            found.append(Objection(message.sender, content["code"], content["problem"], content["issue"], proposal))
+            with suppress(*_UNREADABLE):
+                found.append(_objection(message.sender, orjson.loads(message.content), vocabulary))
     return sorted(found, key=lambda objection: objection.agent)
+
+
+def _objection(agent: int, content: Mapping[str, Any], vocabulary: Vocabulary) -> Objection:
+    proposal = _plan(content["proposal"], vocabulary) if content["proposal"] is not None else None
+    return Objection(agent, content["code"], content["problem"], content["issue"], proposal)
 
 
 def show(objection: Objection, names: Sequence[str]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from maeil.actions import Vocabulary
+from maeil.extensions.control.statements import Statements
 from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind
 from maeil.plans import Task
@@ -55,6 +56,12 @@ class CrafterSkills(WorldSkills):
                 {"action": "collect", "resource": "iron", "target": 2081, "steps": 9},
             ),
         )
+
+    def statements(self, world: World) -> Statements:
+        """Return what states the truth in the place of messages (`extension=truth`)."""
+        from quorum.agents.skills.crafter.statements import CrafterStatements
+
+        return CrafterStatements(world)
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that climbs the technology tree."""

@@ -112,7 +112,7 @@ class CrafterSpeaker(Speaker[CrafterObservation]):
         scene = Scene(self.seen(view), listen(view).places)
         seen = tuple(m.name for m in SOUGHT if set(scene.known(m)) - set(scene.heard(m)))
         wanted = tuple(material.name for material in SOUGHT if not scene.known(material))[:LOOKED_FOR]
-        report = write_report(scene.id_of(scene.cell), scene.seen.inventory, _sights(scene))
+        report = write_report(scene.id_of(scene.cell), scene.seen.inventory, sights(scene))
         return Descriptor(
             Offer(report, seen, free=view.plan is None and scene.seen.alive),
             Need(f"I look for {' and '.join(wanted)}." if wanted else "", wanted),
@@ -178,8 +178,8 @@ def _expected_claim(mate: int, task: Task | None, t: int) -> Assignment | None:
 
 def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:
     """Report, and say who is to do what; what is said counts for the speaker, too."""
-    sights = _sights(scene, asked(view), heard_of=view.turn.role in TREE)
-    report = write_report(scene.id_of(scene.cell), scene.seen.inventory, sights)
+    places = sights(scene, asked(view), heard_of=view.turn.role in TREE)
+    report = write_report(scene.id_of(scene.cell), scene.seen.inventory, places)
     recipients = view.turn.recipients
     if Act.SPEAK not in view.turn.acts:
         said = heard.of(view.agent)
@@ -210,7 +210,7 @@ def _passed(view: View, heard: Hearsay) -> list[Assignment]:
     return [found for found in heard.assignments if found.t == view.t and found.agents - {view.agent}]
 
 
-def _sights(scene: Scene, wanted: Sequence[Material] = (), *, heard_of: bool = False) -> list[str]:
+def sights(scene: Scene, wanted: Sequence[Material] = (), *, heard_of: bool = False) -> list[str]:
     """Return the places worth naming, the nearest of each kind.
 
     Args:
@@ -232,13 +232,13 @@ def _claim(view: View, scene: Scene, heard: Hearsay) -> Assignment | None:
     """What the speaker is going to do that is new to others: a call, or its own part."""
     if heard.of(view.agent) is not None:
         return None
-    new = Caller(view, scene, heard).call() or _own_part(view, scene, heard)
+    new = Caller(view, scene, heard).call() or own_part(view, scene, heard)
     if new is not None:
         heard.add(new)
     return new
 
 
-def _own_part(view: View, scene: Scene, heard: Hearsay) -> Assignment | None:
+def own_part(view: View, scene: Scene, heard: Hearsay) -> Assignment | None:
     """The cell that it is going to collect alone."""
     plan = survive(scene) or hide(scene) or work(scene, avoid=heard.taken(view.agent), patience=HOPE)
     if plan is None or plan.task is None or plan.task.kind != "collect":

@@ -10,6 +10,7 @@ import numpy as np
 
 from cube_env import SymbolicObservation
 from maeil.actions import Vocabulary
+from maeil.extensions.control.statements import Statements
 from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind
 from maeil.plans import Task
@@ -120,6 +121,12 @@ class CubeSkills(WorldSkills):
             "I take block_7 from the left; one more is needed there.",
             example_plan(world, Task("deliver", "block_7"), "nearest to the goal", *plan),
         )
+
+    def statements(self, world: World) -> Statements:
+        """Return what states the truth in the place of messages (`extension=truth`)."""
+        from quorum.agents.skills.cube.statements import CubeStatements
+
+        return CubeStatements(world)
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that does what a negotiator would do."""

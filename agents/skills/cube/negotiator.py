@@ -311,7 +311,7 @@ class Negotiator:
         wishes = {**seen(observation), **self.known.wishes}
         place = wishes[view.agent]
         if len(wishes) > 1:
-            place = form_teams(wishes, _jobs(observation, {}, self.chooser.judge))[view.agent]
+            place = form_teams(wishes, demands(observation, {}, self.chooser.judge))[view.agent]
         if fresh:
             self.known.wishes[view.agent] = place = self._noisy(place, observation)
         return next(block for block in observation.blocks if block.id == place)
@@ -334,7 +334,7 @@ class Negotiator:
         if Act.SPEAK not in view.turn.acts:
             return ()
         tasks = deliveries(view)
-        jobs = _jobs(observation, tasks)
+        jobs = demands(observation, tasks)
         possible = {job.id for job in jobs}
         for agent, block in self.known.refused.items():
             if self.known.wishes.get(agent) == block:
@@ -429,7 +429,7 @@ def _steps(observation: SymbolicObservation, block: SymbolicBlock) -> int:
     return way(observation.cell, block)
 
 
-def _jobs(
+def demands(
     observation: SymbolicObservation, tasks: Mapping[int, OpenTask], judge: Callable[[float], float] = float
 ) -> list[Demand]:
     """The blocks with a clear way as jobs.

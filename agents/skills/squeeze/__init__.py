@@ -7,6 +7,7 @@ from typing import Any
 
 from llamac_env import SqueezeObservation
 from maeil.actions import Vocabulary
+from maeil.extensions.control.statements import Statements
 from maeil.mind import Mind
 from maeil.plans import Plan, Task
 from maeil.world import World
@@ -60,6 +61,12 @@ class SqueezeSkills(WorldSkills):
             "I pick 0 in this round.",
             example_plan(world, Task("allocate", "system"), "to see what it pays", {"action": "pick", "units": 0}),
         )
+
+    def statements(self, world: World) -> Statements:
+        """Return what states the truth in the place of messages (`extension=truth`)."""
+        from quorum.agents.skills.squeeze.statements import SqueezeStatements
+
+        return SqueezeStatements(world)
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that searches the peak by its own picks."""

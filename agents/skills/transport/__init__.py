@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from maeil.actions import Vocabulary
+from maeil.extensions.control.statements import Statements
 from maeil.mind import Mind, Observation, View
 from maeil.plans import Task
 from maeil.world import World
@@ -58,6 +59,12 @@ class TransportSkills(WorldSkills):
         from quorum.agents.skills.transport.paper_text import PaperText
 
         return PaperText(look)
+
+    def statements(self, world: World) -> Statements:
+        """Return what states the truth in the place of messages (`extension=truth`)."""
+        from quorum.agents.skills.transport.statements import TransportStatements
+
+        return TransportStatements(world)
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that plans greedily."""

@@ -303,7 +303,7 @@ def _tell_all(view: View, board: Board) -> Thought:
     """Tell those who see less where all targets are."""
     if Act.SPEAK not in view.turn.acts or not view.turn.recipients:
         return Thought()
-    text = report(board, sorted(_with_targets(board)))
+    text = report(board, sorted(with_targets(board)))
     return Thought(messages=(Draft(view.turn.recipients, text, MessageKind.DIRECTIVE),))
 
 
@@ -315,10 +315,10 @@ def _passed(view: View, board: Board) -> set[int]:
     if view.turn.role not in TREE:
         return set()
     just = reported(board, view.unread)
-    return just | _with_targets(board) if view.turn.role in LEADING else just
+    return just | with_targets(board) if view.turn.role in LEADING else just
 
 
-def _with_targets(board: Board) -> set[int]:
+def with_targets(board: Board) -> set[int]:
     """The agents in whose cells there are targets."""
     return {agent for agent, cell in enumerate(board.grid.cells) if any(t.place == cell for t in board.targets)}
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from maeil.component import Component, NamesFile
-from maeil.digests import digest_file
+from maeil.digests import digest
 from maeil.extension import Extension, ExtensionConfig, ExtensionContext
 from maeil.extensions.control.donors import Donor, read_donors
 from maeil.extensions.control.events import ControlRead
@@ -205,7 +205,7 @@ def inputs(config: ControlConfig, _world: str) -> Mapping[str, str]:
         return {}
     file = Path(config.donors)
     read_donors(file)
-    return {"extension.control.donors": digest_file(file)}
+    return {"extension.control.donors": digest(file.read_bytes())}
 
 
 component = Component(ControlConfig, build, inputs=inputs)

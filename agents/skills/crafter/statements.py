@@ -1,0 +1,102 @@
+"""What is true of an agent of the open world: where it is, what it holds and has seen, and what it works on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from crafter_env import CrafterObservation, Material, Navigate
+from maeil.extensions.control.statements import Statement
+from maeil.messages import Message, MessageKind
+from maeil.mind import Turn, View
+from maeil.plans import Plan, Task
+from maeil.world import World
+from quorum.agents.skills.crafter.gathering import Caller
+from quorum.agents.skills.crafter.hearsay import Assignment, Hearsay, write_assignment, write_report
+from quorum.agents.skills.crafter.scene import Scene
+from quorum.agents.skills.crafter.speaker import HOPE, own_part, sights
+
+
+class CrafterStatements:
+    """States an agent's report, and its assignment: by its plan, else as speakers agree on who know of each other.
+
+    Places that it remembers and that are something else by now are left out. In the place of a directive, and of what
+    one without a body says, stand the assignments of all its readers.
+
+    Args:
+        world: the world.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def __call__(self, message: Message, plans: Sequence[Plan | None]) -> Statement:
+        """State it: see `maeil.extensions.control.statements`."""
+        whole = self._world.global_observation()
+        assert isinstance(whole, CrafterObservation)
+        scenes = dict(self._scenes(len(plans)))
+        given = _assignments(scenes, plans, whole, self._world.agents)
+        own = scenes.get(message.sender)
+        directs = message.kind is MessageKind.DIRECTIVE or message.sender >= len(plans)
+        told = {*message.recipients} if directs else {message.sender}
+        found = [said for said in given if said.agents & told]
+        said = [write_assignment(assignment) for assignment in found]
+        if own is not None:
+            places = [name for name in sights(own) if _is_there(name, whole)]
+            said.append(write_report(own.id_of(own.cell), own.seen.inventory, places))
+        elif message.sender < len(plans):
+            said.append("I am dead.")
+        return Statement(" ".join(said), found[0].task if found and not directs else None)
+
+    def _scenes(self, agents: int) -> Iterator[tuple[int, Scene]]:
+        """Yield what each living agent knows of the map."""
+        for agent in range(agents):
+            seen = self._world.observe(agent)
+            assert isinstance(seen, CrafterObservation)
+            if seen.alive:
+                yield agent, Scene(seen)
+
+
+def _assignments(
+    scenes: dict[int, Scene], plans: Sequence[Plan | None], whole: CrafterObservation, names: Sequence[str]
+) -> list[Assignment]:
+    """Return who does what: by their plans, and the others in turn as they would claim who know all of the before."""
+    known = Hearsay(
+        cells={agent: scene.cell for agent, scene in scenes.items()},
+        bags={agent: dict(scene.seen.inventory) for agent, scene in scenes.items()},
+    )
+    planned: dict[tuple[Task, int], set[int]] = {}
+    for agent, plan in enumerate(plans):
+        if plan is not None and agent in scenes and (cell := _cell(plan)) is not None and plan.task is not None:
+            planned.setdefault((plan.task, cell), set()).add(agent)
+    for (task, cell), agents in planned.items():
+        known.add(Assignment(frozenset(agents), task, cell, HOPE, whole.step))
+    for agent, scene in scenes.items():
+        if plans[agent] is None and known.of(agent) is None:
+            view = View(agent, names[agent], tuple(names), Turn(agent, frozenset()), whole.step, 0, scene.seen)
+            new = Caller(view, scene, replace(known, cells=_free(known, plans))).call() or own_part(view, scene, known)
+            if new is not None and (new.task.kind != "collect" or _is_there(new.task.target, whole)):
+                known.add(new)
+    return known.assignments
+
+
+def _free(known: Hearsay, plans: Sequence[Plan | None]) -> dict[int, tuple[int, int]]:
+    """The cells of those who have no plan: only they can be called."""
+    return {agent: cell for agent, cell in known.cells.items() if plans[agent] is None}
+
+
+def _cell(plan: Plan) -> int | None:
+    """The cell of a plan to collect or to craft; None where it has no such task."""
+    if plan.task is None or plan.task.kind not in ("collect", "craft"):
+        return None
+    if plan.task.kind == "collect":
+        identity = plan.task.target.rpartition("_")[2]
+        return int(identity) if identity.isdecimal() else None
+    return next((action.id for action in plan.actions if isinstance(action, Navigate)), None)
+
+
+def _is_there(name: str, whole: CrafterObservation) -> bool:
+    """Whether a cell is still what its name says: `iron_2081`."""
+    material, _, identity = name.rpartition("_")
+    there = Scene(replace(whole, cell=(0, 0)))
+    return there.material(there.cell_of(int(identity))) is Material[material]

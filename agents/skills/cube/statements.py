@@ -1,0 +1,50 @@
+"""What is true of an agent of CUBE, in the words of negotiators: the block where it is needed, and how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cube_env import SymbolicObservation
+from maeil.extensions.control.statements import Statement
+from maeil.messages import Message, MessageKind
+from maeil.plans import Plan
+from maeil.world import World
+from quorum.agents.skills.cube.negotiator import demands, form_teams, write_claim, write_order
+from quorum.agents.skills.cube.plans import block_of, delivery_of, way
+
+
+class CubeStatements:
+    """States which block an agent works on: that of its plan, else the one where the teams of all need it.
+
+    Teams are formed as negotiators do it who know everybody's plans, and that all others wish for the nearest block. In
+    the place of a directive stands where each of its readers is needed.
+
+    Args:
+        world: the world.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def __call__(self, message: Message, plans: Sequence[Plan | None]) -> Statement:
+        """State it: see `maeil.extensions.control.statements`."""
+        board = self._world.global_observation()
+        assert isinstance(board, SymbolicObservation)
+        places = _places(board, plans)
+        if message.kind is MessageKind.DIRECTIVE or message.sender not in places:
+            needed = {agent: places[agent] for agent in message.recipients if agent in places}
+            return Statement(f"Who is needed where: {write_order(needed)}")
+        block = next(block for block in board.blocks if block.id == places[message.sender])
+        return Statement(write_claim(block.id, way(board.agents[message.sender], block)), delivery_of(block))
+
+
+def _places(board: SymbolicObservation, plans: Sequence[Plan | None]) -> dict[int, int]:
+    """Return the block of each agent; nothing while no block has a clear way."""
+    jobs = demands(board, {})
+    if not jobs:
+        return {}
+    there = {job.id for job in jobs}
+    busy = {agent: block_of(plan.task) for agent, plan in enumerate(plans) if plan is not None}
+    planned = {agent: block for agent, block in busy.items() if block in there and block is not None}
+    nearest = {agent: min(jobs, key=lambda job: (job.ways[agent], job.id)).id for agent in range(len(board.agents))}
+    return {**form_teams({**nearest, **planned}, jobs), **planned}

@@ -1,0 +1,43 @@
+"""What is true of an agent of grid transportation: the targets in its cell, and which box it is to move next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llamac_env import Board
+from maeil.extensions.control.statements import Statement
+from maeil.messages import Message, MessageKind
+from maeil.plans import Plan, Task
+from maeil.world import World
+from quorum.agents.skills.transport.moves import box_task, greedy, observed
+from quorum.agents.skills.transport.speaker import SENTENCES, report, with_targets
+
+
+class TransportStatements:
+    """States which targets are in the cell of an agent, and its box: that of its plan, else of the greedy plan's step.
+
+    In the place of a directive, and of what one without a body says, stands where all targets are.
+
+    Args:
+        world: the world.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def __call__(self, message: Message, plans: Sequence[Plan | None]) -> Statement:
+        """State it: see `maeil.extensions.control.statements`."""
+        board = observed(self._world.global_observation()).to_board()
+        if message.kind is MessageKind.DIRECTIVE or message.sender >= len(plans):
+            return Statement(report(board, sorted(with_targets(board))[:SENTENCES]))
+        task = _task(board, message.sender, plans[message.sender])
+        work = f"I work on {task.target}: it is next on its way." if task is not None else "I wait."
+        return Statement(f"{work} {report(board, [message.sender])}", task)
+
+
+def _task(board: Board, agent: int, plan: Plan | None) -> Task | None:
+    if plan is not None:
+        return plan.task
+    steps = greedy(board)
+    move = steps[0].get(agent) if steps else None
+    return box_task(move.colour) if move is not None else None
