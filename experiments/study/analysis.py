@@ -96,25 +96,55 @@ def analyse(study: Study, results: Results, seeds: Collection[int]) -> Analysis:
     tries = _tries(groups)
     if tries:
         cells[BEST_OF] = {cell: [best_of(values, tries, metric)] for cell, values in cells[SOLO].items()}
-    same = _difference(metric, AGAIN, cells[AGAIN], cells[TREATMENT]) if AGAIN in cells else None
-    noise = _by_board(cells[AGAIN], cells[TREATMENT]) if AGAIN in cells else np.array([])
-    files = [file for file in study.question.effects if file.plus in cells and file.minus in cells]
-    pairings = [Pairing(file.name, None, cells[file.plus], cells[file.minus]) for file in files]
-    found = [*differences(metric, pairings[:1]), *differences(metric, pairings[1:])]
+    found = judge(study.question.effects, cells, metric)
     return Analysis(
         study=study,
         comparison=comparison,
         metric=metric,
-        effects=tuple(
-            Effect(file, difference, noise_verdict(difference.mean.value, difference.p_holm, difference.differing, noise))
-            for file, difference in zip(files, found, strict=True)
-        ),
-        same=same,
-        floor=noise_floor(noise),
+        effects=found.effects,
+        same=found.same,
+        floor=found.floor,
         tries=tries,
         room=_room(cells, metric),
         left_out={level: len(group.left_out) for level, group in groups.items() if group.left_out},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Effects, held against the noise floor.
+
+    Attributes:
+        effects: in order; those of arms without runs are missing.
+        same: the treatment against itself, in other draws; None without such runs.
+        floor: the noise floor; NaN where it is unknown.
+    """
+
+    effects: tuple[Effect, ...]
+    same: Difference | None
+    floor: float
+
+
+def judge(files: Sequence[EffectFile], cells: Mapping[str, Cells], metric: Metric) -> Judged:
+    """Hold effects against the noise floor.
+
+    Args:
+        files: the effects; the first one is tested alone, the others are corrected by Holm.
+        cells: the values of each arm, by board.
+        metric: what they are of.
+    """
+    there = [file for file in files if file.plus in cells and file.minus in cells]
+    pairings = [Pairing(file.name, None, cells[file.plus], cells[file.minus]) for file in there]
+    found = [*differences(metric, pairings[:1]), *differences(metric, pairings[1:])]
+    noise, same = np.array([]), None
+    if AGAIN in cells:
+        noise = _by_board(cells[AGAIN], cells[TREATMENT])
+        same = differences(metric, [Pairing(AGAIN, None, cells[AGAIN], cells[TREATMENT])])[0]
+    effects = (
+        Effect(file, difference, noise_verdict(difference.mean.value, difference.p_holm, difference.differing, noise))
+        for file, difference in zip(there, found, strict=True)
+    )
+    return Judged(tuple(effects), same, noise_floor(noise))
 
 
 def _belongs(row: Row, study: Study, seeds: Collection[int]) -> bool:
@@ -144,10 +174,6 @@ def best_of(values: Sequence[float], tries: int, metric: Metric) -> float:
     ordered = sorted(values, reverse=metric.better == "lower")
     ways = comb(len(ordered), tries)
     return sum(value * comb(place, tries - 1) / ways for place, value in enumerate(ordered))
-
-
-def _difference(metric: Metric, name: str, plus: Cells, minus: Cells) -> Difference:
-    return differences(metric, [Pairing(name, None, plus, minus)])[0]
 
 
 def _by_board(plus: Cells, minus: Cells) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -23,9 +23,17 @@ from numpy.typing import NDArray
 
 from quorum.experiments.compare.statistics.intervals import Floats, agree, binomial_cdf
 
+LEVEL = 0.05
+"""A difference is significant where its p-value is at most this."""
+FEWEST = 6
+"""Boards without which no test comes below `LEVEL`: 2 / 2**6 is the first such p-value."""
 EXACT = 14
 """Most boards that differ with which all sets of them are gone through: 2 ** 14."""
 DRAWN = 19_999
+_QUICK = 999
+"""Signs that are drawn where many samples are tested at once."""
+_BLOCK = 1 << 22
+"""Sums that are in memory at once."""
 _TAIL_SHARE = 40
 """One of so many sets may be as extreme at each end: 2.5 %."""
 _SEED = 20_260_302
@@ -75,14 +83,61 @@ def sign_flip_interval(differences: Floats, *, share: bool = False) -> tuple[flo
     return low, high
 
 
+def ratio_interval(parts: Floats, wholes: Floats) -> tuple[float, float]:
+    """Return the shares with which the test does not reject parts - share * wholes, as an interval.
+
+    Its ends are quantiles of the ratios of the sums over sets of boards. NaN over fewer than six boards.
+
+    Args:
+        parts: one a board, shape (boards,).
+        wholes: one a board, above 0, shape (boards,).
+    """
+    if len(parts) < FEWEST or agree(parts / wholes):
+        return math.nan, math.nan
+    return _quantiles(*(_sets(values, 0)[0] for values in (parts, wholes)))
+
+
+def random_means(differences: Floats) -> Floats:
+    """Return the means of the differences with random signs: all, or as many as the test draws, shape (means,)."""
+    sums, _ = _sets(differences, 0)
+    return (float(differences.sum()) - 2 * sums) / len(differences)
+
+
 def smallest_p(boards: int) -> float:
     """Return the smallest p-value that the test can have over so many boards that differ: all signs alike."""
     return 2 / 2**boards if boards <= EXACT else 1 / (DRAWN + 1)
 
 
+def significant(samples: Floats) -> NDArray[np.bool_]:
+    """Return whether the test finds a difference at 5 %, for many samples at once, shape (samples,).
+
+    It draws fewer signs than `sign_flip_test`, and the same for all samples: simulations of its power need thousands.
+
+    Args:
+        samples: of paired differences, shape (samples, boards).
+    """
+    boards = samples.shape[1]
+    if 2**boards // 2 <= _QUICK:
+        signs = 1.0 - 2 * (np.arange(2**boards // 2)[:, None] >> np.arange(boards) & 1)  # the last board keeps its sign
+    else:
+        drawn = np.random.default_rng(_SEED).integers(0, 2, (_QUICK, boards))
+        signs = 1.0 - 2 * np.concatenate([np.zeros((1, boards)), drawn])
+    found = np.empty(len(samples), dtype=np.bool_)
+    size = max(1, _BLOCK // len(signs))
+    for start in range(0, len(samples), size):
+        block = samples[start : start + size]
+        least = np.abs(block.sum(axis=1)) - 1e-12 * np.abs(block).sum(axis=1)
+        found[start : start + size] = (np.abs(block @ signs.T) >= least[:, None]).mean(axis=1) <= LEVEL
+    return found
+
+
 def _ends(changed: Floats, equal: int) -> tuple[float, float]:
     """Return the ends of what is not rejected; infinite where nothing is."""
-    sums, sizes = _sets(changed, equal)
+    return _quantiles(*_sets(changed, equal))
+
+
+def _quantiles(sums: Floats, sizes: Floats | NDArray[np.int64]) -> tuple[float, float]:
+    """Return the ends of the middle 95 % of sums by sizes; those of the empty set may be anything."""
     with np.errstate(divide="ignore", invalid="ignore"):
         means = sums / sizes
     empty = sizes == 0

@@ -1,0 +1,63 @@
+"""Room: the share of what can be gained at all that an arm gains.
+
+On a board the **room** is what the reference with full knowledge does better than the silent team, and the **gain** is
+what the arm does better than it. Where the reference is no better, the board has no room. The share of the room is the
+ratio of the sums over the boards with room, since a mean of ratios would be ruled by boards with next to none.
+
+Its interval is that of the sign-flip test, as for differences: a share is rejected where gain - share * room is not
+symmetric about 0 over boards. So it ends at quantiles of the ratio over all sets of boards (Hartigan 1969, Using
+Subsample Values as Typical Values; for normal values it would be the interval of Fieller 1954).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from quorum.experiments.compare.statistics.flips import ratio_interval
+from quorum.experiments.compare.statistics.intervals import Estimate, Floats
+
+
+@dataclass(frozen=True, slots=True)
+class RoomClosed:
+    """The share of the room that an arm closes.
+
+    Attributes:
+        share: 0 for the silent team, 1 for the reference; NaN where no board has room. No interval over fewer than six
+            boards with room.
+        no_room: places of the boards without room: the reference is no better there than the silent team.
+    """
+
+    share: Estimate
+    no_room: tuple[int, ...]
+
+    @property
+    def boards(self) -> int:
+        """Number of boards with room."""
+        return self.share.boards
+
+    @property
+    def without(self) -> int:
+        """Number of boards without room."""
+        return len(self.no_room)
+
+
+def room_closed(arm: Floats, silent: Floats, reference: Floats, *, lower_is_better: bool) -> RoomClosed:
+    """Return the share of the room that an arm closes.
+
+    Args:
+        arm: mean of the arm on each board, shape (boards,).
+        silent: mean of the silent team, same shape.
+        reference: mean of the reference with full knowledge, or the optimum, same shape.
+        lower_is_better: whether lower values of the metric are better.
+    """
+    sign = -1.0 if lower_is_better else 1.0
+    gain, room = sign * (arm - silent), sign * (reference - silent)
+    there = room > 0
+    gains, rooms = gain[there], room[there]
+    value = float(gains.sum() / rooms.sum()) if len(rooms) else math.nan
+    low, high = ratio_interval(gains, rooms)
+    share = Estimate(value, low, high, len(rooms), len(rooms))
+    return RoomClosed(share, tuple(np.flatnonzero(~there).tolist()))

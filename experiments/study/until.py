@@ -1,0 +1,3 @@
+class Condition:
+    @classmethod
+    def parse(cls, text): ...
