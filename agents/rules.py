@@ -1,4 +1,4 @@
-"""Minds without a language model: those that follow a world's rules, and two that look at nothing.
+"""Minds without a language model: those that follow a world's rules, and three that look at nothing.
 
 | mind | what it does |
 |---|---|
@@ -7,6 +7,7 @@
 | `planner` | the reference: a planner with full knowledge that commands the whole team |
 | `always_right` | only ever goes right. The CUBE page shows its boards under this policy ("always move right") |
 | `idle` | does nothing: what a team is without one agent, while the others think on |
+| `random` | draws valid plans: what there is without knowledge and talk |
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from maeil.contracts import check_items
 from maeil.errors import InvalidThought
 from maeil.mind import Mind
 from maeil.plans import Plan
+from quorum.agents.prompting.random_plans import RandomPlans
 from quorum.agents.skills import CommandedMind, role_of
 
 STEPS = 10
@@ -122,6 +124,17 @@ def build_idle(config: ComponentConfig, context: TeamContext) -> Sequence[Mind]:
     return [CommandedMind(lambda _view: plan) for _ in context.world.agents]
 
 
+def build_random(config: ComponentConfig, context: TeamContext) -> Sequence[Mind]:
+    """Make the minds of a team, one for each agent, each with its own random stream.
+
+    Raises:
+        ValueError: the topology wants a coordinator.
+    """
+    _refuse_coordinator(config, context)
+    streams = (context.seeds.child(agent).generator() for agent in range(len(context.world.agents)))
+    return [CommandedMind(RandomPlans(context.world, rng).draw) for rng in streams]
+
+
 def _minds(context: TeamContext, role: str, needed_by: str, *values: Any, **options: Any) -> Sequence[Mind]:
     """Return the minds that a role of the world's skills makes."""
     rule = role_of(context.world.name, role, needed_by)
@@ -147,3 +160,6 @@ always_right = Component(
     ComponentConfig, build_always_right, talks=False, compatible=Compatibility.ANYBODY, handover=Handover.SHADOW
 )
 idle = Component(ComponentConfig, build_idle, talks=False, compatible=Compatibility.ANYBODY, handover=Handover.FRESH)
+random = Component(
+    ComponentConfig, build_random, talks=False, compatible=Compatibility.ANYBODY, handover=Handover.SHADOW
+)

@@ -9,7 +9,7 @@ import orjson
 from maeil import Component
 from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.llm.provided import ProvidedModel
-from quorum.agents.simulated.uninformed import minimal_instance
+from quorum.agents.prompting.instances import minimal_instance
 from quorum.experiments.configuration.providers.config import ProviderConfig
 from quorum.experiments.configuration.registry import providers
 

@@ -24,6 +24,7 @@ from quorum.agents.llm.limits import estimate_prompt
 from quorum.agents.llm.protocol import ChatMessage, Finish, Reply, Request, Usage
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.naive.answers import write
+from quorum.agents.prompting.instances import minimal_instance
 from quorum.agents.simulated import NAME, SimulatedSettings, inject_errors
 from quorum.agents.simulated.reading import (
     answer_repair,
@@ -34,7 +35,7 @@ from quorum.agents.simulated.reading import (
     read_view,
     resolve_choices,
 )
-from quorum.agents.simulated.uninformed import UninformedSpeaker, minimal_instance
+from quorum.agents.simulated.uninformed import UninformedSpeaker
 from quorum.agents.skills import Chooser, Speaker, skills_of
 
 UNINFORMED = "simulated (uninformed)"

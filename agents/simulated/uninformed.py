@@ -1,13 +1,8 @@
-"""The simulated model in a world that it has no rules for: plans of the wanted form, drawn at random.
-
-Values that fit a JSON schema are the smallest one, or one that is drawn at random.
-"""
+"""The simulated model in a world that it has no rules for: plans of the wanted form, drawn at random."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +13,7 @@ from maeil.actions import SymbolicAction, Vocabulary
 from maeil.mind import Thought, View
 from maeil.plans import Plan, Task
 from quorum.agents.prompting.answers import PLAN
+from quorum.agents.prompting.instances import random_instance
 from quorum.agents.skills import Chooser, JointPlanRequest, Speaker, take_turn
 
 LONGEST = 3
@@ -94,115 +90,3 @@ class UninformedSpeaker(Speaker[UnreadObservation]):
     def _resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         found: Mapping[str, Any] = self._definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
         return found
-
-
-LARGEST = 100_000
-"""Values and characters that an instance may have together: a schema can ask for any number of them."""
-DEEPEST = 100
-"""Values within one another, references among them: a schema can refer to itself."""
-_WIDTH = 10
-"""Different values of a number, and of the length of a list, that a draw chooses among, at most."""
-_MOST = 2**63 - 1
-
-
-def minimal_instance(schema: Mapping[str, Any]) -> Any:
-    """Return the smallest value that fits, for the part of JSON Schema that typed answers use.
-
-    Raises:
-        ValueError: the schema has a type or a bound that is not known here, or no value fits that is small enough.
-    """
-    return _made(schema, lambda: schema.get("$defs", {}), lambda _choices: 0)
-
-
-def random_instance(schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: np.random.Generator) -> Any:
-    """Draw a value that fits.
-
-    Args:
-        schema: of the value.
-        definitions: that its references name.
-        rng: for the draws.
-
-    Raises:
-        ValueError: as for the smallest one.
-    """
-    return _made(schema, lambda: definitions, lambda choices: int(rng.integers(choices)))
-
-
-def _made(schema: Any, definitions: Callable[[], Mapping[str, Any]], choose: Callable[[int], int]) -> Any:
-    """Make a value; `choose` picks one of so many possibilities, the smallest of which is 0."""
-    try:
-        return _Maker(dict(definitions()), choose).value(schema)
-    except (AttributeError, IndexError, KeyError, TypeError) as error:
-        raise ValueError(f"it is no schema: {type(error).__name__}: {error}") from error
-
-
-@dataclass
-class _Maker:
-    definitions: Mapping[str, Any]
-    choose: Callable[[int], int]
-    left: int = LARGEST
-
-    def value(self, schema: Any, depth: int = 0) -> Any:
-        self._take(1)
-        if depth > DEEPEST:
-            raise ValueError(f"the value would be nested more than {DEEPEST} deep")
-        if "$ref" in schema:
-            return self.value(self.definitions[schema["$ref"].rpartition("/")[2]], depth + 1)
-        if "const" in schema:
-            return schema["const"]
-        if "enum" in schema:
-            return self._one_of(schema, "enum")
-        for key in ("anyOf", "oneOf"):
-            if key in schema:
-                return self.value(self._one_of(schema, key), depth + 1)
-        match schema.get("type"):
-            case "object":
-                wanted = list(schema.get("required", []))
-                properties = schema.get("properties", {}).items()
-                return {name: self.value(part, depth + 1) for name, part in properties if name in wanted}
-            case "array":
-                length = self._number(schema, "minItems", "maxItems")
-                self._take(length)
-                return [self.value(schema.get("items"), depth + 1) for _ in range(length)]
-            case "string":
-                least, most = _bound(schema, "minLength"), _bound(schema, "maxLength")
-                self._take(int(least or 0))
-                return "simulated"[: None if most is None else int(most)].ljust(int(least or 0), ".")
-            case "integer" | "number":
-                return self._number(schema, "minimum", "maximum")
-            case "boolean":
-                return not self.choose(2)
-            case "null":
-                return None
-        raise ValueError(f"no value is known that fits the type {schema.get('type')!r}")
-
-    def _take(self, amount: int) -> None:
-        self.left -= amount
-        if self.left < 0:
-            raise ValueError(f"the smallest value that fits has more than {LARGEST} parts and characters")
-
-    def _one_of(self, schema: Mapping[str, Any], key: str) -> Any:
-        choices = schema[key]
-        if not isinstance(choices, list):
-            raise ValueError(f"{key}: a list of choices is needed")
-        return choices[self.choose(len(choices))]
-
-    def _number(self, schema: Mapping[str, Any], at_least: str, at_most: str) -> int:
-        """Make a whole number within the bounds of a schema, which may exclude them."""
-        low, above = _bound(schema, at_least), _bound(schema, "exclusiveMinimum")
-        high, below = _bound(schema, at_most), _bound(schema, "exclusiveMaximum")
-        if low is None:
-            low = 0 if above is None else above + 1
-        if high is None:
-            high = low + _WIDTH if below is None else below - 1
-        return math.ceil(low) + self.choose(max(min(int(high - low) + 1, _WIDTH), 1))
-
-
-def _bound(schema: Mapping[str, Any], key: str) -> int | float | None:
-    bound = schema.get(key)
-    if bound is None:
-        return None
-    negative = isinstance(bound, int | float) and bound < 0 and key.endswith(("Items", "Length"))
-    if isinstance(bound, bool) or not isinstance(bound, int | float) or abs(bound) > _MOST or negative:
-        raise ValueError(f"{key}: {bound!r} is no bound")
-    return bound

@@ -23,9 +23,9 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Fini
 from quorum.agents.naive import render_prompt
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.prompting.blocks import read_blocks
+from quorum.agents.prompting.instances import minimal_instance
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.simulated.reading import find_blocks, read_view
-from quorum.agents.simulated.uninformed import minimal_instance
 from quorum.agents.skills import Chooser
 from quorum.agents.skills.cube.negotiator import Knowledge, Negotiator, recall
 from quorum.agents.skills.cube.speaker import CubeSpeaker

@@ -14,8 +14,8 @@ from quorum.agents.llm.providers.chat import is_strict
 from quorum.agents.llm.validation import validator_of
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.prompting.answers import bounds_in_words, sent_bounds
+from quorum.agents.prompting.instances import random_instance
 from quorum.agents.prompting.schemas import compact
-from quorum.agents.simulated.uninformed import random_instance
 from tests.agents.naive_team import view
 from tests.prompts.test_frame import TURNS, WORLDS, forms, made
 

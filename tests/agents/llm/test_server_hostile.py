@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from quorum.agents.prompting.instances import LARGEST, minimal_instance
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.agents.simulated.uninformed import LARGEST, minimal_instance
 from tests.agents.llm.wire import Brain
 from tests.loopback import BodyBounds, serve
 

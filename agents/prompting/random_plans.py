@@ -1,0 +1,75 @@
+"""Valid plans that are drawn at random, by the schemas of the actions (`agents=random`)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import orjson
+
+from maeil.errors import InvalidThought
+from maeil.mind import View
+from maeil.plans import Plan
+from maeil.world import World
+from quorum.agents.prompting.answers import plan_model, tidy
+from quorum.agents.prompting.blocks import write_json
+from quorum.agents.prompting.instances import random_instance
+from quorum.agents.prompting.schemas import ground, ids_of
+
+LONGEST = 3
+"""Actions of a plan, at most."""
+TRIES = 100
+"""Plans that are drawn until the world takes one; then nothing is done for a step."""
+
+
+class RandomPlans:
+    """Draws the plans of an agent: its length, the actions and their arguments, each uniformly, until it is valid.
+
+    Numbers are drawn from the ten smallest. Texts that have to fit a pattern, such as the names of places, are drawn
+    from those that the agent sees.
+
+    Args:
+        world: whose actions they are made of.
+        rng: for the draws.
+    """
+
+    def __init__(self, world: World, rng: np.random.Generator) -> None:
+        self._world = world
+        self._rng = rng
+        model = plan_model(world.vocabulary, LONGEST, rationale=False, task=False)
+        self._schema = tidy(model.model_json_schema())
+
+    def draw(self, view: View) -> Plan:
+        """Draw a plan that the world takes in its present state."""
+        schema = ground(self._schema, ids_of(self._world, view.agent), self._world.agents)
+        schema = _with_words(schema, _words(orjson.loads(write_json(view.observation))))
+        for _ in range(TRIES):
+            drawn = random_instance(schema, schema.get("$defs", {}), self._rng)
+            try:
+                plan = Plan(tuple(map(self._world.vocabulary.parse, drawn["actions"])), None, "drawn at random")
+            except InvalidThought:
+                continue
+            if not self._world.check_plan(view.agent, plan):
+                return plan
+        return Plan((self._world.idle,), None, "nothing valid was drawn")
+
+
+def _words(seen: Any) -> set[str]:
+    """Return the texts in a JSON value."""
+    if isinstance(seen, str):
+        return {seen}
+    if isinstance(seen, dict):
+        return set(seen).union(*map(_words, seen.values()))
+    return set().union(*map(_words, seen)) if isinstance(seen, list) else set()
+
+
+def _with_words(schema: Any, words: set[str]) -> Any:
+    """Return a schema in which texts of a pattern are some of the given ones, where any fits."""
+    if isinstance(schema, list):
+        return [_with_words(part, words) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "pattern" in schema and (fitting := sorted(filter(re.compile(schema["pattern"]).search, words))):
+        return {"enum": fitting}
+    return {key: _with_words(part, words) for key, part in schema.items()}
