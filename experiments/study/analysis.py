@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb
 from statistics import fmean
@@ -12,12 +12,16 @@ import numpy as np
 from maeil.metrics import METRICS, Metric
 from quorum.experiments.compare import Comparison, Group, Question, compare
 from quorum.experiments.compare.differences import Cells, Difference, Pairing, differences
+from quorum.experiments.compare.statistics.anytime import Plan, anytime_interval, evidence
+from quorum.experiments.compare.statistics.intervals import Floats
 from quorum.experiments.compare.statistics.noise import NoiseVerdict, noise_floor, noise_verdict
 from quorum.experiments.compare.statistics.room import RoomClosed, room_closed
 from quorum.experiments.results import Results, Row
 from quorum.experiments.study.question import BEST_OF, TREATMENT, EffectFile
 from quorum.experiments.study.study import Study
 
+ACTED = ("communication.gain_after_talk", "communication.attempts_after_talk")
+"""What is estimated over the steps in which talk can have acted."""
 AGAIN, SILENT, REFERENCE, SOLO = "again", "silent", "reference", "solo"
 
 
@@ -50,6 +54,8 @@ class Analysis:
         floor: the noise floor: a mean difference that two equal arms exceed in 5 % of cases; NaN where it is unknown.
         tries: of one mind, whose best makes the arm `best_of`: as many as cost what the team does.
         room: the share of the room that each arm closes, by arm; empty without a reference.
+        acted: differences in the steps before which somebody had read a message, of the effects both arms of which have
+            such steps; the level of each is the name of the effect.
         left_out: runs that ended in an error or are missing, by arm.
     """
 
@@ -61,6 +67,7 @@ class Analysis:
     floor: float
     tries: int
     room: Mapping[str, RoomClosed]
+    acted: tuple[Difference, ...]
     left_out: Mapping[str, int]
 
     @property
@@ -72,6 +79,37 @@ class Analysis:
     def boards(self) -> int:
         """Boards that the treatment has runs of."""
         return len(set(self.comparison.groups[TREATMENT, None].boards.tolist()))
+
+    def by_board(self, metric: str) -> Floats:
+        """Return the differences of a metric that answer the question, one a board, in the order of the seeds.
+
+        That is the order in which boards are added; shape (boards,).
+        """
+        first = self.study.question.effects[0]
+        plus, minus = (self.comparison.groups.get((arm, None)) for arm in (first.plus, first.minus))
+        if plus is None or minus is None:
+            return np.array([])
+        return _by_board(plus.cells(metric), minus.cells(metric))
+
+
+def _anytime(found: Difference, boards: Floats, metric: Metric, planned: Plan | None) -> Difference:
+    """Return a difference with the p-value and the interval that hold however often one looks."""
+    p = 1 / evidence(boards, planned, share=metric.rate)
+    low, high = anytime_interval(boards, planned, share=metric.rate)
+    return replace(found, p=p, p_holm=p, mean=replace(found.mean, low=low, high=high))
+
+
+def compare_arms(study: Study, results: Results, seeds: Collection[int]) -> Comparison:
+    """Compare the arms of a study on some boards, with the treatment as the baseline where it has runs.
+
+    Raises:
+        UserError: no run counts, or runs were made by different versions of the code.
+    """
+    own = replace(results, rows=tuple(row for row in results.rows if _belongs(row, study, seeds)))
+    alone = {row.arm for row in own.rows if row.pooled} <= {TREATMENT}
+    baseline = None if alone else TREATMENT
+    accepted = study.request.accept_versions
+    return compare([own], Question(("arm",), "none", study.metrics, baseline=baseline, accept_versions=accepted))
 
 
 def analyse(study: Study, results: Results, seeds: Collection[int]) -> Analysis:
@@ -85,18 +123,14 @@ def analyse(study: Study, results: Results, seeds: Collection[int]) -> Analysis:
     Raises:
         UserError: no run of the treatment counts, or runs were made by different versions of the code.
     """
-    own = replace(results, rows=tuple(row for row in results.rows if _belongs(row, study, seeds)))
-    question = Question(
-        ("arm",), "none", study.metrics, baseline=TREATMENT, accept_versions=study.request.accept_versions
-    )
-    comparison = compare([own], question)
+    comparison = compare_arms(study, results, seeds)
     metric = METRICS[study.metrics[0]]
     groups = {level: group for (level, _), group in comparison.groups.items()}
     cells = {level: group.cells(metric.name) for level, group in groups.items()}
     tries = _tries(groups)
     if tries:
         cells[BEST_OF] = {cell: [best_of(values, tries, metric)] for cell, values in cells[SOLO].items()}
-    found = judge(study.question.effects, cells, metric)
+    found = judge(study.question.effects, cells, metric, study.planned, anytime=study.until is not None)
     return Analysis(
         study=study,
         comparison=comparison,
@@ -106,6 +140,7 @@ def analyse(study: Study, results: Results, seeds: Collection[int]) -> Analysis:
         floor=found.floor,
         tries=tries,
         room=_room(cells, metric),
+        acted=tuple(_acted(study.question.effects, groups)),
         left_out={level: len(group.left_out) for level, group in groups.items() if group.left_out},
     )
 
@@ -125,17 +160,28 @@ class Judged:
     floor: float
 
 
-def judge(files: Sequence[EffectFile], cells: Mapping[str, Cells], metric: Metric) -> Judged:
+def judge(
+    files: Sequence[EffectFile],
+    cells: Mapping[str, Cells],
+    metric: Metric,
+    planned: Plan | None = None,
+    *,
+    anytime: bool = False,
+) -> Judged:
     """Hold effects against the noise floor.
 
     Args:
         files: the effects; the first one is tested alone, the others are corrected by Holm.
         cells: the values of each arm, by board.
         metric: what they are of.
+        planned: what was expected of the first effect.
+        anytime: whether p and interval of the first effect must hold however often one looks at it.
     """
     there = [file for file in files if file.plus in cells and file.minus in cells]
     pairings = [Pairing(file.name, None, cells[file.plus], cells[file.minus]) for file in there]
     found = [*differences(metric, pairings[:1]), *differences(metric, pairings[1:])]
+    if anytime and found:
+        found[0] = _anytime(found[0], _by_board(pairings[0].level_cells, pairings[0].baseline_cells), metric, planned)
     noise, same = np.array([]), None
     if AGAIN in cells:
         noise = _by_board(cells[AGAIN], cells[TREATMENT])
@@ -176,9 +222,10 @@ def best_of(values: Sequence[float], tries: int, metric: Metric) -> float:
     return sum(value * comb(place, tries - 1) / ways for place, value in enumerate(ordered))
 
 
-def _by_board(plus: Cells, minus: Cells) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return the mean difference of each board that both have, shape (boards,)."""
-    return np.array([fmean(plus[cell]) - fmean(minus[cell]) for cell in sorted(plus.keys() & minus.keys(), key=repr)])
+def _by_board(plus: Cells, minus: Cells) -> Floats:
+    """Return the mean difference of each board that both have, shape (boards,), in the order of the seeds."""
+    boards = sorted(plus.keys() & minus.keys(), key=lambda cell: (cell[0], repr(cell)))
+    return np.array([fmean(plus[board]) - fmean(minus[board]) for board in boards])
 
 
 def _room(cells: Mapping[str, Cells], metric: Metric) -> dict[str, RoomClosed]:
@@ -192,3 +239,11 @@ def _room(cells: Mapping[str, Cells], metric: Metric) -> dict[str, RoomClosed]:
         values = [np.array([fmean(part[board]) for board in boards]) for part in (own, cells[SILENT], cells[REFERENCE])]
         found[arm] = room_closed(*values, lower_is_better=metric.better == "lower")
     return found
+
+
+def _acted(files: Sequence[EffectFile], groups: Mapping[str, Group]) -> Iterator[Difference]:
+    """Yield the differences over the steps in which talk can have acted, metric by metric."""
+    for name in ACTED:
+        cells = {arm: found for arm, group in groups.items() if (found := group.cells(name))}
+        there = [file for file in files if {file.plus, file.minus} <= cells.keys()]
+        yield from differences(METRICS[name], [Pairing(f.name, None, cells[f.plus], cells[f.minus]) for f in there])

@@ -69,10 +69,14 @@ def _why_stop(study: Study, swept: SweepResult, analysis: Analysis) -> str:
         return "by hand"
     if swept.stop is not None:
         return swept.stop.value
-    if study.until is None:
+    until = study.until
+    if until is None:
         return "by design"
-    if study.until.holds(analysis.of_question, study.expected):
+    found = analysis.by_board(until.metric)
+    if until.holds(found, study.planned):
         return f"until {study.request.until}"
+    if until.hopeless(found, study.planned):
+        return "an effect of the expected size is out of reach"
     return "most boards" if analysis.boards >= study.request.most_boards else ""
 
 

@@ -12,10 +12,12 @@ from tempfile import TemporaryDirectory
 
 from maeil.metrics import METRICS
 from maeil.user_errors import UserError
+from quorum.experiments.compare.metrics import find_metric
+from quorum.experiments.compare.statistics.anytime import Plan
 from quorum.experiments.study.arms import Arm, Treatment, arms_of, experiment_of
 from quorum.experiments.study.donors import DONORS, write_no_donors
 from quorum.experiments.study.question import TREATMENT, Question, load_question
-from quorum.experiments.study.until import Condition
+from quorum.experiments.study.until import Until
 from quorum.experiments.sweep.command import split_words
 from quorum.experiments.sweep.plan import plan_experiment
 from quorum.experiments.sweep.run import SweepRequest
@@ -70,6 +72,8 @@ class StudyRequest:
         """The command that goes on with it."""
         options = [word for metric in self.metrics for word in ("--metric", metric)]
         options += ["--until", self.until] if self.until else []
+        for option, value in (("--effect", self.effect), ("--deviation", self.deviation)):
+            options += [option, f"{value:g}"] if value is not None else []
         options += ["--with-room"] if self.with_room else []
         options += ["--out", str(self.out)] if self.out != Path("runs") else []
         options += ["--name", self.name] if self.name is not None else []
@@ -142,13 +146,19 @@ class Study:
         return self.request.out.absolute() / self.name
 
     @cached_property
-    def until(self) -> Condition | None:
+    def until(self) -> Until | None:
         """When to stop adding boards; None: after those that are named.
 
         Raises:
             UserError: it cannot be read.
         """
-        return Condition.parse(self.request.until) if self.request.until else None
+        return Until.parse(self.request.until) if self.request.until else None
+
+    @property
+    def planned(self) -> Plan | None:
+        """What was expected before the first board; None: nothing."""
+        effect, deviation = self.request.effect, self.request.deviation
+        return Plan(effect, deviation) if effect is not None and deviation is not None else None
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -157,11 +167,12 @@ class Study:
         Raises:
             UserError: the first has no better way.
         """
-        asked = [_full_name(name) for name in self.request.metrics]
+        asked = [find_metric(name, f"--metric {name}") for name in self.request.metrics]
         first = asked or [_BY_WORLD.get(self.treatment.configuration.env.name, _USUAL)]
         if METRICS[first[0]].better is None:
             raise UserError(f"--metric {first[0]}: neither more nor less of it is better", "Give one that has a better.")
-        return tuple(dict.fromkeys((*first, *_AS_WELL)))
+        also = [self.until.metric] if self.until is not None else []
+        return tuple(dict.fromkeys((*first, *also, *_AS_WELL)))
 
     def request_of(self, arms: Mapping[str, Arm], seeds: Sequence[int]) -> SweepRequest:
         """Return the sweep that plays some arms on some boards."""
@@ -189,18 +200,3 @@ def _first_cell(arm: Arm, treatment: Treatment, request: StudyRequest, *, with_k
         planned = plan_experiment(experiment_of({"": one}, treatment.seeds[:1], ()), (), request.config_dir)
         checked = planned.checked(request.out, skip_invalid=False, with_keys=with_keys)
     return checked.cells[0].hash
-
-
-def _full_name(name: str) -> str:
-    """Return the metric that a user names, by its full name.
-
-    Raises:
-        UserError: there is none of this name, or several.
-    """
-    from quorum.experiments.configuration.glossary import metric_hint  # noqa: PLC0415 - only for a mistake
-
-    ends = [name] if name in METRICS else [metric for metric in METRICS if metric.partition(".")[2] == name]
-    own = [metric for metric in ends if not METRICS[metric].origin] or ends
-    if len(own) != 1:
-        raise UserError(f"--metric {name}: there is no such metric", metric_hint(name))
-    return own[0]

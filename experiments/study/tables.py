@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from maeil.metrics import METRICS
 from quorum.experiments.compare.factors import NONE
 from quorum.experiments.compare.formats import Table
 from quorum.experiments.compare.metrics import arrow
@@ -15,7 +16,7 @@ from quorum.experiments.study.analysis import Analysis
 
 def tables(analysis: Analysis) -> list[Table]:
     """Return the tables: effects, arms, room, and all that a comparison of the arms shows."""
-    own = [_effects(analysis), *_room(analysis), _arms(analysis)]
+    own = [_effects(analysis), *_room(analysis), *_acted(analysis), _arms(analysis)]
     if analysis.simulated:
         own = [replace(table, caption=f"{table.caption} {SIMULATED}".lstrip()) for table in own]
     return [*own, *comparison_tables(analysis.comparison)]
@@ -41,6 +42,8 @@ def _effects(analysis: Analysis) -> Table:
         " sign-flip test: the first row answers the question, and the others are corrected by Holm. Above the noise floor: p (Holm) is at most 0.05, and the"
         " difference is greater than that of two equal arms in 95 % of cases."
     )
+    if analysis.study.until is not None:
+        caption += " p and interval of the first row hold however often one looks at the study."
     header = ("effect", "arms", "boards", "difference", "p", "p (Holm)", "noise floor")
     name = analysis.metric.name
     return Table(f"{name}{arrow(name)}: effects", header, rows, caption, labels=2, name="effects")
@@ -59,6 +62,29 @@ def _room(analysis: Analysis) -> Iterator[Table]:
     )
     header = ("arm", "boards with room", "without", "share closed")
     yield Table("share of the room that arms close", header, rows, caption, name="room")
+
+
+def _acted(analysis: Analysis) -> Iterator[Table]:
+    """Yield the effects over the steps in which talk can have acted."""
+    if not analysis.acted:
+        return
+    rows = tuple(
+        (
+            found.level,
+            METRICS[found.metric].title,
+            str(found.mean.boards),
+            interval(found.mean, decimals([found.mean]), signed=True),
+            p_value(found.p),
+            p_value(found.p_holm),
+        )
+        for found in analysis.acted
+    )
+    caption = (
+        "Over the steps before which somebody had read a message, as the traces show. Which steps these are may itself"
+        " be an effect of the arm, so no finding rests on this table."
+    )
+    header = ("effect", "metric", "boards", "difference", "p", "p (Holm)")
+    yield Table("effects in the steps in which talk can have acted", header, rows, caption, labels=2, name="acted")
 
 
 def _arms(analysis: Analysis) -> Table:

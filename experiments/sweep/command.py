@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.consoles import Console, Text
+from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.checked_values import component_values
 from quorum.experiments.configuration.compose import Composer
 from quorum.experiments.configuration.effects import refuse
@@ -63,7 +65,8 @@ def _prepare(request: SweepRequest, *, with_keys: bool) -> tuple[SweepPlan, Swee
         planned = plan_branches(words, request.branches, request.config_dir)
     elif request.study is not None:
         planned = plan_experiment(request.study, words, request.config_dir)
-        planned = replace(planned, without_effect="")  # control arms have no use for some words, and that is no slip
+        # control arms have no use for some words, and that is no slip
+        planned = replace(planned, without_effect="", cells=tuple(_board_by_board(planned.cells)))
     else:
         planned = plan(words, request.config_dir)
     if request.strict:
@@ -74,6 +77,15 @@ def _prepare(request: SweepRequest, *, with_keys: bool) -> tuple[SweepPlan, Swee
     refuse_other_parents(planned, folder.path)
     planned = planned.checked(folder.path, skip_invalid=request.skip_invalid, with_keys=with_keys)
     return planned, folder, engine_words
+
+
+def _board_by_board(cells: Sequence[PlannedCell]) -> Iterator[PlannedCell]:
+    """Yield cells of arms in turns, so that a study that is stopped has its arms on the same boards."""
+    arms: dict[str | None, list[PlannedCell]] = {}
+    for cell in cells:
+        arms.setdefault(cell.arm, []).append(cell)
+    for turn in zip_longest(*arms.values()):
+        yield from (cell for cell in turn if cell is not None)
 
 
 def show_plan(request: SweepRequest) -> Forecast:

@@ -138,7 +138,7 @@ def _forecast(study: Study, *, as_json: bool) -> None:
     from quorum.experiments.common.consoles import Console
     from quorum.experiments.sweep.command import show_plan
 
-    arms = {name: arm for name, arm in study.arms.items() if not arm.needs_runs}
+    arms = {name: arm for name, arm in study.arms.items() if not arm.donors}
     expected = show_plan(study.request_of(arms, study.treatment.seeds))
     if as_json:
         echo_json(expected.plain())
@@ -173,3 +173,18 @@ def _play(study: Study, *, as_json: bool, quiet: bool) -> None:
         echo(played.sweep.complaint, err=True)
     if played.sweep.exit_code:
         raise typer.Exit(played.sweep.exit_code)
+
+
+def _plan(study: Study, power: float, half_width: float | None, *, as_json: bool, quiet: bool) -> None:
+    from quorum.experiments.common.consoles import Console
+    from quorum.experiments.compare.formats import print_tables
+    from quorum.experiments.study.planning import designs, expect, table
+
+    expected = expect(study, quiet=quiet)
+    found = designs(study, expected, power=power, half_width=half_width)
+    if as_json:
+        plain = [{"boards": one.boards, "draws": one.draws, **one.forecast.plain()} for one in found]
+        echo_json({"effect": expected.effect, "between": expected.between, "within": expected.within, "designs": plain})
+        return
+    wanted = f"a power of {power:g}" if half_width is None else f"an interval of half-width {half_width:g}"
+    print_tables([table(expected, found, wanted)], [], Console())

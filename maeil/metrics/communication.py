@@ -6,9 +6,10 @@ from collections import Counter
 
 import orjson
 
+from maeil.metrics.outcome import scores
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.statistics import deviation, mean, ratio
-from maeil.trace.events import MessageSent, StepTaken
+from maeil.trace.events import MessageRead, MessageSent, StepTaken
 from maeil.trace.reader import Trace
 
 
@@ -57,3 +58,29 @@ def characters(trace: Trace) -> Value:
 
 def _attached(message: MessageSent) -> int:
     return len(orjson.dumps(message.tasks).decode()) if message.tasks else 0
+
+
+def _after_talk(trace: Trace) -> list[int]:
+    """Return the steps before which somebody has read a message: those in which talk can have acted."""
+    read = {stamped.t for stamped in trace.stamped(MessageRead)}
+    return [t for t in range(len(trace.stamped(StepTaken))) if t in read]
+
+
+@metric("communication.steps_after_talk", "environment steps")
+def steps_after_talk(trace: Trace) -> Value:
+    """Steps before which somebody read a message, whatever a control arm made of it."""
+    return len(_after_talk(trace))
+
+
+@metric("communication.gain_after_talk", "points of the world a step", better="higher")
+def gain_after_talk(trace: Trace) -> Value:
+    """Mean change of the world's score in the steps before which somebody read a message; None without any."""
+    after = scores(trace)
+    return mean([after[t + 1] - after[t] for t in _after_talk(trace)])
+
+
+@metric("communication.attempts_after_talk", better="higher", rate=True)
+def attempts_after_talk(trace: Trace) -> Value:
+    """Attempts that succeeded / attempts, in the steps before which somebody read a message; None without any."""
+    steps = set(_after_talk(trace))
+    return mean([float(attempt.succeeded) for attempt in trace.story.attempts if attempt.event.t in steps])

@@ -1,0 +1,162 @@
+"""How many boards and draws a study takes, before it is paid for: from a pilot, or from a stated effect."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+import numpy as np
+
+from maeil.metrics import METRICS
+from maeil.user_errors import UserError
+from quorum.experiments.compare.differences import Cells
+from quorum.experiments.compare.formats import Table
+from quorum.experiments.compare.statistics.power import (
+    about_boards,
+    binary,
+    boards_for_half_width,
+    boards_for_power,
+    normal,
+)
+from quorum.experiments.results import read_results
+from quorum.experiments.study.analysis import compare_arms
+from quorum.experiments.study.arms import arms_of
+from quorum.experiments.study.study import Study
+from quorum.experiments.sweep.command import run_sweep_command, show_plan
+from quorum.experiments.sweep.estimate import Forecast
+
+_PILOT = range(1_000_000, 1_000_008)
+"""Boards of a pilot: none that a study analyses."""
+_DRAWS = (1, 2, 4)
+"""Draws of a board that are weighed against each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What is expected of the effect that answers a question.
+
+    Attributes:
+        effect: mean difference over boards.
+        between: standard deviation over boards of their true differences.
+        within: standard deviation of the difference of one draw of a board; 0 where draws are not known apart.
+        basis: where this is known from, in words.
+    """
+
+    effect: float
+    between: float
+    within: float
+    basis: str
+
+    def deviation(self, draws: int) -> float:
+        """Return the standard deviation of the differences over boards with so many draws each."""
+        return math.sqrt(self.between**2 + self.within**2 / draws)
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """Boards and draws that reach what is wanted.
+
+    Attributes:
+        boards: number of boards.
+        draws: of each, in each arm.
+        forecast: what they would take.
+    """
+
+    boards: int
+    draws: int
+    forecast: Forecast
+
+
+def expect(study: Study, *, quiet: bool) -> Expected:
+    """Return what is expected: as stated, else as a pilot shows, which is played if it is not there.
+
+    Raises:
+        UserError: an effect is stated without a deviation, or the pilot shows no difference at all.
+    """
+    request = study.request
+    if request.effect is not None and request.deviation is not None:
+        return Expected(request.effect, request.deviation, 0.0, "as stated")
+    if request.effect is not None or request.deviation is not None:
+        raise UserError("--effect and --deviation: one is missing", "Give both, or neither: then a pilot shows them.")
+    first = study.question.effects[0]
+    arms = {name: replace(study.arms[name], draws=(0, 1)) for name in (first.plus, first.minus)}
+    pilot = replace(study, arms=arms, request=replace(request, name=f"{study.name}-pilot"))
+    run_sweep_command(pilot.request_of(arms, _PILOT), quiet=quiet)
+    groups = compare_arms(pilot, read_results(pilot.folder), _PILOT).groups
+    plus, minus = (groups[arm, None].cells(study.metrics[0]) for arm in (first.plus, first.minus))
+    effect, between, within = components(plus, minus)
+    if effect == 0:
+        raise UserError(
+            f"the pilot of {len(_PILOT)} boards shows no difference in {study.metrics[0]}",
+            "State what you expect: --effect SIZE --deviation SIZE.",
+        )
+    return Expected(effect, between, within, f"a pilot of {len(_PILOT)} boards with 2 draws each")
+
+
+def components(plus: Cells, minus: Cells) -> tuple[float, float, float]:
+    """Return the mean difference, and its standard deviations between boards and within, by one-way variance analysis.
+
+    Args:
+        plus: the draws of one arm by board, at least two.
+        minus: those of the other arm; a board on which they are not as many counts for nothing.
+    """
+    both = [cell for cell in plus.keys() & minus.keys() if len(plus[cell]) == len(minus[cell]) > 1]
+    boards = [np.subtract(plus[cell], minus[cell]) for cell in both]
+    within = fmean(float(draws.var(ddof=1)) for draws in boards)
+    means = np.array([draws.mean() for draws in boards])
+    between = max(0.0, float(means.var(ddof=1)) - within / len(boards[0]))
+    return float(means.mean()), math.sqrt(between), math.sqrt(within)
+
+
+def designs(study: Study, expected: Expected, *, power: float, half_width: float | None) -> list[Design]:
+    """Return the boards that each number of draws takes, with what they would cost.
+
+    Args:
+        study: the study; its words name the model whose prices count.
+        expected: of the effect that answers its question.
+        power: share of studies that are to find it.
+        half_width: of the interval that is wanted in its place; None: by power.
+    """
+    found = []
+    for draws in _DRAWS if expected.within else (len(study.treatment.draws),):
+        deviation = expected.deviation(draws)
+        if half_width is not None:
+            boards = boards_for_half_width(deviation, half_width)
+        else:
+            share = METRICS[study.metrics[0]].share and draws == 1
+            sampler = (binary if share else normal)(expected.effect, deviation)
+            boards = boards_for_power(sampler, about_boards(expected.effect, deviation, power), power)
+        again = dict(arms_of(study.question, replace(study.treatment, draws=tuple(range(draws)))))
+        arms = {name: arm for name, arm in again.items() if name in study.arms and not arm.donors}
+        found.append(Design(boards, draws, show_plan(study.request_of(arms, range(boards)))))
+    return found
+
+
+def table(expected: Expected, found: Sequence[Design], wanted: str) -> Table:
+    """Return the designs as a table."""
+    rows = tuple(
+        (
+            str(design.draws),
+            str(design.boards),
+            f"{design.forecast.planned:,}",
+            f"{design.forecast.answers:,.0f}",
+            f"{design.forecast.tokens:,.0f}",
+            "unknown" if design.forecast.usd is None else f"{design.forecast.usd:,.2f}",
+        )
+        for design in found
+    )
+    scatter = f"{expected.between:.3g} between boards"
+    scatter += f", {expected.within:.3g} between draws" if expected.within else ""
+    caption = (
+        f"For an effect of {expected.effect:+.3g} with a standard deviation of {scatter} ({expected.basis}). All arms but"
+        " `shuffled`, which costs what the treatment does."
+    )
+    simulated = any(design.forecast.simulated or design.forecast.stands_in for design in found)
+    return Table(
+        f"boards and draws for {wanted}",
+        ("draws", "boards", "runs", "calls", "tokens", "USD"),
+        rows,
+        f"{caption} Calls and tokens are of the simulated model." if simulated else caption,
+    )

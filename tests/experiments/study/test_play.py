@@ -1,0 +1,130 @@
+"""A study from its command to its files: real sweeps of a small team, whose simulated model answers by rules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import orjson
+import pytest
+
+from maeil.user_errors import UserError
+from quorum.experiments.study.findings import findings
+from quorum.experiments.study.page import page
+from quorum.experiments.study.play import Played, play
+from quorum.experiments.study.study import Study, StudyRequest
+from quorum.experiments.study.tables import tables
+from quorum.experiments.study.write import facts, write_study
+
+TEAM = ("agents=naive", "topology=debate", "n=2", "max_steps=40", "engine.workers=1")
+BOARDS = "seed=range(0,6)"
+
+
+def request(out: Path, question: str = "talk", *words: str, **options: object) -> StudyRequest:
+    return StudyRequest(question, (*TEAM, *(words or (BOARDS,))), out, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    found = play(Study.of(request(tmp_path_factory.mktemp("study"))), quiet=True)
+    write_study(found)
+    return found
+
+
+def test_every_arm_of_the_question_is_played_on_the_same_boards(played: Played) -> None:
+    study, groups = played.analysis.study, played.analysis.comparison.groups
+    assert study.skipped == {}
+    assert {arm for arm, _ in groups} == study.arms.keys()
+    assert {tuple(sorted({row.seed for row in group.rows})) for group in groups.values()} == {tuple(range(6))}
+
+
+def test_the_parts_of_talk_add_up_to_the_whole(played: Played) -> None:
+    values = {effect.file.name: effect.difference.mean.value for effect in played.analysis.effects}
+    assert values["turns"] + values["envelope"] + values["content"] == pytest.approx(values["total"])
+
+
+def test_who_reads_a_shuffled_message_reads_what_was_said_on_another_board(played: Played) -> None:
+    folder = played.analysis.study.folder
+    donors = orjson.loads((folder / "donors.json").read_bytes())
+    assert {donor["seed"] for donor in donors} == {0, 1}
+    group = played.analysis.comparison.groups["shuffled", None]
+    for row in group.rows:
+        trace = (row.folder / "trace.jsonl").read_text().splitlines()
+        read = [event["content"] for line in trace if (event := orjson.loads(line))["event"] == "control_read"]
+        assert set(read) <= {donor["content"] for donor in donors if donor["seed"] != row.seed}
+
+
+def test_its_files_state_what_was_found_and_that_it_is_simulated(played: Played) -> None:
+    folder = played.analysis.study.folder
+    stored = orjson.loads((folder / "study.json").read_bytes())
+    assert stored["simulated"] is True
+    assert stored["findings"] == findings(played.analysis)
+    assert stored["looks"][-1]["stop"] == "by design"
+    assert stored["effects"]["total"]["arms"] == ["treatment", "silent"]
+    text = (folder / "study.html").read_text()
+    assert "Simulated language model" in text
+    assert "noise floor" in text
+    assert (folder / "sheet.html").exists()
+    assert str(folder) not in text
+
+
+def test_the_same_command_plays_nothing_twice_and_more_boards_add_to_it(played: Played) -> None:
+    study = played.analysis.study
+    again = play(study, quiet=True)
+    assert again.sweep.finished == ()
+    more = Study.of(replace(study.request, words=(*TEAM, "seed=range(0,7)")))
+    assert more.folder == study.folder
+    found = play(more, quiet=True)
+    assert found.analysis.boards == 7
+    assert [look.boards for look in found.record.looks][-1] == 7
+    assert len({row.name for row in found.analysis.comparison.pool.rows}) == 7 * len(study.arms)
+
+
+def test_the_analysis_of_some_boards_leaves_out_those_that_an_earlier_command_added(played: Played) -> None:
+    found = play(played.analysis.study, quiet=True)
+    assert found.analysis.boards == 6
+
+
+def test_a_condition_adds_blocks_of_boards_and_the_look_says_so(tmp_path: Path) -> None:
+    asked = request(tmp_path, "talk", "seed=range(0,3)", until="half_width(steps_or_limit) < 1000", most_boards=9)
+    found = play(Study.of(asked), quiet=True)
+    assert [look.stop for look in found.record.looks] == [
+        *["goes on"] * (len(found.record.looks) - 1),
+        "until half_width(steps_or_limit) < 1000",
+    ]
+    assert found.analysis.boards == 3 * len(found.record.looks)
+    never = play(Study.of(replace(asked, until="half_width(steps_or_limit) < 0.001", most_boards=6)), quiet=True)
+    assert never.record.looks[-1].stop == "most boards"
+    assert never.analysis.boards == 6
+
+
+def test_boards_without_room_are_left_out_beforehand_by_runs_that_are_not_analysed(tmp_path: Path) -> None:
+    found = play(Study.of(request(tmp_path, "team", "seed=range(0,4)", with_room=True)), quiet=True)
+    rows = found.analysis.comparison.pool.rows
+    assert {row.factors["draw"] for row in rows}.isdisjoint({1_000_000})
+    assert {str(row.seed) for row in rows}.isdisjoint(found.record.no_room)
+    assert list(found.record.screened) == [0, 1, 2, 3]
+    assert all(room <= 0 for room in found.record.no_room.values())
+
+
+def test_a_budget_that_is_used_up_ends_the_study_and_is_recorded(tmp_path: Path) -> None:
+    found = play(Study.of(request(tmp_path, budget_tokens=30_000)), quiet=True)
+    assert found.record.looks[-1].stop == "budget"
+    assert page(found)
+    assert tables(found.analysis)
+    assert facts(found)["boards"] >= 1
+
+
+def test_a_damaged_record_is_named(tmp_path: Path) -> None:
+    study = Study.of(request(tmp_path))
+    study.folder.mkdir(parents=True)
+    (study.folder / "study.json").write_text('{"looks": 3}')
+    with pytest.raises(UserError, match=r"study\.json: looks"):
+        play(study, quiet=True)
+
+
+def test_with_room_needs_a_silent_team_and_a_reference(tmp_path: Path) -> None:
+    study = Study.of(request(tmp_path, with_room=True))
+    arms = {name: arm for name, arm in study.arms.items() if name != "reference"}
+    with pytest.raises(UserError, match="--with-room: it needs the arm reference"):
+        play(replace(study, arms=arms), quiet=True)
