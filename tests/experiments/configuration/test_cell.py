@@ -29,6 +29,19 @@ def test_every_value_is_part_of_the_name() -> None:
     assert len({base.name, *(Cell.compose([change]).name for change in changes)}) == 1 + len(changes)
 
 
+def test_draw_0_is_no_part_of_a_cell_and_a_later_draw_is_shown_in_its_name() -> None:
+    first, third = Cell.compose(["seed=3"]), Cell.compose(["seed=3", "draw=2"])
+    assert "draw" not in first.configuration.identity()
+    assert first.configuration.seeds.path == ""
+    assert Cell.compose(["seed=3", "draw=0"]).hash == first.hash != third.hash
+    assert third.name == f"cube-n4-heuristic-individual-s3-d2-{third.hash[:8]}"
+
+
+def test_every_draw_and_every_episode_has_its_own_streams() -> None:
+    words = [[f"episode={episode}", f"draw={draw}"] for episode in range(3) for draw in range(3)]
+    assert len({Cell.compose(own).configuration.seeds.integer() for own in words}) == len(words)
+
+
 def test_the_yaml_gives_the_configuration_back() -> None:
     cell = Cell.compose(["env.blocks={1: 3, 2: 1}"])
     data = yaml.safe_load(cell.as_yaml())

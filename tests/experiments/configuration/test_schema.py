@@ -62,7 +62,7 @@ WRONG = {
     "~seed": "seed: the key is missing",
     "~memory.messages": "memory.messages: the key is missing",
     "~env.step_cost": "env.step_cost: the key is missing",
-    "+x=1": "x: there is no such key. Keys: n, seed, episode, max_steps, max_repairs, memory, limits, "
+    "+x=1": "x: there is no such key. Keys: n, seed, episode, draw, max_steps, max_repairs, memory, limits, "
     "budget, prompts, clock, env, agents, topology, llm, extension.",
     "llm.temperature=hot": "llm.temperature: 'hot' is not a number",
     "llm.tries=0": "llm.tries: 0 is not allowed: it must be at least 1",

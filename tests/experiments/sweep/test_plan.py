@@ -35,6 +35,20 @@ def test_cells_that_differ_in_the_seed_alone_are_of_one_kind() -> None:
     assert kinds[0] == kinds[1] != kinds[2] == kinds[3]
 
 
+def test_cells_that_differ_in_the_draw_alone_are_of_one_kind_and_their_words_name_no_draw() -> None:
+    planned = plan(["n=1,2", "draw=0,1"])
+    kinds = [cell.kind for cell in planned.cells]
+    assert kinds[0] == kinds[1] != kinds[2] == kinds[3]
+    assert list(planned.places.values()) == ["n=1", "n=2"]
+
+
+def test_each_draw_of_a_board_has_its_own_line_of_episodes() -> None:
+    cells = plan(["agents=drwell", "n=2", "episode=range(0,2)", "draw=0,1"]).cells
+    follows = {(cell.episode, cell.cell().configuration.draw): cell.follows for cell in cells}
+    names = {(cell.episode, cell.cell().configuration.draw): cell.name for cell in cells}
+    assert follows == {(0, 0): "", (0, 1): "", (1, 0): names[0, 0], (1, 1): names[0, 1]}
+
+
 def test_points_that_name_one_cell_are_run_once_and_counted() -> None:
     planned = plan(["n=2,2,4", "seed=0,0"])
     assert (len(planned.cells), planned.repeated) == (2, 4)
