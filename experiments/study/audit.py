@@ -1,0 +1,277 @@
+"""Whether the prompts of control arms differ from the treatment's in the bytes of messages alone.
+
+The episode of a recorded run is played again with its recorded answers, and once more for each arm. There the minds see
+what the arm gives them to read and write their prompts, get the answers that were recorded at the same place whatever
+they ask, and do what they did in the treatment whatever they make of it. So the episodes are the same but for what is
+read, and prompts can be compared one by one. No model is asked.
+
+Message bytes are the blocks that hold messages, or what a mind has read in messages (`MESSAGES`). Templates leave such
+a block out where it is empty, and the heading and the words of its section with it: a section that holds nothing else
+counts as message bytes as well, and so do the words that stand in place of an empty dialogue. All else has to be equal.
+
+A mind that asks its model only when it has read something to ask about (an agent that reviews its part of a joint plan)
+does not ask in an arm that takes that away. Such calls are counted as `missing`, and are not equal.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from operator import eq
+from pathlib import Path
+
+from maeil.calls import current_ledger
+from maeil.clock import ClockUnit
+from maeil.errors import EpisodeStop
+from maeil.mind import Mind, Thought, View
+from maeil.trace import Recorder
+from maeil.user_errors import UserError
+from quorum.agents.llm.errors import LanguageModelError
+from quorum.agents.llm.protocol import Model, Reply, Request
+from quorum.agents.prompting.blocks import BLOCK
+from quorum.experiments.branch.parent import Parent
+from quorum.experiments.common.event_loop import run_coroutine
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.inputs import inputs_of
+from quorum.experiments.configuration.providers.replay import recorded_calls
+from quorum.experiments.configuration.schema import validate
+from quorum.experiments.configuration.team_label import minds_in
+from quorum.experiments.episode.call_books import CallBooks
+from quorum.experiments.episode.model_pool import ModelPool
+from quorum.experiments.episode.models import EpisodeModels
+from quorum.experiments.episode.parts import build, play
+from quorum.experiments.episode.rehearsal import rehearse
+
+_OF_TURNS = frozenset({"unread", "memory", "constraints"})
+MESSAGES: Mapping[str, frozenset[str]] = {
+    "talker": frozenset({"dialogue", "proposal", "commitments", "history"}),
+    "reviewer": frozenset({"suggestion", "others"}),
+    "actor": frozenset({"suggestion", "partners", "failed_check"}),
+    "proposer": frozenset({"proposals", "commitments"}),
+    "committer": frozenset({"proposals", "commitments"}),
+    **dict.fromkeys(("centre", "debater", "assessor", "explorer", "exploiter"), frozenset({"dialogue", "objections"})),
+}
+"""The blocks of a prompt that hold messages or what was read in them, by the role in which a model is asked; in all
+other roles `unread`, `memory`, and the open tasks, which messages bring along."""
+_NOTHING_SAID = "\nNothing yet."
+_SECTION = re.compile(r"^(?=# )", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class ControlAudit:
+    """The prompts of an arm, compared with those of the treatment.
+
+    Attributes:
+        arm: its name.
+        calls: that the minds of the treatment made.
+        equal: those whose prompts are equal but for message bytes.
+        altered: those in whose prompts message bytes differ: where the arm has acted.
+        missing: those that the minds of the arm did not make.
+        extra: calls that only the arm's minds made.
+        treatment: SHA-256 of all prompts of the treatment without message bytes.
+        control: the same of the arm.
+        difference: the first difference, as lines; empty for none.
+    """
+
+    arm: str
+    calls: int
+    equal: int
+    altered: int
+    missing: int
+    extra: int
+    treatment: str
+    control: str
+    difference: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether all prompts are equal but for message bytes."""
+        return self.equal == self.calls and not self.extra
+
+
+def audit_controls(run: Path, arms: Sequence[str], donors: Path | None = None) -> Sequence[ControlAudit]:
+    """Compare the prompts of control arms with those of a recorded run.
+
+    Args:
+        run: folder of the treatment, whose minds asked language models.
+        arms: of `extension.control.arm`.
+        donors: file of messages of another board, for `shuffled`.
+
+    Raises:
+        UserError: there is no such run or arm, or no donors for `shuffled`; or the run asked no models, is a branch, or
+            has a clock that counts seconds.
+    """
+    parent = Parent.open(run)
+    c = parent.configuration
+    if parent.origin is not None or not c.uses_models or c.clock.unit is ClockUnit.SECONDS:
+        raise UserError(
+            f"{run}: its prompts cannot be compared",
+            "Give a run that asked language models, is no branch, and whose clock does not count seconds.",
+        )
+    for mind in minds_in(parent.cell().plain["agents"]):
+        rehearse(c.env.name, mind)
+    treatment: _Books = {}
+    run_coroutine(_play(parent, parent.cell(), treatment, None))
+    found = []
+    for arm in arms:
+        control: _Books = {}
+        run_coroutine(_play(parent, _controlled(parent, arm, donors), control, treatment))
+        found.append(_compared(arm, treatment, control))
+    return found
+
+
+def _controlled(parent: Parent, arm: str, donors: Path | None) -> Cell:
+    """Return the cell of an arm."""
+    plain = parent.configuration.plain()
+    values = {"arm": arm, "donors": str(donors) if arm == "shuffled" and donors is not None else None}
+    c = validate({**plain, "extension": {**plain.get("extension", {}), "control": values}})
+    return Cell(c, c.plain(), inputs_of(c))
+
+
+@dataclass(slots=True)
+class _Thought:
+    """A thought: what was asked in it, what was answered, and what came of it."""
+
+    asked: list[Request] = field(default_factory=list)
+    answers: list[Reply | Exception] = field(default_factory=list)
+    outcome: Thought | Exception | None = None
+
+
+_Books = dict[str, list[_Thought]]
+"""The thoughts of each participant, in order."""
+
+
+class _NothingRecorded(EpisodeStop):
+    """More was asked in a thought than in that of the treatment."""
+
+
+async def _play(parent: Parent, cell: Cell, books: _Books, treatment: _Books | None) -> None:
+    """Play an episode in memory and note its thoughts; those of an arm come to what they came to in the treatment."""
+    pool, spent = ModelPool(), CallBooks(cell.configuration, None)
+    answering = EpisodeModels(cell.configuration, pool, spent, cell.name, recorded=recorded_calls(parent.run, "run"))
+
+    def model(participant: str) -> Model:
+        before = treatment[participant] if treatment is not None else None
+        return _Watched(answering(participant), books.setdefault(participant, []), before)
+
+    try:
+        parts = build(cell, model, parent.memory)
+        names = (*parts.world.agents, *(name for name, _ in parts.coordinators))
+        team = [
+            _Noted(mind, books.setdefault(name, []), treatment[name] if treatment is not None else None)
+            for name, mind in zip(names, parts.team, strict=True)
+        ]
+        minds = team[: len(parts.minds)]
+        coordinators = [(name, mind) for (name, _), mind in zip(parts.coordinators, team[len(minds) :], strict=True)]
+        with Recorder(None) as recorder:
+            await play(cell, replace(parts, minds=minds, coordinators=coordinators), recorder)
+    finally:
+        await pool.close()
+
+
+@dataclass(eq=False)
+class _Watched:
+    """A model whose requests are noted; in an arm it answers as the model of the treatment did at the same place."""
+
+    model: Model
+    thoughts: list[_Thought]
+    treatment: Sequence[_Thought] | None
+
+    async def complete(self, request: Request) -> Reply:
+        now = self.thoughts[-1]
+        now.asked.append(request)
+        if self.treatment is not None:
+            answers = self.treatment[len(self.thoughts) - 1].answers
+            if len(now.asked) > len(answers):
+                raise _NothingRecorded
+            answer = answers[len(now.asked) - 1]
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+        place = len(now.answers)
+        now.answers.append(_NothingRecorded())
+        try:
+            now.answers[place] = reply = await self.model.complete(request)
+        except Exception as error:
+            now.answers[place] = error
+            raise
+        return reply
+
+
+@dataclass(eq=False)
+class _Noted:
+    """A mind whose thoughts are noted; in an arm they come to what they came to in the treatment."""
+
+    mind: Mind
+    thoughts: list[_Thought]
+    treatment: Sequence[_Thought] | None
+
+    async def think(self, view: View) -> Thought:
+        now = _Thought()
+        self.thoughts.append(now)
+        if self.treatment is None:
+            try:
+                thought = await self.mind.think(view)
+            except Exception as error:
+                now.outcome = error
+                raise
+            now.outcome = replace(thought, calls=thought.calls or current_ledger().calls)
+            return now.outcome
+        with suppress(EpisodeStop, LanguageModelError):
+            await self.mind.think(view)
+        outcome = self.treatment[len(self.thoughts) - 1].outcome
+        assert outcome is not None
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+
+def _compared(arm: str, treatment: _Books, control: _Books) -> ControlAudit:
+    counts: Counter[str] = Counter()
+    difference = ""
+    before, after = hashlib.sha256(), hashlib.sha256()
+    for name, thoughts in treatment.items():
+        for one, other in zip(thoughts, control[name], strict=True):
+            wanted, asked = (list(map(without_messages, thought.asked)) for thought in (one, other))
+            before.update("".join(f"{name}\0{text}\0" for text in wanted).encode())
+            after.update("".join(f"{name}\0{text}\0" for text in asked).encode())
+            counts["calls"] += len(wanted)
+            counts["equal"] += sum(map(eq, wanted, asked))
+            counts["altered"] += sum(a.messages != b.messages for a, b in zip(one.asked, other.asked, strict=False))
+            counts["missing"] += max(len(wanted) - len(asked), 0)
+            counts["extra"] += max(len(asked) - len(wanted), 0)
+            if not difference and wanted != asked:
+                difference = _difference(name, "\n".join(wanted), "\n".join(asked))
+    found = {name: counts[name] for name in ("calls", "equal", "altered", "missing", "extra")}
+    return ControlAudit(arm, **found, treatment=before.hexdigest(), control=after.hexdigest(), difference=difference)
+
+
+def _difference(name: str, one: str, other: str) -> str:
+    """Return the lines in which two prompts of a participant differ."""
+    names = f"{name}, treatment", f"{name}, control"
+    return "\n".join(difflib.unified_diff(one.splitlines(), other.splitlines(), *names, n=1, lineterm=""))
+
+
+def without_messages(request: Request) -> str:
+    """Return the text of a prompt without message bytes."""
+    role = request.origin.role if request.origin is not None else ""
+    blanked = (_blanked(message.content, MESSAGES.get(role, _OF_TURNS)) for message in request.messages)
+    return "\n\n".join(blanked)
+
+
+def _blanked(text: str, names: frozenset[str]) -> str:
+    """Return a text without some blocks, and without sections that hold nothing else, or say that there is nothing."""
+    return re.sub(r"\n{2,}", "\n", "".join(_kept(_SECTION.split(text), names))).strip()
+
+
+def _kept(sections: Sequence[str], names: frozenset[str]) -> Iterator[str]:
+    for section in sections:
+        found = {name for name, _ in BLOCK.findall(section)}
+        if (found and found <= names) or section.rstrip().endswith(_NOTHING_SAID):
+            continue
+        yield BLOCK.sub(lambda block: "" if block[1] in names else block[0], section)
