@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from crafter_env import CrafterObservation, Material, Navigate
@@ -30,23 +30,14 @@ class CrafterStatements:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    def __call__(self, message: Message, plans: Sequence[Plan | None]) -> Statement:
+    def __call__(self, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[Statement]:
         """State it: see `maeil.extensions.control.statements`."""
         whole = self._world.global_observation()
         assert isinstance(whole, CrafterObservation)
+        there = Scene(replace(whole, cell=(0, 0)))
         scenes = dict(self._scenes(len(plans)))
-        given = _assignments(scenes, plans, whole, self._world.agents)
-        own = scenes.get(message.sender)
-        directs = message.kind is MessageKind.DIRECTIVE or message.sender >= len(plans)
-        told = {*message.recipients} if directs else {message.sender}
-        found = [said for said in given if said.agents & told]
-        said = [write_assignment(assignment) for assignment in found]
-        if own is not None:
-            places = [name for name in sights(own) if _is_there(name, whole)]
-            said.append(write_report(own.id_of(own.cell), own.seen.inventory, places))
-        elif message.sender < len(plans):
-            said.append("I am dead.")
-        return Statement(" ".join(said), found[0].task if found and not directs else None)
+        given = _assignments(scenes, plans, there, self._world.agents)
+        return [_state(message, given, scenes.get(message.sender), there, len(plans)) for message in messages]
 
     def _scenes(self, agents: int) -> Iterator[tuple[int, Scene]]:
         """Yield what each living agent knows of the map."""
@@ -57,10 +48,24 @@ class CrafterStatements:
                 yield agent, Scene(seen)
 
 
+def _state(message: Message, given: Sequence[Assignment], own: Scene | None, there: Scene, agents: int) -> Statement:
+    directs = message.kind is MessageKind.DIRECTIVE or message.sender >= agents
+    readers = {*message.recipients} if directs else {message.sender}
+    found = [assignment for assignment in given if assignment.agents & readers]
+    said = [write_assignment(assignment) for assignment in found]
+    if own is not None:
+        places = [name for name in sights(own) if _is_there(name, there)]
+        said.append(write_report(own.id_of(own.cell), own.seen.inventory, places))
+    elif message.sender < agents:
+        said.append("I am dead.")
+    return Statement(" ".join(said), found[0].task if found and not directs else None)
+
+
 def _assignments(
-    scenes: dict[int, Scene], plans: Sequence[Plan | None], whole: CrafterObservation, names: Sequence[str]
+    scenes: Mapping[int, Scene], plans: Sequence[Plan | None], there: Scene, names: Sequence[str]
 ) -> list[Assignment]:
-    """Return who does what: by their plans, and the others in turn as they would claim who know all of the before."""
+    """Return who does what: by their plans, and the others in turn as they would claim it who know all before them."""
+    step = there.seen.step
     known = Hearsay(
         cells={agent: scene.cell for agent, scene in scenes.items()},
         bags={agent: dict(scene.seen.inventory) for agent, scene in scenes.items()},
@@ -70,12 +75,12 @@ def _assignments(
         if plan is not None and agent in scenes and (cell := _cell(plan)) is not None and plan.task is not None:
             planned.setdefault((plan.task, cell), set()).add(agent)
     for (task, cell), agents in planned.items():
-        known.add(Assignment(frozenset(agents), task, cell, HOPE, whole.step))
+        known.add(Assignment(frozenset(agents), task, cell, HOPE, step))
     for agent, scene in scenes.items():
         if plans[agent] is None and known.of(agent) is None:
-            view = View(agent, names[agent], tuple(names), Turn(agent, frozenset()), whole.step, 0, scene.seen)
+            view = View(agent, names[agent], tuple(names), Turn(agent, frozenset()), step, 0, scene.seen)
             new = Caller(view, scene, replace(known, cells=_free(known, plans))).call() or own_part(view, scene, known)
-            if new is not None and (new.task.kind != "collect" or _is_there(new.task.target, whole)):
+            if new is not None and (new.task.kind != "collect" or _is_there(new.task.target, there)):
                 known.add(new)
     return known.assignments
 
@@ -95,8 +100,7 @@ def _cell(plan: Plan) -> int | None:
     return next((action.id for action in plan.actions if isinstance(action, Navigate)), None)
 
 
-def _is_there(name: str, whole: CrafterObservation) -> bool:
+def _is_there(name: str, there: Scene) -> bool:
     """Whether a cell is still what its name says: `iron_2081`."""
     material, _, identity = name.rpartition("_")
-    there = Scene(replace(whole, cell=(0, 0)))
     return there.material(there.cell_of(int(identity))) is Material[material]

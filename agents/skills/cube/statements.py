@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from cube_env import SymbolicObservation
 from maeil.extensions.control.statements import Statement
@@ -26,16 +26,20 @@ class CubeStatements:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    def __call__(self, message: Message, plans: Sequence[Plan | None]) -> Statement:
+    def __call__(self, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[Statement]:
         """State it: see `maeil.extensions.control.statements`."""
         board = self._world.global_observation()
         assert isinstance(board, SymbolicObservation)
         places = _places(board, plans)
-        if message.kind is MessageKind.DIRECTIVE or message.sender not in places:
-            needed = {agent: places[agent] for agent in message.recipients if agent in places}
-            return Statement(f"Who is needed where: {write_order(needed)}")
-        block = next(block for block in board.blocks if block.id == places[message.sender])
-        return Statement(write_claim(block.id, way(board.agents[message.sender], block)), delivery_of(block))
+        return [_state(message, board, places) for message in messages]
+
+
+def _state(message: Message, board: SymbolicObservation, places: Mapping[int, int]) -> Statement:
+    if message.kind is MessageKind.DIRECTIVE or message.sender not in places:
+        needed = {agent: places[agent] for agent in message.recipients if agent in places}
+        return Statement(f"Who is needed where: {write_order(needed)}")
+    block = next(block for block in board.blocks if block.id == places[message.sender])
+    return Statement(write_claim(block.id, way(board.agents[message.sender], block)), delivery_of(block))
 
 
 def _places(board: SymbolicObservation, plans: Sequence[Plan | None]) -> dict[int, int]:

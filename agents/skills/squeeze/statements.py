@@ -24,16 +24,20 @@ class SqueezeStatements:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    def __call__(self, message: Message, plans: Sequence[Plan | None]) -> Statement:
+    def __call__(self, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[Statement]:
         """State it: see `maeil.extensions.control.statements`."""
         seen = self._world.global_observation()
         assert isinstance(seen, SqueezeObservation)
         picks = _picks(seen, plans)
         last = f" The last round paid {seen.history[-1].reward:g}." if seen.history else ""
-        if message.kind is MessageKind.DIRECTIVE or message.sender >= len(plans):
-            who = ", ".join(f"agent_{agent}: {picks[agent]}" for agent in message.recipients if agent < len(picks))
-            return Statement(f"What is picked: {who}.{last}")
-        return Statement(f"I work on system: I pick {picks[message.sender]}.{last}", Task("allocate", "system"))
+        return [_state(message, picks, last) for message in messages]
+
+
+def _state(message: Message, picks: Sequence[int], last: str) -> Statement:
+    if message.kind is MessageKind.DIRECTIVE or message.sender >= len(picks):
+        who = ", ".join(f"agent_{agent}: {picks[agent]}" for agent in message.recipients if agent < len(picks))
+        return Statement(f"What is picked: {who}.{last}")
+    return Statement(f"I work on system: I pick {picks[message.sender]}.{last}", Task("allocate", "system"))
 
 
 def _picks(seen: SqueezeObservation, plans: Sequence[Plan | None]) -> list[int]:

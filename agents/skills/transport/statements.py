@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llamac_env import Board
+from llamac_env import Board, JointMove
 from maeil.extensions.control.statements import Statement
 from maeil.messages import Message, MessageKind
-from maeil.plans import Plan, Task
+from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.skills.transport.moves import box_task, greedy, observed
 from quorum.agents.skills.transport.speaker import SENTENCES, report, with_targets
@@ -25,19 +25,17 @@ class TransportStatements:
     def __init__(self, world: World) -> None:
         self._world = world
 
-    def __call__(self, message: Message, plans: Sequence[Plan | None]) -> Statement:
+    def __call__(self, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[Statement]:
         """State it: see `maeil.extensions.control.statements`."""
         board = observed(self._world.global_observation()).to_board()
-        if message.kind is MessageKind.DIRECTIVE or message.sender >= len(plans):
-            return Statement(report(board, sorted(with_targets(board))[:SENTENCES]))
-        task = _task(board, message.sender, plans[message.sender])
-        work = f"I work on {task.target}: it is next on its way." if task is not None else "I wait."
-        return Statement(f"{work} {report(board, [message.sender])}", task)
+        steps = greedy(board)
+        return [_state(message, board, steps[0] if steps else {}, plans) for message in messages]
 
 
-def _task(board: Board, agent: int, plan: Plan | None) -> Task | None:
-    if plan is not None:
-        return plan.task
-    steps = greedy(board)
-    move = steps[0].get(agent) if steps else None
-    return box_task(move.colour) if move is not None else None
+def _state(message: Message, board: Board, moves: JointMove, plans: Sequence[Plan | None]) -> Statement:
+    if message.kind is MessageKind.DIRECTIVE or message.sender >= len(plans):
+        return Statement(report(board, sorted(with_targets(board))[:SENTENCES]))
+    plan, move = plans[message.sender], moves.get(message.sender)
+    task = plan.task if plan is not None else box_task(move.colour) if move is not None else None
+    work = f"I work on {task.target}: it is next on its way." if task is not None else "I wait."
+    return Statement(f"{work} {report(board, [message.sender])}", task)

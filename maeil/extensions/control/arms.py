@@ -53,14 +53,14 @@ class Control(Extension):
 
     def reads(self, participant: Participant, messages: Sequence[Message]) -> Sequence[Message]:
         """Return what is read, and record it."""
-        found = self.instead(participant.index, messages)
+        found = self.instead(participant.index, messages) if messages else ()
         for message, read in zip(messages, found, strict=True):
             self.episode.record(ControlRead(message.id, participant.index, read.content if read is not None else None))
         return tuple(read for read in found if read is not None)
 
     @abstractmethod
     def instead(self, reader: int, messages: Sequence[Message]) -> Sequence[Message | None]:
-        """Return what a participant reads in the place of each message; None for nothing."""
+        """Return what a participant reads in the place of each of some messages, at least one; None for nothing."""
 
 
 class Mute(Control):
@@ -96,7 +96,7 @@ class Own(Control):
 
     def instead(self, reader: int, messages: Sequence[Message]) -> Sequence[Message]:
         """Return what the reader has said, as said by itself."""
-        said = self._said.get(reader, [])[-len(messages) :] if messages else []
+        said = self._said.get(reader, [])[-len(messages) :]
         empty = len(messages) - len(said)
         again = zip(messages[empty:], said, strict=True)
         return [
@@ -157,8 +157,7 @@ class Truth(Control):
         live = [agent.plan for agent in self.episode.team.agents]
         plans = [plan.plan if plan is not None else None for plan in live]
         found = []
-        for message in messages:
-            said = self._statements(message, plans)
+        for message, said in zip(messages, self._statements(messages, plans), strict=True):
             task = said.task if message.task is not None else None
             found.append(replace(_saying(message, said.content), task=task and self._as_open(task)))
         return found

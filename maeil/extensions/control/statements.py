@@ -24,13 +24,13 @@ class Statement:
 
 
 class Statements(Protocol):
-    """States by rule what is true of the sender of a message; the same for the same state of the world."""
+    """States by rule what is true of the senders of messages; the same for the same state of the world."""
 
-    def __call__(self, message: Message, plans: Sequence[Plan | None]) -> Statement:
-        """Return what is true now.
+    def __call__(self, messages: Sequence[Message], plans: Sequence[Plan | None]) -> Sequence[Statement]:
+        """Return what is true now, a statement for each message.
 
         Args:
-            message: in whose place it is read. Its sender may have no body; a directive says what its readers are to
+            messages: in whose place they are read. A sender may have no body; a directive says what its readers are to
                 do.
             plans: the live plan of each agent, None where there is none.
         """
