@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -31,6 +31,7 @@ from quorum.experiments.results.run_folder import CONFIG, METRICS, RunFolder, is
 from quorum.experiments.results.run_meta import RunMeta
 from quorum.experiments.results.sweep_file import Sweep, read_sweep
 
+T = TypeVar("T")
 _MOST_NAMED = 3
 
 
@@ -275,7 +276,7 @@ def check_folder(folder: Path, plugins: Sequence[str] = ()) -> FolderCheck:
     sweep = read_sweep(folder)
     if not paths and sweep is None:
         raise UserError(f"{folder}: it holds no runs", "Give the folder of a run or of a sweep.")
-    runs = {run.name: run for run in _verified(paths, plugins)}
+    runs = {run.name: run for run in each_run(verify_run, paths, plugins)}
     planned = {cell.name: cell.hash for cell in sweep.cells} if sweep is not None else {}
     for name, found in runs.items():
         if found.hash not in ("", planned.get(name, found.hash)):
@@ -296,14 +297,21 @@ def _sweep_of(run: Path) -> Sweep | None:
     return None
 
 
-def _verified(paths: Sequence[Path], plugins: Sequence[str]) -> Iterable[Verified]:
+def each_run(look: Callable[[Path], T], paths: Sequence[Path], plugins: Sequence[str]) -> Iterable[T]:
+    """Look at many runs, in several processes where that is worth it.
+
+    Args:
+        look: what is done with the folder of each.
+        paths: of the folders.
+        plugins: modules that those processes load.
+    """
     workers = min(len(os.sched_getaffinity(0)), len(paths) // _FEW)
     if workers < 2:
-        return map(verify_run, paths)
+        return map(look, paths)
     with ProcessPoolExecutor(
         workers, get_context("spawn"), initializer=load_plugins, initargs=(tuple(plugins),)
     ) as processes:
-        return list(processes.map(verify_run, paths, chunksize=16))
+        return list(processes.map(look, paths, chunksize=16))
 
 
 def _advice(folder: Path, runs: Iterable[Verified], sweep: Sweep | None) -> Iterator[str]:

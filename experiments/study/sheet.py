@@ -26,7 +26,7 @@ from quorum.agents.llm.spending import dollars
 from quorum.experiments.common.files import write_all
 from quorum.experiments.common.outputs import clock_time
 from quorum.experiments.common.packages import DISTRIBUTION
-from quorum.experiments.common.run_files import MIB, DamagedFile, RunFiles
+from quorum.experiments.common.run_files import MIB, RunFiles
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.common.version import __version__
 from quorum.experiments.compare.report import templates
@@ -45,12 +45,12 @@ _LARGEST = 64 * MIB
 _PLUGINS = ("package ", "library ")
 _OF_A_MODEL = (
     "temperature", "top_p", "max_tokens", "max_tokens_per_agent", "effort", "thinking_tokens", "sampling_seed", "stop",
-    "structured", "grounded_schema", "service_tier", "calibrated_to", "seed", "malformed", "invalid", "poor", "crowding",
-    "refusal", "prose",
+    "structured", "grounded_schema", "service_tier", "calibrated_to", "seed", "malformed", "invalid", "poor",
+    "crowding", "refusal", "prose",
 )  # fmt: skip
 """Values that decide how a model answers; those of the simulated model among them."""
 _PATH = re.compile(
-    r"(?:^|(?<=[\s'\"=(\[,;]))(?:file:)?(?:~[^\s/\\]*|[A-Za-z]:)?[/\\][^\s'\",;)\]/\\]*[/\\][^\s'\",;)\]]*"
+    r"""(?:^|(?<=[\s'"=(\[,;]))(?:file:)?(?:~[^\s/\\]*|[A-Za-z]:)?[/\\][^\s'",;)\]/\\]*[/\\][^\s'",;)\]]*"""
 )
 _HOME = re.compile(r"(?:^|(?<==))(?:~[^\s/]*/|[A-Za-z]:\\|/).*", re.DOTALL)
 """A whole value that is a path, be there spaces in it."""
@@ -223,13 +223,13 @@ class Sheet:
             sheet=self,
             stated=list(_leaves(self.study)),
             runs=[
-                (name or "-", arm.planned, arm.run, arm.pooled, _label(arm.simulated))
+                (f"{name or '-'}{_mark(arm.simulated)}", arm.planned, arm.run, arm.pooled)
                 for name, arm in self.arms.items()
             ],
             words=[(name, " ".join(arm.words)) for name, arm in self.arms.items() if arm.words],
             left_out=[(item.run, item.arm or "-", item.reason) for item in self.left_out],
             answering=[
-                (one.model, _label(one.simulated), one.answers, _listed(one.fingerprints), _listed(one.not_sent))
+                (f"{one.model}{_mark(one.simulated)}", one.answers, _listed(one.fingerprints), _listed(one.not_sent))
                 for one in self.answering
             ],
             asked=[
@@ -481,8 +481,8 @@ def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
             yield key, "-" if value is None else str(value)
 
 
-def _label(simulated: bool) -> str:
-    return "simulated" if simulated else ""
+def _mark(simulated: bool) -> str:
+    return " (simulated)" if simulated else ""
 
 
 def _listed(found: Iterable[object]) -> str:

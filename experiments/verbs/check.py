@@ -15,7 +15,7 @@ from quorum.experiments.verbs import options
 def check(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="KEY=VALUE|RUN|SWEEP", help="Check this configuration, or verify these folders."),
+        typer.Argument(metavar="KEY=VALUE|RUN|SWEEP|STUDY", help="Check this configuration, or verify these folders."),
     ] = None,
     *,
     out: options.Out = Path("runs"),
@@ -36,10 +36,14 @@ def check(
     and metrics against the trace. It names what is damaged, and the command that repairs it. The exit code is 1 if
     something is damaged.
 
+    Of a STUDY, its folder or its study.zip, it also makes the sheet again, and plays every run again from the recorded
+    replies: each trace must come out the same but for the wall clock. No model is asked.
+
     \b
     Examples:
       quorum check
       quorum check runs/talk
+      quorum check study.zip
       quorum check n=16 --out /data/runs
       quorum check llm=simulated
       quorum check llm=openai llm.model=NAME
@@ -73,8 +77,9 @@ def check(
 
 def _verify(folders: list[Path], plugins: list[str], *, as_json: bool) -> None:
     from quorum.experiments.results.verify import check_folder
+    from quorum.experiments.study.check import check_study, is_study
 
-    found = [check_folder(folder, plugins) for folder in folders]
+    found = [(check_study if is_study(folder) else check_folder)(folder, plugins) for folder in folders]
     if as_json:
         echo_json([part.plain() for part in found])
     else:

@@ -1,0 +1,136 @@
+"""The bundle of a study: one zip with all that verifies its runs and plays them again.
+
+`manifest.json` holds the SHA-256 and the size of every other file. Equal folders give equal bundles.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import orjson
+
+from maeil.digests import digest, digest_now
+from maeil.inside import list_inside, open_inside
+from maeil.user_errors import UserError
+from quorum.experiments.common.files import write_all
+from quorum.experiments.common.run_files import LARGEST_TEXT, META, DamagedFile, RunFiles
+from quorum.experiments.episode.call_books import CALLS
+from quorum.experiments.episode.episode_folder import PARTIAL
+from quorum.experiments.results.finished import RETRIED
+from quorum.experiments.results.run_folder import METRICS, RunFolder, runs_inside
+from quorum.experiments.results.sweep_file import PLAN
+from quorum.experiments.study.sheet import SHEET, STUDY, WRITTEN_BY
+
+BUNDLE, MANIFEST = "study.zip", "manifest.json"
+DONORS = "donors"
+"""The folder of files that configurations name, such as what was said on other boards."""
+_OF_THE_STUDY = (PLAN, STUDY, SHEET)
+_SCHEMA = 1
+_TIME = (1980, 1, 1, 0, 0, 0)  # the first one that a zip can have
+_MODE = (stat.S_IFREG | 0o600) << 16
+MOST_FILES = 60_000
+"""A zip with more needs records of another form, which are not read."""
+
+
+def write_bundle(folder: Path) -> Path:
+    """Write `study.zip` into the folder of a study, whole or not at all, and return it.
+
+    No link is followed, and nothing outside of the folder is read.
+
+    Raises:
+        UserError: a file cannot be read, there are too many, or the zip cannot be written.
+    """
+    files = {name: _content(folder, name) for name in sorted(_names(folder))}
+    if len(files) >= MOST_FILES:
+        raise UserError(f"{folder}: a bundle holds {MOST_FILES:,} files at most, and these are {len(files):,}")
+    digests = {name: (digest(data), len(data)) for name, data in files.items()}
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
+        for name, data in {MANIFEST: manifest_of(digests, files.get(SHEET, b"")), **files}.items():
+            entry = zipfile.ZipInfo(name, _TIME)
+            entry.external_attr, entry.create_system, entry.compress_type = _MODE, 3, zipfile.ZIP_DEFLATED
+            packed.writestr(entry, data)
+    write_all(folder, {BUNDLE: target.getvalue()})
+    return folder / BUNDLE
+
+
+def manifest_of(files: Mapping[str, tuple[str, int]], sheet: bytes) -> bytes:
+    """Return the content of `manifest.json`.
+
+    Args:
+        files: SHA-256 and size of every other file of the bundle.
+        sheet: `sheet.json`, which says what wrote it.
+    """
+    try:
+        code = orjson.loads(sheet)[WRITTEN_BY]
+    except (ValueError, LookupError, TypeError):
+        code = None
+    listed = {name: {"sha256": sha256, "size": size} for name, (sha256, size) in sorted(files.items())}
+    whole = {"schema": _SCHEMA, "quorum-harness": code, "files": listed}
+    return orjson.dumps(whole, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def manifest_problems(folder: Path) -> Iterator[str]:
+    """Hold the files of an unpacked bundle against its manifest, and yield what is wrong."""
+    found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    stored = found.pop(MANIFEST).read_bytes() if MANIFEST in found else b""
+    made = {name: (digest_now(path), path.stat().st_size) for name, path in found.items()}
+    try:
+        listed = {name: (str(own["sha256"]), int(own["size"])) for name, own in orjson.loads(stored)["files"].items()}
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        yield f"{MANIFEST}: {error or 'it is missing'}"
+        return
+    for name in sorted({*made, *listed}):
+        if name not in made:
+            yield f"{name}: it is missing"
+        elif name not in listed:
+            yield f"{name}: {MANIFEST} does not name it"
+        elif made[name] != listed[name]:
+            yield f"{name}: its SHA-256 and size are not those of {MANIFEST}"
+    if made == listed and stored != manifest_of(made, RunFiles(folder).read(SHEET, LARGEST_TEXT) or b""):
+        yield f"{MANIFEST}: it is not what these files give"
+
+
+def files_by_digest(folder: Path) -> Mapping[str, Path]:
+    """Return the files of a study that configurations name, by their SHA-256."""
+    return {digest(_content(folder, name)): folder / name for name in _named_files(folder)}
+
+
+def _names(folder: Path) -> Iterator[str]:
+    """Yield the files of a bundle: of the study, of its runs, and what attempts cost that were put aside."""
+    files = RunFiles(folder)
+    yield from (name for name in _OF_THE_STUDY if files.holds(name))
+    yield from _named_files(folder)
+    for run in runs_inside(folder):
+        if PARTIAL in run.name or run.is_symlink():
+            continue
+        own = RunFolder(run)
+        listed: tuple[str, ...] = ()
+        with suppress(DamagedFile):  # what is there of a damaged run goes along, and is found again
+            listed = tuple(own.meta().files or ())
+        packed = (f"{name}.gz" for name in listed if not own.files.names(name))  # a trace may have been compressed
+        yield from (f"{run.name}/{name}" for name in (META, *listed, *packed) if own.files.holds(name))
+    for cell in list_inside(folder, RETRIED):
+        for attempt in list_inside(folder, f"{RETRIED}/{cell}"):
+            place = f"{RETRIED}/{cell}/{attempt}"
+            yield from (f"{place}/{name}" for name in (META, METRICS, CALLS) if RunFiles(folder / place).holds(name))
+
+
+def _named_files(folder: Path) -> Iterator[str]:
+    if RunFiles(folder).holds(f"{DONORS}.json"):
+        yield f"{DONORS}.json"
+    yield from (f"{DONORS}/{name}" for name in list_inside(folder, DONORS))
+
+
+def _content(folder: Path, name: str) -> bytes:
+    try:
+        with open(open_inside(folder, name, os.O_RDONLY), "rb") as file:
+            return file.read()
+    except (OSError, ValueError) as error:
+        raise UserError(f"{folder / name}: it cannot be read: {error}") from error

@@ -1,0 +1,105 @@
+"""Verifies a study, a folder or a bundle: its files, its runs, its sheet; and plays every run again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from maeil.user_errors import UserError
+from quorum.experiments.common.run_files import LARGEST_TEXT, RunFiles
+from quorum.experiments.results import read_results
+from quorum.experiments.results.verify import FolderCheck, check_folder, each_run
+from quorum.experiments.study.bundle import files_by_digest, manifest_problems
+from quorum.experiments.study.rerun import Rerun, rerun
+from quorum.experiments.study.sheet import SHEET, STUDY, differing_fields, read_study, sheet_of
+from quorum.experiments.study.unpack import unpacked
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCheck:
+    """What was found of a study.
+
+    Attributes:
+        place: the folder or the bundle, as it was given.
+        runs: what was found of each run, and which are missing.
+        reruns: what came of playing again those that are whole.
+        problems: of other files, each with the name of the file.
+    """
+
+    place: Path
+    runs: FolderCheck
+    reruns: tuple[Rerun, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def damaged(self) -> bool:
+        """Whether anything is damaged, or comes out otherwise."""
+        return bool(self.problems or self.runs.damaged or any(run.difference for run in self.reruns))
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON-ready data."""
+        own = {"folder": str(self.place), "problems": list(self.problems)}
+        return {**self.runs.plain(), **own, "reruns": [asdict(run) for run in self.reruns]}
+
+    def lines(self) -> Iterator[str]:
+        """Return it for a reader."""
+        yield from (f"damaged: {problem}" for problem in self.problems)
+        yield from self.runs.lines()
+        for run in self.reruns:
+            if run.difference:
+                yield f"differs: {run.name}: {run.difference}"
+        equal = sum(not run.difference and not run.reason for run in self.reruns)
+        yield f"{self.place}: {equal} of {len(self.runs.runs)} runs played again, and their traces are equal"
+        for reason, number in Counter(run.reason for run in self.reruns if run.reason).items():
+            yield f"not played again, {number} of them: {reason}"
+
+
+def is_study(place: Path) -> bool:
+    """Whether this is the folder of a study, or a file, which may be its bundle."""
+    return place.is_file() or RunFiles(place).names(STUDY)
+
+
+def check_study(place: Path, plugins: Sequence[str] = ()) -> StudyCheck:
+    """Verify a study, and play its runs again from their recorded replies. Nothing is changed.
+
+    Args:
+        place: its folder, or its bundle.
+        plugins: modules that register components and metrics; other processes load them, too.
+
+    Raises:
+        UserError: it is no study, or no bundle that can be unpacked safely.
+    """
+    if not place.is_file():
+        return _check(place, place, plugins, [])
+    with unpacked(place) as (folder, damages):
+        found = _check(folder, place, plugins, [*damages, *manifest_problems(folder)])
+    return replace(found, runs=replace(found.runs, folder=place, advice=()))
+
+
+def _check(folder: Path, place: Path, plugins: Sequence[str], problems: Sequence[str]) -> StudyCheck:
+    problems = [*problems, *_sheet_problems(folder)]
+    try:
+        runs = check_folder(folder, plugins)
+    except UserError as error:  # the plan is damaged, or there is no run
+        problems.append(error.message.replace(str(folder), str(place)))
+        runs = FolderCheck(place, (), (), ())
+    whole = [folder / run.name for run in runs.runs if not run.problems and not run.unfinished]
+    again = partial(rerun, files=files_by_digest(folder))
+    return StudyCheck(place, runs, tuple(each_run(again, whole, plugins)), tuple(dict.fromkeys(problems)))
+
+
+def _sheet_problems(folder: Path) -> Iterator[str]:
+    """Make the sheet again from the runs, and hold the stored one against it."""
+    try:
+        stored = RunFiles(folder).read(SHEET, LARGEST_TEXT)
+        sheet = sheet_of(read_results(folder), read_study(folder))
+        if stored is None:
+            yield f"{SHEET}: there is no such file"
+        elif differing := differing_fields(stored, sheet):
+            yield f"{SHEET}: {', '.join(differing)}: the runs give something else"
+    except UserError as error:
+        yield f"{SHEET}: it cannot be made again: {error.message.removeprefix(f'{folder}/')}"

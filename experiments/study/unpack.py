@@ -1,0 +1,106 @@
+"""Unpacks an untrusted bundle: nothing is written outside of its folder, no link is made, and its size is bounded."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
+
+from maeil.inside import make_inside, open_inside
+from maeil.user_errors import UserError
+from quorum.experiments.common.run_files import MIB
+from quorum.experiments.study.bundle import MOST_FILES
+
+_LARGEST = 4096 * MIB
+"""Bytes of all files of a bundle, unpacked."""
+_MOST_TIMES, _SMALL = 100, 64 * MIB
+"""How many times its size a bundle may unpack to, where that is more than a small number of bytes."""
+_END, _END_LENGTH, _LONGEST_END = b"PK\x05\x06", 22, 22 + 65_535
+_LARGEST_INDEX = 64 * MIB
+
+
+@contextmanager
+def unpacked(file: Path) -> Iterator[tuple[Path, list[str]]]:
+    """Unpack an untrusted bundle into a folder that is removed afterwards.
+
+    Yields:
+        The folder; and what could not be unpacked, with the reason.
+
+    Raises:
+        UserError: it is no bundle, or one that would write outside of the folder, or without bounds.
+    """
+    try:
+        handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would keep us waiting
+    except OSError as error:
+        raise UserError(f"{file}: cannot be read: {error.strerror}") from error
+    with open(handle, "rb") as opened, TemporaryDirectory(prefix="quorum-check-") as folder:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise UserError(f"{file}: it is no file")
+        try:
+            _check_index(opened)
+            with zipfile.ZipFile(opened) as packed:
+                _check_entries(packed, os.fstat(handle).st_size)
+                damages = list(_unpack(packed, Path(folder)))
+        except (zipfile.BadZipFile, _Refused, ValueError, EOFError, NotImplementedError) as error:
+            raise UserError(f"{file}: it is no bundle of a study: {error}", "Ask for study.zip again.") from error
+        yield Path(folder), damages
+
+
+class _Refused(Exception):
+    """A zip that no study writes."""
+
+
+def _check_index(file: BinaryIO) -> None:
+    """Refuse a list of files that is too long to be read at all."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - _LONGEST_END))
+    end = file.read()
+    place = end.rfind(_END)
+    if place < 0 or len(end) - place < _END_LENGTH:
+        raise _Refused("it is no zip")
+    if int.from_bytes(end[place + 12 : place + 16], "little") > _LARGEST_INDEX or b"PK\x06\x07" in end[:place]:
+        raise _Refused(f"it has more than {MOST_FILES:,} files")
+    file.seek(0)
+
+
+def _check_entries(packed: zipfile.ZipFile, size: int) -> None:
+    entries = packed.infolist()
+    names = {entry.filename for entry in entries}
+    folders = {name[:place] for name in names for place, sign in enumerate(name) if sign == "/"}
+    unpacked_size = sum(entry.file_size for entry in entries)
+    if len(entries) > MOST_FILES:
+        raise _Refused(f"it has more than {MOST_FILES:,} files")
+    if unpacked_size > _LARGEST or unpacked_size > max(_SMALL, _MOST_TIMES * size):
+        raise _Refused(f"it unpacks to {unpacked_size // MIB:,} MiB")
+    if len({name.casefold() for name in names}) < len(entries) or folders & names:
+        raise _Refused("two of its files have the same name")
+    for entry in entries:
+        mode, name = entry.external_attr >> 16, entry.orig_filename
+        shown = repr(name[:100])
+        if any(part in ("", ".", "..") for part in name.split("/")) or not name.isprintable() or "\\" in name:
+            raise _Refused(f"{shown} is no name of a file inside it")
+        if stat.S_IFMT(mode) not in (0, stat.S_IFREG) or entry.is_dir():
+            raise _Refused(f"{shown} is a link or no file")
+        if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise _Refused(f"{shown} is packed in a way that bundles are not")
+
+
+def _unpack(packed: zipfile.ZipFile, folder: Path) -> Iterator[str]:
+    """Unpack files, and yield which are damaged. None becomes larger than the list of files says."""
+    for entry in packed.infolist():
+        if "/" in entry.filename:
+            make_inside(folder, entry.filename.rpartition("/")[0], 0o700)
+        handle = open_inside(folder, entry.filename, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(handle, "wb") as target:
+            try:
+                with packed.open(entry) as source:
+                    shutil.copyfileobj(source, target, MIB)
+            except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+                yield f"{entry.filename}: it cannot be unpacked: {error}"
