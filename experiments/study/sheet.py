@@ -50,7 +50,7 @@ _OF_A_MODEL = (
 )  # fmt: skip
 """Values that decide how a model answers; those of the simulated model among them."""
 _PATH = re.compile(
-    r"""(?:^|(?<=[\s'"=(\[,;]))(?:file:)?(?:~[^\s/\\]*|[A-Za-z]:)?[/\\][^\s'",;)\]/\\]*[/\\][^\s'",;)\]]*"""
+    r"""(?:^|(?<=[\s'"=(\[,;]))(?:~[^\s/\\]*|(?:file:)?(?:[A-Za-z]:)?[/\\][^\s'",;)\]/\\]*)[/\\][^\s'",;)\]]*"""
 )
 _HOME = re.compile(r"(?:^|(?<==))(?:~[^\s/]*/|[A-Za-z]:\\|/).*", re.DOTALL)
 """A whole value that is a path, be there spaces in it."""
