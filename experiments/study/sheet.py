@@ -22,9 +22,8 @@ import orjson
 from maeil.digests import digest
 from maeil.user_errors import UserError, mask_passwords
 from quorum.agents.llm.recording import Unfolding
-from quorum.agents.llm.spending import dollars
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.files import write_all
-from quorum.experiments.common.outputs import clock_time
 from quorum.experiments.common.packages import DISTRIBUTION
 from quorum.experiments.common.run_files import MIB, RunFiles
 from quorum.experiments.common.sanitize import sanitize
@@ -33,7 +32,7 @@ from quorum.experiments.compare.report import templates
 from quorum.experiments.configuration.secrets import refuse_secrets
 from quorum.experiments.episode.call_books import CALLS
 from quorum.experiments.results import Results, Row, read_results
-from quorum.experiments.results.finished import dropped_attempts
+from quorum.experiments.results.finished import dropped_attempts, read_spent
 from quorum.experiments.results.run_folder import RunFolder, providers_of
 from quorum.experiments.results.run_meta import RunMeta
 
@@ -80,14 +79,14 @@ class AnsweringModel:
     Attributes:
         model: as the service names it.
         simulated: whether rules answered in its place.
-        answers: recorded in the runs.
+        calls: that it answered.
         fingerprints: of the builds of the service, where it sends them.
         not_sent: values of the configuration that it does not take.
     """
 
     model: str
     simulated: bool
-    answers: int
+    calls: int
     fingerprints: tuple[str, ...]
     not_sent: tuple[str, ...]
 
@@ -97,6 +96,7 @@ class ArmRuns:
     """The runs of an arm.
 
     Attributes:
+        arm: its name; empty for runs of no arm.
         words: what it sets.
         planned: cells.
         run: those that have ended.
@@ -104,6 +104,7 @@ class ArmRuns:
         simulated: whether a simulated model answered in one.
     """
 
+    arm: str
     words: tuple[str, ...]
     planned: int
     run: int
@@ -125,8 +126,7 @@ class Cost:
     """What the runs took.
 
     Attributes:
-        calls: of language models.
-        answers: theirs, those to repairs included.
+        answers: of language models, those to repairs included.
         cached: answers that came from the cache of the harness.
         tokens: read and written.
         usd: money; None where a price is unknown.
@@ -136,7 +136,6 @@ class Cost:
         wall_seconds: the times of all runs together.
     """
 
-    calls: int
     answers: int
     cached: int
     tokens: int
@@ -152,20 +151,16 @@ class Place:
     """Where and when the runs were made.
 
     Attributes:
-        first: start of the first run, ISO 8601; empty where there is none.
-        last: end of the last one.
+        first_start: of a run, ISO 8601; empty where there is none.
+        last_end: of a run.
         code: versions of Quorum, with the commit of a checkout.
         machines: operating systems and architectures.
-        packages: versions of Python and of all packages.
-        plugins: digests of plug-ins, and versions of what they import.
     """
 
-    first: str
-    last: str
+    first_start: str
+    last_end: str
     code: tuple[str, ...]
     machines: tuple[str, ...]
-    packages: Mapping[str, tuple[str, ...]]
-    plugins: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +178,11 @@ class Sheet:
         templates: digests of the templates of prompts, by their names.
         system_messages: number of calls that began with a system message, by its digest.
         files: digests of other files that decided.
+        plugins: digests of plug-ins, and versions of what they import.
+        packages: versions of Python and of all packages.
         boards: seeds.
         draws: numbers of samples of a board.
-        arms: by name; the empty name is that of runs of no arm.
+        arms: with their runs.
         left_out: runs that do not count.
         missing: planned cells that were not run.
         unfinished: runs that never ended.
@@ -203,9 +200,11 @@ class Sheet:
     templates: Mapping[str, tuple[str, ...]]
     system_messages: Mapping[str, int]
     files: Mapping[str, tuple[str, ...]]
+    plugins: Mapping[str, tuple[str, ...]]
+    packages: Mapping[str, tuple[str, ...]]
     boards: tuple[int, ...]
     draws: tuple[int, ...]
-    arms: Mapping[str, ArmRuns]
+    arms: tuple[ArmRuns, ...]
     left_out: tuple[LeftOut, ...]
     missing: int
     unfinished: int
@@ -219,27 +218,7 @@ class Sheet:
     def page(self) -> bytes:
         """Return the content of `sheet.html`: one file that loads nothing; whatever others wrote is escaped."""
         page = templates("quorum.experiments.study").get_template("sheet.html.jinja")
-        return page.render(
-            sheet=self,
-            stated=list(_leaves(self.study)),
-            runs=[
-                (f"{name or '-'}{_mark(arm.simulated)}", arm.planned, arm.run, arm.pooled)
-                for name, arm in self.arms.items()
-            ],
-            words=[(name, " ".join(arm.words)) for name, arm in self.arms.items() if arm.words],
-            left_out=[(item.run, item.arm or "-", item.reason) for item in self.left_out],
-            answering=[
-                (f"{one.model}{_mark(one.simulated)}", one.answers, _listed(one.fingerprints), _listed(one.not_sent))
-                for one in self.answering
-            ],
-            asked=[
-                (one.provider, one.model or "-", one.address or "-", _listed(f"{k}={v}" for k, v in one.values.items()))
-                for one in self.asked
-            ],
-            cost=list(_shown_cost(self)),
-            place=list(_shown_place(self.place)),
-            digests=lambda found: [(name, _listed(values)) for name, values in found.items()],
-        ).encode()
+        return page.render(sheet=asdict(self), leaves=_leaves, shown=_text).encode()
 
 
 def read_study(folder: Path) -> Mapping[str, Any]:
@@ -300,14 +279,16 @@ def sheet_of(results: Results, study: Mapping[str, Any]) -> Sheet:
         templates={name: found for name, found in inputs.items() if name.startswith("prompts")},
         system_messages=dict(sorted(calls.system.items())),
         files={name: found for name, found in inputs.items() if not name.startswith(("prompts", *_PLUGINS))},
+        plugins={name: found for name, found in inputs.items() if name.startswith(_PLUGINS)},
+        packages=_together({name: v for name, v in row.packages.items() if name != DISTRIBUTION} for row in rows),
         boards=tuple(sorted({row.seed for row in rows})),
         draws=tuple(sorted({draw for row in rows if isinstance(draw := row.factors.get("draw", 0), int)})),
-        arms=_arms(results),
+        arms=tuple(_arms(results)),
         left_out=tuple(_left_out(results, metas)),
         missing=len(results.missing),
         unfinished=results.unfinished,
         cost=_cost(results.folder, rows, metas.values()),
-        place=_place(rows, metas.values(), inputs),
+        place=_place(rows, metas.values()),
     )
 
 
@@ -380,17 +361,15 @@ def _address(text: str) -> str:
     return _shown(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}") if parts.netloc else ""
 
 
-def _arms(results: Results) -> Mapping[str, ArmRuns]:
+def _arms(results: Results) -> Iterator[ArmRuns]:
     sweep = results.sweep
     planned = Counter(cell.arm or "" for cell in sweep.cells) if sweep is not None else Counter[str]()
     words = sweep.arms if sweep is not None else {}
-    found = {}
     for arm in dict.fromkeys((*planned, *(row.arm or "" for row in results.rows))):
         rows = [row for row in results.rows if (row.arm or "") == arm]
         counts = planned[arm], len(rows), sum(row.pooled for row in rows)
         own = tuple(_without_paths(word) for word in words.get(arm, ()))
-        found[_shown(arm)] = ArmRuns(own, *counts, any(row.simulated for row in rows))
-    return found
+        yield ArmRuns(_shown(arm), own, *counts, any(row.simulated for row in rows))
 
 
 def _left_out(results: Results, metas: Mapping[str, RunMeta]) -> Iterator[LeftOut]:
@@ -403,25 +382,19 @@ def _left_out(results: Results, metas: Mapping[str, RunMeta]) -> Iterator[LeftOu
         yield LeftOut(_shown(run.name), "", _shown(f"damaged: {run.reason}"))
 
 
-def _cost(folder: Path, rows: Collection[Row], metas: Collection[RunMeta]) -> Cost:
-    asked = [row.metrics for row in rows if row.metrics.get("model.calls")]
-
-    def total(*names: str) -> int:
-        return int(fsum(values.get(name) or 0 for values in asked for name in names))
-
-    money = [values.get("model.usd") for values in asked]
-    known = [usd for usd in money if usd is not None]
-    repeated = dropped_attempts(folder).values()
+def _cost(folder: Path, rows: Iterable[Row], metas: Iterable[RunMeta]) -> Cost:
+    spent = sum((read_spent(row.folder) for row in rows), Spent())
+    repeated = dropped_attempts(folder)
+    again = sum(repeated.values(), Spent())
     return Cost(
-        calls=total("model.calls"),
-        answers=total("model.answers"),
-        cached=total("model.cached_answers"),
-        tokens=total("model.prompt_tokens", "model.completion_tokens"),
-        usd=round(fsum(known), 9) if len(known) == len(money) else None,
+        answers=spent.answers,
+        cached=spent.cached,
+        tokens=spent.tokens,
+        usd=None if spent.unpriced else round(spent.usd, 9),
         repeated_cells=len(repeated),
-        repeated_answers=sum(spent.answers for spent in repeated),
-        repeated_tokens=sum(spent.tokens for spent in repeated),
-        wall_seconds=round(fsum(_seconds(meta) for meta in metas), 3),
+        repeated_answers=again.answers,
+        repeated_tokens=again.tokens,
+        wall_seconds=round(fsum(map(_seconds, metas)), 3),
     )
 
 
@@ -431,15 +404,13 @@ def _seconds(meta: RunMeta) -> float:
     return 0.0
 
 
-def _place(rows: Collection[Row], metas: Collection[RunMeta], inputs: Mapping[str, tuple[str, ...]]) -> Place:
+def _place(rows: Collection[Row], metas: Collection[RunMeta]) -> Place:
     machines = [[str(meta.machine[key]) for key in ("system", "architecture") if key in meta.machine] for meta in metas]
     return Place(
-        first=_shown(min((meta.start for meta in metas), default="")),
-        last=_shown(max((meta.end or "" for meta in metas), default="")),
+        first_start=_shown(min((meta.start for meta in metas), default="")),
+        last_end=_shown(max((meta.end or "" for meta in metas), default="")),
         code=tuple(sorted({_shown(row.version) for row in rows})),
         machines=tuple(sorted({_shown(", ".join(machine)) for machine in machines if machine})),
-        packages=_together({name: v for name, v in row.packages.items() if name != DISTRIBUTION} for row in rows),
-        plugins={name: found for name, found in inputs.items() if name.startswith(_PLUGINS)},
     )
 
 
@@ -467,45 +438,25 @@ def _without_paths(value: Any) -> Any:
 
 
 def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Yield what is stated, with dotted keys; a list of texts is one value."""
+    """Yield what data holds, with dotted keys; a list of plain values is one."""
+    if isinstance(value, Mapping) and value:
+        for name, own in value.items():
+            yield from _leaves(own, f"{key}.{name}" if key else str(name))
+    elif isinstance(value, list) and any(isinstance(own, dict | list) for own in value):
+        yield from _leaves(dict(enumerate(value)), key)
+    else:
+        yield key, _text(value)
+
+
+def _text(value: Any) -> str:
     match value:
         case Mapping():
-            for name, own in value.items():
-                yield from _leaves(own, f"{key}.{name}" if key else str(name))
-        case list() if any(isinstance(own, dict | list) for own in value):
-            for number, own in enumerate(value):
-                yield from _leaves(own, f"{key}.{number}")
-        case list():
-            yield key, ", ".join(map(str, value)) or "-"
-        case _:
-            yield key, "-" if value is None else str(value)
-
-
-def _mark(simulated: bool) -> str:
-    return " (simulated)" if simulated else ""
-
-
-def _listed(found: Iterable[object]) -> str:
-    return ", ".join(map(str, found)) or "-"
-
-
-def _shown_cost(sheet: Sheet) -> Iterator[tuple[str, str]]:
-    cost = sheet.cost
-    yield "boards (seeds)", _listed(sheet.boards)
-    yield "draws", _listed(sheet.draws)
-    yield "calls", f"{cost.calls:,}"
-    yield "answers", f"{cost.answers:,}, {cost.cached:,} of them from the cache"
-    yield "tokens", f"{cost.tokens:,}"
-    yield "money", dollars(cost.usd) if cost.usd is not None else "unknown"
-    yield "repeated attempts", f"{cost.repeated_answers:,} answers, {cost.repeated_tokens:,} tokens"
-    yield "wall time of all runs", clock_time(cost.wall_seconds)
-
-
-def _shown_place(place: Place) -> Iterator[tuple[str, str]]:
-    yield "first run began", place.first or "-"
-    yield "last run ended", place.last or "-"
-    yield "quorum-harness", _listed(place.code)
-    yield "machines", _listed(place.machines)
+            return _text([f"{key}={_text(own)}" for key, own in value.items()])
+        case list() | tuple():
+            return ", ".join(map(_text, value)) or "-"
+        case bool():
+            return "yes" if value else "no"
+    return "-" if value in (None, "") else str(value)
 
 
 def differing_fields(stored: bytes, sheet: Sheet) -> list[str]:

@@ -119,7 +119,7 @@ def test_replies_that_make_no_sense_are_a_difference(study: Path) -> None:
 
 def test_a_sheet_that_the_runs_do_not_give_is_found_with_its_fields(study: Path) -> None:
     stored = json.loads(content(study / BUNDLE, SHEET))
-    stored["boards"], stored["cost"]["calls"], stored["written_by"] = [0], 1, "0.0.1"
+    stored["boards"], stored["cost"]["answers"], stored["written_by"] = [0], 1, "0.0.1"
     found = check_study(forged(study / BUNDLE, **{SHEET: orjson.dumps(stored)}))
     assert found.problems == (f"{SHEET}: boards, cost: the runs give something else",)
 
