@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from quorum.experiments.compare.findings import boards_needed
 from quorum.experiments.compare.statistics.noise import NoiseVerdict
 from quorum.experiments.compare.tables import SIMULATED, decimals, interval, p_value
 from quorum.experiments.study.analysis import Analysis, Effect
+from quorum.experiments.study.audit import ControlAudit
+from quorum.experiments.study.play import Played
 from quorum.experiments.study.question import BEST_OF, TREATMENT
 
 _PARTS = ("turns", "envelope", "content")
 """The parts of the effect of talk: their sum is the whole, on every board."""
 
 
-def findings(analysis: Analysis) -> list[str]:
+def findings(played: Played) -> list[str]:
     """Return what was found, a sentence or two each; the first answers the question."""
-    found = [*_effects(analysis), *_noise(analysis), *_room(analysis)]
+    analysis = played.analysis
+    found = [*_effects(analysis), *_noise(analysis), *_room(analysis), *_prompts(played.audits)]
     return [SIMULATED, *found] if analysis.simulated else found
 
 
@@ -84,6 +87,12 @@ def _room(analysis: Analysis) -> Iterator[str]:
         return
     share = interval(found.share, 2)
     yield f"The team closes {share} of the room between the silent team and the reference with full knowledge.{without}"
+
+
+def _prompts(audits: Sequence[ControlAudit]) -> Iterator[str]:
+    calls, equal = sum(audit.calls for audit in audits), sum(audit.equal for audit in audits)
+    if calls:
+        yield f"The prompts of control arms equal the treatment's, but for the bytes of messages, in {equal} of {calls} calls."
 
 
 def _unit(analysis: Analysis) -> str:

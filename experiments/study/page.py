@@ -33,10 +33,10 @@ def page(played: Played) -> str:
             boards=analysis.boards,
             runs=len(analysis.comparison.pool.rows),
             simulated=SIMULATED if analysis.simulated else "",
-            findings=[finding for finding in findings(analysis) if finding != SIMULATED],
+            findings=[finding for finding in findings(played) if finding != SIMULATED],
             figure=(_describe(analysis), drawn),
             notes=[note for note in notes(analysis.comparison) if not note.startswith(SIMULATED)],
-            tables=tables(analysis),
+            tables=tables(played),
             looks=played.record.looks,
             command=study.request.command,
         )

@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from maeil.metrics import METRICS
+from maeil.outcomes import Outcome
 from maeil.user_errors import UserError
 from quorum.experiments.results import read_results
 from quorum.experiments.study.analysis import REFERENCE, SILENT, Analysis, analyse
+from quorum.experiments.study.audit import ControlAudit, audit_controls
 from quorum.experiments.study.donors import DONORS, write_donors
 from quorum.experiments.study.question import TREATMENT
 from quorum.experiments.study.record import Look, Record, read_record
@@ -19,6 +21,8 @@ from quorum.experiments.sweep.command import run_sweep_command
 from quorum.experiments.sweep.run import SweepResult
 from quorum.experiments.sweep.stopping import Stop
 
+_AUDITED = 2
+"""Runs of the treatment whose prompts are compared with those of control arms."""
 _SCREENING = 1_000_000
 """Number of the draw by which boards are chosen beforehand: none of those that are analysed."""
 
@@ -31,11 +35,14 @@ class Played:
         analysis: of its runs.
         record: how it was stopped, and each look at it.
         sweep: what its last sweep came to.
+        audits: whether prompts of control arms are the treatment's but for messages, in some runs; empty without such
+            arms, or where no model was asked.
     """
 
     analysis: Analysis
     record: Record
     sweep: SweepResult
+    audits: Sequence[ControlAudit] = ()
 
 
 def play(study: Study, *, quiet: bool) -> Played:
@@ -59,7 +66,7 @@ def play(study: Study, *, quiet: bool) -> Played:
         stop = _why_stop(study, swept, analysis)
         record = record.model_copy(update={"looks": (*record.looks, _look(analysis, stop or "goes on"))})
         if stop:
-            return Played(analysis, record, swept)
+            return Played(analysis, record, swept, _audits(analysis))
         block = tuple(range(max(block) + 1, max(block) + 1 + len(study.treatment.seeds)))
 
 
@@ -78,6 +85,17 @@ def _why_stop(study: Study, swept: SweepResult, analysis: Analysis) -> str:
     if until.hopeless(found, study.planned):
         return "an effect of the expected size is out of reach"
     return "most boards" if analysis.boards >= study.request.most_boards else ""
+
+
+def _audits(analysis: Analysis) -> list[ControlAudit]:
+    """Compare the prompts of control arms with those of the treatment, in its first runs."""
+    study = analysis.study
+    files = {name: study.question.arms[name].control for name in study.arms if name in study.question.arms}
+    donors = study.folder / DONORS
+    controls = [control for name, control in files.items() if control and (not study.arms[name].donors or donors.exists())]
+    rows = sorted(analysis.comparison.groups[TREATMENT, None].rows, key=lambda row: (row.seed, row.name))
+    asked = [row for row in rows if row.models and row.outcome != Outcome.BUDGET][:_AUDITED]
+    return [audit for row in asked if controls for audit in audit_controls(row.folder, controls, donors)]
 
 
 def _look(analysis: Analysis, stop: str) -> Look:

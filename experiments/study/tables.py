@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from maeil.metrics import METRICS
@@ -12,11 +12,14 @@ from quorum.experiments.compare.metrics import arrow
 from quorum.experiments.compare.tables import SIMULATED, decimals, interval, p_value
 from quorum.experiments.compare.tables import tables as comparison_tables
 from quorum.experiments.study.analysis import Analysis
+from quorum.experiments.study.audit import ControlAudit
+from quorum.experiments.study.play import Played
 
 
-def tables(analysis: Analysis) -> list[Table]:
+def tables(played: Played) -> list[Table]:
     """Return the tables: effects, arms, room, and all that a comparison of the arms shows."""
-    own = [_effects(analysis), *_room(analysis), *_acted(analysis), _arms(analysis)]
+    analysis = played.analysis
+    own = [_effects(analysis), *_room(analysis), *_acted(analysis), *_prompts(played.audits), _arms(analysis)]
     if analysis.simulated:
         own = [replace(table, caption=f"{table.caption} {SIMULATED}".lstrip()) for table in own]
     return [*own, *comparison_tables(analysis.comparison)]
@@ -85,6 +88,30 @@ def _acted(analysis: Analysis) -> Iterator[Table]:
     )
     header = ("effect", "metric", "boards", "difference", "p", "p (Holm)")
     yield Table("effects in the steps in which talk can have acted", header, rows, caption, labels=2, name="acted")
+
+
+def _prompts(audits: Sequence[ControlAudit]) -> Iterator[Table]:
+    """Yield how the prompts of control arms compare with those of the treatment."""
+    arms: dict[str, list[ControlAudit]] = {}
+    for audit in audits:
+        arms.setdefault(audit.arm, []).append(audit)
+    if not arms:
+        return
+    rows = tuple(
+        (
+            arm,
+            *(str(sum(counts)) for counts in zip(*((a.calls, a.equal, a.altered, a.missing) for a in own), strict=True)),
+            ", ".join(f"{a.treatment[:8]} {'=' if a.treatment == a.control else '/'} {a.control[:8]}" for a in own),
+        )
+        for arm, own in arms.items()
+    )
+    caption = (
+        f"{len(audits) // len(arms)} runs of the treatment, played again with their recorded answers and what each arm gives"
+        " to read. Equal: but for the bytes of messages. Altered: the arm changed what was read. Missing: calls that a mind"
+        " makes only when it has read something. Digests are of all prompts without message bytes."
+    )
+    header = ("arm", "calls", "equal", "altered", "missing", "digests, treatment and arm")
+    yield Table("prompts of control arms", header, rows, caption, name="prompts")
 
 
 def _arms(analysis: Analysis) -> Table:

@@ -11,6 +11,7 @@ from typing import Any
 from quorum.experiments.common.files import write_all
 from quorum.experiments.common.version import __version__
 from quorum.experiments.compare.statistics.intervals import Estimate
+from quorum.experiments.study.bundle import write_bundle
 from quorum.experiments.study.findings import findings
 from quorum.experiments.study.page import PAGE, page
 from quorum.experiments.study.play import Played
@@ -29,7 +30,7 @@ def write_study(played: Played) -> list[Path]:
     write_record(folder, facts(played), played.record)
     write_all(folder, {PAGE: page(played).encode()}, "Give another folder: --out DIR.")
     write_sheet(folder)
-    return [folder / name for name in (STUDY, PAGE, SHEET, SHEET_PAGE)]
+    return [*(folder / name for name in (STUDY, PAGE, SHEET, SHEET_PAGE)), write_bundle(folder)]
 
 
 def facts(played: Played) -> dict[str, Any]:
@@ -62,7 +63,8 @@ def facts(played: Played) -> dict[str, Any]:
             for effect in analysis.effects
         },
         "room": {arm: {"share": _ends(found.share), "without": found.without} for arm, found in analysis.room.items()},
-        "findings": findings(analysis),
+        "prompts": [asdict(audit) for audit in played.audits],
+        "findings": findings(played),
     }
 
 

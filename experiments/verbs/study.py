@@ -163,9 +163,9 @@ def _play(study: Study, *, as_json: bool, quiet: bool) -> None:
 
         echo_json({**facts(played), "sweep": played.sweep.plain()})
     elif not quiet:
-        for finding in findings(played.analysis):
+        for finding in findings(played):
             echo(f"- {finding}")
-        print_tables(tables(played.analysis)[:2], [], Console())
+        print_tables(tables(played)[:2], [], Console())
         for arm, reason in study.skipped.items():
             echo(f"not played: {arm}: {reason}")
         echo(f"\n{', '.join(file.name for file in files)} in {study.folder}")

@@ -58,7 +58,7 @@ def test_its_files_state_what_was_found_and_that_it_is_simulated(played: Played)
     folder = played.analysis.study.folder
     stored = orjson.loads((folder / "study.json").read_bytes())
     assert stored["simulated"] is True
-    assert stored["findings"] == findings(played.analysis)
+    assert stored["findings"] == findings(played)
     assert stored["looks"][-1]["stop"] == "by design"
     assert stored["effects"]["total"]["arms"] == ["treatment", "silent"]
     text = (folder / "study.html").read_text()
@@ -111,7 +111,7 @@ def test_a_budget_that_is_used_up_ends_the_study_and_is_recorded(tmp_path: Path)
     found = play(Study.of(request(tmp_path, budget_tokens=30_000)), quiet=True)
     assert found.record.looks[-1].stop == "budget"
     assert page(found)
-    assert tables(found.analysis)
+    assert tables(found)
     assert facts(found)["boards"] >= 1
 
 
