@@ -97,7 +97,7 @@ def test_a_board_counts_under_each_value_of_other_factors_by_itself(tmp_path: Pa
 
 def test_what_is_pooled_over_is_no_draw(tmp_path: Path) -> None:
     for temper in (0, 1):
-        write_run(tmp_path, outcome(steps=temper), seed=0, agents__temper=temper)
+        write_run(tmp_path, outcome(steps=temper), seed=0, draw=temper, agents__temper=temper)
     write_run(tmp_path, outcome(steps=5), seed=0, topology__name="talk", agents__temper=0)
     assert answer(tmp_path, baseline=None).noise == {}
 
@@ -165,12 +165,10 @@ def test_draws_that_agree_in_every_metric_are_reported(tmp_path: Path) -> None:
 
 
 def test_a_difference_below_the_gap_is_named_even_where_it_is_significant(tmp_path: Path) -> None:
-    boards = range(8)
-    write(
-        tmp_path, {"alone": [[10 * b, 10 * b + 6] for b in boards], "talk": [[10 * b + 1, 10 * b + 7] for b in boards]}
-    )
+    alone = [[10 * board, 10 * board + 6] for board in range(8)]
+    write(tmp_path, {"alone": alone, "talk": [[first + 4, first + 4] for first, _ in alone]})
     found = answer(tmp_path)
-    gap = 1.959964 * math.sqrt(2 * 18 / 8)
+    gap = 1.959964 * math.sqrt(2 * 18 / 8)  # that of `talk` is 0
     assert found.gap(found.differences[0]) == pytest.approx(gap)
     assert f"exceed in 5 % of cases, is the difference of talk (+1.00, gap {gap:.2f})." in reported(found)
     assert f", smaller than the A/A gap of {gap:.2f})" in findings(found)[0]
