@@ -10,14 +10,14 @@ from maeil.messages import Message, MessageKind
 from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.skills.cube.negotiator import demands, form_teams, write_claim, write_order
-from quorum.agents.skills.cube.plans import block_of, delivery_of, way
+from quorum.agents.skills.cube.plans import block_of, delivery_of, seen, way
 
 
 class CubeStatements:
     """States which block an agent works on: that of its plan, else the one where the teams of all need it.
 
-    Teams are formed as negotiators do it who know everybody's plans, and that all others wish for the nearest block. In
-    the place of a directive stands where each of its readers is needed.
+    Teams are formed as negotiators do it who know everybody's plans, while all others wish for the block at which they
+    stand, or the nearest. In the place of a directive stands where each of its readers is needed.
 
     Args:
         world: the world.
@@ -51,4 +51,4 @@ def _places(board: SymbolicObservation, plans: Sequence[Plan | None]) -> dict[in
     busy = {agent: block_of(plan.task) for agent, plan in enumerate(plans) if plan is not None}
     planned = {agent: block for agent, block in busy.items() if block in there and block is not None}
     nearest = {agent: min(jobs, key=lambda job: (job.ways[agent], job.id)).id for agent in range(len(board.agents))}
-    return {**form_teams({**nearest, **planned}, jobs), **planned}
+    return {**form_teams({**nearest, **seen(board), **planned}, jobs), **planned}
