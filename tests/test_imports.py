@@ -41,7 +41,7 @@ EXPERIMENTS = {
     "replay": ("results", "episode", "configuration", "common"),
 }
 EXPERIMENTS["reproduce"] = ("compare", "sweep", *EXPERIMENTS["compare"])
-EXPERIMENTS["study"] = EXPERIMENTS["reproduce"]
+EXPERIMENTS["study"] = ("compare", "sweep", *EXPERIMENTS["sweep"])
 EXPERIMENTS["verbs"] = tuple(EXPERIMENTS)
 """The packages of `experiments`, each with those below it."""
 MINDS = ("naive", "llamac", "baselines", "drwell", "rules", "tom")

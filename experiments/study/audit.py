@@ -9,8 +9,9 @@ Message bytes are the blocks that hold messages, or what a mind has read in mess
 a block out where it is empty, and the heading and the words of its section with it: a section that holds nothing else
 counts as message bytes as well, and so do the words that stand in place of an empty dialogue. All else has to be equal.
 
-A mind that asks its model only when it has read something to ask about (an agent that reviews its part of a joint plan)
-does not ask in an arm that takes that away. Such calls are counted as `missing`, and are not equal.
+A mind that asks its model only when it has read something to ask about (a reviewer of HMAS-2 its part of a joint plan,
+an actor of LLaMAC a part that it cannot do) does not ask in an arm that takes that away, or asks in one that brings it.
+Such calls are counted as `missing` or `extra`, and the audit does not hold.
 """
 
 from __future__ import annotations
@@ -265,7 +266,7 @@ def without_messages(request: Request) -> str:
 
 
 def _blanked(text: str, names: frozenset[str]) -> str:
-    """Return a text without some blocks, and without sections that hold nothing else, or say that there is nothing."""
+    """Return a text without some blocks, and without sections that hold nothing else or say that nothing was said."""
     return re.sub(r"\n{2,}", "\n", "".join(_kept(_SECTION.split(text), names))).strip()
 
 

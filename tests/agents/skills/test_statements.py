@@ -91,10 +91,10 @@ def true_in_squeeze(world: Any, message: Message, plans: Sequence[Plan | None], 
     assert all(0 <= int(own or other) <= 9 for own, other in picks)
 
 
-class Told(Extension):
+class Held(Extension):
     """Checks what would be stated in the place of anybody's message: when all think, and when they have planned."""
 
-    name = "told"
+    name = "held"
 
     def __init__(self, check: Check) -> None:
         self._check, self.checked = check, 0
@@ -117,10 +117,10 @@ class Told(Extension):
             readers = tuple(agent for agent in everybody if agent != sender)
             message = Message(0, sender, readers, "", kind, self.episode.team.now.t, 0, 0)
             messages.append(message)
-        told = state(messages, plans)
-        for message, said in zip(messages, told, strict=True):
+        held = state(messages, plans)
+        for message, said in zip(messages, held, strict=True):
             self._check(world, message, plans, said)
-        self.checked += len(told)
+        self.checked += len(held)
 
 
 WORLDS = {
@@ -136,8 +136,8 @@ WORLDS = {
 @pytest.mark.parametrize("words", WORLDS)
 def test_every_statement_holds_in_the_state_of_the_world(words: str) -> None:
     cell = Cell.compose([*words.split(), "agents=heuristic", "seed=3", "max_steps=25"])
-    told = Told(WORLDS[words])
-    parts = replace(build(cell, lambda _: None), extensions=(told,))
+    held = Held(WORLDS[words])
+    parts = replace(build(cell, lambda _: None), extensions=(held,))
     with Recorder(None) as recorder:
         asyncio.run(play(cell, parts, recorder))
-    assert told.checked >= 30
+    assert held.checked >= 30

@@ -81,7 +81,7 @@ def test_a_run_that_asks_no_model_is_refused() -> None:
 @pytest.mark.conformance
 def test_100_per_cent_of_5000_calls_in_four_worlds_and_five_topologies(tmp_path: Path) -> None:
     """Counted are the calls of the arms, each compared with that of the treatment."""
-    teams = [f"naive {name}" for name in TOPOLOGIES] + ["naive feedback", "cmas", "dmas", "llamac"]
+    teams = [f"naive {name}" for name in TOPOLOGIES] + ["naive feedback", "cmas", "dmas"]
     calls, seed = 0, 0
     seen: set[tuple[str, str]] = set()
     while calls < 5_000 or len(seen) < len(WORLDS) * len(teams):
