@@ -76,6 +76,12 @@ class Analysis:
         return bool(self.comparison.simulated)
 
     @property
+    def answer(self) -> Effect | None:
+        """The effect that answers the question; None where its arms have no runs."""
+        first = self.effects[:1]
+        return first[0] if first and first[0].file == self.study.question.effects[0] else None
+
+    @property
     def boards(self) -> int:
         """Boards that the treatment has runs of."""
         return len(set(self.comparison.groups[TREATMENT, None].boards.tolist()))
@@ -179,8 +185,9 @@ def judge(
     """
     there = [file for file in files if file.plus in cells and file.minus in cells]
     pairings = [Pairing(file.name, None, cells[file.plus], cells[file.minus]) for file in there]
-    found = [*differences(metric, pairings[:1]), *differences(metric, pairings[1:])]
-    if anytime and found:
+    alone = int(files[0] in there)  # no other becomes the answer where the arms of the first one were not played
+    found = [*differences(metric, pairings[:alone]), *differences(metric, pairings[alone:])]
+    if anytime and alone:
         found[0] = _anytime(found[0], _by_board(pairings[0].level_cells, pairings[0].baseline_cells), metric, planned)
     noise, same = np.array([]), None
     if AGAIN in cells:

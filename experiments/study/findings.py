@@ -25,14 +25,12 @@ def findings(played: Played) -> list[str]:
 
 
 def _effects(analysis: Analysis) -> Iterator[str]:
-    if not analysis.effects:
-        yield "No effect can be shown: none of the control arms has runs on the boards of the treatment."
-        return
-    first, *others = analysis.effects
-    yield _sentence(analysis, first)
-    yield from _parts(analysis)
-    for effect in others:
+    if analysis.answer is None:
+        yield "The question has no answer: an arm that it takes has no runs on the boards of the treatment."
+    for effect in analysis.effects:
         yield _sentence(analysis, effect)
+        if effect is analysis.answer:
+            yield from _parts(analysis)
 
 
 def _sentence(analysis: Analysis, effect: Effect) -> str:

@@ -99,7 +99,7 @@ def _audits(analysis: Analysis) -> list[ControlAudit]:
 
 
 def _look(analysis: Analysis, stop: str) -> Look:
-    found = analysis.effects[0].difference if analysis.effects else None
+    found = analysis.answer.difference if analysis.answer is not None else None
     return Look(
         boards=analysis.boards,
         draws=len(analysis.study.treatment.draws),
