@@ -19,7 +19,7 @@ from maeil.digests import digest, digest_now
 from maeil.inside import list_inside, open_inside
 from maeil.user_errors import UserError
 from quorum.experiments.common.files import write_all
-from quorum.experiments.common.run_files import LARGEST_TEXT, META, DamagedFile, RunFiles
+from quorum.experiments.common.run_files import META, MIB, DamagedFile, RunFiles
 from quorum.experiments.episode.call_books import CALLS
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.finished import RETRIED
@@ -36,6 +36,8 @@ _TIME = (1980, 1, 1, 0, 0, 0)  # the first one that a zip can have
 _MODE = (stat.S_IFREG | 0o600) << 16
 MOST_FILES = 60_000
 """A zip with more needs records of another form, which are not read."""
+LARGEST = 4096 * MIB
+"""Bytes of all files of a bundle, unpacked."""
 
 
 def write_bundle(folder: Path) -> Path:
@@ -47,9 +49,11 @@ def write_bundle(folder: Path) -> Path:
         UserError: a file cannot be read, there are too many, or the zip cannot be written.
     """
     files = {name: _content(folder, name) for name in sorted(_names(folder))}
-    if len(files) >= MOST_FILES:
-        raise UserError(f"{folder}: a bundle holds {MOST_FILES:,} files at most, and these are {len(files):,}")
     digests = {name: (digest(data), len(data)) for name, data in files.items()}
+    size = sum(map(len, files.values()))
+    if len(files) >= MOST_FILES or size > LARGEST:
+        bounds = f"{MOST_FILES:,} files and {LARGEST // MIB:,} MiB"
+        raise UserError(f"{folder}: a bundle holds {bounds}, and these are {len(files):,} and {size // MIB:,} MiB")
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
         for name, data in {MANIFEST: manifest_of(digests, files.get(SHEET, b"")), **files}.items():
@@ -93,13 +97,13 @@ def manifest_problems(folder: Path) -> Iterator[str]:
             yield f"{name}: {MANIFEST} does not name it"
         elif made[name] != listed[name]:
             yield f"{name}: its SHA-256 and size are not those of {MANIFEST}"
-    if made == listed and stored != manifest_of(made, RunFiles(folder).read(SHEET, LARGEST_TEXT) or b""):
+    if made == listed and stored != manifest_of(made, _content(folder, SHEET) if SHEET in made else b""):
         yield f"{MANIFEST}: it is not what these files give"
 
 
 def files_by_digest(folder: Path) -> Mapping[str, Path]:
     """Return the files of a study that configurations name, by their SHA-256."""
-    return {digest(_content(folder, name)): folder / name for name in _named_files(folder)}
+    return {digest_now(folder / name): folder / name for name in _named_files(folder)}
 
 
 def _names(folder: Path) -> Iterator[str]:
@@ -123,9 +127,8 @@ def _names(folder: Path) -> Iterator[str]:
 
 
 def _named_files(folder: Path) -> Iterator[str]:
-    if RunFiles(folder).holds(f"{DONORS}.json"):
-        yield f"{DONORS}.json"
-    yield from (f"{DONORS}/{name}" for name in list_inside(folder, DONORS))
+    names = (f"{DONORS}.json", *(f"{DONORS}/{name}" for name in list_inside(folder, DONORS)))
+    yield from filter(RunFiles(folder).holds, names)
 
 
 def _content(folder: Path, name: str) -> bytes:

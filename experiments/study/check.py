@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from maeil.user_errors import UserError
-from quorum.experiments.common.run_files import LARGEST_TEXT, RunFiles
+from quorum.experiments.common.run_files import RunFiles
 from quorum.experiments.results import read_results
 from quorum.experiments.results.verify import FolderCheck, check_folder, each_run
 from quorum.experiments.study.bundle import files_by_digest, manifest_problems
 from quorum.experiments.study.rerun import Rerun, rerun
-from quorum.experiments.study.sheet import SHEET, STUDY, differing_fields, read_study, sheet_of
+from quorum.experiments.study.sheet import LARGEST, SHEET, STUDY, differing_fields, read_study, sheet_of
 from quorum.experiments.study.unpack import unpacked
 
 
@@ -95,7 +95,7 @@ def _check(folder: Path, place: Path, plugins: Sequence[str], problems: Sequence
 def _sheet_problems(folder: Path) -> Iterator[str]:
     """Make the sheet again from the runs, and hold the stored one against it."""
     try:
-        stored = RunFiles(folder).read(SHEET, LARGEST_TEXT)
+        stored = RunFiles(folder).read(SHEET, LARGEST)
         sheet = sheet_of(read_results(folder), read_study(folder))
         if stored is None:
             yield f"{SHEET}: there is no such file"

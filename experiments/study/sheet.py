@@ -40,7 +40,8 @@ STUDY, SHEET, PAGE = "study.json", "sheet.json", "sheet.html"
 SCHEMA = 1
 WRITTEN_BY = "written_by"
 """The one field of a sheet that the runs do not decide: the version that wrote it."""
-_LARGEST = 64 * MIB
+LARGEST = 64 * MIB
+"""Bytes of `study.json` and of `sheet.json`, at most."""
 _PLUGINS = ("package ", "library ")
 _OF_A_MODEL = (
     "temperature", "top_p", "max_tokens", "max_tokens_per_agent", "effort", "thinking_tokens", "sampling_seed", "stop",
@@ -228,7 +229,7 @@ def read_study(folder: Path) -> Mapping[str, Any]:
         UserError: it is missing, or holds no JSON object.
     """
     files = RunFiles(folder)
-    data = files.read(STUDY, _LARGEST)
+    data = files.read(STUDY, LARGEST)
     try:
         found = orjson.loads(data) if data is not None else None
     except orjson.JSONDecodeError as error:

@@ -16,10 +16,8 @@ from typing import BinaryIO
 from maeil.inside import make_inside, open_inside
 from maeil.user_errors import UserError
 from quorum.experiments.common.run_files import MIB
-from quorum.experiments.study.bundle import MOST_FILES
+from quorum.experiments.study.bundle import LARGEST, MOST_FILES
 
-_LARGEST = 4096 * MIB
-"""Bytes of all files of a bundle, unpacked."""
 _MOST_TIMES, _SMALL = 100, 64 * MIB
 """How many times its size a bundle may unpack to, where that is more than a small number of bytes."""
 _END, _END_LENGTH, _LONGEST_END = b"PK\x05\x06", 22, 22 + 65_535
@@ -77,7 +75,7 @@ def _check_entries(packed: zipfile.ZipFile, size: int) -> None:
     unpacked_size = sum(entry.file_size for entry in entries)
     if len(entries) > MOST_FILES:
         raise _Refused(f"it has more than {MOST_FILES:,} files")
-    if unpacked_size > _LARGEST or unpacked_size > max(_SMALL, _MOST_TIMES * size):
+    if unpacked_size > LARGEST or unpacked_size > max(_SMALL, _MOST_TIMES * size):
         raise _Refused(f"it unpacks to {unpacked_size // MIB:,} MiB")
     if len({name.casefold() for name in names}) < len(entries) or folders & names:
         raise _Refused("two of its files have the same name")

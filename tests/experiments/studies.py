@@ -32,12 +32,18 @@ FACTS = {
 }
 
 
-def play_study(folder: Path, arms: Mapping[str, Sequence[str]] = ARMS, boards: int = 1, **facts: Any) -> Path:
+def play_study(
+    folder: Path,
+    arms: Mapping[str, Sequence[str]] = ARMS,
+    boards: int = 1,
+    config_dir: Path | None = None,
+    **facts: Any,
+) -> Path:
     """Play the arms of a study on some boards, and write its sheet and its bundle; return its folder."""
     cells = []
     for arm, words in arms.items():
         for seed in range(boards):
-            cell = Cell.compose([*words, f"seed={seed}"])
+            cell = Cell.compose([*words, f"seed={seed}"], config_dir)
             run_cell(cell, folder)
             cells.append((cell.name, cell.hash, arm))
     write_plan(folder, cells, arms={arm: list(words) for arm, words in arms.items()})

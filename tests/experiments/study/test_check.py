@@ -15,15 +15,18 @@ from pathlib import Path
 import orjson
 import pytest
 
+from maeil.digests import digest
 from maeil.user_errors import UserError
 from quorum.agents.llm.recording import Folding, unfolded
 from quorum.experiments.common.provenance import CodeVersion
+from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.study import rerun as rerun_module
 from quorum.experiments.study.bundle import BUNDLE, MANIFEST, write_bundle
 from quorum.experiments.study.check import check_study
 from quorum.experiments.study.rerun import rerun
 from quorum.experiments.study.sheet import SHEET, STUDY, write_sheet
-from tests.conftest import FORKS, Quorum
+from tests.conftest import FORKS, PLUGINS, Quorum
+from tests.experiments.hostile.damage import DAMAGES, SECRET, sorts_of
 from tests.experiments.studies import ARMS, TEAM, forged, play_study, repacked
 from tests.recorded import copied_run, recorded_run
 
@@ -178,6 +181,43 @@ def test_attempts_that_were_put_aside_are_part_of_the_cost_and_of_the_bundle(tmp
     assert f".retried/{cell.name}/1/calls.jsonl" in names(folder / BUNDLE)
 
 
+def test_a_file_that_a_configuration_names_is_found_in_the_bundle_by_its_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(PLUGINS))
+    load_plugins(["reciter"])
+    donors = tmp_path / "s" / "donors" / "board-7.json"
+    donors.parent.mkdir(parents=True)
+    donors.write_text("heard on board 7")
+    words = ("n=2", "max_steps=2", "extension=reciter", f"extension.reciter.donors={donors}")
+    folder = play_study(tmp_path / "s", {"shuffled": words}, config_dir=PLUGINS / "reciter_configs")
+    sheet = json.loads((folder / SHEET).read_bytes())
+    assert sheet["files"] == {"extension.reciter.donors": [digest(b"heard on board 7")]}
+    assert str(tmp_path) not in (folder / SHEET).read_text()
+    (tmp_path / "s").rename(tmp_path / "elsewhere")
+    bundle = tmp_path / "elsewhere" / BUNDLE
+    (found,) = check_study(bundle).reruns
+    assert (found.difference, found.reason) == ("", "")
+    (other,) = check_study(forged(bundle, **{"donors/board-7.json": b"heard nowhere"})).reruns
+    assert "there is no such file" in other.reason
+
+
+@pytest.mark.conformance
+@pytest.mark.parametrize("damage", sorted({*DAMAGES} - {"database"}))
+def test_no_damage_of_a_study_brings_the_check_down(damage: str, tmp_path: Path) -> None:
+    good = play_study(tmp_path / "good", {"treatment": ARMS["treatment"]})
+    (tmp_path / "canaries").mkdir()
+    (tmp_path / "canaries" / "secret.txt").write_text(SECRET)
+    targets = sorted(path.relative_to(good) for path in good.rglob("*") if path.suffix != ".zip")
+    for number, target in enumerate(targets):
+        work = Path(shutil.copytree(good, tmp_path / str(number)))
+        if DAMAGES[damage].sort in sorts_of(work / target):
+            with suppress(UserError, OSError):
+                DAMAGES[damage].do(work / target, random.Random(number), tmp_path / "canaries")
+                assert SECRET not in "\n".join(check_study(work).lines())
+                assert SECRET.encode() not in write_bundle(work).read_bytes()
+
+
 def test_links_are_not_followed_into_a_bundle(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("THE SECRET")
     folder = play_study(tmp_path / "s", {"idle": ARMS["idle"]})
@@ -186,15 +226,12 @@ def test_links_are_not_followed_into_a_bundle(tmp_path: Path) -> None:
     (folder / "donors" / "mine.json").write_text("[]")
     assert "donors/mine.json" in names(write_bundle(folder))
     (folder / "donors" / "link.json").symlink_to(tmp_path / "secret")
-    with pytest.raises(UserError, match=r"donors/link\.json"):
-        write_bundle(folder)
-    (folder / "donors" / "link.json").unlink()
     (run / "config.yaml").unlink()
     (run / "config.yaml").symlink_to(tmp_path / "secret")
     (folder / "linked").symlink_to(run)
     bundle = write_bundle(folder)
     assert b"THE SECRET" not in b"".join(content(bundle, name) for name in names(bundle))
-    assert not any(name.startswith(("linked", f"{run.name}/config")) for name in names(folder / BUNDLE))
+    assert not any(name.startswith(("linked", "donors/link", f"{run.name}/config")) for name in names(folder / BUNDLE))
 
 
 def write_and_be_killed(folder: Path) -> None:
