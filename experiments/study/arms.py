@@ -75,7 +75,7 @@ class Treatment:
         found = {axis.key: axis for axis in axes(words, Composer(config_dir))}
         if EXPERIMENT in found:
             raise UserError(f"{found[EXPERIMENT].text}: a study makes its own arms around one team", "Name the team.")
-        seeds = _numbers(found.pop("seed", None) or axes([SEEDS], Composer(config_dir))[0])
+        seeds = _numbers(found.pop("seed") if "seed" in found else axes([SEEDS], Composer(config_dir))[0])
         draws = _numbers(found.pop("draw")) if "draw" in found else (0,)
         for axis in found.values():
             if len(axis.values) > 1:
@@ -101,10 +101,11 @@ def _numbers(axis: Axis) -> tuple[int, ...]:
     Raises:
         UserError: a value is none.
     """
-    found = [override.value() for override in axis.values]
-    if not all(isinstance(number, int) and not isinstance(number, bool) for number in found):
+    values = [override.value() for override in axis.values]
+    found = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
+    if len(found) < len(values):
         raise UserError(f"{axis.text}: give whole numbers", f"For example '{axis.key}=range(0,20)'.")
-    return tuple(dict.fromkeys(map(int, found)))
+    return tuple(dict.fromkeys(found))
 
 
 def arms_of(question: Question, treatment: Treatment) -> Iterator[tuple[str, Arm]]:
@@ -127,7 +128,10 @@ def arms_of(question: Question, treatment: Treatment) -> Iterator[tuple[str, Arm
         members = _members_alone(treatment.configuration) if file.alone else {"": ()}
         for agent, idle in members.items():
             label = name if len(members) == 1 else f"{name} {agent}"
-            yield label, Arm(_replaced(treatment.words, [*own, *idle]), draws, file.says, donors=file.control == SHUFFLED)
+            yield (
+                label,
+                Arm(_replaced(treatment.words, [*own, *idle]), draws, file.says, donors=file.control == SHUFFLED),
+            )
 
 
 def _draws(file: ArmFile, draws: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""The messages that participants of the arm `shuffled` read: what was said on two boards, each for all others."""
+"""What was said in runs, as donors: others read it in the arm `shuffled`, on boards of their own."""
 
 from __future__ import annotations
 
@@ -8,45 +8,36 @@ from pathlib import Path
 import orjson
 
 from maeil.trace.events import MessageSent
+from maeil.user_errors import UserError
 from quorum.experiments.common.files import write_all
-from quorum.experiments.results import Row
 from quorum.experiments.results.run_folder import RunFolder
 
 DONORS = "donors.json"
-_BOARDS = 2
 
 
-def write_donors(rows: Sequence[Row], file: Path) -> bool:
-    """Write what was said in the first runs of two boards; more boards of a study change nothing of it.
+def write_donors(runs: Sequence[Path], file: Path) -> None:
+    """Write the messages of some runs, each with the board on which it was sent.
 
     Args:
-        rows: runs of the treatment.
-        file: in a folder that is there.
-
-    Returns:
-        Whether there are two boards on which something was said; else nothing is written.
+        runs: their folders.
+        file: where they go, in a folder that is there: a list as JSON, in the order in which they were sent.
 
     Raises:
-        UserError: a trace cannot be read, or the file cannot be written.
+        UserError: a trace is damaged, nobody has said anything in one, or the file cannot be written.
     """
-    found: dict[int, list[dict[str, object]]] = {}
-    for row in sorted(rows, key=lambda row: (row.seed, row.name)):
-        if row.seed not in found and (said := _said(row)):
-            found[row.seed] = said
-        if len(found) == _BOARDS:
-            write_all(file.parent, {file.name: orjson.dumps([one for said in found.values() for one in said])})
-            return True
-    return False
+    write_all(file.parent, {file.name: orjson.dumps([donor for run in runs for donor in _said(run)])})
 
 
-def _said(row: Row) -> list[dict[str, object]]:
-    trace = RunFolder(row.folder).whole_trace()
-    sent = [(stamped.t, stamped.event) for stamped in trace.stamped(MessageSent)]
-    return [
-        {"seed": row.seed, "t": t, "sender": event.sender, "content": event.content, "kind": event.what}
-        for t, event in sent
-        if isinstance(event, MessageSent)
+def _said(run: Path) -> list[dict[str, object]]:
+    trace = RunFolder(run).trace()
+    said = [
+        {"seed": trace.start.seed, "t": stamped.t, "sender": sent.sender, "kind": sent.what, "content": sent.content}
+        for stamped in trace.stamped(MessageSent)
+        if isinstance(sent := stamped.event, MessageSent)
     ]
+    if not said:
+        raise UserError(f"{run}: nobody has said anything in it", "Give a run whose team talks.")
+    return said
 
 
 def write_no_donors(file: Path) -> Path:

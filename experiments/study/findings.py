@@ -20,7 +20,7 @@ _PARTS = ("turns", "envelope", "content")
 def findings(played: Played) -> list[str]:
     """Return what was found, a sentence or two each; the first answers the question."""
     analysis = played.analysis
-    found = [*_effects(analysis), *_noise(analysis), *_room(analysis), *_prompts(played.audits)]
+    found = [*_effects(analysis), *_noise(analysis), *_room(analysis), *_prompts(played.audits), *_missing(analysis)]
     return [SIMULATED, *found] if analysis.simulated else found
 
 
@@ -49,7 +49,9 @@ def _sentence(analysis: Analysis, effect: Effect) -> str:
         better = (found.mean.value > 0) == (analysis.metric.better == "higher")
         return f"{says}: {'better' if better else 'worse'}. {measured}."
     needed = boards_needed(found)
-    more = f" To find one of this size, about {needed} boards are needed." if needed and needed > found.mean.boards else ""
+    more = (
+        f" To find one of this size, about {needed} boards are needed." if needed and needed > found.mean.boards else ""
+    )
     return f"{says}: no effect above the noise floor. {measured}.{more}"
 
 
@@ -59,7 +61,9 @@ def _parts(analysis: Analysis) -> Iterator[str]:
     if not {"total", *_PARTS} <= values.keys():
         return
     parts = ", ".join(
-        f"{values[effect.file.name]:+.3g} by {effect.file.says}" for effect in analysis.effects if effect.file.name in _PARTS
+        f"{values[effect.file.name]:+.3g} by {effect.file.says}"
+        for effect in analysis.effects
+        if effect.file.name in _PARTS
     )
     yield f"Of the {values['total']:+.3g}{_unit(analysis)} of talk in all: {parts}."
 
@@ -70,8 +74,8 @@ def _noise(analysis: Analysis) -> Iterator[str]:
         return
     own = interval(analysis.same.mean, decimals([analysis.same.mean]), signed=True)
     yield (
-        f"The noise floor is {analysis.floor:.3g}{_unit(analysis)}: the means of two equal arms differ by more in 5 % of"
-        f" cases. The same team in other draws differs from itself by {own}."
+        f"The noise floor is {analysis.floor:.3g}{_unit(analysis)}: the means of two equal arms differ by more in 5 %"
+        f" of cases. The same team in other draws differs from itself by {own}."
     )
 
 
@@ -90,7 +94,16 @@ def _room(analysis: Analysis) -> Iterator[str]:
 def _prompts(audits: Sequence[ControlAudit]) -> Iterator[str]:
     calls, equal = sum(audit.calls for audit in audits), sum(audit.equal for audit in audits)
     if calls:
-        yield f"The prompts of control arms equal the treatment's, but for the bytes of messages, in {equal} of {calls} calls."
+        but = "but for the bytes of messages"
+        yield f"The prompts of control arms equal the treatment's, {but}, in {equal} of {calls} calls."
+
+
+def _missing(analysis: Analysis) -> Iterator[str]:
+    for arm in analysis.study.arms:
+        if (arm, None) not in analysis.comparison.groups:
+            yield f"The arm {arm} has no run that counts."
+    for arm, number in analysis.left_out.items():
+        yield f"Of the arm {arm}, {number} runs ended in an error, and are left out."
 
 
 def _unit(analysis: Analysis) -> str:

@@ -150,8 +150,8 @@ def table(expected: Expected, found: Sequence[Design], wanted: str) -> Table:
     scatter = f"{expected.between:.3g} between boards"
     scatter += f", {expected.within:.3g} between draws" if expected.within else ""
     caption = (
-        f"For an effect of {expected.effect:+.3g} with a standard deviation of {scatter} ({expected.basis}). All arms but"
-        " `shuffled`, which costs what the treatment does."
+        f"For an effect of {expected.effect:+.3g} with a standard deviation of {scatter} ({expected.basis}). All arms"
+        " but `shuffled`, which costs what the treatment does."
     )
     simulated = any(design.forecast.simulated or design.forecast.stands_in for design in found)
     return Table(

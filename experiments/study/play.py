@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from maeil.metrics import METRICS
 from maeil.outcomes import Outcome
@@ -23,6 +22,9 @@ from quorum.experiments.sweep.stopping import Stop
 
 _AUDITED = 2
 """Runs of the treatment whose prompts are compared with those of control arms."""
+_DONORS, _TALK = 2, "communication.messages"
+"""Boards whose messages all others read in the arm `shuffled`, and what says that something was said there. These two
+read each other's. More boards of a study change nothing of it."""
 _SCREENING = 1_000_000
 """Number of the draw by which boards are chosen beforehand: none of those that are analysed."""
 
@@ -64,7 +66,7 @@ def play(study: Study, *, quiet: bool) -> Played:
         swept = _play_arms(study, seeds, quiet=quiet)
         analysis = analyse(study, read_results(study.folder), seeds)
         stop = _why_stop(study, swept, analysis)
-        record = record.model_copy(update={"looks": (*record.looks, _look(analysis, stop or "goes on"))})
+        record = record.with_look(_look(analysis, stop or "goes on"))
         if stop:
             return Played(analysis, record, swept, _audits(analysis))
         block = tuple(range(max(block) + 1, max(block) + 1 + len(study.treatment.seeds)))
@@ -92,7 +94,9 @@ def _audits(analysis: Analysis) -> list[ControlAudit]:
     study = analysis.study
     files = {name: study.question.arms[name].control for name in study.arms if name in study.question.arms}
     donors = study.folder / DONORS
-    controls = [control for name, control in files.items() if control and (not study.arms[name].donors or donors.exists())]
+    controls = [
+        control for name, control in files.items() if control and (not study.arms[name].donors or donors.exists())
+    ]
     rows = sorted(analysis.comparison.groups[TREATMENT, None].rows, key=lambda row: (row.seed, row.name))
     asked = [row for row in rows if row.models and row.outcome != Outcome.BUDGET][:_AUDITED]
     return [audit for row in asked if controls for audit in audit_controls(row.folder, controls, donors)]
@@ -137,21 +141,21 @@ def _screened(study: Study, seeds: Sequence[int], record: Record, *, quiet: bool
         silent, reference = (values.get((arm, seed)) for arm in arms)
         room[seed] = sign * (reference - silent) if silent is not None and reference is not None else 0.0
     without = {str(seed): found for seed, found in room.items() if found <= 0}
-    return record.model_copy(
-        update={"screened": (*record.screened, *new), "no_room": {**record.no_room, **without}}
-    )
+    return record.model_copy(update={"screened": (*record.screened, *new), "no_room": {**record.no_room, **without}})
 
 
 def _play_arms(study: Study, seeds: Sequence[int], *, quiet: bool) -> SweepResult:
     """Play the arms, and after them those whose messages come from runs of the treatment."""
-    first = {name: arm for name, arm in study.arms.items() if not arm.donors}
-    swept = run_sweep_command(study.request_of(first, seeds), quiet=quiet)
-    if len(first) == len(study.arms) or swept.stop is not None:
+    others = {name: arm for name, arm in study.arms.items() if not arm.donors}
+    swept = run_sweep_command(study.request_of(others, seeds), quiet=quiet)
+    if len(others) == len(study.arms) or swept.stop is not None:
         return swept
     file = study.folder / DONORS
     if not file.exists():
-        rows = [row for row in read_results(study.folder).rows if row.arm == TREATMENT and row.pooled]
-        if not write_donors(rows, file):
+        talked = [row for row in read_results(study.folder).rows if row.arm == TREATMENT and row.metrics.get(_TALK)]
+        first = {row.seed: row.folder for row in sorted(talked, key=lambda row: (row.seed, row.name), reverse=True)}
+        if len(first) < _DONORS:
             return swept
+        write_donors([first[seed] for seed in sorted(first)[:_DONORS]], file)
     arms = {name: arm.reading(file) if arm.donors else arm for name, arm in study.arms.items()}
     return run_sweep_command(study.request_of(arms, seeds), quiet=quiet)

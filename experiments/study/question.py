@@ -57,8 +57,6 @@ class Question(_Part):
     """The question."""
     talks: bool
     """Whether the treatment must be a team that talks."""
-    mechanism: str
-    """When the mechanism acts in a step, in words."""
     arms: Mapping[str, ArmFile]
     """The arms next to the treatment, by name."""
     effects: Sequence[EffectFile]

@@ -49,6 +49,12 @@ class Record(_Part):
     screened: Sequence[int] = ()
     """Boards that were looked at beforehand."""
 
+    def with_look(self, look: Look) -> Record:
+        """Return the record with a look more, unless the same was seen before, by the same command typed again."""
+        if any(look == earlier.model_copy(update={"time": look.time}) for earlier in self.looks):
+            return self
+        return self.model_copy(update={"looks": (*self.looks, look)})
+
 
 def read_record(folder: Path) -> Record:
     """Read what is known of a study; an empty record where there is none.
@@ -65,7 +71,8 @@ def read_record(folder: Path) -> Record:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or "the file"
         raise UserError(
-            f"{folder / STUDY}: {where}: {first['msg']}", "Give the study another name, --name NAME, or remove the file."
+            f"{folder / STUDY}: {where}: {first['msg']}",
+            "Give the study another name, --name NAME, or remove the file.",
         ) from error
 
 

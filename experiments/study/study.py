@@ -170,7 +170,9 @@ class Study:
         asked = [find_metric(name, f"--metric {name}") for name in self.request.metrics]
         first = asked or [_BY_WORLD.get(self.treatment.configuration.env.name, _USUAL)]
         if METRICS[first[0]].better is None:
-            raise UserError(f"--metric {first[0]}: neither more nor less of it is better", "Give one that has a better.")
+            raise UserError(
+                f"--metric {first[0]}: neither more nor less of it is better", "Give one that has a better."
+            )
         also = [self.until.metric] if self.until is not None else []
         return tuple(dict.fromkeys((*first, *also, *_AS_WELL)))
 

@@ -42,8 +42,8 @@ def _effects(analysis: Analysis) -> Table:
     )
     caption = (
         f"Noise floor: {analysis.floor:.{places}f}. Mean paired difference over boards with its 95 % interval; p by the"
-        " sign-flip test: the first row answers the question, and the others are corrected by Holm. Above the noise floor: p (Holm) is at most 0.05, and the"
-        " difference is greater than that of two equal arms in 95 % of cases."
+        " sign-flip test: the first row answers the question, and the others are corrected by Holm. Above the noise"
+        " floor: p (Holm) is at most 0.05, and the difference is greater than that of two equal arms in 95 % of cases."
     )
     if analysis.study.until is not None:
         caption += " p and interval of the first row hold however often one looks at the study."
@@ -60,8 +60,8 @@ def _room(analysis: Analysis) -> Iterator[Table]:
     )
     caption = (
         "Room is what the reference with full knowledge does better than the silent team on a board. Share: the gains"
-        " over the silent team, summed over boards with room, of their room. Boards without room are counted, and can be"
-        " left out beforehand (--with-room)."
+        " over the silent team, summed over boards with room, of their room. Boards without room are counted, and can"
+        " be left out beforehand (--with-room)."
     )
     header = ("arm", "boards with room", "without", "share closed")
     yield Table("share of the room that arms close", header, rows, caption, name="room")
@@ -100,15 +100,18 @@ def _prompts(audits: Sequence[ControlAudit]) -> Iterator[Table]:
     rows = tuple(
         (
             arm,
-            *(str(sum(counts)) for counts in zip(*((a.calls, a.equal, a.altered, a.missing) for a in own), strict=True)),
+            *(
+                str(sum(counts))
+                for counts in zip(*((a.calls, a.equal, a.altered, a.missing) for a in own), strict=True)
+            ),
             ", ".join(f"{a.treatment[:8]} {'=' if a.treatment == a.control else '/'} {a.control[:8]}" for a in own),
         )
         for arm, own in arms.items()
     )
     caption = (
-        f"{len(audits) // len(arms)} runs of the treatment, played again with their recorded answers and what each arm gives"
-        " to read. Equal: but for the bytes of messages. Altered: the arm changed what was read. Missing: calls that a mind"
-        " makes only when it has read something. Digests are of all prompts without message bytes."
+        f"{len(audits) // len(arms)} runs of the treatment, played again with their recorded answers and what each arm"
+        " gives to read. Equal: but for the bytes of messages. Altered: the arm changed what was read. Missing: calls that"
+        " a mind makes only when it has read something. Digests are of all prompts without message bytes."
     )
     header = ("arm", "calls", "equal", "altered", "missing", "digests, treatment and arm")
     yield Table("prompts of control arms", header, rows, caption, name="prompts")
@@ -118,7 +121,8 @@ def _arms(analysis: Analysis) -> Table:
     """Return what each arm is, those that were not played with the reason."""
     study = analysis.study
     rows = [
-        (name, arm.says, " ".join(arm.words) or NONE, ", ".join(map(str, arm.draws))) for name, arm in study.arms.items()
+        (name, arm.says, " ".join(arm.words) or NONE, ", ".join(map(str, arm.draws)))
+        for name, arm in study.arms.items()
     ]
     rows += [(name, "not played", reason, NONE) for name, reason in study.skipped.items()]
     return Table("arms", ("arm", "what it is", "words", "draws"), tuple(rows), labels=3)

@@ -44,7 +44,10 @@ def facts(played: Played) -> dict[str, Any]:
         "command": study.request.command,
         "metrics": list(study.metrics),
         "treatment": list(study.treatment.words),
-        "arms": {name: {"words": list(arm.words), "draws": list(arm.draws), "says": arm.says} for name, arm in study.arms.items()},
+        "arms": {
+            name: {"words": list(arm.words), "draws": list(arm.draws), "says": arm.says}
+            for name, arm in study.arms.items()
+        },
         "not_played": dict(study.skipped),
         "until": study.request.until,
         "with_room": study.request.with_room,

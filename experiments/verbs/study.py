@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
 
@@ -34,8 +33,10 @@ def study(
     until: Annotated[
         str | None,
         options.value(
-            "--until", "CONDITION", "Add blocks of boards until this holds: 'half_width(METRIC) < X' or "
-            "'significant(METRIC)'.", unset="play the boards that are named",
+            "--until",
+            "CONDITION",
+            "Add blocks of boards until this holds: 'half_width(METRIC) < X' or 'significant(METRIC)'.",
+            unset="play the boards that are named",
         ),
     ] = None,
     most_boards: Annotated[
@@ -45,10 +46,12 @@ def study(
         bool, typer.Option("--with-room", help="Leave out boards without room, by runs that are not analysed.")
     ] = False,
     plan: Annotated[
-        bool, typer.Option("--plan", help="Say how many boards and draws it takes, and what they cost. Run a pilot only.")
+        bool,
+        typer.Option("--plan", help="Say how many boards and draws it takes, and what they cost. Run a pilot only."),
     ] = False,
     effect: Annotated[
-        float | None, options.value("--effect", "SIZE", "With --plan or --until, expect this effect.", unset="the pilot's")
+        float | None,
+        options.value("--effect", "SIZE", "With --plan or --until, expect this effect.", unset="the pilot's"),
     ] = None,
     deviation: Annotated[
         float | None,
@@ -57,7 +60,8 @@ def study(
         ),
     ] = None,
     power: Annotated[
-        float, options.value("--power", "SHARE", "With --plan, find the effect in this share of studies.", min=0.05, max=0.99)
+        float,
+        options.value("--power", "SHARE", "With --plan, find the effect in this share of studies.", min=0.05, max=0.99),
     ] = 0.9,
     half_width: Annotated[
         float | None,

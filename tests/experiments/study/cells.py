@@ -36,7 +36,7 @@ def treatment(world: str, team: str, *words: str, seed: int = 8) -> tuple[str, .
 def donors_of(words: tuple[str, ...], folder: Path) -> Path:
     """Write what is said in the run with these arguments."""
     file = folder / "donors.json"
-    write_donors(recorded_run(*words), file)
+    write_donors([recorded_run(*words)], file)
     return file
 
 

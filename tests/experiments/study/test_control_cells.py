@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
 from maeil.extensions.control.events import ControlRead
+from maeil.metrics import compute_metrics
+from maeil.metrics.outcome import scores
 from maeil.trace import read_trace
 from maeil.trace.events import MessageRead, MessageSent
 from maeil.user_errors import UserError
@@ -20,9 +22,8 @@ from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.results.verify import verify_run
 from quorum.experiments.study.donors import write_donors
-from quorum.experiments.study.mechanism import acted_steps
 from quorum.experiments.sweep.grid import axes
-from tests.experiments.study.cells import ARMS, TEAMS, WORLDS, arm_words, donors_of, treatment
+from tests.experiments.study.cells import ARMS, arm_words, donors_of
 from tests.recorded import recorded_run
 
 TALK = ("agents=naive", "llm=simulated", "n=3", "max_steps=6", "topology=debate")
@@ -98,13 +99,13 @@ def test_donors_are_the_messages_of_a_run(donors: Path) -> None:
     run = recorded_run(*TALK, "seed=9")
     sent = [(one.t, one.event) for one in read_trace(run).stamped(MessageSent)]
     assert json.loads(donors.read_bytes()) == [
-        {"t": t, "sender": event.sender, "kind": event.what, "content": event.content} for t, event in sent
+        {"seed": 9, "t": t, "sender": event.sender, "kind": event.what, "content": event.content} for t, event in sent
     ]
 
 
 def test_a_silent_run_gives_no_donors(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="nobody has said anything"):
-        write_donors(recorded_run("agents=idle", "n=2", "max_steps=2"), tmp_path / "donors.json")
+        write_donors([recorded_run("agents=idle", "n=2", "max_steps=2")], tmp_path / "donors.json")
 
 
 def test_shuffled_reads_what_was_said_on_the_other_board(donors: Path, tmp_path: Path) -> None:
@@ -115,49 +116,26 @@ def test_shuffled_reads_what_was_said_on_the_other_board(donors: Path, tmp_path:
     assert {event.content for event in read} <= texts
 
 
-def test_talk_acted_in_the_steps_before_which_somebody_read(tmp_path: Path) -> None:
+def test_a_board_does_not_read_its_own_messages(tmp_path: Path) -> None:
+    file = tmp_path / "donors.json"
+    write_donors([recorded_run(*TALK, "seed=9"), recorded_run(*TALK, "seed=8")], file)
+    result = run_cell(named("seed=8", *arm_words("shuffled", file)), tmp_path)
+    own = {donor["content"] for donor in json.loads(file.read_bytes()) if donor["seed"] != 8}
+    read = {event.content for event in read_trace(result.folder).of(ControlRead)}
+    assert read
+    assert read <= own
+
+
+def test_steps_after_talk_are_those_before_which_somebody_read_whatever_an_arm_made_of_it(tmp_path: Path) -> None:
     trace = read_trace(recorded_run(*TALK, "seed=9"))
-    assert acted_steps(trace) == tuple(sorted({one.t for one in trace.stamped(MessageRead)}))
-    muted = read_trace(run_cell(named("seed=9", "extension=mute"), tmp_path).folder)
-    assert 0 in acted_steps(muted), "the treatment would have acted there"
-    assert acted_steps(trace, "repair") == ()
-    words = ["agents=naive", "llm=simulated", "llm.poor=0.5", "n=4", "max_steps=12", "extension=repair"]
-    repaired = read_trace(recorded_run(*words))
-    starts = {one.t for one in repaired.events if one.event.kind == "repair_start"}
-    assert acted_steps(repaired, "repair") == tuple(sorted(starts))
-    assert starts
-
-
-def test_rule_based_minds_that_listen_are_affected(tmp_path: Path) -> None:
-    """Negotiators order and claim by what they hear: followers without orders go their own way."""
-    words = ["agents=negotiator", "n=6", "max_steps=8", "topology=centralized", "seed=3"]
-
-    def plans(*more: str) -> list[object]:
-        folder = run_cell(Cell.compose([*words, *more]), tmp_path).folder
-        return [(e.agent, e.actions) for e in (one.event for one in read_trace(folder).events) if e.kind == "plan"]
-
-    assert plans("extension=mute") != plans()
-
-
-FEW = [("cube", "hmas2", ("null", "truth")), ("squeeze", "naive centralized", ("own", "shuffled"))]
-ALL = [(world, team) for world in WORLDS for team in TEAMS]
-
-
-def play_arms(world: str, team: str, arms: Sequence[str], tmp_path: Path, steps: int) -> None:
-    words = treatment(world, team, f"max_steps={steps}")
-    donors = donors_of(treatment(world, team, f"max_steps={steps}", seed=7), tmp_path)
-    for arm in arms:
-        result = run_cell(Cell.compose([*words, *arm_words(arm, donors)]), tmp_path / arm)
-        trace = read_trace(result.folder)
-        assert len(list(trace.of(ControlRead))) == len(list(trace.of(MessageRead)))
-
-
-@pytest.mark.parametrize(("world", "team", "arms"), FEW)
-def test_a_team_can_be_played_with_an_arm(world: str, team: str, arms: Sequence[str], tmp_path: Path) -> None:
-    play_arms(world, team, arms, tmp_path, steps=2)
-
-
-@pytest.mark.conformance
-@pytest.mark.parametrize(("world", "team"), ALL)
-def test_all_teams_in_all_worlds_can_be_played_with_every_arm(world: str, team: str, tmp_path: Path) -> None:
-    play_arms(world, team, ARMS, tmp_path, steps=8)
+    steps = {one.t for one in trace.stamped(MessageRead)} & set(range(trace.end.steps if trace.end else 0))
+    found = compute_metrics(trace)
+    assert found["communication.steps_after_talk"] == len(steps) > 0
+    after = scores(trace)
+    assert found["communication.gain_after_talk"] == pytest.approx(fmean(after[t + 1] - after[t] for t in steps))
+    muted = compute_metrics(read_trace(run_cell(named("seed=9", "extension=mute"), tmp_path).folder))
+    assert muted["communication.steps_after_talk"], "the treatment would have acted there"
+    alone = [word for word in TALK if not word.startswith("topology=")]
+    silent = compute_metrics(read_trace(recorded_run(*alone, "topology=individual")))
+    assert silent["communication.steps_after_talk"] == 0
+    assert silent["communication.gain_after_talk"] is None
