@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from maeil.dig.patterns import PatternFinder
+from maeil.extensions.control.events import ControlRead
 from maeil.extensions.repair import events as repair
 from maeil.outcomes import Outcome
 from maeil.plans import PlanStatus
@@ -175,6 +176,8 @@ class LaneBuilder:
             case e.MessageRead():
                 self.traffic.read(event)
                 self._note_reader(event.message, "read", (event.agent, t, t_hat))
+            case ControlRead():
+                self._note_reader(event.message, "instead", (event.agent, event.content))
             case e.ThoughtStart():
                 thought = {"t": t, "begins": t_hat, **asdict(event)}
                 self._thinking[event.agent] = self._add("thoughts", thought)
@@ -182,7 +185,8 @@ class LaneBuilder:
                 self._end_thought(stamped, event)
             case e.MessageSent():
                 self.traffic.sent(event)
-                value = {"t": t, "t_hat": t_hat, **asdict(event), "read": [], "passed_over": [], "reactions": []}
+                came: Json = {"read": [], "instead": [], "passed_over": [], "reactions": []}
+                value = {"t": t, "t_hat": t_hat, **asdict(event), **came}
                 self._messages[event.message] = self._add("messages", value)
             case e.PlanChange():
                 self._change_plan(stamped, event)
@@ -225,7 +229,10 @@ class LaneBuilder:
         self._amend("thoughts", item.places, end)
 
     def _note_reader(
-        self, message: int, key: Literal["read", "passed_over", "reactions"], addition: tuple[float | str, ...]
+        self,
+        message: int,
+        key: Literal["read", "passed_over", "reactions", "instead"],
+        addition: tuple[float | str | None, ...],
     ) -> None:
         """Note what a recipient did with a message, which may stand on an earlier page."""
         if message in self._messages:

@@ -42,6 +42,7 @@
  * @property {number} delivered_at Cognitive time.
  * @property {Object<string, any>[]} tasks The open tasks that it carries (`maeil.tasks.OpenTask.plain`).
  * @property {number[]} read `agent, t, t_hat`, for each participant that read it.
+ * @property {any[]} instead `agent, content`, for each reader that a control arm gave something else to read; null: nothing.
  * @property {number[]} passed_over Recipients that committed a plan after it was delivered and before they read it, if they read it at all.
  * @property {any[]} reactions `agent, reaction`, for each recipient whose reaction is known (`maeil.dig.graph.Reaction`).
  */

@@ -67,9 +67,12 @@ export class Reader {
     const { model } = this;
     const read = [];
     const reactions = reactionsOf(message);
+    const instead = new Map();
+    for (let i = 0; i < message.instead.length; i += 2) instead.set(message.instead[i], message.instead[i + 1]);
     for (let i = 0; i < message.read.length; i += 3) {
       const [agent, t, tHat] = message.read.slice(i, i + 3);
-      read.push(el("li", {}, `${model.name(agent)} at `, this.#at(t, tHat), `: ${reactions.get(agent) ?? "wait"}`));
+      read.push(el("li", {}, `${model.name(agent)} at `, this.#at(t, tHat), `: ${reactions.get(agent) ?? "wait"}`,
+        instead.has(agent) ? el("bdi", {}, `; it read ${instead.get(agent) === null ? "nothing" : JSON.stringify(instead.get(agent))} instead`) : ""));
     }
     fill(this.root, [
       heading(`message ${message.message}`, message.what),

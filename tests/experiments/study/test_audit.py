@@ -82,7 +82,7 @@ def test_a_run_that_asks_no_model_is_refused() -> None:
 def test_100_per_cent_of_5000_calls_in_four_worlds_and_five_topologies(tmp_path: Path) -> None:
     """Counted are the calls of the arms, each compared with that of the treatment."""
     teams = [f"naive {name}" for name in TOPOLOGIES] + ["naive feedback", "cmas", "dmas"]
-    calls, seed = 0, 0
+    calls, altered, seed = 0, 0, 0
     seen: set[tuple[str, str]] = set()
     while calls < 5_000 or len(seen) < len(WORLDS) * len(teams):
         seed += 1
@@ -90,7 +90,8 @@ def test_100_per_cent_of_5000_calls_in_four_worlds_and_five_topologies(tmp_path:
             for team in teams:
                 for audit in audited(world, team, tmp_path, steps=12, seed=seed):
                     assert audit.holds, f"{world} {team} {audit.arm}: {audit.difference}"
-                    calls += audit.calls
+                    calls, altered = calls + audit.calls, altered + audit.altered
                 seen.add((world, team))
     assert set(TEAMS) > set(teams)
     assert calls >= 5_000
+    assert altered >= calls / 2, "message bytes do differ"

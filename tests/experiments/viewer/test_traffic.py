@@ -16,6 +16,7 @@ from quorum.experiments.viewer import pages
 from quorum.experiments.viewer.calls import spent_by
 from quorum.experiments.viewer.episode import read_episode
 from quorum.experiments.viewer.messages import Traffic
+from tests.recorded import recorded_run
 
 
 def sent(message: int, sender: int, recipients: list[int], delivered_at: float, what: str = "inform") -> MessageSent:
@@ -87,6 +88,15 @@ def test_what_pages_say_of_messages_adds_up_to_the_counts(sixteen: Path, monkeyp
         expected[sender, recipient, what, "read"] += read
         expected[sender, recipient, what, "passed over"] += passed
     assert +found == +expected
+
+
+def test_a_message_has_what_its_readers_read_in_its_place() -> None:
+    """As a control arm gives it to them."""
+    muted = recorded_run("agents=naive", "llm=simulated", "n=3", "topology=debate", "max_steps=3", "extension=mute")
+    messages = orjson.loads(read_episode(muted).pages.data(0))["messages"]
+    assert messages
+    for message in messages:
+        assert message["instead"] == [part for agent in message["read"][::3] for part in (agent, None)]
 
 
 def test_who_reads_a_message_on_a_later_page_is_put_into_its_own() -> None:
