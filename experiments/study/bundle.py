@@ -32,7 +32,6 @@ DONORS = "donors"
 """The folder of files that configurations name, such as what was said on other boards."""
 _OF_THE_STUDY = (PLAN, STUDY, SHEET)
 _SCHEMA = 1
-_TIME = (1980, 1, 1, 0, 0, 0)  # the first one that a zip can have
 _MODE = (stat.S_IFREG | 0o600) << 16
 MOST_FILES = 60_000
 """A zip with more needs records of another form, which are not read."""
@@ -57,7 +56,7 @@ def write_bundle(folder: Path) -> Path:
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
         for name, data in {MANIFEST: manifest_of(digests, files.get(SHEET, b"")), **files}.items():
-            entry = zipfile.ZipInfo(name, _TIME)
+            entry = zipfile.ZipInfo(name)  # of 1980, whenever it is written
             entry.external_attr, entry.create_system, entry.compress_type = _MODE, 3, zipfile.ZIP_DEFLATED
             packed.writestr(entry, data)
     write_all(folder, {BUNDLE: target.getvalue()})

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from maeil.digests import digest
-from maeil.user_errors import UserError, mask_passwords
+from maeil.user_errors import UserError
 from quorum.agents.llm.recording import Unfolding
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.files import write_all
@@ -423,7 +423,7 @@ def _together(found: Iterable[Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
 
 
 def _shown(text: object) -> str:
-    return sanitize(_PATH.sub("[path]", mask_passwords(str(text))))
+    return sanitize(_PATH.sub("[path]", str(text)))
 
 
 def _without_paths(value: Any) -> Any:

@@ -99,6 +99,12 @@ def with_reply(bundle: Path, run: str, change: Callable[[dict], None]) -> Path:
     return forged(bundle, **{f"{run}/calls.jsonl": b"".join(map(folding.line, records))})
 
 
+def test_a_manifest_that_names_other_code_is_found(study: Path) -> None:
+    data = content(study / BUNDLE, MANIFEST)
+    found = check_study(repacked(study / BUNDLE, **{MANIFEST: data.replace(b'"schema": 1', b'"schema": 2')}))
+    assert found.problems == (f"{MANIFEST}: it is not what these files give",)
+
+
 def for_two(reply: dict) -> None:
     """Let a plan to push a block alone wait for a second agent."""
     assert '"count":1' in reply["text"]
