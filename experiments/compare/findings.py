@@ -9,14 +9,11 @@ from maeil.metrics import METRICS
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.differences import Difference
 from quorum.experiments.compare.factors import written
+from quorum.experiments.compare.statistics.flips import FEWEST, LEVEL
+from quorum.experiments.compare.statistics.power import about_boards
 from quorum.experiments.compare.tables import STATISTIC_NAMES, baseline_label, decimals, interval, p_value, place_label
 
-LEVEL = 0.05
-"""A difference is significant where its p-value, corrected by Holm, is at most this."""
-_FEWEST = 6
-"""Boards without which no sign-flip test comes below `LEVEL`: 2 / 2**6 is the first such p-value."""
-_Z = 1.959964 + 0.841621
-"""Normal quantiles of 0.975 and 0.8, added: for a two-sided test at 5 % that finds a difference in 80 of 100 cases."""
+_POWER = 0.8
 _FEW = 4
 
 
@@ -32,15 +29,11 @@ def constant(comparison: Comparison, metric: str) -> float | None:
 
 
 def boards_needed(difference: Difference) -> int | None:
-    """Return over how many boards a difference of this size would be found in 80 of 100 cases; None for no size.
-
-    By the normal approximation of a paired test, (z(0.975) + z(0.8))^2 s^2 / d^2 with s the standard deviation of the
-    differences over boards (Cohen 1988, Statistical Power Analysis, section 2.4), and at least what the test can find.
-    """
+    """Return over about how many boards a difference of this size is found in 80 of 100 cases; None for no size."""
     mean, deviation = difference.mean.value, difference.deviation
     if math.isnan(mean) or math.isnan(deviation) or mean == 0 or deviation == 0:
         return None
-    return max(_FEWEST, math.ceil((_Z * deviation / mean) ** 2))
+    return about_boards(mean, deviation, _POWER)
 
 
 def _of(comparison: Comparison, metric: str) -> Iterator[str]:
@@ -81,7 +74,7 @@ def _nothing(comparison: Comparison, title: str, found: Sequence[Difference]) ->
     size = interval(largest.mean, decimals([largest.mean]), signed=True)
     place = place_label(comparison, largest.level, largest.point)
     seen = f"The largest is {size}{_unit(largest.metric)}, {place} ({_chances(largest)})."
-    needed, there = boards_needed(largest) or _FEWEST, largest.mean.boards
+    needed, there = boards_needed(largest) or FEWEST, largest.mean.boards
     if needed <= there:
         found_in = "one of this size is found in four of five cases at most"
         return f"{start} {seen} Over these {there} {comparison.unit}, {found_in}."

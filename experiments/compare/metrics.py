@@ -46,8 +46,7 @@ def resolve(name: str, rows: Sequence[Row]) -> str:
         UserError: no such metric is registered, several are, or the runs do not have it.
     """
     there = metric_columns(rows)
-    ends = [name] if name in METRICS else [metric for metric in METRICS if metric.partition(".")[2] == name]
-    chosen = [metric for metric in ends if not METRICS[metric].origin] or ends
+    chosen = _registered(name)
     chosen = [metric for metric in chosen if metric in there] or chosen
     if len(chosen) > 1:
         raise UserError(f"--metric {name}: several metrics end so", f"Give one of them: {', '.join(chosen)}.")
@@ -60,6 +59,29 @@ def resolve(name: str, rows: Sequence[Row]) -> str:
             " `quorum results FOLDER --recompute --write` computes the metrics again (--plugin MODULE for its own).",
         )
     return chosen[0]
+
+
+def find_metric(name: str, option: str) -> str:
+    """Find the metric that a user names before there are runs; one of the project goes before others of its name.
+
+    Args:
+        name: `outcome.steps`, or `steps`.
+        option: where it was named, for messages.
+
+    Raises:
+        UserError: no such metric is registered, or several are.
+    """
+    chosen = _registered(name)
+    if len(chosen) > 1:
+        raise UserError(f"{option}: several metrics end in {name}", f"Give one of them: {', '.join(chosen)}.")
+    if not chosen:
+        raise UserError(f"{option}: there is no metric {name}", metric_hint(name))
+    return chosen[0]
+
+
+def _registered(name: str) -> list[str]:
+    ends = [name] if name in METRICS else [metric for metric in METRICS if metric.partition(".")[2] == name]
+    return [metric for metric in ends if not METRICS[metric].origin] or ends
 
 
 def _hint(name: str, there: Sequence[str]) -> str:

@@ -56,16 +56,18 @@ def _sentence(analysis: Analysis, effect: Effect) -> str:
 
 
 def _parts(analysis: Analysis) -> Iterator[str]:
-    """Say what the effect of talk is made of."""
-    values = {effect.file.name: effect.difference.mean.value for effect in analysis.effects}
-    if not {"total", *_PARTS} <= values.keys():
+    """Say what the effect of talk is made of, where its parts are over the same boards, and how much the truth gives."""
+    found = {effect.file.name: effect for effect in analysis.effects}
+    parts = [found[name] for name in _PARTS if name in found]
+    if "total" not in found or len(parts) < len(_PARTS):
         return
-    parts = ", ".join(
-        f"{values[effect.file.name]:+.3g} by {effect.file.says}"
-        for effect in analysis.effects
-        if effect.file.name in _PARTS
-    )
-    yield f"Of the {values['total']:+.3g}{_unit(analysis)} of talk in all: {parts}."
+    total = found["total"].difference.mean
+    if {part.difference.mean.boards for part in parts} == {total.boards}:
+        said = ", ".join(f"{part.difference.mean.value:+.3g} by {part.file.says}" for part in parts)
+        yield f"Of the {total.value:+.3g}{_unit(analysis)} of talk in all: {said}."
+    if "truth" in found and found["content"].verdict is NoiseVerdict.ABOVE:
+        share = found["truth"].difference.mean.value / found["content"].difference.mean.value
+        yield f"True statements in the place of messages give {share:.0%} of the effect of what messages say."
 
 
 def _noise(analysis: Analysis) -> Iterator[str]:

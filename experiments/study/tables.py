@@ -110,8 +110,8 @@ def _prompts(audits: Sequence[ControlAudit]) -> Iterator[Table]:
     )
     caption = (
         f"{len(audits) // len(arms)} runs of the treatment, played again with their recorded answers and what each arm"
-        " gives to read. Equal: but for the bytes of messages. Altered: the arm changed what was read. Missing: calls that"
-        " a mind makes only when it has read something. Digests are of all prompts without message bytes."
+        " gives to read. Equal: but for the bytes of messages. Altered: the arm changed what was read. Missing: calls"
+        " that a mind makes only when it has read something. Digests are of all prompts without message bytes."
     )
     header = ("arm", "calls", "equal", "altered", "missing", "digests, treatment and arm")
     yield Table("prompts of control arms", header, rows, caption, name="prompts")

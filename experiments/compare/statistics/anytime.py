@@ -27,8 +27,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from quorum.experiments.compare.statistics.intervals import Floats
+from quorum.experiments.compare.statistics.intervals import Floats, agree
 
 LIMIT = 20.0
 """Evidence that a centre is rejected by: 1 / 0.05."""
@@ -41,10 +42,15 @@ _TOWARD = 0.75
 _PRIOR_BOARDS = 5
 """Boards that the planned scatter counts for."""
 _FUTILE = 0.1
+"""Likelihood of the planned effect, by that of none, below which a study is futile."""
 _CAP = LIMIT * (1 + 1e-9)
 """Most that is owned where the limit is reached, above it in spite of rounding."""
+_MOST = 1 - 1e-9
+"""Share of the money that may be lost at once: who has nothing left can win nothing back."""
 _GRID = 65
+"""Centres that are tried at once where the ends of an interval are sought."""
 _REACH = 100.0
+"""How far from the mean, in greatest distances of a board."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +86,17 @@ def evidence(differences: Floats, plan: Plan | None = None, *, share: bool = Fal
 def anytime_interval(differences: Floats, plan: Plan | None = None, *, share: bool = False) -> tuple[float, float]:
     """Return all means with evidence below 20 as an interval, which only shrinks with more boards.
 
-    NaN where it has no end, as with fewer than six boards. The arguments are those of `evidence`.
+    NaN where it has no end: over very few boards, and where all agree and no plan says how they scatter, but for
+    shares. The arguments are those of `evidence`.
     """
-
-    if len(differences) == 0:
+    if len(differences) == 0 or (plan is None and not share and agree(differences)):
         return math.nan, math.nan
     middle = float(differences.mean())
-    unit = max(float(np.abs(differences - middle).max()), plan.deviation if plan else 0.0, 1e-9 * abs(middle))
+    unit = 1.0 if share else max(float(np.abs(differences - middle).max()), plan.deviation if plan else 0.0)
     reach = _REACH * np.sinh(np.linspace(-6, 6, _GRID)) / math.sinh(6) * unit  # denser near the mean
     grid = np.unique(np.clip(middle + reach, -1, 1)) if share else middle + reach
     found = _against(differences, plan, grid, share)
-    held = np.flatnonzero(found < LIMIT) if (found < LIMIT).any() else found.argmin(keepdims=True)
+    held = np.flatnonzero(found < max(LIMIT, found.min() * 1.0001))  # the best one, where all are rejected
     if not share and (held[0] == 0 or held[-1] == len(grid) - 1):
         return math.nan, math.nan
     low, high = (
@@ -100,16 +106,22 @@ def anytime_interval(differences: Floats, plan: Plan | None = None, *, share: bo
     return low, high
 
 
-def futile(differences: Floats, plan: Plan) -> bool:
-    """Whether the data have ever been ten times as likely without the planned effect as with it, in both directions.
+def futile(differences: Floats, plan: Plan) -> NDArray[np.bool_]:
+    """Whether by each board the data were ever ten times as likely without the planned effect, in either direction.
 
-    To stop then costs a power of 0.9 next to nothing, and spares most of the boards where there is no effect (Wald
-    1945, Sequential Tests of Statistical Hypotheses). Like any reason to stop, it leaves the error where it is.
+    To stop then costs little power, and spares most boards where there is no effect (Wald 1945, Sequential Tests of
+    Statistical Hypotheses). Like any reason to stop, it leaves the error where it is.
+
+    Args:
+        differences: shape (..., boards).
+        plan: what was expected.
+
+    Returns:
+        The same shape.
     """
-    scaled = differences / _scale(differences, differences, plan)
-    size = abs(plan.effect) / plan.deviation
-    likelihoods = [np.cumprod(1 + np.tanh(sign * size * scaled), axis=-1) for sign in (1, -1)]
-    return bool((np.maximum(*likelihoods) < _FUTILE).any(axis=-1))
+    bets = abs(plan.effect) / plan.deviation * differences / _scale(differences, differences, plan)
+    likelihood = np.maximum(*(np.cumprod(1 + np.tanh(sign * bets), axis=-1) for sign in (1, -1)))
+    return np.asarray(np.logical_or.accumulate(likelihood < _FUTILE, axis=-1))
 
 
 def evidence_path(
@@ -135,7 +147,7 @@ def evidence_path(
         else:
             gains = np.tanh(sizes * distances[..., here] / scale[..., here])
         before = owned.sum(axis=-1)
-        owned = owned * (1 + gains)
+        owned = owned * (1 + _MOST * gains)
         if not share:
             owned = owned * _capped(before, owned.sum(axis=-1))[..., None]
         path[..., board] = owned.sum(axis=-1)
@@ -146,7 +158,11 @@ def _stakes(plan: Plan | None, centres: Floats) -> tuple[Floats, Floats]:
     """Return the sizes of bets, shape (bets,), and the money on each, shape (..., bets)."""
     sizes = _SIZES * (abs(plan.effect) / plan.deviation if plan else 1.0)
     parts = _PARTS if plan else np.full(len(_SIZES), 1 / len(_SIZES))
-    up = np.where(plan.effect >= centres, _TOWARD, 1 - _TOWARD) if plan and plan.directed else np.full(centres.shape, 0.5)
+    up = (
+        np.where(plan.effect >= centres, _TOWARD, 1 - _TOWARD)
+        if plan and plan.directed
+        else np.full(centres.shape, 0.5)
+    )
     return np.concatenate([sizes, -sizes]), np.concatenate([up * parts, (1 - up) * parts], axis=-1)
 
 
@@ -163,19 +179,21 @@ def _scale(differences: Floats, distances: Floats, plan: Plan | None) -> Floats:
     shifted = differences - differences[..., :1]  # against rounding
     squares = np.cumsum(shifted**2, axis=-1) - np.cumsum(shifted, axis=-1) ** 2 / boards
     before = np.concatenate([np.zeros_like(squares[..., :1]), np.maximum(squares[..., :-1], 0.0)], axis=-1)
-    return np.sqrt((_PRIOR_BOARDS * plan.deviation**2 + before) / (_PRIOR_BOARDS + np.maximum(boards - 2, 0)))
+    return np.asarray(
+        np.sqrt((_PRIOR_BOARDS * plan.deviation**2 + before) / (_PRIOR_BOARDS + np.maximum(boards - 2, 0)))
+    )
 
 
 def _capped(before: Floats, after: Floats) -> Floats:
     """Return the factors by which winners own no more than the limit, and losers what winners gave up."""
     other = 2 * before - after  # what would be owned with the other sign
     factor = np.where(after > _CAP, _CAP / after, np.where(other > _CAP, (2 * before - _CAP) / after, 1.0))
-    return np.where(before < LIMIT, factor, 1.0)
+    return np.asarray(np.where(before < LIMIT, factor, 1.0))
 
 
 def _against(differences: Floats, plan: Plan | None, centres: Floats, share: bool) -> Floats:
     many = np.broadcast_to(differences, (len(centres), len(differences)))
-    return evidence_path(many, plan, centres, share=share).max(axis=-1, initial=1.0)
+    return np.asarray(evidence_path(many, plan, centres, share=share).max(axis=-1, initial=1.0))
 
 
 def _end(differences: Floats, plan: Plan | None, share: bool, inside: float, outside: float) -> float:

@@ -69,11 +69,11 @@ def test_the_first_of_several_levels_is_the_baseline_and_a_single_one_is_none(tm
     assert _comparison(tmp_path / "one", {"a": [1, 2]}).baseline is None
 
 
-@pytest.mark.parametrize(("mean", "deviation", "boards"), [(1.0, 1.0, 8), (0.5, 1.0, 32), (10.0, 1.0, 6)])
+@pytest.mark.parametrize(("mean", "deviation", "boards"), [(1.0, 1.0, 10), (0.5, 1.0, 34), (10.0, 1.0, 6)])
 def test_boards_needed_are_those_of_a_paired_test_of_80_per_cent_power(
     mean: float, deviation: float, boards: int
 ) -> None:
-    # (1.96 + 0.84)^2 = 7.85 for a difference of one standard deviation; six boards at least for any p of 0.05
+    # (1.96 + 0.84)^2 + 1.96^2 / 2 = 9.8 for a difference of one standard deviation; six at least for any p of 0.05
     assert boards_needed(_difference(mean, deviation)) == boards
     assert boards_needed(_difference(-mean, deviation)) == boards
 
