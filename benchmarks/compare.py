@@ -28,6 +28,9 @@ from quorum.experiments.episode.runner import run_cell
 TOPOLOGIES = ("individual", "debate", "centralized", "decentralized")
 SIZES = (2, 4, 8, 16, 32)
 REPEATS = 5
+PATTERN = ("agents=naive", "n=2", "llm.poor=0.3")
+BOARDS = 10
+"""Of the episodes that are run for each topology."""
 
 
 def build(folder: Path, cells: int) -> None:
@@ -35,14 +38,15 @@ def build(folder: Path, cells: int) -> None:
     patterns = folder.parent / "patterns"
     arms = [(topology, n) for topology in TOPOLOGIES for n in SIZES]
     made = {
-        topology: run_cell(Cell.compose([f"topology={topology}", "agents=naive", "n=2"]), patterns).folder
+        (topology, seed): run_cell(Cell.compose([f"topology={topology}", *PATTERN, f"seed={seed}"]), patterns).folder
         for topology in TOPOLOGIES
+        for seed in range(BOARDS)
     }
     random = np.random.default_rng(0)
     planned = []
     for seed in range(-(-cells // len(arms))):
         for topology, n in arms[: cells - len(planned)]:
-            planned.append(_copy(made[topology], folder, (topology, n, seed), random))
+            planned.append(_copy(made[topology, int(random.integers(BOARDS))], folder, (topology, n, seed), random))
     plan = {"schema": 1, "name": "bench", "arguments": [], "command": "", "arms": {}, "cells": planned}
     (folder / "sweep.json").write_text(json.dumps(plan))
 
@@ -61,13 +65,15 @@ def _copy(
     configuration.update(n=n, seed=seed)
     configuration["env"]["n"] = n
     meta.update(name=name, hash=digest, seed=seed)
-    (target / "meta.json").write_text(json.dumps(meta, indent=2))
     for key, value in metrics.items():
         if isinstance(value, int | float) and not isinstance(value, bool):
             other = value * float(random.uniform(0.8, 1.2))
             metrics[key] = min(1.0, other) if METRICS[key].rate else other
     metrics["constraints.missing_spatial"] = int(random.integers(0, 9))
-    (target / "metrics.json").write_text(json.dumps(metrics, indent=2))
+    written = json.dumps(metrics, indent=2)
+    (target / "metrics.json").write_text(written)
+    meta["files"]["metrics.json"] = hashlib.sha256(written.encode()).hexdigest()
+    (target / "meta.json").write_text(json.dumps(meta, indent=2))
     return {"name": name, "hash": digest, "arm": None}
 
 
@@ -79,7 +85,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "sweep"
         build(folder, cells)
-        for verb in (["compare", "--baseline", "individual"], ["report"], ["results", "--csv"]):
+        compare = ["compare", "--baseline", "individual"]
+        for verb in (compare, [*compare, "--budget", "tokens"], ["report"], ["results", "--csv"]):
             command = [sys.executable, "-m", "cli", verb[0], str(folder), "--by", "topology", *verb[1:]]
             if verb[0] == "results":
                 command = [sys.executable, "-m", "cli", "results", str(folder), "--csv"]

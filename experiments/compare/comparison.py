@@ -18,6 +18,7 @@ from quorum.experiments.compare.draws import Noise, noise_of
 from quorum.experiments.compare.families import Family, is_family, refuse_unpaired, with_stand_ins
 from quorum.experiments.compare.groups import Curve, Group, curve
 from quorum.experiments.compare.pooling import Pool, pool, refuse_mixed_inputs, refuse_mixed_versions
+from quorum.experiments.compare.spent import AtBudgets
 from quorum.experiments.compare.statistics.intervals import STATISTICS, Estimate, Name
 from quorum.experiments.results import Results, Row
 from quorum.experiments.results.rows import CHANGE, NO_CHANGE, Scalar
@@ -82,6 +83,7 @@ class Comparison:
         curves: the score along the steps by level and point; empty where it was not asked for.
         radar: what the radar shows of the constraints, one of `RADARS`.
         family: what branches are compared with, where they are compared by what was changed; else None.
+        budgets: the levels at equal budgets; None where that was not asked for.
     """
 
     folders: tuple[Path, ...]
@@ -103,6 +105,7 @@ class Comparison:
     curves: Mapping[tuple[str, Scalar], Curve]
     radar: str
     family: Family | None = None
+    budgets: AtBudgets | None = None
 
     @property
     def unit(self) -> Unit:
@@ -201,7 +204,7 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
             for (level, point), group in groups.items()
             if group.left_out and METRICS[metric].share and METRICS[metric].better
         },
-        differences=_differences(wanted, baseline, groups) if baseline is not None else (),
+        differences=differences_from(wanted, baseline, groups),
         published=tuple(p for part in results if part.sweep is not None and (p := part.sweep.published) is not None),
         noise={
             (metric, *place): noise
@@ -291,9 +294,12 @@ def _groups(
     }
 
 
-def _differences(
-    wanted: Sequence[str], baseline: str, groups: Mapping[tuple[str, Scalar], Group]
+def differences_from(
+    wanted: Sequence[str], baseline: str | None, groups: Mapping[tuple[str, Scalar], Group]
 ) -> tuple[Difference, ...]:
+    """Return the differences of the other levels from a baseline, metric by metric; none without a baseline."""
+    if baseline is None:
+        return ()
     pairs = [
         (group, groups[baseline, point])
         for (level, point), group in groups.items()

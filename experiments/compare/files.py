@@ -107,6 +107,28 @@ def curves(comparison: Comparison) -> Iterator[Record]:
             }
 
 
+def budgets(comparison: Comparison) -> Iterator[Record]:
+    """Yield a record for each metric, level, value of `across` and budget, with the difference from the baseline."""
+    found = comparison.budgets
+    for (metric, level, point), line in found.estimates.items() if found is not None else ():
+        assert found is not None
+        lead = found.differences.get((metric, level, point), (None,) * len(line))
+        for budget, one, item in zip(found.budgets[point], line, lead, strict=True):
+            yield {
+                "metric": metric,
+                **_place(comparison, level, point),
+                "simulated": level in comparison.simulated,
+                "runs": one.runs,
+                "boards": one.boards,
+                "budget": budget,
+                "of": found.kind,
+                **_ends(comparison.statistic, one),
+                **_ends("difference", item.mean if item is not None else None),
+                "p": _number(item.p) if item is not None else None,
+                "p_holm": _number(item.p_holm) if item is not None else None,
+            }
+
+
 def as_json(comparison: Comparison, notes: Sequence[str]) -> dict[str, Any]:
     """Return the comparison as JSON-ready data: what is pooled, estimates, differences, draws."""
     return {
@@ -122,6 +144,7 @@ def as_json(comparison: Comparison, notes: Sequence[str]) -> dict[str, Any]:
         "estimates": list(estimates(comparison)),
         "differences": list(differences(comparison)),
         "draws": list(draws(comparison)),
+        "at_budgets": list(budgets(comparison)),
     }
 
 
@@ -199,6 +222,8 @@ def write_files(
         files["draws.csv"] = records_as_csv(draws(comparison)).encode()
     if comparison.curves:
         files["curves.csv"] = records_as_csv(curves(comparison)).encode()
+    if comparison.budgets is not None:
+        files["budgets.csv"] = records_as_csv(budgets(comparison)).encode()
     with style.styled():
         included = {}
         for drawing in draw_figures(comparison):

@@ -66,6 +66,10 @@ def _curves(comparison: Comparison) -> Iterator[str]:
     left_out = [reason for curve in comparison.curves.values() for reason in curve.left_out]
     texts = [f"Left out of the curves, since its trace is not whole: {reason}" for reason in left_out]
     yield from _first_few(texts, "runs are left out of the curves")
+    unknown = comparison.budgets.left_out if comparison.budgets is not None else ()
+    yield from _first_few(
+        [f"Left out of the budgets: {reason}" for reason in unknown], "runs are left out of the budgets"
+    )
 
 
 def _first_few(texts: Sequence[str], what: str) -> Iterator[str]:

@@ -15,6 +15,7 @@ from quorum.experiments.compare.differences import Difference
 from quorum.experiments.compare.factors import NONE, short, value_of, written
 from quorum.experiments.compare.formats import ARROWS, Table
 from quorum.experiments.compare.metrics import arrow
+from quorum.experiments.compare.spent import BUDGETS, AtBudgets
 from quorum.experiments.compare.statistics.intervals import Estimate
 from quorum.experiments.results import Row
 from quorum.experiments.results.rows import NO_CHANGE, Scalar
@@ -29,7 +30,7 @@ def tables(comparison: Comparison) -> list[Table]:
     shown = _across(comparison) if comparison.across is not None else [_levels(comparison)]
     published = (_published(table, comparison.pool.rows) for table in comparison.published)
     measured = (*_bounds(comparison), *_differences(comparison), *_noise(comparison))
-    found = [runs_table(comparison), *shown, *measured, *published]
+    found = [runs_table(comparison), *shown, *measured, *at_budgets(comparison), *published]
     if not comparison.simulated:
         return found
     return [replace(table, caption=f"{table.caption} {SIMULATED}".lstrip()) for table in found]
@@ -218,6 +219,76 @@ def _number(number: float, places: int) -> str:
 def place_label(comparison: Comparison, level: str, point: Scalar) -> str:
     """Write a level and its value of `across`: `debate at n = 4`."""
     return level if comparison.across is None else f"{level} at {short(comparison.across)} = {written(point)}"
+
+
+_EVERY = 2
+"""Of the budgets at which levels are compared, one of so many has a row."""
+
+
+def at_budgets(comparison: Comparison) -> Iterator[Table]:
+    """Yield the tables of equal budgets: for each metric the levels, and their differences from the baseline."""
+    found = comparison.budgets
+    if found is None:
+        return
+    across = [short(comparison.across)] if comparison.across is not None else []
+    words = BUDGETS[found.kind]
+    for metric in found.metrics:
+        header = (*across, words, *(level_label(comparison, level) for level in comparison.levels))
+        rows = []
+        for point, budgets in found.budgets.items():
+            lines = [found.estimates.get((metric, level, point)) for level in comparison.levels]
+            for place in range(_EVERY, len(budgets), _EVERY):
+                cells = [interval(line[place] if line is not None else None, 3) for line in lines]
+                rows.append((*map(written, [point] if across else []), amount(budgets[place], found.kind), *cells))
+        title = f"{metric}{arrow(metric)} at equal {words}"
+        caption = f"{_caption(comparison)} Read from the traces: a run that ended by itself keeps its last score."
+        yield Table(title, header, tuple(rows), caption, labels=1 + len(across), name=f"{metric} at {words}")
+        if found.differences:
+            yield _lead(comparison, found, metric, title)
+
+
+def _lead(comparison: Comparison, found: AtBudgets, metric: str, title: str) -> Table:
+    """Return the differences from the baseline at equal budgets, and where they change."""
+    across = [short(comparison.across)] if comparison.across is not None else []
+    words = BUDGETS[found.kind]
+    header = (
+        _by(comparison),
+        *across,
+        f"difference at half of the {words}",
+        "at all",
+        "changes sign at",
+        "interval leaves out 0 from",
+    )
+    rows = []
+    for (name, level, point), line in found.differences.items():
+        if name != metric:
+            continue
+        ends = (line[len(line) // 2], line[-1])
+        crossings = [amount(budget, found.kind) for budget in found.crossings(metric, level, point)]
+        apart = [
+            f"{amount(budget, found.kind)} ({'+' if sign > 0 else '-'})"
+            for budget, sign in found.apart(metric, level, point)
+        ]
+        cells = (interval(item.mean, 3, signed=True) for item in ends)
+        place = (level_label(comparison, level), *map(written, [point] if across else []))
+        rows.append((*place, *cells, ", ".join(crossings) or NONE, ", ".join(apart) or NONE))
+    caption = (
+        "Paired over boards, with the interval of the sign-flip test at one budget each: over all budgets together they"
+        f" hold less often. Changes are looked for at {len(line) - 1} budgets in equal steps."
+    )
+    return Table(
+        f"{title}: difference from {baseline_label(comparison)}",
+        header,
+        tuple(rows),
+        caption,
+        labels=1 + len(across),
+        name=f"{metric} difference at {words}",
+    )
+
+
+def amount(budget: float, kind: str) -> str:
+    """Write a budget: whole numbers of what is counted, two digits of money and time."""
+    return f"{budget:.2g}" if kind in ("usd", "seconds") else f"{budget:,.0f}"
 
 
 def baseline_label(comparison: Comparison) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +24,7 @@ def compare(
     ] = None,
     accept_versions: options.AcceptVersions = False,
     curves: options.Curves = False,
+    budget: options.Spent = None,
     radar: options.Radar = "attempts",
     columns: Annotated[
         int,
@@ -47,12 +49,14 @@ def compare(
       quorum compare runs/talk --by topology --metric completion --metric steps
       quorum compare runs/talk --by topology --across n --baseline individual
       quorum compare runs/before runs/after --by sweep --across none --out figures
+      quorum compare runs/talk --baseline individual --budget tokens
       quorum compare branches runs/talk --by change
       quorum compare runs/talk --plugin my_metrics --metric talk.questions
     """
     from quorum.experiments.common.outputs import Output, require_writable
     from quorum.experiments.compare import Question
     from quorum.experiments.compare import compare as answer
+    from quorum.experiments.compare.budgets import budget_curves
     from quorum.experiments.compare.files import ESTIMATES, write_files
     from quorum.experiments.compare.files import as_json as json_of
     from quorum.experiments.compare.formats import print_tables
@@ -66,6 +70,8 @@ def compare(
         if out.is_dir():
             Output(out / ESTIMATES, "--out", force).check()
     comparison = answer([read_results(folder) for folder in sweep], question)
+    if budget is not None:
+        comparison = replace(comparison, budgets=budget_curves(comparison, budget))
     shown, remarks = tables(comparison), notes(comparison)
     # files first: a reader may close the pipe after the first line
     files = write_files(comparison, shown, remarks, out, force=force, columns=columns)

@@ -136,3 +136,12 @@ Radar = Annotated[
     ),
 ]
 Curves = Annotated[bool, typer.Option("--curves", help="Also show the score along the environment steps.")]
+Spent = Annotated[
+    str | None,
+    value(
+        "--budget",
+        "tokens|usd|calls|thoughts|seconds",
+        "Also compare at equal budgets of this, from the traces.",
+        unset="at the end of the runs alone",
+    ),
+]

@@ -2,7 +2,7 @@
 
 from maeil.trace.events import EVENTS, SCHEMA, WALL_FIELDS, Event, Stamped
 from maeil.trace.prefix import Instant, Prefix, Repetition
-from maeil.trace.reader import Trace, UnknownEvent, comparable, parse_trace, read_event, read_trace
+from maeil.trace.reader import Trace, UnknownEvent, comparable, parse_some, parse_trace, read_event, read_trace
 from maeil.trace.recorder import Listener, Recorder
 from maeil.trace.replay import replay, replay_events
 
@@ -20,6 +20,7 @@ __all__ = [
     "Trace",
     "UnknownEvent",
     "comparable",
+    "parse_some",
     "parse_trace",
     "read_event",
     "read_trace",

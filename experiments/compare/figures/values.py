@@ -20,6 +20,7 @@ from quorum.experiments.compare.figures import style
 from quorum.experiments.compare.figures.registry import Drawing, figure
 from quorum.experiments.compare.formats import ARROWS
 from quorum.experiments.compare.metrics import arrow
+from quorum.experiments.compare.spent import BUDGETS
 from quorum.experiments.compare.statistics.intervals import Estimate
 from quorum.experiments.compare.tables import STATISTIC_NAMES, baseline_label, level_label
 from quorum.experiments.results.rows import Scalar
@@ -263,25 +264,52 @@ def curves(comparison: Comparison) -> Iterator[Drawing]:
     """Draw the curves, where they were asked for."""
     if not comparison.curves:
         return
+    lines = {key: (found.steps, found.estimates) for key, found in comparison.curves.items() if found.steps}
+    remark = f"Score after each step: {STATISTIC_NAMES[comparison.statistic]} over runs with 95 % interval."
+    words = f"Score along the steps, by {', '.join(comparison.by)}"
+    yield Drawing(words, _against(comparison, lines, "environment step", "score", remark))
+
+
+@figure("budgets")
+def budgets(comparison: Comparison) -> Iterator[Drawing]:
+    """Draw each metric against the budget, where that was asked for."""
+    found = comparison.budgets
+    for metric in found.metrics if found is not None else ():
+        assert found is not None
+        words = BUDGETS[found.kind]
+        own = {key[1:]: line for key, line in found.estimates.items() if key[0] == metric}
+        lines = {(level, at): (found.budgets[at], line) for (level, at), line in own.items()}
+        remark = f"Under equal budgets: {STATISTIC_NAMES[comparison.statistic]} over boards with 95 % interval."
+        drawn = _against(comparison, lines, words, METRICS[metric].title + arrow(metric), remark)
+        yield Drawing(f"{metric} against {words} spent, by {', '.join(comparison.by)}", drawn, f"budget.{metric}")
+
+
+def _against(
+    comparison: Comparison,
+    lines: Mapping[tuple[str, Scalar], tuple[Sequence[float], Sequence[Estimate]]],
+    x: str,
+    y: str,
+    remark: str,
+) -> Figure:
+    """Draw a line with its interval for each level, a panel a value of `across`."""
     drawn = style.sheet(len(comparison.points), height=2.0)
     shade = min(0.2, 0.5 / len(comparison.levels))
     for place, axes, point in style.panels(drawn, comparison):
         for level in comparison.levels:
-            found = comparison.curves.get((level, point))
-            if found is None or not found.steps:
+            if (level, point) not in lines:
                 continue
+            places, estimates = lines[level, point]
             colour = style.colour(comparison, level)
-            low, high = [e.low for e in found.estimates], [e.high for e in found.estimates]
-            axes.fill_between(found.steps, low, high, color=colour, alpha=shade, linewidth=0)
+            low, high = [e.low for e in estimates], [e.high for e in estimates]
+            axes.fill_between(places, low, high, color=colour, alpha=shade, linewidth=0)
             axes.plot(
-                found.steps, [e.value for e in found.estimates], color=colour, linewidth=1.2,
+                places, [e.value for e in estimates], color=colour, linewidth=1.2,
                 marker=style.marker(comparison, level), markersize=3, markevery=0.25,
             )  # fmt: skip
-        axes.set_xlabel("environment step" if drawn.bottom_row(place) else "")
-        axes.set_ylabel("score" if drawn.first_column(place) else "")
+        axes.set_xlabel(x if drawn.bottom_row(place) else "")
+        axes.set_ylabel(y if drawn.first_column(place) else "")
         style.grid(axes, "y")
-    remark = f"Score after each step: {STATISTIC_NAMES[comparison.statistic]} over runs with 95 % interval."
-    yield Drawing(f"Score along the steps, by {', '.join(comparison.by)}", style.finish(drawn, comparison, remark))
+    return style.finish(drawn, comparison, remark)
 
 
 Points = list[tuple[float, float]]

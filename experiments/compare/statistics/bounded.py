@@ -20,6 +20,7 @@ Exponentially Convergent Trapezoidal Rule).
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -51,7 +52,13 @@ def _lower(values: Floats, tail: float) -> float:
     if largest == 0:
         return 0.0
     points, counts = np.unique(np.append(values / largest, 0.0), return_counts=True)
-    weights = counts.astype(np.float64)
+    return largest * _quantile(points.tobytes(), counts.astype(np.float64).tobytes(), tail)
+
+
+@lru_cache(maxsize=4096)  # values are often the same few shares, in the same numbers
+def _quantile(values: bytes, numbers: bytes, tail: float) -> float:
+    """Return the quantile of the weighted mean of values from 0 to 1, each with the number of times that it is there."""
+    points, weights = np.frombuffer(values), np.frombuffer(numbers)
     total = weights.sum()
     mean = float(points @ weights / total)
     spread = math.sqrt(float((points - mean) ** 2 @ weights / total) / (total + 1))
@@ -67,7 +74,7 @@ def _lower(values: Floats, tail: float) -> float:
             slope = max((before[1] - excess) / (before[0] - place), slope / 10)
         before = place, excess
         if min(abs(excess) / slope, high - low) < _PRECISION * place:
-            return place * largest
+            return place
         # The score of a nearly normal variable is nearly a straight line: the secant method needs a few steps.
         place -= excess / slope
 
@@ -94,7 +101,7 @@ def _probability_below(distances: Floats, weights: Floats) -> float:
         points = saddle + scale * (1j * np.sinh(nodes) + bend * (np.cosh(nodes) - 1))
         velocities = scale * (1j * np.cosh(nodes) + bend * np.sinh(nodes))
         size = max(1, _BLOCK // len(distances))
-        blocks = np.split(points, range(size, len(points), size))
+        blocks = (points[start : start + size] for start in range(0, len(points), size))
         logarithms = np.concatenate([np.log1p(-block[:, None] * distances) @ weights for block in blocks])
         return np.asarray(np.exp(-logarithms) * velocities / -points)
 

@@ -1,0 +1,172 @@
+"""What a run had to spend for each change of its score, and the answer to a comparison at equal budgets.
+
+A hard budget (`quorum.agents.llm.spending`) refuses a call when what has been used, and the mean of the answers before
+it, go beyond the budget. So a change of the score takes place under a budget exactly when no call before it is refused:
+what it took is the largest of these sums. It is read from the trace, where the calls stand in the order in which their
+thoughts end; thoughts that ran at the same time were asked in another order, which moves a sum by part of an answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from maeil.metrics.model import answers_of, call_number
+from maeil.outcomes import Outcome
+from maeil.trace.events import EpisodeEnd, ScoreChange, Stamped, ThoughtEnd
+from quorum.experiments.compare.differences import Difference
+from quorum.experiments.compare.statistics.intervals import Estimate, Floats
+from quorum.experiments.results import Row
+from quorum.experiments.results.rows import Scalar
+from quorum.experiments.results.run_folder import RunFolder
+
+BUDGETS = {"tokens": "tokens", "usd": "US dollars", "calls": "answers", "thoughts": "thoughts", "seconds": "seconds"}
+"""What a budget may be of, in words: tokens read and written, money, answers, thoughts, wall time."""
+AT_BUDGETS = ("outcome.success", "outcome.completion", "outcome.reached", "outcome.score")
+"""The metrics that are known at every moment of a run."""
+_SLACK = 1e-9
+"""Of a budget: rounding of sums of money."""
+
+
+class Unknown(ValueError):
+    """A call does not say what it took."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What the changes of the score of a run took.
+
+    Attributes:
+        least: the least budget under which each change takes place, ascending, shape (changes,); that of the last is
+            what the whole run took.
+        values: of each of `AT_BUDGETS` after each change, NaN where it is not defined, shape (metrics, changes).
+        most: the largest budget of which it is known what the run would have come to: infinite where it ended by
+            itself.
+    """
+
+    least: Floats
+    values: Floats
+    most: float
+
+    def at(self, budget: float | Floats) -> Floats:
+        """Return the values under a budget, shape (metrics,), or under several, shape (metrics, budgets)."""
+        return self.values[:, np.searchsorted(self.least, np.multiply(budget, 1 + _SLACK), "right") - 1]
+
+
+def read_spent(row: Row, kind: str) -> Spent:
+    """Read what the changes of the score of a run took.
+
+    Args:
+        row: the run.
+        kind: one of `BUDGETS`.
+
+    Raises:
+        DamagedFile: its trace is not whole.
+        Unknown: a call does not say what it took.
+    """
+    least, values = [0.0], [(0.0, math.nan, math.nan, math.nan)]
+    purse = _Purse(kind)
+    events = RunFolder(row.folder).some_events(ScoreChange, ThoughtEnd)
+    for stamped in events:
+        event = stamped.event
+        if isinstance(event, ThoughtEnd):
+            purse.take(event)
+        elif isinstance(event, ScoreChange):
+            least.append(purse.least(stamped))
+            completion = event.reached / event.goals if event.goals else math.nan
+            values.append((0.0, completion, event.reached, event.score))
+    end = events[-1].event
+    assert isinstance(end, EpisodeEnd)
+    least.append(purse.least(events[-1]))
+    values.append((float(end.outcome == Outcome.SUCCESS), *values[-1][1:]))
+    most = least[-1] if end.outcome == Outcome.BUDGET else math.inf
+    return Spent(np.array(least), np.array(values).T, most)
+
+
+class _Purse:
+    """Adds up what thoughts take."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._used = 0.0
+        self._answers = 0
+        self._least = 0.0
+
+    def least(self, now: Stamped) -> float:
+        """Return the least budget under which what happens now takes place."""
+        return now.wall if self._kind == "seconds" else self._least
+
+    def take(self, thought: ThoughtEnd) -> None:
+        """Add a thought.
+
+        Raises:
+            Unknown: a call of it does not say what it took.
+        """
+        if self._kind == "thoughts":
+            self._least += 1
+        elif self._kind == "calls":
+            self._least += sum(answers_of(call) + ("unanswered" in call) for call in thought.calls)
+        elif self._kind != "seconds":
+            for call in thought.calls:
+                self._ask(call)
+
+    def _ask(self, call: Mapping[str, Any]) -> None:
+        """Add a call; the answers of one that took several are alike, as the trace has them as one."""
+        answers = answers_of(call)
+        for _ in range(answers):
+            one = self._amount(call) / answers
+            self._least = max(self._least, self._used + (self._used / self._answers if self._answers else one))
+            self._used += one
+            self._answers += 1
+
+    def _amount(self, call: Mapping[str, Any]) -> float:
+        keys = ("usd",) if self._kind == "usd" else ("prompt_tokens", "completion_tokens")
+        amounts = [call_number(call, key) for key in keys]
+        if None in amounts:
+            raise Unknown(f"a call of it does not say its {BUDGETS[self._kind]}")
+        return math.fsum(amount for amount in amounts if amount is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class AtBudgets:
+    """A comparison at equal budgets.
+
+    Attributes:
+        kind: what the budgets are of, one of `BUDGETS`.
+        metrics: those of `AT_BUDGETS` that are compared.
+        budgets: ascending from 0 to the largest of which all levels are known, by value of `across`.
+        estimates: of a metric at each of them, by metric, level and point.
+        differences: from the baseline, in the same way; empty without one. A test is of one budget.
+        left_out: the runs of which it cannot be known, each with the reason.
+    """
+
+    kind: str
+    metrics: tuple[str, ...]
+    budgets: Mapping[Scalar, tuple[float, ...]]
+    estimates: Mapping[tuple[str, str, Scalar], tuple[Estimate, ...]]
+    differences: Mapping[tuple[str, str, Scalar], tuple[Difference, ...]]
+    left_out: tuple[str, ...]
+
+    def crossings(self, metric: str, level: str, point: Scalar) -> list[float]:
+        """Return the budgets at which the mean difference first has another sign than before."""
+        signs = [np.sign(item.mean.value) for item in self.differences[metric, level, point]]
+        found, last = [], 0.0
+        for budget, sign in zip(self.budgets[point], signs, strict=True):
+            if sign * last < 0:
+                found.append(budget)
+            last = sign or last
+        return found
+
+    def apart(self, metric: str, level: str, point: Scalar) -> list[tuple[float, int]]:
+        """Return the budgets from which on the interval of the difference leaves out 0, each with the sign."""
+        found, last = [], 0
+        for budget, item in zip(self.budgets[point], self.differences[metric, level, point], strict=True):
+            sign = (item.mean.low > 0) - (item.mean.high < 0)
+            if sign and sign != last:
+                found.append((budget, sign))
+            last = sign
+        return found
