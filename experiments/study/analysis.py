@@ -102,7 +102,9 @@ def _anytime(found: Difference, boards: Floats, metric: Metric, planned: Plan | 
     """Return a difference with the p-value and the interval that hold however often one looks."""
     p = 1 / evidence(boards, planned, share=metric.rate)
     low, high = anytime_interval(boards, planned, share=metric.rate)
-    return replace(found, p=p, p_holm=p, mean=replace(found.mean, low=low, high=high))
+    # what was rejected once stays rejected, so the mean itself can come to lie outside: a wider interval holds as well
+    mean = replace(found.mean, low=min(low, found.mean.value), high=max(high, found.mean.value))
+    return replace(found, p=p, p_holm=p, mean=mean)
 
 
 def compare_arms(study: Study, results: Results, seeds: Collection[int]) -> Comparison:

@@ -56,7 +56,7 @@ def _sentence(analysis: Analysis, effect: Effect) -> str:
 
 
 def _parts(analysis: Analysis) -> Iterator[str]:
-    """Say what the effect of talk is made of, where its parts are over the same boards, and how much the truth gives."""
+    """Say what the effect of talk is made of, where its parts are over the same boards, and what the truth gives."""
     found = {effect.file.name: effect for effect in analysis.effects}
     parts = [found[name] for name in _PARTS if name in found]
     if "total" not in found or len(parts) < len(_PARTS):
