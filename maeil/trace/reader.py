@@ -257,7 +257,8 @@ def parse_some(lines: Iterable[bytes], *types: type[Event]) -> list[Stamped]:
         TraceError: a line that is read is no event, or the trace breaks off before the end of the episode.
         NewerTrace: written by a newer schema.
     """
-    kinds = "|".join(event.kind for event in [EpisodeStart, EpisodeEnd, *types])
+    read: tuple[type[Event], ...] = (EpisodeStart, EpisodeEnd, *types)
+    kinds = "|".join(event.kind for event in read)
     wanted = re.compile(rf'"event":"(?:{kinds})"'.encode()).search  # inside of texts, quotes are escaped
     found: list[Stamped] = []
     for line in lines:

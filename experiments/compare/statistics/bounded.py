@@ -57,7 +57,7 @@ def _lower(values: Floats, tail: float) -> float:
 
 @lru_cache(maxsize=4096)  # values are often the same few shares, in the same numbers
 def _quantile(values: bytes, numbers: bytes, tail: float) -> float:
-    """Return the quantile of the weighted mean of values from 0 to 1, each with the number of times that it is there."""
+    """Return the quantile of the weighted mean of values from 0 to 1, each with how often it is there."""
     points, weights = np.frombuffer(values), np.frombuffer(numbers)
     total = weights.sum()
     mean = float(points @ weights / total)
