@@ -2,8 +2,9 @@
 
 A hard budget (`quorum.agents.llm.spending`) refuses a call when what has been used, and the mean of the answers before
 it, go beyond the budget. So a change of the score takes place under a budget exactly when no call before it is refused:
-what it took is the largest of these sums. It is read from the trace, where the calls stand in the order in which their
-thoughts end; thoughts that ran at the same time were asked in another order, which moves a sum by part of an answer.
+what it took is the largest of these sums. The trace has the calls, here in the order in which their thoughts began. It
+does not have which of them were under way at the same time, nor what each answer of a call took that was asked again:
+that moves a sum by part of an answer.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from maeil.metrics.model import answers_of, call_number
 from maeil.outcomes import Outcome
-from maeil.trace.events import EpisodeEnd, ScoreChange, Stamped, ThoughtEnd
+from maeil.trace.events import EpisodeEnd, ScoreChange, Stamped, ThoughtEnd, ThoughtStart
 from quorum.experiments.compare.differences import Difference
 from quorum.experiments.compare.statistics.intervals import Estimate, Floats
 from quorum.experiments.results import Row
@@ -70,11 +71,13 @@ def read_spent(row: Row, kind: str) -> Spent:
     """
     least, values = [0.0], [(0.0, math.nan, math.nan, math.nan)]
     purse = _Purse(kind)
-    events = RunFolder(row.folder).some_events(ScoreChange, ThoughtEnd)
+    events = RunFolder(row.folder).some_events(ScoreChange, ThoughtStart, ThoughtEnd)
     for stamped in events:
         event = stamped.event
-        if isinstance(event, ThoughtEnd):
-            purse.take(event)
+        if isinstance(event, ThoughtStart):
+            purse.begin(event)
+        elif isinstance(event, ThoughtEnd):
+            purse.end(event)
         elif isinstance(event, ScoreChange):
             least.append(purse.least(stamped))
             completion = event.reached / event.goals if event.goals else math.nan
@@ -95,17 +98,30 @@ class _Purse:
         self._used = 0.0
         self._answers = 0
         self._least = 0.0
+        self._thoughts: list[ThoughtEnd | None] = []  # in the order in which they began
+        self._places: dict[int, int] = {}
+
+    def begin(self, thought: ThoughtStart) -> None:
+        """Keep a place for a thought that begins."""
+        self._places[thought.agent] = len(self._thoughts)
+        self._thoughts.append(None)
+
+    def end(self, thought: ThoughtEnd) -> None:
+        """Put a thought that ends into its place."""
+        self._thoughts[self._places[thought.agent]] = thought
 
     def least(self, now: Stamped) -> float:
-        """Return the least budget under which what happens now takes place."""
-        return now.wall if self._kind == "seconds" else self._least
-
-    def take(self, thought: ThoughtEnd) -> None:
-        """Add a thought.
+        """Return the least budget under which what happens now takes place.
 
         Raises:
-            Unknown: a call of it does not say what it took.
+            Unknown: a call does not say what it took.
         """
+        for thought in filter(None, self._thoughts):
+            self._take(thought)
+        self._thoughts.clear()
+        return now.wall if self._kind == "seconds" else self._least
+
+    def _take(self, thought: ThoughtEnd) -> None:
         if self._kind == "thoughts":
             self._least += 1
         elif self._kind == "calls":

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -163,22 +162,15 @@ def _sets(changed: Floats, equal: int) -> tuple[Floats, NDArray[np.int64]]:
         counts = _binomial_quantiles(equal, max(_FEWEST_COUNTS, 2 ** (EXACT - number)))
         sums, sizes = np.repeat(sums, len(counts)), (sizes[:, None] + counts).ravel()
     else:
-        columns, others = _drawn(-(-number // 8), equal)
+        random = np.random.default_rng(_SEED)
+        columns = (random.integers(0, 256, DRAWN, dtype=np.uint8) for _ in range(-(-number // 8)))
         sums, sizes = _summed(changed, columns)
-        sizes += others
+        sizes += random.binomial(equal, 0.5, DRAWN) if equal else 0
         whole = number + equal
         sums = np.concatenate([[0.0], sums, float(changed.sum()) - sums, [float(changed.sum())]])
         sizes = np.concatenate([[0], sizes, whole - sizes, [whole]])
     sums[np.abs(sums) <= tolerance] = 0.0
     return sums, sizes
-
-
-@lru_cache(maxsize=64)  # all metrics and budgets of a comparison have about as many boards
-def _drawn(eights: int, equal: int) -> tuple[tuple[NDArray[np.uint8], ...], NDArray[np.int64]]:
-    """Draw `DRAWN` sets: of the boards that differ, eight a byte, and how many of those that do not."""
-    random = np.random.default_rng(_SEED)
-    columns = tuple(random.integers(0, 256, DRAWN, dtype=np.uint8) for _ in range(eights))
-    return columns, random.binomial(equal, 0.5, DRAWN) if equal else np.zeros(DRAWN, dtype=np.int64)
 
 
 def _summed(changed: Floats, columns: Iterable[NDArray[np.integer]]) -> tuple[Floats, NDArray[np.int64]]:

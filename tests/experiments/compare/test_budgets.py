@@ -94,18 +94,20 @@ def write_trace(folder: Path, events: Sequence[tuple[str, dict[str, Any]]], end:
     (folder / "trace.jsonl").write_text("".join(f"{line}\n" for line in lines))
 
 
-def thought(*calls: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the end of a thought."""
-    return "thought_end", {"agent": 0, "cost": 0, "calls": calls, "refused": [], "seconds": 0}
-
-
 def score(goals: int) -> tuple[str, dict[str, Any]]:
     """Return a change of the score."""
     return "score", {"reached": goals, "goals": 2, "score": float(goals)}
 
 
+def thought(*calls: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Return a thought, from its start to its end."""
+    start = {"agent": 0, "acts": [], "problems": []}
+    end = {"agent": 0, "cost": 0, "calls": calls, "refused": [], "seconds": 0}
+    return [("thought_start", start), ("thought_end", end)]
+
+
 STORY = (
-    score(0), thought(call(80, 20)), score(1), thought(call(250, 50), call(150, 50, answers=2)), thought(), score(2)
+    score(0), *thought(call(80, 20)), score(1), *thought(call(250, 50), call(150, 50, answers=2)), *thought(), score(2)
 )  # fmt: skip
 
 
@@ -131,7 +133,7 @@ _ALL = 500 + 500 / 3  # the last answer is expected to take the mean of the thre
         ("usd", [0, 0, 1e-4, _ALL / 1e6, _ALL / 1e6]),
         ("calls", [0, 0, 1, 4, 4]),
         ("thoughts", [0, 0, 1, 3, 3]),
-        ("seconds", [0, 1, 3, 6, 7]),
+        ("seconds", [0, 1, 4, 9, 10]),
     ],
 )
 def test_what_a_change_takes_is_what_the_rule_of_budgets_asks_for(
@@ -146,7 +148,7 @@ def test_what_a_change_takes_is_what_the_rule_of_budgets_asks_for(
 
 def test_levels_are_compared_up_to_the_largest_budget_of_which_all_are_known(tmp_path: Path) -> None:
     """One that ended by itself keeps its score; of one that its budget ended nothing is known beyond."""
-    silent, talk = (score(0), thought(call(80, 20)), score(1)), (score(0), *[thought(call(80, 20))] * 3, score(2))
+    silent, talk = (score(0), *thought(call(80, 20)), score(1)), (score(0), *thought(call(80, 20)) * 3, score(2))
     found = budget_curves(by_hand(tmp_path / "own", {"one": silent, "two": talk}), "tokens")
     assert found.budgets[None] == tuple(np.floor(np.linspace(0, 300, STEPS + 1)))
     one, two = ([e.value for e in found.estimates["outcome.completion", level, None]] for level in ("one", "two"))
@@ -169,7 +171,7 @@ def test_a_budget_from_which_the_interval_leaves_out_0_is_named_with_its_sign(tm
 
 
 def test_a_run_of_which_it_cannot_be_known_is_left_out_and_named(tmp_path: Path) -> None:
-    unpriced = (score(0), thought({"prompt_tokens": 1, "completion_tokens": 1}), score(1))
+    unpriced = (score(0), *thought({"prompt_tokens": 1, "completion_tokens": 1}), score(1))
     found = by_hand(tmp_path, {"one": STORY, "two": STORY, "three": unpriced})
     (tmp_path / "two" / "trace.jsonl").write_text((tmp_path / "two" / "trace.jsonl").read_text()[:-30])
     curves = budget_curves(found, "usd")
@@ -180,7 +182,7 @@ def test_a_run_of_which_it_cannot_be_known_is_left_out_and_named(tmp_path: Path)
 
 
 def test_what_no_run_spends_is_refused_with_the_way_out(tmp_path: Path) -> None:
-    found = by_hand(tmp_path, {"one": (score(0), thought(), score(2)), "two": (score(0), thought(), score(2))})
+    found = by_hand(tmp_path, {"one": (score(0), *thought(), score(2)), "two": (score(0), *thought(), score(2))})
     with pytest.raises(
         UserError, match="--budget usd: none of the runs is known to have spent any US dollars"
     ) as error:
@@ -193,7 +195,7 @@ def test_what_no_run_spends_is_refused_with_the_way_out(tmp_path: Path) -> None:
 
 
 def test_tables_figures_and_records_show_them(tmp_path: Path) -> None:
-    talk = (score(0), *[thought(call(80, 20))] * 3, score(2))
+    talk = (score(0), *thought(call(80, 20)) * 3, score(2))
     plain = by_hand(tmp_path, {"one": STORY, "two": talk})
     found = replace(plain, budgets=budget_curves(plain, "tokens"))
     shown = {table.title: table for table in tables(found)}
