@@ -11,11 +11,13 @@ import numpy as np
 
 from maeil.metrics import METRICS
 from quorum.experiments.compare.comparison import Comparison
+from quorum.experiments.compare.coordination import coordination, is_single_mind
 from quorum.experiments.compare.differences import Difference
 from quorum.experiments.compare.factors import NONE, short, value_of, written
 from quorum.experiments.compare.formats import ARROWS, Table
 from quorum.experiments.compare.metrics import arrow
 from quorum.experiments.compare.spent import BUDGETS, AtBudgets
+from quorum.experiments.compare.statistics.growth import power_law
 from quorum.experiments.compare.statistics.intervals import Estimate
 from quorum.experiments.results import Row
 from quorum.experiments.results.rows import NO_CHANGE, Scalar
@@ -29,8 +31,8 @@ def tables(comparison: Comparison) -> list[Table]:
     """Return every table: runs, metrics, differences from the baseline, draws, and what others have published."""
     shown = _across(comparison) if comparison.across is not None else [_levels(comparison)]
     published = (_published(table, comparison.pool.rows) for table in comparison.published)
-    measured = (*_bounds(comparison), *_differences(comparison), *_noise(comparison))
-    found = [runs_table(comparison), *shown, *measured, *at_budgets(comparison), *published]
+    measured = (*_bounds(comparison), *_differences(comparison), *_noise(comparison), *_growth(comparison))
+    found = [runs_table(comparison), *shown, *measured, *at_budgets(comparison), *_coordination(comparison), *published]
     if not comparison.simulated:
         return found
     return [replace(table, caption=f"{table.caption} {SIMULATED}".lstrip()) for table in found]
@@ -219,6 +221,54 @@ def _number(number: float, places: int) -> str:
 def place_label(comparison: Comparison, level: str, point: Scalar) -> str:
     """Write a level and its value of `across`: `debate at n = 4`."""
     return level if comparison.across is None else f"{level} at {short(comparison.across)} = {written(point)}"
+
+
+def _growth(comparison: Comparison) -> Iterator[Table]:
+    """Yield a table of how metrics grow with n, where three sizes or more have positive means."""
+    rows = []
+    for metric in comparison.metrics if comparison.across == "n" else ():
+        for level in () if METRICS[metric].rate else comparison.levels:
+            found = [comparison.groups.get((level, point)) for point in comparison.points]
+            means = {group.point: mean for group in found if group is not None and (mean := group.mean(metric)) > 0}
+            fit = power_law([cast("int", point) for point in means], [*means.values()])
+            if fit is not None:
+                cells = [interval(one, 2) for one in (fit.factor, fit.exponent)]
+                rows.append((metric, level_label(comparison, level), str(len(means)), *cells, f"{fit.explained:.3f}"))
+    if rows:
+        header = ("metric", _by(comparison), "sizes", "a", "b", "R²")
+        caption = "Means over boards as a * n^b, fitted to their logarithms, with 95 % intervals over the sizes."
+        yield Table("growth with n", header, tuple(rows), caption, labels=2, words="Growth with the size of the team")
+
+
+def _coordination(comparison: Comparison) -> Iterator[Table]:
+    """Yield the table of what coordination costs and brings, where the baseline is a single mind."""
+    rows = []
+    for (level, point), group in comparison.groups.items():
+        single = comparison.groups.get((str(comparison.baseline), point))
+        if level == comparison.baseline or single is None or not is_single_mind(single):
+            continue
+        if (found := coordination(group, single)) is not None:
+            place = (level_label(comparison, level), *([written(point)] if comparison.across is not None else []))
+            measures = (found.efficiency, found.overhead, found.amplification, found.synergy)
+            rows.append((*place, str(found.synergy.boards), *(interval(one, 2) for one in measures)))
+    if rows:
+        across = [short(comparison.across)] if comparison.across is not None else []
+        header = (
+            _by(comparison),
+            *across,
+            "boards",
+            "efficiency E_c",
+            "overhead O",
+            "error amplification A_e",
+            "synergy",
+        )
+        caption = (
+            'As "Towards a science of scaling agent systems" (arXiv 2512.08296) defines them, of means over the same'
+            " boards: success / (turns / turns of the single mind), turns / turns of the single mind - 1, runs without"
+            " success / those of the single mind, and completion minus that of the single mind."
+        )
+        title = f"Coordination against the single mind of {comparison.baseline}"
+        yield Table(title, header, tuple(rows), caption, labels=1 + len(across), name="coordination")
 
 
 _EVERY = 2

@@ -29,7 +29,6 @@ from quorum.experiments.compare.tables import decimals, interval
 from quorum.experiments.results.sweep_file import Published, Value
 
 _LEVEL = 2 * TAIL
-_FEWEST_SIZES = 3
 
 
 class Verdict(StrEnum):
@@ -120,26 +119,6 @@ def judge_growth(published: Estimate | None, here: Estimate | None) -> Judged:
     if _overlap(published, here):
         return Judged(Verdict.AGREES, "the intervals overlap")
     return Judged(Verdict.DIFFERS, f"grows {'faster' if here.value > published.value else 'more slowly'} here")
-
-
-def exponent(sizes: Sequence[int], values: Sequence[float]) -> Estimate | None:
-    """Return b of values in proportion to n^b, by least squares of the logarithms, with its 95 % interval.
-
-    Args:
-        sizes: n.
-        values: positive, one for each.
-
-    Returns:
-        None over fewer than three sizes.
-    """
-    if len(sizes) < _FEWEST_SIZES:
-        return None
-    x, y = np.log(np.array(sizes, dtype=np.float64)), np.log(np.array(values, dtype=np.float64))
-    x, y = x - x.mean(), y - y.mean()
-    slope, freedom = float(x @ y / (x @ x)), len(sizes) - 2
-    error = math.sqrt(float(((y - slope * x) ** 2).sum()) / freedom / float(x @ x))
-    reach = t_quantile(1 - TAIL, freedom) * error
-    return Estimate(slope, slope - reach, slope + reach, len(sizes), len(sizes))
 
 
 def written_estimate(found: Estimate | None, *, signed: bool = False) -> str:

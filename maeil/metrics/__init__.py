@@ -16,6 +16,7 @@ agent reasons, waits, executes and is interrupted; C+ and C- are the constraints
 | Hypothetical Minds | arXiv 2407.07086 |
 | LLaMAC | arXiv 2311.13884 |
 | HMAS-2 | arXiv 2309.15943 |
+| Scaling Agent Systems | arXiv 2512.08296 |
 | Difference rewards | Wolpert and Tumer, Advances in Complex Systems 4 (2001); Agogino and Tumer, JAAMAS 17 (2008) |
 
 Metrics of the group `credit` are computed on demand alone: what a run would have been without somebody is not in its

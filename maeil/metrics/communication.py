@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import orjson
 
+from maeil.extensions.describe.matchers import BUCKETS, count
 from maeil.metrics.outcome import scores
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.statistics import deviation, mean, ratio
-from maeil.trace.events import MessageRead, MessageSent, StepTaken
+from maeil.trace.events import MessageRead, MessageSent, StepTaken, ThoughtEnd
 from maeil.trace.reader import Trace
 
 
@@ -41,6 +43,36 @@ def messages_mean(trace: Trace) -> Value:
 def imbalance(trace: Trace) -> Value:
     """Imbalance: population standard deviation, over participants, of the messages that they sent (EmCoop, L_std)."""
     return deviation(_sent_by_each(trace))
+
+
+@metric("communication.messages_per_thought", "messages per thought")
+def messages_per_thought(trace: Trace) -> Value:
+    """Message density: messages sent / thoughts finished (Scaling Agent Systems, c, messages per reasoning turn)."""
+    return ratio(len(trace.stamped(MessageSent)), len(trace.stamped(ThoughtEnd)))
+
+
+@metric("communication.redundancy", rate=True)
+def redundancy(trace: Trace) -> Value:
+    """How alike messages of different senders are in the same step (Scaling Agent Systems, R).
+
+    Mean, over pairs of participants that both sent something in a step, of the cosine of what they sent in it. The
+    paper takes embeddings of a model; here they are hashed counts of character n-grams, as of DyTopo's `lexical`.
+    """
+    texts: dict[int, dict[int, list[str]]] = {}
+    for stamped in trace.stamped(MessageSent):
+        sent = stamped.event
+        assert isinstance(sent, MessageSent)
+        texts.setdefault(stamped.t, {}).setdefault(sent.sender, []).append(sent.content)
+    alike, pairs = 0.0, 0
+    for of_step in texts.values():
+        counts = (count("\n".join(own)) for own in of_step.values())
+        units = [own / length for own in counts if (length := float(np.sqrt((own * own).sum())))]
+        whole = sum(units, np.zeros(BUCKETS))
+        alike += (
+            float((whole * whole).sum()) - len(units)
+        ) / 2  # of all pairs, as each unit has the cosine 1 with itself
+        pairs += len(units) * (len(units) - 1) // 2
+    return min(max(alike / pairs, 0.0), 1.0) if pairs else None
 
 
 @metric("communication.recipients_reached", "recipients")

@@ -64,6 +64,17 @@ def test_individual():
     )
 
 
+def test_redundancy_is_the_mean_cosine_of_what_different_senders_said_in_a_step():
+    minds = [
+        Scripted(say(2, "lift block 3", 1, 2), go(4, 1)),
+        Scripted(say(3, "Lift  block 3", 0, 2), go(5, 1)),
+        Scripted(say(1, "xyz", 0, 1), go(6, 1)),
+    ]
+    world = Corridor(3, length=1)
+    # case and spaces play no part: of three pairs one is alike, and two have nothing in common
+    check(play(minds, world, topology=Debate(DebateConfig(name="debate", rounds=1))), communication__redundancy=1 / 3)
+
+
 def test_debate():
     minds = [
         Scripted(say(2, "a", 1, 2), go(4, 2, fails_at=1), say(1, "d", 1, 2), go(3, 1)),
@@ -74,6 +85,8 @@ def test_debate():
         play(minds, Corridor(3, length=2), topology=Debate(DebateConfig(name="debate", rounds=1))),
         communication__messages=4,
         communication__messages_per_step=2.0,
+        communication__messages_per_thought=4 / 10,
+        communication__redundancy=0.0,  # a, b and c have no n-gram in common, and d is alone in its step
         # 2, 1 and 1
         communication__messages_mean=4 / 3,
         communication__messages_std=sqrt(2 / 9),

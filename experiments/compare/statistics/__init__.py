@@ -8,5 +8,6 @@
 | interval of a mean of shares | `bounded` | Gaffke 2005; Learned-Miller and Thomas 2019; of zeros and ones Clopper and Pearson 1934 |
 | interval of an interquartile mean | `intervals` | Efron 1987, Better Bootstrap Confidence Intervals |
 | test and interval of paired differences | `flips` | Fisher 1935, The Design of Experiments; Hartigan 1969; Phipson and Smyth 2010 |
+| a power law of n | `growth` | least squares of the logarithms |
 | many comparisons | `flips` | Holm 1979; Tarone 1990 |
 """  # noqa: E501 - a table

@@ -12,12 +12,13 @@ from quorum.experiments.compare.factors import NONE
 from quorum.experiments.compare.figures import style
 from quorum.experiments.compare.files import FORMS
 from quorum.experiments.compare.formats import Table
+from quorum.experiments.compare.statistics.growth import power_law
 from quorum.experiments.reproduce.figure_file import PublishedFigure, Series
 from quorum.experiments.reproduce.points import Point, verdict_table
 from quorum.experiments.reproduce.run import Answer
 from quorum.experiments.reproduce.scaling.drawing import drawn
 from quorum.experiments.reproduce.scaling.study import Measured, study
-from quorum.experiments.reproduce.verdicts import Verdict, exponent, judge_growth, written_estimate
+from quorum.experiments.reproduce.verdicts import Verdict, judge_growth, written_estimate
 
 
 def measured_answer(figure: PublishedFigure, folder: Path) -> Answer:
@@ -52,7 +53,8 @@ def growth_points(series: Sequence[Series], measured: Measured) -> Iterator[Poin
     for one in series:
         there = {n: v for n, v in zip(one.sizes, one.values, strict=True) if v > 0 and v >= 2 * one.last_digit}
         here = {n: v for n, v in measured[one.quantity].items() if n in there}
-        growth, published = (exponent([*found], [*found.values()]) for found in (here, there))
+        fits = [power_law([*found], [*found.values()]) for found in (here, there)]
+        growth, published = (fit.exponent if fit is not None else None for fit in fits)
         judged = judge_growth(published, growth)
         verdict, reason = (Verdict.NOT_COMPARABLE, one.why) if one.why else (judged.verdict, judged.reason)
         yield Point(
