@@ -161,5 +161,10 @@ always_right = Component(
 )
 idle = Component(ComponentConfig, build_idle, talks=False, compatible=Compatibility.ANYBODY, handover=Handover.FRESH)
 random = Component(
-    ComponentConfig, build_random, talks=False, compatible=Compatibility.ANYBODY, handover=Handover.SHADOW
+    ComponentConfig,
+    build_random,
+    talks=False,
+    compatible=Compatibility.ANYBODY,
+    handover=Handover.SHADOW,
+    draws=True,
 )

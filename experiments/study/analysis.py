@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import comb
 from statistics import fmean
@@ -10,7 +11,9 @@ from statistics import fmean
 import numpy as np
 
 from maeil.metrics import METRICS, Metric
+from maeil.user_errors import UserError
 from quorum.experiments.compare import Comparison, Group, Question, compare
+from quorum.experiments.compare.budgets import budget_curves
 from quorum.experiments.compare.differences import Cells, Difference, Pairing, differences
 from quorum.experiments.compare.statistics.anytime import Plan, anytime_interval, evidence
 from quorum.experiments.compare.statistics.intervals import Floats
@@ -132,6 +135,9 @@ def analyse(study: Study, results: Results, seeds: Collection[int]) -> Analysis:
         UserError: no run of the treatment counts, or runs were made by different versions of the code.
     """
     comparison = compare_arms(study, results, seeds)
+    if study.question.equal:
+        with suppress(UserError):  # no arm has spent any
+            comparison = replace(comparison, budgets=budget_curves(comparison, study.question.equal))
     metric = METRICS[study.metrics[0]]
     groups = {level: group for (level, _), group in comparison.groups.items()}
     cells = {level: group.cells(metric.name) for level, group in groups.items()}

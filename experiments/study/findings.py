@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from maeil.metrics import METRICS
 from quorum.experiments.compare.findings import boards_needed
+from quorum.experiments.compare.statistics.flips import LEVEL
 from quorum.experiments.compare.statistics.noise import NoiseVerdict
 from quorum.experiments.compare.tables import SIMULATED, decimals, interval, p_value
 from quorum.experiments.study.analysis import Analysis, Effect
@@ -20,7 +22,14 @@ _PARTS = ("turns", "envelope", "content")
 def findings(played: Played) -> list[str]:
     """Return what was found, a sentence or two each; the first answers the question."""
     analysis = played.analysis
-    found = [*_effects(analysis), *_noise(analysis), *_room(analysis), *_prompts(played.audits), *_missing(analysis)]
+    found = [
+        *_effects(analysis),
+        *_noise(analysis),
+        *_room(analysis),
+        *_at_equal_tokens(analysis),
+        *_prompts(played.audits),
+        *_missing(analysis),
+    ]
     return [SIMULATED, *found] if analysis.simulated else found
 
 
@@ -91,6 +100,34 @@ def _room(analysis: Analysis) -> Iterator[str]:
         return
     share = interval(found.share, 2)
     yield f"The team closes {share} of the room between the silent team and the reference with full knowledge.{without}"
+
+
+def _at_equal_tokens(analysis: Analysis) -> Iterator[str]:
+    """Say which arms differ from the treatment at the tokens that the cheapest arm with a model takes on average."""
+    found = analysis.comparison.budgets
+    if found is None:
+        return
+    metric = METRICS[found.metrics[0]]
+    groups = {level: group for (level, _), group in analysis.comparison.groups.items()}
+    spent = {
+        arm: sum(map(group.mean, ("model.prompt_tokens", "model.completion_tokens"))) for arm, group in groups.items()
+    }
+    least = min(tokens for tokens in spent.values() if tokens > 0)
+    budgets = found.budgets[None]
+    place = min(range(1, len(budgets)), key=lambda place: abs(budgets[place] - least))
+    others = {
+        arm: found.differences[metric.name, arm, None][place] for arm in groups if arm != TREATMENT and spent[arm] > 0
+    }
+    differ = [
+        f"{arm} {interval(item.mean, decimals([item.mean]), signed=True)} (p {_p(item.p_holm)})"
+        for arm, item in others.items()
+        if item.p_holm <= LEVEL
+    ]
+    start = f"At equal tokens, {budgets[place]:,.0f} a run"
+    if differ:
+        yield f"{start}, {metric.title} differs from that of the treatment: {', '.join(differ)}."
+    else:
+        yield f"{start}, no arm differs significantly from the treatment in {metric.title}."
 
 
 def _prompts(audits: Sequence[ControlAudit]) -> Iterator[str]:
