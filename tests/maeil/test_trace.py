@@ -8,7 +8,8 @@ import orjson
 import pytest
 
 from maeil.errors import NewerTrace, ReplayMismatch, TraceError
-from maeil.trace import Recorder, comparable, read_trace, replay
+from maeil.trace import Recorder, comparable, parse_some, read_trace, replay
+from maeil.trace.events import EpisodeEnd, EpisodeStart, StepTaken
 from tests.maeil.corridor import Corridor
 from tests.maeil.scripted import Scripted, play, walk
 
@@ -69,6 +70,26 @@ def test_an_older_trace_is_refused_though_all_its_events_can_be_read(recorded):
     path.write_bytes(path.read_bytes().replace(b'"schema":4', b'"schema":3', 1))
     with pytest.raises(TraceError, match=r"line 1: .*schema 3, this version reads 4: use the version that wrote it"):
         read_trace(path)
+
+
+def test_some_events_are_those_of_the_whole_trace_and_no_other_line_is_parsed(recorded):
+    path, events = recorded
+    lines = path.read_bytes().splitlines(keepends=True)
+    broken = [b"{no event}\n" if b'"event":"stage"' in line else line for line in lines]
+    found = parse_some(broken, StepTaken)
+    wanted = (EpisodeStart, StepTaken, EpisodeEnd)
+    assert [orjson.dumps(a) for a in found] == [orjson.dumps(b) for b in events if isinstance(b.event, wanted)]
+
+
+def test_some_events_are_those_of_an_episode_that_has_ended(recorded):
+    path, _ = recorded
+    lines = path.read_bytes().splitlines(keepends=True)
+    with pytest.raises(TraceError, match="breaks off"):
+        parse_some(lines[:-1], StepTaken)
+    with pytest.raises(TraceError, match="not an event"):
+        parse_some([*lines[:-1], lines[-1][:-20]], StepTaken)
+    with pytest.raises(NewerTrace, match="update"):
+        parse_some([lines[0].replace(b'"schema":4', b'"schema":999'), *lines[1:]], StepTaken)
 
 
 def test_no_trace_is_an_error(tmp_path):
