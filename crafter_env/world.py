@@ -8,10 +8,10 @@ from dataclasses import fields, replace
 from enum import IntEnum
 from math import fsum
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationInfo, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationInfo, field_validator
 
 from crafter_env.constants import COLLECT, Achievement, Action, Cell, Entity, Item, Material, Result
 from crafter_env.env import CrafterEnv
@@ -32,7 +32,7 @@ from crafter_env.symbolic.observer import Observer, facts_of
 from crafter_env.symbolic.picture import canvas, depict, draw, primitive_name
 from crafter_env.symbolic.tasks import TaskBoard, open_tasks
 from maeil.actions import SymbolicAction
-from maeil.component import Component, ComponentConfig, Usual, may_name_files, needs_keys
+from maeil.component import Component, ComponentConfig, Usual, may_name_files
 from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
 from maeil.environments.errors import WorldError
 from maeil.painting.scale import MOST_LINES, TooManyCells, scale_of
@@ -91,16 +91,14 @@ class CrafterConfig(ComponentConfig):
     """A map as ASCII or the path of a file with one; null: generated from the seed."""
     oracle_map: bool
     """Whether the agents know the whole map instead of what they have seen."""
-    known_only: bool = True
-    """Whether plans may name only cells that their agent has seen, and teammates only while they are in view. Only
-    recorded values of versions before 0.11, which had this rule alone, may leave it out."""
-    text: TextConfig = TextConfig(max_agents=None)
-    """How much an observation shows. Only recorded values of versions before 0.11 may leave it out."""
+    known_only: bool
+    """Whether plans may name only cells that their agent has seen, and teammates only while they are in view."""
+    text: TextConfig
+    """How much an observation shows."""
     max_steps: PositiveInt
     """Steps after which an episode is truncated."""
-    observation: Annotated[ObservationForm, Usual("text")] = ObservationForm.TEXT
-    """Whether a prompt shows what an agent has seen as text, as a picture, or both. Recorded values of versions before
-    0.12, which knew text alone, leave it out."""
+    observation: Annotated[ObservationForm, Usual("text")]
+    """Whether a prompt shows what an agent has seen as text, as a picture, or both."""
 
     @field_validator("layout")
     @classmethod
@@ -123,11 +121,6 @@ class CrafterConfig(ComponentConfig):
     def _is_goal(cls, goal: str) -> str:
         achievement(goal)
         return goal
-
-    @model_validator(mode="after")
-    def _has_all_keys(self, info: ValidationInfo) -> Self:
-        needs_keys(self, info, "known_only", "observation", "text")
-        return self
 
 
 class CrafterWorld:

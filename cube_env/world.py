@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, PositiveInt, ValidationInfo, field_validator, model_validator
+from pydantic import Field, PositiveInt, ValidationInfo, field_validator
 
 from cube_env.bound import lower_bound
 from cube_env.constants import Action
@@ -22,10 +22,10 @@ from cube_env.symbolic.controller import CubeController
 from cube_env.symbolic.episode_state import EpisodeState
 from cube_env.symbolic.naming import check_action, known_ids
 from cube_env.symbolic.picture import canvas, depict, draw
-from cube_env.symbolic.shown import TEXT_LIMITS, ShownObservation, TextLimits
+from cube_env.symbolic.shown import ShownObservation, TextLimits
 from cube_env.symbolic.tasks import TaskBoard, open_tasks
 from maeil.actions import SymbolicAction
-from maeil.component import Component, ComponentConfig, Usual, may_name_files, needs_keys
+from maeil.component import Component, ComponentConfig, Usual, may_name_files
 from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
 from maeil.environments.errors import WorldError
 from maeil.painting.scale import TooManyCells, scale_of
@@ -45,13 +45,12 @@ class CubeConfig(ComponentConfig):
     """Number of agents; without the following it also names side and blocks, by the curriculum."""
     side: Annotated[int, Field(ge=4, le=LARGEST_SIDE)] | None
     """Cells along each edge; null: the curriculum's for `n`."""
-    level: LevelName | None = None
-    """Name of the blocks; null: they have none. Only recorded values of versions before 0.11 may leave it out."""
+    level: LevelName | None
+    """Name of the blocks; null: they have none."""
     blocks: dict[PositiveInt, PositiveInt] | None
     """Number of blocks by weight; null: those of the level, else the curriculum's for `n`."""
-    weights: Weights = "halving"
-    """Which weights the curriculum has, of those from `n // 2 + 1` down. Only recorded values of versions before 0.11,
-    which knew `halving` alone, may leave it out."""
+    weights: Weights
+    """Which weights the curriculum has, of those from `n // 2 + 1` down."""
     layout: str | None
     """A board as ASCII, the name of one of the library, or the path of a file; null: drawn from the seed."""
     max_steps: PositiveInt
@@ -64,14 +63,12 @@ class CubeConfig(ComponentConfig):
     """Name of the reward, of those registered in `cube_env.rewards`."""
     vocabulary: Literal["cube", "emcoop"]
     """Symbolic actions that the agents may use."""
-    allow_unsolvable: bool = True
-    """Whether a board may hold a block that is heavier than the whole team. Only recorded values of versions before
-    0.10, which allowed every board, may leave it out."""
-    text: TextLimits = TEXT_LIMITS
-    """How much of the board a prompt shows. Only recorded values of versions before 0.11 may leave it out."""
-    observation: Annotated[ObservationForm, Usual("text")] = ObservationForm.TEXT
-    """Whether a prompt shows the board as text, as a picture, or both. Recorded values of versions before 0.12, which
-    knew text alone, leave it out."""
+    allow_unsolvable: bool
+    """Whether a board may hold a block that is heavier than the whole team."""
+    text: TextLimits
+    """How much of the board a prompt shows."""
+    observation: Annotated[ObservationForm, Usual("text")]
+    """Whether a prompt shows the board as text, as a picture, or both."""
 
     @field_validator("blocks")
     @classmethod
@@ -100,11 +97,6 @@ class CubeConfig(ComponentConfig):
     def _is_registered(cls, name: str) -> str:
         reward_function(name)
         return name
-
-    @model_validator(mode="after")
-    def _has_all_keys(self, info: ValidationInfo) -> Self:
-        needs_keys(self, info, "allow_unsolvable", "level", "observation", "text", "weights")
-        return self
 
 
 class CubeWorld:

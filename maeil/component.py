@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, ValidationInfo
 
 from maeil.seeds import Seeds
 from maeil.topology import Topology
-from maeil.user_errors import WrongKey
 from maeil.world import World
 
 RECORDED: Mapping[str, bool] = {"recorded": True}
@@ -24,17 +23,6 @@ def may_name_files(info: ValidationInfo) -> bool:
     A value of a recorded run may not: it holds the content itself, and the folder may be untrusted.
     """
     return info.context is not RECORDED
-
-
-def needs_keys(values: BaseModel, info: ValidationInfo, *keys: str) -> None:
-    """Refuse values without keys that only a recorded run of an earlier version may leave out.
-
-    Raises:
-        WrongKey: one is missing.
-    """
-    missing = [key for key in keys if key not in values.model_fields_set]
-    if missing and info.context is not RECORDED:
-        raise WrongKey(missing[0], "the key is missing")
 
 
 class ComponentConfig(BaseModel):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, ValidationInfo, model_validator
+from pydantic import Field
 
-from maeil.component import Compatibility, Component, ComponentConfig, Handover, TeamContext, Usual, needs_keys
+from maeil.component import Compatibility, Component, ComponentConfig, Handover, TeamContext, Usual
 from maeil.extensions.describe.describing import DESCRIBE, Embedding
 from maeil.extensions.predictions import REQUIRED
 from maeil.mind import COORDINATOR, Mind, View
@@ -31,14 +31,8 @@ class NaiveConfig(ComponentConfig):
     """Actions of a plan, at most."""
     repairs: Annotated[int, Field(ge=0)]
     """Times that an answer that does not have the types of its turn is asked for again."""
-    predict: Annotated[bool, Usual(False)] = False
-    """Whether turns that plan also ask what the others do next. Only recorded values of versions before 0.13 may leave
-    it out."""
-
-    @model_validator(mode="after")
-    def _has_all_keys(self, info: ValidationInfo) -> Self:
-        needs_keys(self, info, "predict")
-        return self
+    predict: Annotated[bool, Usual(False)]
+    """Whether turns that plan also ask what the others do next."""
 
 
 def build(config: NaiveConfig, context: TeamContext) -> Sequence[Mind]:

@@ -23,14 +23,13 @@ def extension_values(raw: Mapping[str, Any], *, recorded: bool = False) -> dict[
 
     Args:
         raw: the whole configuration.
-        recorded: whether it was read from the folder of a run. Versions before 0.16 had groups for two methods.
+        recorded: whether it was read from the folder of a run.
 
     Raises:
         UserError: what is wrong.
     """
-    chosen = {**(_of_earlier_versions(raw) if recorded else {}), **_maps(raw.get(extensions.group, {}))}
     found = {}
-    for name, values in chosen.items():
+    for name, values in _maps(raw.get(extensions.group, {})).items():
         schema: type[BaseModel] = extensions.get(name).config
         place = f"{extensions.group}.{name}."
         found[name] = checked(schema, values, place, known=list(schema.model_fields), recorded=recorded)
@@ -64,14 +63,3 @@ def _maps(values: Any) -> Mapping[str, Mapping[str, Any]]:
         if not isinstance(own, Mapping):
             raise UserError(f"{extensions.group}.{name}: {own!r} is no map of its values", _HINT)
     return values
-
-
-def _of_earlier_versions(raw: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    repair = raw.get("repair", {"name": "off"})
-    if repair["name"] != "off":
-        rest = {key: value for key, value in repair.items() if key != "name"}
-        found["repair"] = {"guidance": False, "order": "ascending", "mode": repair["name"], **rest}
-    if raw.get("heal"):  # of the plug-in examples/healers
-        found["heal"] = {"healers": raw["heal"], **raw["healing"]}
-    return found

@@ -42,8 +42,6 @@ MOST_DRAWS = 2**30
 
 _OF_THE_LOOP = ("extension",)
 """What is left out of a configuration that has no use for it."""
-_OF_EARLIER_VERSIONS = ("repair", "heal", "healing")
-"""Groups that only recorded configurations may have."""
 
 
 class _Part(BaseModel):
@@ -318,8 +316,7 @@ def validate(raw: Mapping[str, Any], *, recorded: bool = False) -> Configuration
     """
     _check_data(raw)
     groups = {registry.group: registry for registry in REGISTRIES}
-    earlier = _OF_EARLIER_VERSIONS if recorded else ()
-    rest = {key: value for key, value in raw.items() if key not in (*groups, *_OF_THE_LOOP, *earlier)}
+    rest = {key: value for key, value in raw.items() if key not in (*groups, *_OF_THE_LOOP)}
     if recorded and isinstance(rest.get("memory"), Mapping):
         rest = {**_usual(Knobs), **rest, "memory": {**_usual(Memory), **rest["memory"]}}
     knobs = checked(Knobs, rest, "", known=[*Knobs.model_fields, *groups, *_OF_THE_LOOP])

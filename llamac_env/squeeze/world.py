@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationInfo, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
-from llamac_env.squeeze.env import LISTED, Seers, SqueezeEnv
+from llamac_env.squeeze.env import Seers, SqueezeEnv
 from llamac_env.squeeze.game import CLOSE, HIGHEST, NARROWEST, render_ansi
 from llamac_env.squeeze.observation import SqueezeObservation
 from llamac_env.squeeze.symbolic.picture import Chart, canvas
 from maeil.actions import SymbolicAction, Vocabulary
-from maeil.component import Component, ComponentConfig, needs_keys
+from maeil.component import Component, ComponentConfig
 from maeil.controllers import Repeat
 from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan, Task
@@ -55,22 +55,16 @@ class SqueezeConfig(ComponentConfig):
     is given."""
     max_steps: PositiveInt
     """Rounds of an episode."""
-    # Recorded values of versions before 0.11 may leave out what follows.
-    mu: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    mu: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None
     """Centre of the curve, a sum; null: `rho * 9 n`."""
-    sigma: Annotated[float, Field(ge=NARROWEST, allow_inf_nan=False)] | None = None
+    sigma: Annotated[float, Field(ge=NARROWEST, allow_inf_nan=False)] | None
     """Its width; null: `mu / 2`."""
-    picks: Seers = "coordinator"
+    picks: Seers
     """Who sees the picks of a round one by one: `coordinator`, `all` or `nobody`."""
-    hint: bool = False
+    hint: bool
     """Whether agents learn that the reward has one peak. They never learn where it is."""
-    text: SqueezeText = SqueezeText(max_agents=LISTED)
+    text: SqueezeText
     """How much of the rounds a prompt shows."""
-
-    @model_validator(mode="after")
-    def _has_all_keys(self, info: ValidationInfo) -> Self:
-        needs_keys(self, info, "mu", "sigma", "picks", "hint", "text")
-        return self
 
 
 class SqueezeWorld:

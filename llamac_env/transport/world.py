@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, PositiveInt, ValidationInfo, model_validator
+from pydantic import Field, PositiveInt
 
 from llamac_env.transport.arrays import decode_joint
 from llamac_env.transport.board import Board, board_generator, draw_board
@@ -20,7 +20,7 @@ from llamac_env.transport.symbolic.picture import canvas, draw, primitive_name
 from llamac_env.transport.symbolic.tasks import TaskBoard, attempts, open_tasks
 from llamac_env.transport.text import render_ansi, write_board
 from maeil.actions import SymbolicAction
-from maeil.component import Component, ComponentConfig, needs_keys
+from maeil.component import Component, ComponentConfig
 from maeil.drawing import Canvas, Drawing, Way
 from maeil.plans import Plan
 from maeil.tasks import OpenTask, TaskState
@@ -45,14 +45,8 @@ class TransportConfig(ComponentConfig):
     """Steps after which an episode is truncated."""
     large_extra: Annotated[int, Field(ge=0)]
     """Steps that grids of 32 cells and more get beyond `max_steps`."""
-    view: Sight = "board"
-    """What agents see: their own cell and its moves (`local`), or all of the `board`. Only recorded values of versions
-    before 0.11, in which they saw the board, may leave it out."""
-
-    @model_validator(mode="after")
-    def _has_all_keys(self, info: ValidationInfo) -> Self:
-        needs_keys(self, info, "view")
-        return self
+    view: Sight
+    """What agents see: their own cell and its moves (`local`), or all of the `board`."""
 
 
 class TransportWorld:

@@ -17,7 +17,6 @@ from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated.tom import NEAREST, RULES, foresee
 from quorum.agents.skills import Prospect, skills_of
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode.parts import build as build_parts
 from tests.agents.naive_team import Dictated, config, context, cube, topology, view
 from tests.maeil.scripted import play
@@ -120,16 +119,11 @@ def test_what_the_model_predicts_is_on_the_trace() -> None:
 
 def test_without_predictions_a_cell_has_the_name_that_it_had_before_there_were_any(cells: dict[str, Cell]) -> None:
     off, on = cells["off"], cells["on"]
-    before = dict(off.plain)
-    before["agents"] = {key: value for key, value in off.plain["agents"].items() if key != "predict"}
     assert "predict" not in off.configuration.identity()["agents"]
     assert on.configuration.identity()["agents"]["predict"] is True
     assert on.hash != off.hash
     assert "prompts/common/predict.jinja" in on.inputs
     assert "prompts/common/predict.jinja" not in off.inputs
-    assert validate(before, recorded=True) == off.configuration
-    with pytest.raises(UserError, match=r"agents\.predict: the key is missing"):
-        validate(before)
 
 
 def test_a_world_with_one_task_is_refused_with_those_that_have_several() -> None:

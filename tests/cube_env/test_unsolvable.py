@@ -5,12 +5,8 @@ from __future__ import annotations
 import pytest
 
 from maeil.environments.errors import WorldError
-from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.checked_values import component_values
-from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.registry import worlds
-from quorum.experiments.results.recorded_episode import rebuild_world
 
 HEAVY = ("n=2", "env.blocks={1: 1, 3: 2}")
 DRAWN = ("n=1", 'env.layout=".AA|\n0AA|\n...|\n...|\n"')
@@ -41,15 +37,6 @@ def test_a_block_that_is_heavier_than_the_team_is_refused(words: tuple[str, ...]
 @pytest.mark.parametrize("n", [1, 2, 3, 8, 32])
 def test_the_boards_of_the_curriculum_can_be_solved(n: int) -> None:
     build(f"n={n}")
-
-
-@pytest.mark.parametrize("key", ["allow_unsolvable", "observation", "text", "weights"])
-def test_a_recorded_board_of_an_older_version_is_shown_as_it_was(key: str) -> None:
-    raw = compose((*HEAVY, "env.allow_unsolvable=true"))
-    del raw["env"][key]
-    assert rebuild_world(raw).name == "cube"
-    with pytest.raises(UserError, match=f"{key}: the key is missing"):
-        component_values(worlds, raw)
 
 
 def test_weights_of_the_curriculum_beside_blocks_of_ones_own_are_refused() -> None:

@@ -11,12 +11,10 @@ from math import exp, inf
 import numpy as np
 import pytest
 from pettingzoo.test import parallel_api_test, parallel_seed_test
-from pydantic import ValidationError
 
 from llamac_env import ActionError, EpisodeError, Game, Pick, SqueezeEnv, WorldError, curve, draw_game, make_game
 from llamac_env.squeeze.symbolic.picture import _LAST, KINDS
 from llamac_env.squeeze.world import SqueezeConfig, SqueezeWorld
-from maeil.component import RECORDED
 from maeil.metrics.task_history import cooperative
 from maeil.painting.colours import parse
 
@@ -128,15 +126,6 @@ def test_the_centre_and_the_width_of_the_curve_can_be_given():
     assert world(rho=None, sigma=3.0).reset(1)["mu"] == world(rho=None).reset(1)["mu"]
     wide = make_game(3, rho=0.5, sigma=1e308)
     assert wide.best_x == wide.highest
-
-
-@pytest.mark.parametrize("key", ["mu", "sigma", "picks", "hint", "text"])
-def test_only_recorded_values_of_older_versions_leave_out_a_key(key):
-    older = {name: value for name, value in DEFAULTS.items() if name != key}
-    with pytest.raises(ValidationError, match=f"{key}: the key is missing"):
-        SqueezeConfig(**older)
-    read = SqueezeConfig.model_validate(older, context=RECORDED)
-    assert read == SqueezeConfig(**DEFAULTS)
 
 
 def test_what_was_seen_stays_as_it_was_when_the_game_goes_on_and_copies_hold_it_alone():

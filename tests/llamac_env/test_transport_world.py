@@ -10,7 +10,6 @@ from pydantic import ValidationError
 from llamac_env import BoxName, Move, Wait, WorldError
 from llamac_env.transport.arrays import encode
 from llamac_env.transport.world import TransportConfig, TransportWorld
-from maeil.component import RECORDED
 from maeil.errors import InvalidThought
 from maeil.mind import Thought
 from maeil.plans import Plan
@@ -184,10 +183,6 @@ def test_an_agent_sees_its_own_cell_and_its_moves_and_with_the_board_in_view_eve
     whole = world(where, view="board").observe(0)
     assert (whole.sees, whole.can_do, whole.boxes_left) == (own.sees, own.can_do, 2)
     assert whole.to_board() == world(where).global_observation().to_board()
-    older = {name: value for name, value in DEFAULTS.items() if name != "view"}
-    with pytest.raises(ValidationError, match="view: the key is missing"):
-        TransportConfig(**older)
-    assert TransportConfig.model_validate(older, context=RECORDED).view == "board", "as it was before the key"
 
 
 def test_symbolic_actions_are_typed():

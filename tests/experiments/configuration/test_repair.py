@@ -69,12 +69,3 @@ def test_a_run_with_repairs_tells_them_in_its_files_and_is_the_same_again(mode: 
     assert (one.metrics["repair.messages"] > 0) == (mode == "channel")
     assert (one.metrics["repair.thoughts"] > 0) == (mode != "rules")
     assert f"repair:\n    mode: {mode}" in (one.folder / "config.yaml").read_text(encoding="utf-8")
-
-
-def test_values_of_versions_that_had_a_group_for_it_are_read_in_recorded_runs_alone() -> None:
-    raw = compose(NAIVE)
-    earlier = {"name": "notice", "predictor": "exact", "horizon": 9, "cooldown": None, "verifications": 1}
-    found = validate({**raw, "repair": earlier, "heal": [], "healing": {}}, recorded=True)
-    assert found.plain()["extension"]["repair"]["mode"] == "notice"
-    with pytest.raises(UserError, match="repair: there is no such key"):
-        validate({**raw, "repair": earlier})
