@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,7 +24,6 @@ from quorum.agents.llm.prices import provider_name
 from quorum.experiments.common.plain_yaml import NotPlain, parse_yaml
 from quorum.experiments.common.run_files import LARGEST_META, META, MIB, DamagedFile, RunFiles
 from quorum.experiments.configuration.team_label import label_of_factors
-from quorum.experiments.episode.call_books import CALLS
 from quorum.experiments.results.rows import Damaged, Row, branch_factors, flatten
 from quorum.experiments.results.run_meta import RunMeta
 
@@ -83,16 +81,15 @@ class RunFolder:
         return data
 
     def configuration(self) -> dict[str, Any]:
-        """Read the resolved configuration: that of `meta.json`, else `config.yaml`. Nothing in it is checked.
+        """Read the resolved configuration: of `meta.json`, or of `config.yaml` if that is damaged. It is not checked.
 
         Raises:
             DamagedFile: neither has one that can be read.
         """
-        with suppress(DamagedFile):
-            found = self.meta().configuration
-            if found is not None:
-                return found
-        return self.config_yaml()
+        try:
+            return self.meta().configuration
+        except DamagedFile:
+            return self.config_yaml()
 
     def config_yaml(self) -> dict[str, Any]:
         """Read the configuration of `config.yaml`. Nothing in it is checked.
@@ -175,12 +172,11 @@ class RunFolder:
             return Damaged(self.path.name, "it is a link, which is not followed")
         try:
             meta = self.meta()
-            configuration = meta.configuration if meta.configuration is not None else self.config_yaml()
             unscored = meta.outcome in (None, Outcome.ERROR) and not self.files.names(METRICS)
             metrics = {} if unscored else self.metrics()
         except DamagedFile as damage:
             return Damaged(self.path.name, damage.brief)
-        factors = flatten(configuration)
+        factors = flatten(meta.configuration)
         if (team := label_of_factors(factors)) is not None:
             factors["members"] = team
         branch = meta.branch.branch if meta.branch is not None else None
@@ -202,7 +198,7 @@ class RunFolder:
             unused=meta.unused,
             packages=_shared(tuple(meta.versions.items())),
             start=meta.start,
-            providers=providers_of(configuration) if meta.models else (),
+            providers=providers_of(meta.configuration) if meta.models else (),
             models=tuple(meta.models),
             fallbacks=tuple(meta.fallbacks),
             simulated=meta.simulated,
@@ -224,10 +220,7 @@ class RunFolder:
         return self.meta()
 
     def damages(self) -> Iterator[DamagedFile]:
-        """Read all files, and say of each what is wrong with it.
-
-        Each is held against its digest. Versions before 0.10 left none: of their files the form is looked at, and that
-        they end as they must. So one that is empty or cut off is found, and one that was changed inside is not.
+        """Read all files, hold each against its digest, and say of each what is wrong with it.
 
         Raises:
             DamagedFile: `meta.json` cannot be read.
@@ -237,8 +230,7 @@ class RunFolder:
             yield self.files.damaged(META, "the run has not ended")
             return
         needed = () if meta.outcome == Outcome.ERROR else (CONFIG, TRACES[0], METRICS)
-        undigested = [CALLS] if meta.models or self.files.names(CALLS) else []
-        for name in dict.fromkeys((*needed, *(meta.files or undigested))):
+        for name in dict.fromkeys((*needed, *(meta.files or ()))):
             try:
                 self._check_file(meta, name)
             except DamagedFile as damage:
@@ -254,16 +246,12 @@ class RunFolder:
         return ""
 
     def _check_file(self, meta: RunMeta, name: str) -> None:
-        if meta.files is not None and name not in meta.files:
+        if name not in (meta.files or ()):
             raise self.files.damaged(META, f"damaged: it holds no digest of {name}")
         present = self.trace_name() if name == TRACES[0] else name  # a trace may have been compressed since
         end = self.files.verify(present or name)
-        if meta.files is None and not end.endswith(b"\n"):
-            raise self.files.damaged(name, "damaged: it is empty" if not end else "damaged: it is cut off")
         if name == TRACES[0] and meta.outcome != Outcome.ERROR:
             self._check_end(meta, end)
-        if name == METRICS and meta.files is None:
-            self.metrics()
 
     def _check_end(self, meta: RunMeta, end: bytes) -> None:
         """Make sure that the last line of a trace is the end of the episode, as `meta.json` has it."""

@@ -92,10 +92,10 @@ class RunMeta(_Part):
     """Whether one of them was simulated."""
     fallbacks: list[str] = []
     """Those that answered in the place of others, which could not be reached."""
-    configuration: dict[str, Any] | None = None
-    """The resolved configuration; None in the folders of older versions, which have it in `config.yaml` alone."""
+    configuration: dict[str, Any]
+    """The resolved configuration."""
     inputs: Mapping[str, str] = {}
-    """Digests of what decided besides the configuration: templates of prompts, plug-ins; older versions kept none."""
+    """Digests of what decided besides the configuration: templates of prompts, plug-ins."""
     unused: Mapping[str, str] = {}
     """Groups of the configuration that its minds had no use for, each with what they do not do."""
     minds: Mapping[str, str] = {}
@@ -107,8 +107,7 @@ class RunMeta(_Part):
     parent: str = ""
     """Where the run that it branches off lay, from the folder that holds this one; empty where nobody says."""
     files: Mapping[str, str] | None = None
-    """SHA-256 of every other file, in hexadecimal; None while the run is under way, and in folders of versions before
-    0.10."""
+    """SHA-256 of every other file, in hexadecimal; None while the run is under way, and where the user stopped it."""
 
     @property
     def code(self) -> CodeVersion:

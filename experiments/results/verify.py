@@ -94,10 +94,6 @@ def verify_run(folder: Path) -> Verified:
         found.unfinished = True
         return found
     found.problems += [damage.brief for damage in run.damages()]
-    if meta.files is None:
-        found.unverified.append(
-            f"{META} of versions before 0.10 holds no digests: what was changed inside a file is not found"
-        )
     _check_configuration(run, meta, found)
     _check_memory(run, meta, found)
     _check_metrics(run, meta, found)
@@ -107,9 +103,6 @@ def verify_run(folder: Path) -> Verified:
 
 
 def _check_configuration(run: RunFolder, meta: RunMeta, found: Verified) -> None:
-    if meta.configuration is None:
-        found.unverified.append(f"{META} holds no configuration, which an older version left in {CONFIG} alone")
-        return
     try:
         if run.files.names(CONFIG) and orjson.dumps(run.config_yaml()) != orjson.dumps(meta.configuration):
             found.problems.append(f"{CONFIG}: it is not the configuration of {META}")
@@ -177,12 +170,11 @@ def _place_of(meta: RunMeta) -> LinePlace | None:
 
     A branch is in no line: it begins with what its run began with, whatever other branches have left.
     """
-    configuration = meta.configuration or {}
-    episode = configuration.get("episode")
+    episode = meta.configuration.get("episode")
     if meta.branch is not None or meta.memory is None or not isinstance(episode, int):
         return None
     with suppress(TypeError):  # nested more deeply than any that was composed
-        return LinePlace(line_of(configuration, meta.inputs), episode, meta.memory.before, meta.memory.after)
+        return LinePlace(line_of(meta.configuration, meta.inputs), episode, meta.memory.before, meta.memory.after)
     return None
 
 

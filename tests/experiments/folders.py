@@ -25,7 +25,7 @@ def real_sweep(folder: Path, grid: Sequence[Sequence[str]]) -> None:
 
 
 def unsealed(folder: Path) -> Path:
-    """Take the digests of a run away, as versions before 0.10 left none: a reader must find damage by itself."""
+    """Take the digests of a run away: a reader must find damage by itself."""
     meta = json.loads((folder / "meta.json").read_text())
     meta.pop("files", None)
     (folder / "meta.json").write_text(json.dumps(meta))

@@ -66,7 +66,7 @@ def test_half_a_trace_enters_no_curve_and_is_named(sweep: Path, tmp_path: Path, 
     trace = run / "trace.jsonl"
     lines = trace.read_bytes().splitlines(keepends=True)
     meta = json.loads((run / "meta.json").read_text())
-    meta.pop("files", None)  # as an older version left it
+    meta.pop("files", None)  # so that the trace itself shows what is wrong
     (run / "meta.json").write_text(json.dumps(meta))
     match damage:
         case "missing":

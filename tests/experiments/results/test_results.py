@@ -9,12 +9,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-import yaml
 
 from maeil.user_errors import UserError
 from quorum.experiments.results import as_csv, read_results, write_csv
 from tests.conftest import Quorum
-from tests.experiments.folders import configuration, outcome, real_sweep, write_plan, write_run
+from tests.experiments.folders import outcome, real_sweep, write_plan, write_run
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +62,7 @@ def test_the_table_does_not_depend_on_when_and_how_fast_runs_were(real: Path, tm
     for run in copy.iterdir():
         if run.is_dir():
             meta, metrics = (json.loads((run / name).read_text()) for name in ("meta.json", "metrics.json"))
-            del meta["files"]  # the digests, as of a version before 0.10
+            del meta["files"]
             meta.update(start="2030-01-01T00:00:00+00:00", end="2030-01-01T01:00:00+00:00", machine={})
             metrics.update({name: 99.0 for name in metrics if name.endswith("_seconds")})
             (run / "meta.json").write_text(json.dumps(meta))
@@ -103,12 +102,6 @@ def test_of_runs_of_one_cell_the_last_pooled_one_counts(tmp_path: Path) -> None:
     write_run(tmp_path, outcome(steps=10), name="a.10")
     write_run(tmp_path, name="a.11", meta={"outcome": "error"})
     assert [row.name for row in read_results(tmp_path).rows] == ["a.10"]
-
-
-def test_folders_of_older_versions_have_their_configuration_in_yaml(tmp_path: Path) -> None:
-    write_run(tmp_path, outcome(), name="a", meta={"configuration": None})
-    (tmp_path / "a" / "config.yaml").write_text(yaml.safe_dump({"hash": "x", **configuration(n=7)}))
-    assert read_results(tmp_path).rows[0].factors["n"] == 7
 
 
 @pytest.mark.parametrize(

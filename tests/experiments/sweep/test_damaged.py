@@ -8,14 +8,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
-from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.results.finished import RETRIED, read_finished
-from quorum.experiments.results.run_folder import RunFolder
+from quorum.experiments.results.finished import RETRIED
 from tests.conftest import CORRIDOR, Quorum
-from tests.experiments.folders import unsealed
 from tests.experiments.sweep.conftest import Sweep, stamps
 
 
@@ -66,16 +60,13 @@ def linked(run: Path) -> None:
     run.symlink_to(away)
 
 
-OFTEN: dict[str, Callable[[Path], object]] = {
+DAMAGES: dict[str, Callable[[Path], object]] = {
     **{f"{name} empty": emptied(name) for name in ("config.yaml", "meta.json", "metrics.json", "trace.jsonl")},
     **{f"{name} zeros": zeroed(name) for name in ("config.yaml", "metrics.json", "trace.jsonl")},
     **{f"{name} missing": lambda run, name=name: (run / name).unlink() for name in ("metrics.json", "trace.jsonl")},
     "trace cut": cut("trace.jsonl", 0.9),
     "half a trace": half,
     "another outcome": as_another_outcome,
-}
-"""Damage that is found without digests, too."""
-WITH_DIGESTS: dict[str, Callable[[Path], object]] = {
     **{f"{name} one bit": changed(name, 0.5) for name in ("config.yaml", "metrics.json", "trace.jsonl")},
     "trace early": changed("trace.jsonl", 0.1),
     "another cell": of_another_cell,
@@ -84,20 +75,19 @@ WITH_DIGESTS: dict[str, Callable[[Path], object]] = {
 
 
 def test_nothing_damaged_is_done_and_everything_damaged_is_run_again(sweep: Sweep, tmp_path: Path) -> None:
-    damages = {**OFTEN, **WITH_DIGESTS}
-    words = ("agents=mortal", "n=1", f"seed=range(0,{len(damages) + 2})", "env.length=3")
+    words = ("agents=mortal", "n=1", f"seed=range(0,{len(DAMAGES) + 2})", "env.length=3")
     sweep(*words)
     folder = tmp_path / "s"
     results, before = (folder / "results.csv").read_text(), stamps(folder)
     runs = sorted(path for path in folder.glob("corridor*"))
-    for run, damage in zip(runs, damages.values(), strict=False):
+    for run, damage in zip(runs, DAMAGES.values(), strict=False):
         damage(run)
     packed = runs[-1] / "trace.jsonl"  # compressed by its owner, and whole
     packed.with_name("trace.jsonl.gz").write_bytes(gzip.compress(packed.read_bytes()))
     packed.unlink()
     again = sweep(*words)
-    spoiled = [run.name for run in runs[: len(damages)]]
-    assert dict(zip(damages, sorted(again.damaged), strict=True)) == dict(zip(damages, spoiled, strict=True))
+    spoiled = [run.name for run in runs[: len(DAMAGES)]]
+    assert dict(zip(DAMAGES, sorted(again.damaged), strict=True)) == dict(zip(DAMAGES, spoiled, strict=True))
     assert sorted(done.name for done in again.finished) == spoiled
     assert (again.before, again.left) == (2, 0)
     after = stamps(folder)
@@ -105,26 +95,6 @@ def test_nothing_damaged_is_done_and_everything_damaged_is_run_again(sweep: Swee
     assert sorted(path.parent.name for path in (folder / RETRIED).glob("*/1")) == spoiled
     assert (folder / "results.csv").read_text() == results
     assert len(sweep(*words).finished) == 0
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory, options: Path) -> Path:
-    """Give a finished run."""
-    cell = Cell.compose(["env=corridor", "agents=mortal", "n=1", "env.length=3"], options)
-    return run_cell(cell, tmp_path_factory.mktemp("runs")).folder
-
-
-@pytest.mark.parametrize("damage", OFTEN)
-def test_what_an_older_version_left_is_done_when_it_ends_as_it_must(
-    finished: Path, tmp_path: Path, damage: str
-) -> None:
-    run = tmp_path / finished.name
-    shutil.copytree(finished, run)
-    unsealed(run)
-    assert RunFolder(run).meta().files is None
-    assert read_finished(run) is not None
-    OFTEN[damage](run)
-    assert read_finished(run) is None
 
 
 def test_the_command_names_what_it_runs_again(quorum: Quorum, tmp_path: Path) -> None:

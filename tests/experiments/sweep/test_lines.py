@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
@@ -196,7 +197,7 @@ def exchanged(run: Path) -> None:
     (run / MEMORY).write_bytes(other.data())
     meta = json.loads((run / "meta.json").read_text())
     meta["memory"]["after"] = other.digest
-    del meta["files"]
+    meta["files"][MEMORY] = hashlib.sha256((run / MEMORY).read_bytes()).hexdigest()
     (run / "meta.json").write_text(json.dumps(meta))
 
 
