@@ -33,7 +33,7 @@ from crafter_env.state import CrafterState, Outcome, StateArray, central_states,
 from crafter_env.symbolic.picture import image
 from maeil.environments.arguments import layout_option, no_state, one_of, whole
 from maeil.environments.errors import WorldError
-from maeil.environments.parallel import RENDER_MODES, InfoKind, Infos, RenderMode, Step, WorldEnv, read_only
+from maeil.environments.parallel import InfoKind, Infos, RenderMode, Step, WorldEnv, metadata, read_only
 
 Observation = dict[str, npt.NDArray[Any]]
 
@@ -103,12 +103,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         WorldError: An argument is wrong; the message says which and why.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
-        "name": "crafter_v0",
-        "render_modes": list(RENDER_MODES),
-        "render_fps": 10,
-        "is_parallelizable": True,
-    }
+    metadata: ClassVar[dict[str, Any]] = metadata("crafter_v0", 10)
 
     def __init__(
         self,

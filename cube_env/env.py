@@ -25,7 +25,7 @@ from maeil.environments import actions as checks
 from maeil.environments.actions import integers
 from maeil.environments.arguments import agent_name, finite, layout_option, no_state, seed_number, whole
 from maeil.environments.errors import ActionError, WorldError
-from maeil.environments.parallel import RENDER_MODES, InfoKind, Infos, RenderMode, SharedRewardEnv, Step, read_only
+from maeil.environments.parallel import InfoKind, Infos, RenderMode, SharedRewardEnv, Step, metadata, read_only
 
 
 def observation_space(side: int, agents: int) -> Box:
@@ -121,12 +121,7 @@ class CubeEnv(SharedRewardEnv[Box, Discrete]):
         WorldError: An argument is wrong; the message says which and why.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
-        "name": "cube_v0",
-        "render_modes": list(RENDER_MODES),
-        "render_fps": 10,
-        "is_parallelizable": True,
-    }
+    metadata: ClassVar[dict[str, Any]] = metadata("cube_v0", 10)
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ from llamac_env.squeeze.symbolic.picture import image
 from maeil.environments.actions import numbers
 from maeil.environments.arguments import no_state, one_of, seed_number, whole
 from maeil.environments.errors import ActionError
-from maeil.environments.parallel import RENDER_MODES, InfoKind, Infos, RenderMode, SharedRewardEnv, Step
+from maeil.environments.parallel import InfoKind, Infos, RenderMode, SharedRewardEnv, Step, metadata
 
 Observation = dict[str, npt.NDArray[Any]]
 Seers = Literal["coordinator", "all", "nobody"]
@@ -79,12 +79,7 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         WorldError: An argument is wrong; the message says which and why.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
-        "name": "squeeze_v0",
-        "render_modes": list(RENDER_MODES),
-        "render_fps": 2,
-        "is_parallelizable": True,
-    }
+    metadata: ClassVar[dict[str, Any]] = metadata("squeeze_v0", 2)
 
     def __init__(
         self,
@@ -271,13 +266,7 @@ class SqueezeEnv(SharedRewardEnv[Dict, Discrete]):
         picks = self._picks[-1] if self._picks else (-1,) * self.n
         seen = np.empty((self.n, 2), dtype=np.float32)
         seen[:, 0], seen[:, 1] = picks, self.last_reward()
-        masks = np.ones((self.n, HIGHEST + 1), dtype=np.int8)
-        if not self.copy:
-            seen.flags.writeable = masks.flags.writeable = False
-        return {
-            name: {"observation": own, "action_mask": mask}
-            for name, own, mask in zip(self.possible_agents, seen, masks, strict=True)
-        }
+        return self._masked(seen, np.ones((self.n, HIGHEST + 1), dtype=np.int8))
 
     def _plain_infos(self) -> Infos:
         team = {"round": len(self._picks), "sum": sum(self._picks[-1]) if self._picks else 0}

@@ -28,7 +28,7 @@ from llamac_env.transport.text import altered, render_ansi
 from maeil.environments.actions import numbers
 from maeil.environments.arguments import no_state, one_of, seed_number, whole
 from maeil.environments.errors import WorldError
-from maeil.environments.parallel import RENDER_MODES, InfoKind, Infos, RenderMode, SharedRewardEnv, Step
+from maeil.environments.parallel import InfoKind, Infos, RenderMode, SharedRewardEnv, Step, metadata
 
 Observation = dict[str, npt.NDArray[np.int8]]
 
@@ -86,12 +86,7 @@ class TransportEnv(SharedRewardEnv[Dict, Discrete]):
         WorldError: An argument is wrong; the message says which and why.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
-        "name": "transport_v0",
-        "render_modes": list(RENDER_MODES),
-        "render_fps": 2,
-        "is_parallelizable": True,
-    }
+    metadata: ClassVar[dict[str, Any]] = metadata("transport_v0", 2)
 
     def __init__(
         self,
@@ -246,13 +241,7 @@ class TransportEnv(SharedRewardEnv[Dict, Discrete]):
 
     def _observations(self) -> dict[str, Observation]:
         seen = observations(self.grid, self.state())
-        masks = action_masks(self.grid, seen)
-        if not self.copy:
-            seen.flags.writeable = masks.flags.writeable = False
-        return {
-            name: {"observation": own, "action_mask": mask}
-            for name, own, mask in zip(self.possible_agents, seen, masks, strict=True)
-        }
+        return self._masked(seen, action_masks(self.grid, seen))
 
     def _plain_infos(self) -> Infos:
         report = self.report

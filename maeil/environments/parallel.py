@@ -39,6 +39,11 @@ def read_only(array: _Array) -> _Array:
     return view
 
 
+def metadata(name: str, fps: int) -> dict[str, Any]:
+    """Return the metadata of an environment: its name, what it renders, and its pictures a second in a film."""
+    return {"name": name, "render_modes": list(RENDER_MODES), "render_fps": fps, "is_parallelizable": True}
+
+
 def batch_metadata(env: type[ParallelEnv] | ParallelEnv) -> dict[str, Any]:
     """Return the metadata of an environment for its batches and teams, which write to no terminal."""
     return {**env.metadata, "render_modes": list(RETURNED)}
@@ -132,6 +137,13 @@ class SharedRewardEnv(WorldEnv[_Seen, _Acts]):
     @abstractmethod
     def _observations(self) -> Observations:
         """The observations of all agents."""
+
+    def _masked(self, seen: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> Observations:
+        """Observations that hold a mask of actions, by name: a row of both arrays for each agent."""
+        if not self.copy:
+            seen.flags.writeable = masks.flags.writeable = False
+        rows = zip(self.possible_agents, seen, masks, strict=True)
+        return {name: {"observation": own, "action_mask": mask} for name, own, mask in rows}
 
     @abstractmethod
     def _plain_infos(self) -> Infos:
