@@ -306,7 +306,7 @@ def _origin(run: Path, meta: RunMeta, below: Sequence[Path]) -> Origin | None:
     """Return where a run was branched; None if it is no branch."""
     if meta.branch is None:
         return None
-    branch, others = meta.branch.branch, []
+    branch, others = meta.branch, []
     for place in dict.fromkeys(place for place in _places_of(run, meta) if is_run(place)):
         if place.resolve() in (run.resolve(), *below):
             continue

@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 import yaml
+from pydantic import NonNegativeInt
 
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.inputs import Inputs, inputs_of, recorded
@@ -40,12 +41,12 @@ class Branch:
     """
 
     run: str
-    t: int
+    t: NonNegativeInt
     t_hat: int | float | None
     prefix: str
     edits: tuple[str, ...]
     told: tuple[str, ...] = ()
-    draw: int = 0
+    draw: NonNegativeInt = 0
     copied: tuple[str, ...] = ()
 
     @property

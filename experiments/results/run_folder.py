@@ -179,9 +179,8 @@ class RunFolder:
         factors = flatten(meta.configuration)
         if (team := label_of_factors(factors)) is not None:
             factors["members"] = team
-        branch = meta.branch.branch if meta.branch is not None else None
-        if branch is not None:
-            factors |= branch_factors(branch)
+        if meta.branch is not None:
+            factors |= branch_factors(meta.branch)
         if not meta.models and meta.outcome != Outcome.ERROR:
             factors = {key: value for key, value in factors.items() if key.partition(".")[0] not in ("llm", "budget")}
         return Row(
@@ -204,7 +203,7 @@ class RunFolder:
             simulated=meta.simulated,
             factors=factors,
             metrics=metrics,
-            branch=branch,
+            branch=meta.branch,
         )
 
     def check_whole(self) -> RunMeta:

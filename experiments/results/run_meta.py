@@ -46,23 +46,6 @@ class _Memory(_Part):
     after: str | None
 
 
-class _Branch(_Part):
-    run: str
-    t: Annotated[int, Field(ge=0)]
-    t_hat: int | float | None
-    prefix: str
-    edits: list[str]
-    told: list[str] = []
-    draw: Annotated[int, Field(ge=0)] = 0
-    copied: list[str] = []
-
-    @property
-    def branch(self) -> Branch:
-        """As a cell has it."""
-        lists = tuple(self.edits), tuple(self.told), self.draw, tuple(self.copied)
-        return Branch(self.run, self.t, self.t_hat, self.prefix, *lists)
-
-
 class RunMeta(_Part):
     """`meta.json`."""
 
@@ -102,7 +85,7 @@ class RunMeta(_Part):
     """The name of the mind of each participant, in a team that has several; else empty."""
     memory: _Memory | None = None
     """Digests of the memory that the team brought along, and of that which it took along; None where it keeps none."""
-    branch: _Branch | None = None
+    branch: Branch | None = None
     """What it branches off; None: nothing."""
     parent: str = ""
     """Where the run that it branches off lay, from the folder that holds this one; empty where nobody says."""

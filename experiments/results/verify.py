@@ -112,8 +112,7 @@ def _check_configuration(run: RunFolder, meta: RunMeta, found: Verified) -> None
         found.problems.append(f"{META}: its seed is not that of its configuration")
     try:
         configuration = validate(meta.configuration, recorded=True)
-        branch = meta.branch.branch if meta.branch is not None else None
-        digest = Cell(configuration, configuration.plain(), recorded(meta.inputs)(configuration), branch).hash
+        digest = Cell(configuration, configuration.plain(), recorded(meta.inputs)(configuration), meta.branch).hash
     except UserError as error:
         reason = str(error).partition("\n")[0]
         found.unverified.append(f"its hash: its configuration is not one of this version and its plug-ins ({reason})")

@@ -34,7 +34,7 @@ def branched(folder: Path) -> Json | None:
     if branch is None or branch.t >= _LARGEST or branch.draw >= _LARGEST:
         return None
     t_hat = branch.t_hat if branch.t_hat is not None and abs(branch.t_hat) < _LARGEST else None
-    change = branch.branch.change
+    change = branch.change
     return {
         "run": branch.run,
         "t": branch.t,
