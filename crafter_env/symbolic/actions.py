@@ -80,29 +80,8 @@ class Placeable(StrEnum):
         return Action[f"place_{self.value}"]
 
 
-class Shareable(StrEnum):
-    """What can be given to a teammate."""
-
-    food = "food"
-    drink = "drink"
-    energy = "energy"
-    sapling = "sapling"
-    wood = "wood"
-    stone = "stone"
-    coal = "coal"
-    iron = "iron"
-    diamond = "diamond"
-    wood_pickaxe = "wood_pickaxe"
-    stone_pickaxe = "stone_pickaxe"
-    iron_pickaxe = "iron_pickaxe"
-    wood_sword = "wood_sword"
-    stone_sword = "stone_sword"
-    iron_sword = "iron_sword"
-
-    @property
-    def item(self) -> Item:
-        """The item."""
-        return Item[self.value]
+Shareable = StrEnum("Shareable", [item.name for item in Item if item is not Item.health])  # type: ignore[misc] # not by hand
+Shareable.__doc__ = "What can be given to a teammate."
 
 
 class Target(StrEnum):

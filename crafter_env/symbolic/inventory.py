@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crafter_env.constants import DISPLACEMENT, PLACE, Entity, Material, PlaceRecipe, Result
+from crafter_env.constants import DISPLACEMENT, PLACE, Entity, Item, Material, PlaceRecipe, Result
 from crafter_env.state import Outcome
 from crafter_env.symbolic.actions import Craft, Place, Placeable, Share
 from crafter_env.symbolic.controller import CrafterController, Reason, encode_share
@@ -98,7 +98,7 @@ class ShareController(CrafterController):
     def __init__(self, episode: EpisodeState, agent: int, action: Share) -> None:
         super().__init__(episode, agent)
         self._share = action
-        self.step = encode_share(action.agent, action.item.item, action.quantity, episode.agents)
+        self.step = encode_share(action.agent, Item[action.item], action.quantity, episode.agents)
 
     def check(self) -> ActionEnd | None:
         """Fail before the step when it cannot come off; end by what it came to after it."""
@@ -134,6 +134,6 @@ class ShareController(CrafterController):
             return failed(Reason.not_in_profile, "share")
         if share.agent == self.agent:
             return failed(Reason.no_such_agent, share.agent)
-        if not episode.holds(self.agent, share.item.item):
+        if not episode.holds(self.agent, Item[share.item]):
             return failed(Reason.not_held, share.item)
         return None

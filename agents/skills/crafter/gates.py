@@ -204,7 +204,7 @@ def _lack(page: _Page, ledger: Ledger) -> tuple[bool, str] | None:
             if lacking:
                 return True, lacking
         case Share(item=item, quantity=quantity):
-            if item.value in Item.__members__ and (lacking := _missing(page.bag, {item.item: quantity})):
+            if lacking := _missing(page.bag, {Item[item]: quantity}):
                 return True, lacking
     return None
 
@@ -246,9 +246,9 @@ def _carry_out(agent: int, page: _Page, pages: Mapping[int, _Page], ledger: Ledg
                 ledger.placed.setdefault(Material[what.value], []).append(agent)
             _spend(page, 1)
         case Share(agent=other, item=item, quantity=quantity):
-            page.bag -= Counter({item.item: quantity})
+            page.bag -= Counter({Item[item]: quantity})
             if other in pages:
-                pages[other].bag[item.item] += quantity
+                pages[other].bag[Item[item]] += quantity
             _spend(page, 1)
         case Noop(steps=steps):
             _spend(page, steps)
@@ -309,7 +309,7 @@ class CrafterGates:
         for other, its_plan in joint.plans.items():
             for action in its_plan.actions if other != agent else ():
                 if isinstance(action, Share) and action.agent == agent:
-                    gifts[action.item.item] += action.quantity
+                    gifts[Item[action.item]] += action.quantity
         lacking = keep({agent: scene}, {agent: plan}, {agent: gifts}).stuck
         if lacking:
             return Rejection("C-STOCK", (agent,), lacking[0].text)
