@@ -54,13 +54,7 @@ def requirements() -> tuple[Needed, ...]:
 
 def base_names() -> frozenset[str]:
     """Return the normalized names of the distributions that the base install needs."""
-    try:
-        lines = map(Requirement, requires(DISTRIBUTION) or [])
-    except PackageNotFoundError:
-        return frozenset()
-    return frozenset(
-        canonicalize_name(line.name) for line in lines if line.marker is None or line.marker.evaluate({"extra": ""})
-    )
+    return frozenset(canonicalize_name(needed.name) for needed in requirements() if not needed.extra)
 
 
 def owners(*packages: str) -> dict[str, list[Distribution]]:
