@@ -22,6 +22,10 @@ ask for them ([Credits](credit.md)), or the folder of a sweep has them (`model.w
 """
 
 
+_SHOWN = ("name", "title", "unit", "better", "share", "rate", "reproducible", "on_demand")
+"""The attributes of a metric that an entry has as they are."""
+
+
 def glossary(group: str | None = None) -> list[dict[str, Any]]:
     """Return every metric, group by group, as JSON-ready data.
 
@@ -44,17 +48,8 @@ def metric_hint(name: str) -> str:
 
 
 def _plain(one: Metric) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "title": one.title,
-        "unit": one.unit,
-        "better": one.better,
-        "share": one.share,
-        "rate": one.rate,
-        "reproducible": one.reproducible,
-        "on_demand": one.on_demand,
-        "description": " ".join(one.description.split()),
-    }
+    own = {name: getattr(one, name) for name in _SHOWN}
+    return {**own, "description": " ".join(one.description.split())}
 
 
 def as_text(entries: Sequence[dict[str, Any]], width: int) -> str:
