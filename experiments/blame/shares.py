@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import factorial, fsum, sqrt
 from typing import Any
 
@@ -65,10 +65,7 @@ class Shares:
         """Return it as JSON-ready data."""
 
         def of(shares: Sequence[Share]) -> dict[str, Any]:
-            return {
-                name: {"value": share.value, "low": share.low, "high": share.high}
-                for name, share in zip(self.players, shares, strict=False)
-            }
+            return {name: asdict(share) for name, share in zip(self.players, shares, strict=False)}
 
         return {
             "from": str(self.at),
