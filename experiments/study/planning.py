@@ -73,13 +73,11 @@ def expect(study: Study, *, quiet: bool) -> Expected:
     """Return what is expected: as stated, else as a pilot shows, which is played if it is not there.
 
     Raises:
-        UserError: an effect is stated without a deviation, or the pilot shows no difference at all.
+        UserError: the pilot shows no difference at all.
     """
     request = study.request
-    if request.effect is not None and request.deviation is not None:
-        return Expected(request.effect, request.deviation, 0.0, "as stated")
-    if request.effect is not None or request.deviation is not None:
-        raise UserError("--effect and --deviation: one is missing", "Give both, or neither: then a pilot shows them.")
+    if request.expected is not None:
+        return Expected(*request.expected, 0.0, "as stated")
     first = study.question.effects[0]
     arms = {name: replace(study.arms[name], draws=(0, 1)) for name in (first.plus, first.minus)}
     pilot = replace(study, arms=arms, request=replace(request, name=f"{study.name}-pilot"))
@@ -90,7 +88,7 @@ def expect(study: Study, *, quiet: bool) -> Expected:
     if effect == 0:
         raise UserError(
             f"the pilot of {len(_PILOT)} boards shows no difference in {study.metrics[0]}",
-            "State what you expect: --effect SIZE --deviation SIZE.",
+            "State what you expect: --expect EFFECT,DEVIATION.",
         )
     return Expected(effect, between, within, f"a pilot of {len(_PILOT)} boards with 2 draws each")
 

@@ -42,8 +42,7 @@ class StudyRequest:
         until: when to stop adding boards; empty: after those that are named.
         most_boards: where `until` stops at the latest.
         with_room: whether boards without room are left out, by draws that are not analysed.
-        effect: that is expected; None where nothing is.
-        deviation: of the differences of boards, as expected.
+        expected: the effect, and the standard deviation of differences over boards, that are expected; None: nothing is.
         budget_usd: money of the whole study.
         budget_tokens: tokens of the whole study.
         accept_versions: go on with results of other code.
@@ -59,8 +58,7 @@ class StudyRequest:
     until: str = ""
     most_boards: int = 200
     with_room: bool = False
-    effect: float | None = None
-    deviation: float | None = None
+    expected: tuple[float, float] | None = None
     budget_usd: float | None = None
     budget_tokens: int | None = None
     accept_versions: bool = False
@@ -72,8 +70,7 @@ class StudyRequest:
         """The command that goes on with it."""
         options = [word for metric in self.metrics for word in ("--metric", metric)]
         options += ["--until", self.until] if self.until else []
-        for option, value in (("--effect", self.effect), ("--deviation", self.deviation)):
-            options += [option, f"{value:g}"] if value is not None else []
+        options += ["--expect", "{:g},{:g}".format(*self.expected)] if self.expected is not None else []
         options += ["--with-room"] if self.with_room else []
         options += ["--out", str(self.out)] if self.out != Path("runs") else []
         options += ["--name", self.name] if self.name is not None else []
@@ -157,8 +154,7 @@ class Study:
     @property
     def planned(self) -> Plan | None:
         """What was expected before the first board; None: nothing."""
-        effect, deviation = self.request.effect, self.request.deviation
-        return Plan(effect, deviation) if effect is not None and deviation is not None else None
+        return Plan(*self.request.expected) if self.request.expected is not None else None
 
     @property
     def metrics(self) -> tuple[str, ...]:

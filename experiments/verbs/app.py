@@ -183,6 +183,7 @@ def _quorum(
       quorum replay runs/NAME --out film.gif
       quorum results runs
       quorum show prompt n=4 topology=debate agent=1
+      quorum study talk agents=naive topology=debate
       quorum compare runs --by topology
       quorum report runs
       quorum reproduce llamac-table2

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
 
@@ -26,17 +28,11 @@ def study(
         typer.Argument(metavar="KEY=VALUES", help="Set up the team that it is about, its boards and its draws."),
     ] = None,
     *,
-    metric: Annotated[
-        list[str] | None,
-        options.values("--metric", "METRIC", "Study this metric; the first one above all.", unset="by the world"),
-    ] = None,
+    metric: options.Metrics = None,
     until: Annotated[
         str | None,
         options.value(
-            "--until",
-            "CONDITION",
-            "Add blocks of boards until this holds: 'half_width(METRIC) < X' or 'significant(METRIC)'.",
-            unset="play the boards that are named",
+            "--until", "CONDITION", "Add boards until this holds: 'half_width(METRIC) < X'.", unset="no boards"
         ),
     ] = None,
     most_boards: Annotated[
@@ -46,17 +42,12 @@ def study(
         bool, typer.Option("--with-room", help="Leave out boards without room, by runs that are not analysed.")
     ] = False,
     plan: Annotated[
-        bool,
-        typer.Option("--plan", help="Say how many boards and draws it takes, and what they cost. Run a pilot only."),
+        bool, typer.Option("--plan", help="Say how many boards it takes, and what they cost; run no study.")
     ] = False,
-    effect: Annotated[
-        float | None,
-        options.value("--effect", "SIZE", "With --plan or --until, expect this effect.", unset="the pilot's"),
-    ] = None,
-    deviation: Annotated[
-        float | None,
+    expect: Annotated[
+        str | None,
         options.value(
-            "--deviation", "SIZE", "With --effect, expect differences of boards to scatter so.", unset="the pilot's"
+            "--expect", "EFFECT,DEVIATION", "Expect this effect and standard deviation over boards.", unset="a pilot's"
         ),
     ] = None,
     power: Annotated[
@@ -65,9 +56,10 @@ def study(
     ] = 0.9,
     half_width: Annotated[
         float | None,
-        options.value("--half-width", "SIZE", "With --plan, want an interval of this half-width.", unset="by --power"),
+        options.value(
+            "--half-width", "SIZE", "With --plan, want this half-width, in units of the metric.", unset="by --power"
+        ),
     ] = None,
-    dry_run: options.DryRun = False,
     out: options.Out = Path("runs"),
     study_name: options.Name = None,
     budget_usd: options.BudgetUsd = None,
@@ -88,11 +80,11 @@ def study(
     \b
     Examples:
       quorum study
-      quorum study talk agents=naive topology=debate n=4 'seed=range(0,20)' 'draw=range(0,2)'
-      quorum study team agents=naive topology=centralized env=transport n=4 --metric completion
-      quorum study topology agents=naive topology=debate n=8 --budget-tokens 5000000
-      quorum study talk agents=naive topology=debate --plan --effect 5 --deviation 12 llm=openai llm.model=M
-      quorum study talk agents=naive topology=debate --until 'half_width(steps) < 3'
+      quorum study talk agents=naive topology=debate n=4 'draw=range(0,2)'
+      quorum study team agents=naive topology=centralized env=transport
+      quorum study topology agents=naive topology=debate --metric completion
+      quorum study talk agents=naive topology=debate --plan --expect 5,12
+      quorum study talk agents=naive topology=debate --until 'significant(steps)'
     """
     if name is None:
         _list(as_json=as_json)
@@ -108,18 +100,15 @@ def study(
         until=until or "",
         most_boards=most_boards,
         with_room=with_room,
-        effect=effect,
-        deviation=deviation,
+        expected=_expected(expect),
         budget_usd=budget_usd,
         budget_tokens=budget_tokens,
         accept_versions=accept_versions,
         plugins=tuple(plugin or ()),
         config_dir=config_dir,
     )
-    chosen = Study.of(request, with_keys=not (dry_run or plan))
-    if dry_run:
-        _forecast(chosen, as_json=as_json)
-    elif plan:
+    chosen = Study.of(request, with_keys=not plan)
+    if plan:
         _plan(chosen, power, half_width, as_json=as_json, quiet=quiet)
     else:
         _play(chosen, as_json=as_json, quiet=quiet)
@@ -138,18 +127,21 @@ def _list(*, as_json: bool) -> None:
     print_tables([Table("Questions", ("name", "question", "control arms"), rows, labels=3)], [], Console())
 
 
-def _forecast(study: Study, *, as_json: bool) -> None:
-    from quorum.experiments.common.consoles import Console
-    from quorum.experiments.sweep.command import show_plan
+def _expected(text: str | None) -> tuple[float, float] | None:
+    """Read what is expected of an effect.
 
-    arms = {name: arm for name, arm in study.arms.items() if not arm.donors}
-    expected = show_plan(study.request_of(arms, study.treatment.seeds))
-    if as_json:
-        echo_json(expected.plain())
-        return
-    Console().print(expected.table(), soft_wrap=True)
-    for arm, reason in study.skipped.items():
-        echo(f"not played: {arm}: {reason}")
+    Raises:
+        UserError: it is no effect with a deviation above 0.
+    """
+    if text is None:
+        return None
+    try:
+        effect, deviation = map(float, text.split(","))
+    except ValueError:
+        effect = deviation = 0.0
+    if not (effect and deviation > 0 and isfinite(effect) and isfinite(deviation)):
+        raise UserError(f"--expect {text}: this is no effect with its deviation", "For example: --expect 5,12")
+    return effect, deviation
 
 
 def _play(study: Study, *, as_json: bool, quiet: bool) -> None:

@@ -17,6 +17,7 @@ BELOW = {
     "viewer": {"common", "configuration", "episode", "results"},
     "replay": {"common", "configuration", "episode", "results"},
     "reproduce": {"common", "configuration", "episode", "results", "compare", "sweep"},
+    "study": {"common", "configuration", "episode", "results", "branch", "compare", "sweep"},
 }
 """The packages that a package may import; `verbs` may import all there are, and any other `SHARED`."""
 SHARED = {"common", "configuration", "episode", "results", "branch"}
