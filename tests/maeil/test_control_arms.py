@@ -91,6 +91,8 @@ def test_null_delivers_messages_without_content_and_without_their_structured_par
     assert (message.content, message.task, message.constraints) == ("", None, ())
     assert (message.id, message.sender, message.kind, message.t) == (0, 0, MessageKind.PROPOSE, 0)
     assert ControlRead(0, 1, "") in [stamped.event for stamped in events]
+    (remembered,) = (earlier for earlier in minds[1].views[1].memory if earlier.sender == 0)
+    assert remembered == message, "it remembers what it has read"
 
 
 def test_own_gives_back_what_the_reader_has_said_last_and_nothing_before_it_has_spoken():
@@ -103,12 +105,12 @@ def test_own_gives_back_what_the_reader_has_said_last_and_nothing_before_it_has_
 def test_shuffled_takes_the_step_and_the_sender_then_the_step_then_the_nearest_step():
     shuffled = Shuffled(DONORS, Seeds(1, "extension"))
 
-    def read(t: int, sender: int) -> tuple[int, str]:
-        message = Message(5, sender, (2,), "said", MessageKind.INFORM, t, 0, 0)
+    def read(t: int, sender: int, number: int = 5) -> tuple[int, str]:
+        message = Message(number, sender, (2,), "said", MessageKind.INFORM, t, 0, 0)
         (found,) = shuffled.instead(2, [message])
         return found.sender, found.content
 
-    assert read(0, 1) == (1, "one at 0")
+    assert {read(0, 1, number) for number in range(20)} == {(1, "one at 0")}
     assert read(0, 0) in ((0, "one at 0"), (0, "nine at 0"))
     assert read(2, 1) == (1, "zero at 3")
     assert read(1, 9) in ((9, "one at 0"), (9, "nine at 0")), "of two steps that are as near the earlier one"
@@ -124,6 +126,8 @@ def test_shuffled_draws_the_same_for_all_readers_and_from_its_seeds_alone():
 
     assert read(1, 1) == read(1, 2)
     assert len({read(seed, 1) for seed in range(20)}) > 5
+    others = [replace(message, id=number) for number in range(20)]
+    assert len({found.content for found in Shuffled(many, Seeds(1, "extension")).instead(1, others)}) > 5
 
 
 def test_shuffled_prefers_its_kind_and_gives_the_kind_of_what_is_read():

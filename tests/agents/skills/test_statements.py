@@ -19,9 +19,11 @@ from maeil.messages import Message, MessageKind
 from maeil.topology import Topology
 from maeil.trace import Recorder
 from quorum.agents.skills import role_of
+from quorum.agents.skills.crafter import statements as crafter
 from quorum.agents.skills.crafter.hearsay import read_assignments, read_bag, read_cell, read_places
 from quorum.agents.skills.cube.negotiator import read_claim, read_order
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.building import no_models
 from quorum.experiments.episode.parts import build, play
 
 Check = Callable[[Any, Message, Sequence[Plan | None], Statement], None]
@@ -123,6 +125,18 @@ class Held(Extension):
         self.checked += len(held)
 
 
+def test_a_place_that_is_something_else_by_now_is_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the open world: its sender remembers a diamond that another has taken."""
+    world = build(Cell.compose(["env=crafter_coop", "n=3", "agents=heuristic"]), no_models).world
+    world.reset(3)
+    remembered = crafter.sights
+    monkeypatch.setattr(crafter, "sights", lambda scene: [*remembered(scene), "diamond_1"])
+    state = role_of("crafter", "statements", "a test")(world)
+    (said,) = state([Message(0, 0, (1,), "", MessageKind.PROPOSE, 0, 0, 0)], [None] * 3)
+    assert "I am at cell" in said.content
+    assert "diamond_1" not in said.content
+
+
 WORLDS = {
     "env=cube n=4": true_in_cube,
     "env=cube n=8 env.vocabulary=emcoop": true_in_cube,
@@ -137,7 +151,7 @@ WORLDS = {
 def test_every_statement_holds_in_the_state_of_the_world(words: str) -> None:
     cell = Cell.compose([*words.split(), "agents=heuristic", "seed=3", "max_steps=25"])
     held = Held(WORLDS[words])
-    parts = replace(build(cell, lambda _: None), extensions=(held,))
+    parts = replace(build(cell, no_models), extensions=(held,))
     with Recorder(None) as recorder:
         asyncio.run(play(cell, parts, recorder))
     assert held.checked >= 30
