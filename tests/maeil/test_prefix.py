@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from maeil.errors import ReplayMismatch, TraceError
-from maeil.trace import Instant, Prefix, Trace
+from maeil.trace import Instant, Prefix, Repetition, Trace
 from maeil.trace.events import EpisodeStart, PlanChange, Stamped, StepTaken, ThoughtEnd, ThoughtStart
 from tests.maeil.scripted import Scripted, play, walk
 
@@ -98,3 +98,21 @@ def test_what_ends_an_episode_is_not_hidden_by_the_difference_that_it_makes(even
 def test_no_trace_but_that_of_a_branch_speaks_of_branches(tmp_path: Path) -> None:
     play([Scripted(walk(1))], path=tmp_path / "trace.jsonl")
     assert b"branch" not in (tmp_path / "trace.jsonl").read_bytes()
+
+
+def test_a_repetition_is_complete_when_every_event_has_come_again(events: list[Stamped]) -> None:
+    repetition = Repetition(Trace(tuple(events)))
+    for stamped in events:
+        assert not repetition.complete
+        repetition(replace(stamped, wall=stamped.wall + 1))
+    assert (repetition.complete, repetition.events) == (True, len(events))
+    with pytest.raises(ReplayMismatch, match="it was the end"):
+        repetition(events[-1])
+
+
+def test_a_repetition_names_the_first_event_that_differs(events: list[Stamped]) -> None:
+    repetition = Repetition(Trace(tuple(events)))
+    repetition(events[0])
+    with pytest.raises(ReplayMismatch, match="event 1 at"):
+        repetition(replace(events[1], t=7))
+    assert (repetition.complete, repetition.events) == (False, 1)
