@@ -6,7 +6,7 @@ stick. Nobody can find out anything but by what the other says, so with q the pr
 d doors, and s the share of them that stick, 2 STEPS (1 - s) q points are expected of a team that does what it reads,
 and 2 STEPS (1 - s) / d of one that guesses.
 
-Minds draw as language models do: anew where they read anything else, and in each draw of a board.
+Minds draw as language models do: again where they read anything else, and in each draw of a board.
 """
 
 from __future__ import annotations

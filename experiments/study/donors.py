@@ -1,4 +1,4 @@
-"""What was said in runs, as donors: others read it in the arm `shuffled`, on boards of their own."""
+"""What was said in runs, as donors: others read it on other boards, in the arm `shuffled`."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def _why_stop(study: Study, swept: SweepResult, analysis: Analysis) -> str:
     if swept.stop in (Stop.INTERRUPTED, Stop.CANCELLED):
         return "by hand"
     if swept.stop is not None:
-        return swept.stop.value
+        return str(swept.stop.value)
     until = study.until
     if until is None:
         return "by design"

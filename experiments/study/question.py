@@ -34,7 +34,7 @@ class ArmFile(_Part):
     alone: bool = False
     """Whether one member acts, and the others stand still: an arm for each kind of mind in the team."""
     draws: Literal["same", "other", "several"] = "same"
-    """`other`: as many as the treatment has, and none of its own. `several`: at least `tries`."""
+    """`other`: as many as the treatment has, and none of those. `several`: at least `tries`."""
 
 
 class EffectFile(_Part):

@@ -40,7 +40,7 @@ def test_who_does_what_it_reads_misses_no_point_with_true_statements() -> None:
 
 
 def test_without_content_both_teams_guess_alike() -> None:
-    """So all that they differ in is what they make of content; and each guesses anew where it reads anything else."""
+    """So all that they differ in is what they make of content; and each guesses again where it reads anything else."""
     for arm in ("silent", "mute", "null"):
         assert [points(Listener, arm, seed) for seed in range(5)] == [points(Guesser, arm, seed) for seed in range(5)]
     for pair in (("treatment", "null"), ("null", "mute"), ("mute", "silent"), ("treatment", "again")):
