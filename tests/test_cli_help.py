@@ -19,8 +19,8 @@ VERBS = {name: COMMAND.commands[name] for verbs in HEADINGS.values() for name in
 COMMANDS = VERBS | {name: COMMAND.commands[name] for name in SUBCOMMANDS}
 PARTS = {f"{name} {part.opts[0]}": part for name, verb in COMMANDS.items() for part in verb.params}
 UNITS = {
-    "BOARDS", "CALLS", "CELLS", "COLUMNS", "GRAPHS", "PIXELS", "PORT", "RATE", "ROUNDS", "SAMPLES", "SECONDS", "SHARE", "SIZE",
-    "STEP", "STEPS", "TOKENS", "USD",
+    "BOARDS", "CALLS", "CELLS", "COLUMNS", "GRAPHS", "PIXELS", "PORT", "RATE", "ROUNDS", "SAMPLES", "SECONDS", "SHARE",
+    "SIZE", "STEP", "STEPS", "TOKENS", "USD",
 }  # fmt: skip
 SENTENCE = re.compile(r"([A-Z][^.]* (?:[^.]|\.\S)+\. ?)+")
 _VERB = re.compile(r"^ {4}.*\bquorum ([a-z-]+)", re.MULTILINE)

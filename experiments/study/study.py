@@ -21,6 +21,7 @@ from quorum.experiments.study.until import Until
 from quorum.experiments.sweep.command import split_words
 from quorum.experiments.sweep.plan import plan_experiment
 from quorum.experiments.sweep.run import SweepRequest
+from quorum.experiments.sweep.sweep_folder import SweepFolder
 
 _USUAL = "outcome.score"
 _BY_WORLD = {"cube": "outcome.steps_or_limit", "transport": "outcome.steps_or_limit"}
@@ -42,7 +43,7 @@ class StudyRequest:
         until: when to stop adding boards; empty: after those that are named.
         most_boards: where `until` stops at the latest.
         with_room: whether boards without room are left out, by draws that are not analysed.
-        expected: the effect, and the standard deviation of differences over boards, that are expected; None: nothing is.
+        expected: the effect and the standard deviation over boards that are expected; None: nothing is.
         budget_usd: money of the whole study.
         budget_tokens: tokens of the whole study.
         accept_versions: go on with results of other code.
@@ -103,13 +104,15 @@ class Study:
 
         Args:
             request: what is asked for.
-            with_keys: whether keys of providers must be there; a forecast does without.
+            with_keys: whether keys of providers must be there, and its folder be writable; a plan does without.
 
         Raises:
-            UserError: there is no such question, or the treatment cannot be played.
+            UserError: there is no such question, its folder cannot be written, or the treatment cannot be played.
         """
         question = load_question(request.question)
         treatment = Treatment.of(split_words(request.words)[1], request.config_dir)
+        if with_keys:
+            SweepFolder(request.out, _name(request, treatment)).check()
         found = dict(arms_of(question, treatment))
         arms: dict[str, Arm] = {}
         skipped: dict[str, str] = {}
@@ -132,10 +135,7 @@ class Study:
     @cached_property
     def name(self) -> str:
         """Name of its folder: equal for the same question about the same team, however many boards and draws."""
-        if self.request.name is not None:
-            return self.request.name
-        digest = hashlib.sha256("\n".join(sorted(self.treatment.words)).encode()).hexdigest()
-        return f"study-{self.request.question}-{digest[:8]}"
+        return _name(self.request, self.treatment)
 
     @property
     def folder(self) -> Path:
@@ -187,6 +187,11 @@ class Study:
             study=experiment_of(arms, seeds, self.metrics),
             said_again=request.command,
         )
+
+
+def _name(request: StudyRequest, treatment: Treatment) -> str:
+    digest = hashlib.sha256("\n".join(sorted(treatment.words)).encode()).hexdigest()
+    return request.name if request.name is not None else f"study-{request.question}-{digest[:8]}"
 
 
 def _first_cell(arm: Arm, treatment: Treatment, request: StudyRequest, *, with_keys: bool) -> str:

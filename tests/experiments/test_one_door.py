@@ -28,7 +28,7 @@ OTHER_FOLDERS = {
     "experiments/episode/expected.py": "a table of ours",
     "experiments/episode/rehearsal.py": "the cache of kernels",
     "experiments/reproduce/figure_file.py": "files of ours",
-    "experiments/study/bundle.py": "reads from what the door has opened, and from a folder that was made to unpack into",
+    "experiments/study/bundle.py": "reads from what the door has opened, and what was unpacked",
     "experiments/study/donors.py": "a temporary folder",
     "experiments/study/question.py": "files of ours",
     "experiments/study/unpack.py": "the zip that the user names, and the folder that is made to unpack it into",

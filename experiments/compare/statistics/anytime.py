@@ -13,8 +13,8 @@ evidence against 0 is 20 or more.
   planned effect, three quarters of it in the planned direction as seen from the centre.
 - No bet is for more than it takes to reach 20, and the less is lost if it fails (Fischer and Ramdas 2024, Improving
   Wald's Sequential Probability Ratio Test by Avoiding Overshoot).
-- Differences of shares are seldom symmetric about anything but 0. So they are tested by bets on the mean, as their values lie between -1
-  and 1: 1 + k (d - centre) with k at most 1 / (1 + |centre|) (Waudby-Smith and Ramdas 2024, Estimating Means of Bounded
+- Differences of shares are seldom symmetric about anything but 0. They lie between -1 and 1, so the bets are on their
+  mean: 1 + k (d - centre) with k at most 1 / (1 + |centre|) (Waudby-Smith and Ramdas 2024, Estimating Means of Bounded
   Random Variables by Betting).
 
 Boards must come in an order that does not depend on their results, such as that of their seeds.

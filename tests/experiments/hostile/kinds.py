@@ -40,6 +40,11 @@ KINDS: Mapping[str, Sequence[Words]] = {
         ("report", "runs/s", *METRIC, "--episodes"),
         ("results", "runs/s"),
     ),
+    "study": (
+        ("study", "talk", *GRID, "--name", "s"),
+        ("check", "runs/s"),
+        ("check", "runs/s/study.zip"),
+    ),
     "branches": (
         ("run", *TEAM),
         ("branch", "{run}", "--at", "0:50", "--draws", "2", "--name", "b", "engine.workers=1"),

@@ -40,6 +40,7 @@ EXAMPLES: Mapping[str, Sequence[Words]] = {
     "compare": (METRIC, (*METRIC, "--curves")),
     "report": (METRIC, (*METRIC, "--episodes")),
     "reproduce": (("emcoop-rq3", "n=3", "seed=0", "max_steps=2"), ("llamac-table2", "--dry-run"), ()),
+    "study": (("talk", *GRID, "--name", "s"), ("team", *GRID, "--plan", "--expect", "5,12"), ()),
     "branch": (("--at", "0:50", "agents=idle"), ("--at", "0", "--draws", "2", "--name", "b", "engine.workers=1")),
     "blame": (("--budget-reruns", "5"), ("--method", "rules"), ("--method", "reader:all_at_once")),
     "list": ((), ("metrics",)),

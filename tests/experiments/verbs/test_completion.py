@@ -59,6 +59,11 @@ def test_figures_are_offered_to_reproduce_and_then_its_keys() -> None:
     assert offered("reproduce", "emcoop-rq1", "llm=simulated_f") == ["llm=simulated_faults"]
 
 
+def test_questions_are_offered_to_study_and_then_its_keys() -> None:
+    assert offered("study", "t") == ["talk", "team", "topology"]
+    assert offered("study", "talk", "llm=simulated_f") == ["llm=simulated_faults"]
+
+
 def test_an_unknown_shell_is_one_message_that_names_those_there_are() -> None:
     with pytest.raises(UserError, match="csh: there is no script for this shell"):
         completion("csh")

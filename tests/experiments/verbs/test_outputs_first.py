@@ -24,6 +24,7 @@ OUTPUTS = {
     ("fit", "--out"): ("fit", "topology", *SHORT, "--rounds", "1"),
     ("fit", "--runs"): ("fit", "topology", *SHORT, "--rounds", "1"),
     ("reproduce", "--runs"): ("reproduce", "emcoop-rq3", "n=3", "seed=0", "max_steps=2"),
+    ("study", "--out"): ("study", "talk", *SHORT, "topology=debate", "seed=0,1"),
     ("branch", "--out"): ("branch", "RUN", "--at", "0"),
     ("compare", "--out"): ("compare", "runs"),
     ("report", "--out"): ("report", "runs"),
