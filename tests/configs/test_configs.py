@@ -30,6 +30,7 @@ OPEN = {
     "model": "some-model",
     "run": "some-run",
     "base_url": "https://some.openai.azure.com/openai/v1",
+    "control.donors": str(Path(__file__).with_name("donors.json")),
 }  # keys that the user must give
 
 
