@@ -2,16 +2,17 @@
 
 A hard budget (`quorum.agents.llm.spending`) refuses a call when what has been used, and the mean of the answers before
 it, go beyond the budget. So a change of the score takes place under a budget exactly when no call before it is refused:
-what it took is the largest of these sums. The trace has the calls, here in the order in which their thoughts began. It
-does not have which of them were under way at the same time, nor what each answer of a call took that was asked again:
-that moves a sum by part of an answer.
+what it took is the largest of these sums. Participants who begin to think at one instant ask together, and each call is
+held against the mean of the answers before them; the simulated model without a latency answers one after the other. The
+trace does not have what each answer of a call took that was asked again: they count as alike.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -70,12 +71,12 @@ def read_spent(row: Row, kind: str) -> Spent:
         Unknown: a call does not say what it took.
     """
     least, values = [0.0], [(0.0, math.nan, math.nan, math.nan)]
-    purse = _Purse(kind)
+    purse = _Purse(kind, together=not row.simulated or bool(row.factors.get("llm.latency")))
     events = RunFolder(row.folder).some_events(ScoreChange, ThoughtStart, ThoughtEnd)
     for stamped in events:
         event = stamped.event
         if isinstance(event, ThoughtStart):
-            purse.begin(event)
+            purse.begin(event, stamped.t_hat)
         elif isinstance(event, ThoughtEnd):
             purse.end(event)
         elif isinstance(event, ScoreChange):
@@ -91,20 +92,28 @@ def read_spent(row: Row, kind: str) -> Spent:
 
 
 class _Purse:
-    """Adds up what thoughts take."""
+    """Adds up what thoughts take.
 
-    def __init__(self, kind: str) -> None:
+    Args:
+        kind: one of `BUDGETS`.
+        together: whether those who begin to think at one instant ask at the same time.
+    """
+
+    def __init__(self, kind: str, *, together: bool) -> None:
         self._kind = kind
+        self._together = together
         self._used = 0.0
         self._answers = 0
         self._least = 0.0
+        self._instants: list[float] = []
         self._thoughts: list[ThoughtEnd | None] = []  # in the order in which they began
         self._places: dict[int, int] = {}
 
-    def begin(self, thought: ThoughtStart) -> None:
+    def begin(self, thought: ThoughtStart, instant: float) -> None:
         """Keep a place for a thought that begins."""
         self._places[thought.agent] = len(self._thoughts)
         self._thoughts.append(None)
+        self._instants.append(instant)
 
     def end(self, thought: ThoughtEnd) -> None:
         """Put a thought that ends into its place."""
@@ -116,28 +125,38 @@ class _Purse:
         Raises:
             Unknown: a call does not say what it took.
         """
-        for thought in filter(None, self._thoughts):
-            self._take(thought)
+        thoughts = [(at, one) for at, one in zip(self._instants, self._thoughts, strict=True) if one is not None]
         self._thoughts.clear()
-        return now.wall if self._kind == "seconds" else self._least
+        self._instants.clear()
+        if self._kind == "seconds":
+            return now.wall
+        for _, own in groupby(enumerate(thoughts), lambda item: item[1][0] if self._together else item[0]):
+            self._take([thought for _, (_, thought) in own])
+        return self._least
 
-    def _take(self, thought: ThoughtEnd) -> None:
+    def _take(self, thoughts: Sequence[ThoughtEnd]) -> None:
+        """Add thoughts that began together."""
         if self._kind == "thoughts":
-            self._least += 1
+            self._least += len(thoughts)
         elif self._kind == "calls":
-            self._least += sum(answers_of(call) + ("unanswered" in call) for call in thought.calls)
-        elif self._kind != "seconds":
-            for call in thought.calls:
-                self._ask(call)
+            calls = (call for thought in thoughts for call in thought.calls)
+            self._least += sum(answers_of(call) + ("unanswered" in call) for call in calls)
+        else:
+            answers = [[one for call in thought.calls for one in self._each(call)] for thought in thoughts]
+            for asked in range(max(map(len, answers), default=0)):
+                self._ask([own[asked] for own in answers if asked < len(own)])
 
-    def _ask(self, call: Mapping[str, Any]) -> None:
-        """Add a call; the answers of one that took several are alike, as the trace has them as one."""
+    def _ask(self, amounts: Sequence[float]) -> None:
+        """Add answers that were asked for together."""
+        expected = self._used / self._answers * len(amounts) if self._answers else sum(amounts)
+        self._least = max(self._least, self._used + expected)
+        self._used += sum(amounts)
+        self._answers += len(amounts)
+
+    def _each(self, call: Mapping[str, Any]) -> list[float]:
+        """Return what each answer of a call took."""
         answers = answers_of(call)
-        for _ in range(answers):
-            one = self._amount(call) / answers
-            self._least = max(self._least, self._used + (self._used / self._answers if self._answers else one))
-            self._used += one
-            self._answers += 1
+        return [self._amount(call) / answers] * answers if answers else []
 
     def _amount(self, call: Mapping[str, Any]) -> float:
         keys = ("usd",) if self._kind == "usd" else ("prompt_tokens", "completion_tokens")

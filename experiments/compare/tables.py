@@ -227,7 +227,8 @@ def _growth(comparison: Comparison) -> Iterator[Table]:
     """Yield a table of how metrics grow with n, where three sizes or more have positive means."""
     rows = []
     for metric in comparison.metrics if comparison.across == "n" else ():
-        for level in () if METRICS[metric].rate else comparison.levels:
+        counts = not METRICS[metric].rate and " per " not in METRICS[metric].unit
+        for level in comparison.levels if counts else ():
             found = [comparison.groups.get((level, point)) for point in comparison.points]
             means = {group.point: mean for group in found if group is not None and (mean := group.mean(metric)) > 0}
             fit = power_law([cast("int", point) for point in means], [*means.values()])
