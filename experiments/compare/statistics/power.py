@@ -123,7 +123,7 @@ def boards_for_half_width(deviation: float, wanted: float) -> int:
 def cheapest(
     boards: Callable[[float], int], *, between: float, within: float, board_cost: float, draw_cost: float
 ) -> Design:
-    """Return the cheapest split into boards and draws that reaches what is wanted, but for what rounding saves.
+    """Return the cheapest split into boards and draws that reaches what is wanted, to about the price of a board.
 
     Args:
         boards: how many it takes at a standard deviation of the differences over boards.

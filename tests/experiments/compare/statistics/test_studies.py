@@ -35,7 +35,7 @@ def test_at_the_planned_effect_two_thirds_of_the_fixed_boards_are_enough(case: C
 def test_the_planned_power_is_the_actual_one_within_two_points(case: Case) -> None:
     for wanted in (0.8, 0.9):
         boards = case.boards(wanted)
-        actual = sequential.actual_power(case, boards, 2 * STUDIES)
+        actual = sequential.actual_power(case, boards, STUDIES)
         stated = power(case.sampler, boards)
         assert actual == pytest.approx(stated, abs=0.02)
         if boards > 20:
