@@ -133,7 +133,7 @@ class DoorSkills(WorldSkills):
     def statements(self, world: World) -> Statements:
         """Return what states the door that the sender of a message sees."""
         assert isinstance(world, Doors)
-        return lambda message, _plans: Statement(_said(world.observe(message.sender).secret))
+        return lambda messages, _plans: [Statement(_said(world.observe(one.sender).secret)) for one in messages]
 
 
 class Guesser:

@@ -15,9 +15,9 @@ import numpy as np
 import orjson
 
 from maeil.extensions.describe.describing import DESCRIBE
-from maeil.extensions.describe.matchers import BUCKETS, count
 from maeil.mind import Thought, View
 from maeil.names import unfold_names
+from maeil.ngrams import BUCKETS, count_ngrams
 from quorum.agents.llm.embeddings import reply_with, wants_embeddings
 from quorum.agents.llm.errors import BadRequest
 from quorum.agents.llm.limits import estimate_prompt
@@ -309,6 +309,6 @@ def _tokens(*texts: str) -> int:
 
 def embed(text: str) -> list[float]:
     """Return an embedding by character n-grams, which know nothing of meaning: of length 1, or 0 without a text."""
-    found = count(text).reshape(EMBEDDING_LENGTH, BUCKETS // EMBEDDING_LENGTH).sum(axis=1)
+    found = count_ngrams(text).reshape(EMBEDDING_LENGTH, BUCKETS // EMBEDDING_LENGTH).sum(axis=1)
     length = float(np.sqrt((found * found).sum()))
     return (found / max(length, 1.0)).tolist()  # type: ignore[no-any-return]

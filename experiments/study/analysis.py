@@ -214,7 +214,7 @@ def _belongs(row: Row, study: Study, seeds: Collection[int]) -> bool:
 
 
 def _tries(groups: Mapping[str, Group]) -> int:
-    """Return how many tries of the single mind cost as many tokens as the team, of those that there are; 0 for none."""
+    """Return how many tries of the single mind cost as many tokens as the team, at most those played; 0 for none."""
     if SOLO not in groups:
         return 0
     team, one = (groups[arm].mean("model.prompt_tokens") for arm in (TREATMENT, SOLO))

@@ -98,7 +98,7 @@ def components(plus: Cells, minus: Cells) -> tuple[float, float, float]:
 
     Args:
         plus: the draws of one arm by board, at least two.
-        minus: those of the other arm; a board on which they are not as many counts for nothing.
+        minus: those of the other arm; a board on which they are not as many is left out.
     """
     both = [cell for cell in plus.keys() & minus.keys() if len(plus[cell]) == len(minus[cell]) > 1]
     boards = [np.subtract(plus[cell], minus[cell]) for cell in both]

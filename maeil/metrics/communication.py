@@ -7,10 +7,10 @@ from collections import Counter
 import numpy as np
 import orjson
 
-from maeil.extensions.describe.matchers import BUCKETS, count
 from maeil.metrics.outcome import scores
 from maeil.metrics.registry import Value, metric
 from maeil.metrics.statistics import deviation, mean, ratio
+from maeil.ngrams import BUCKETS, count_ngrams
 from maeil.trace.events import MessageRead, MessageSent, StepTaken, ThoughtEnd
 from maeil.trace.reader import Trace
 
@@ -65,12 +65,11 @@ def redundancy(trace: Trace) -> Value:
         texts.setdefault(stamped.t, {}).setdefault(sent.sender, []).append(sent.content)
     alike, pairs = 0.0, 0
     for of_step in texts.values():
-        counts = (count("\n".join(own)) for own in of_step.values())
+        counts = (count_ngrams("\n".join(own)) for own in of_step.values())
         units = [own / length for own in counts if (length := float(np.sqrt((own * own).sum())))]
         whole = sum(units, np.zeros(BUCKETS))
-        alike += (
-            float((whole * whole).sum()) - len(units)
-        ) / 2  # of all pairs, as each unit has the cosine 1 with itself
+        # of all pairs, as each unit has the cosine 1 with itself
+        alike += (float((whole * whole).sum()) - len(units)) / 2
         pairs += len(units) * (len(units) - 1) // 2
     return min(max(alike / pairs, 0.0), 1.0) if pairs else None
 

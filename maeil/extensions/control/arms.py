@@ -118,14 +118,14 @@ class Shuffled(Control):
 
     def __init__(self, donors: Sequence[Donor], seeds: Seeds) -> None:
         self._seeds = seeds
-        self._donors = donors
         self._at: dict[int, list[Donor]] = {}
+        for donor in donors:
+            self._at.setdefault(donor.t, []).append(donor)
 
     def start(self, event: EpisodeStart) -> EpisodeStart:
         """Put aside what was said on this very board."""
-        for donor in self._donors:
-            if donor.seed is None or donor.seed != event.seed:
-                self._at.setdefault(donor.t, []).append(donor)
+        others = {t: [donor for donor in found if donor.seed != event.seed] for t, found in self._at.items()}
+        self._at = {t: found for t, found in others.items() if found}
         return event
 
     def instead(self, reader: int, messages: Sequence[Message]) -> Sequence[Message]:  # noqa: ARG002

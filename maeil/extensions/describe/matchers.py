@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, hypot
@@ -10,11 +9,7 @@ from math import fsum, hypot
 import numpy as np
 
 from maeil.extensions.describe.descriptors import EMBEDDING, Descriptor, Need, Offer
-
-LENGTHS = (3, 4, 5)
-"""Characters of the n-grams."""
-BUCKETS = 4096
-"""Counts of a text, among which its n-grams are spread by a checksum."""
+from maeil.ngrams import count_ngrams
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +54,10 @@ def match_words(descriptors: Sequence[Descriptor]) -> list[list[float]]:
 
     It stands where DyTopo has the embeddings of a small language model.
     """
-    needs = _unit([count(descriptor.needs.words) for descriptor in descriptors])
-    offers = _unit([count(descriptor.offers.words) for descriptor in descriptors])
+    needs = _unit([count_ngrams(descriptor.needs.words) for descriptor in descriptors])
+    offers = _unit([count_ngrams(descriptor.offers.words) for descriptor in descriptors])
     # Not by a matrix product: what a library adds up in another order may differ in the last digits.
     return [[float(np.minimum((need * offer).sum(), 1)) for offer in offers] for need in needs]
-
-
-def count(text: str) -> np.ndarray:
-    """Count the n-grams of a text, without regard to case and to how words are spaced, by their buckets: (BUCKETS,)."""
-    plain = f" {' '.join(text.lower().split())} "
-    grams = [plain[i : i + n] for n in LENGTHS for i in range(len(plain) - n + 1)] if plain.strip() else []
-    buckets = np.array([zlib.crc32(gram.encode()) % BUCKETS for gram in grams], dtype=np.int64)
-    return np.bincount(buckets, minlength=BUCKETS).astype(np.float64)
 
 
 def _unit(counts: Sequence[np.ndarray]) -> list[np.ndarray]:

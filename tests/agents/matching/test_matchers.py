@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
-from maeil.extensions.describe.matchers import MATCHERS, count
+from maeil.extensions.describe.matchers import MATCHERS
+from maeil.ngrams import count_ngrams
 
 
 def says(offers: Offer | str = "", needs: Need | str = "") -> Descriptor:
@@ -56,6 +57,6 @@ def test_lexical_reads_the_tasks_too_and_an_empty_need_matches_nothing() -> None
 
 
 def test_lexical_counts_are_the_same_in_every_process() -> None:
-    counts = count("Block_3!")
+    counts = count_ngrams("Block_3!")
     assert counts.sum() == 8 + 7 + 6  # of 10 characters with the spaces around them
     assert np.flatnonzero(counts).tolist()[:4] == [87, 372, 607, 610]

@@ -31,6 +31,7 @@ LED = "topology=centralized topology.leader=coordinator topology.rounds"
 TOPOLOGIES = {
     "heuristic": "topology=individual",
     "always_right": "topology=individual",
+    "random": "topology=individual",
     "idle": "topology=individual",
     "planner": "topology=individual",
     "negotiator": "topology=debate",

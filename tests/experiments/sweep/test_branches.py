@@ -75,7 +75,7 @@ def branches(folder: Path) -> list[Path]:
 def parts(folder: Path) -> Counter[tuple[str, int, str]]:
     """Return how many branches there are of each run, instant and change."""
     found = [RunFolder(run).meta().branch for run in branches(folder)]
-    return Counter((said.run, said.t, said.branch.change) for said in found if said is not None)
+    return Counter((said.run, said.t, said.change) for said in found if said is not None)
 
 
 def contents(folder: Path) -> dict[str, list[bytes]]:
@@ -116,7 +116,7 @@ def test_what_a_participant_is_told_is_in_every_branch_but_the_control(first: Pa
 def test_each_change_and_the_control_are_drawn_as_often_as_is_asked(first: Path, tmp_path: Path) -> None:
     result = swept(first, tmp_path, "llm.poor=0.5", at=["1"], draws=3)
     found = [RunFolder(run).meta().branch for run in branches(tmp_path / "s")]
-    drawn = Counter((said.run, said.branch.change, said.draw) for said in found if said is not None)
+    drawn = Counter((said.run, said.change, said.draw) for said in found if said is not None)
     runs = [run.name for run in branches(first)]
     assert drawn == dict.fromkeys(
         ((run, what, k) for run in runs for what in ("", "llm.poor=0.5") for k in range(3)), 1
