@@ -22,8 +22,8 @@ SKILLS = {"cube": "cube_env", "crafter": "crafter_env", "transport": "llamac_env
 CONTRACTS = {
     "actions", "calls", "compilation", "component", "contracts", "controllers",
     "dig", "digests", "drawing", "errors", "extensions",
-    "inside", "memory", "messages", "mind", "names", "outcomes", "painting", "plans", "registry", "seeds", "stages",
-    "tasks", "testing", "together", "topology", "user_errors", "world",
+    "inside", "memory", "messages", "mind", "names", "ngrams", "outcomes", "painting", "plans", "registry", "seeds",
+    "stages", "tasks", "testing", "together", "topology", "user_errors", "world",
 }  # fmt: skip
 """The modules of `maeil` that worlds, topologies and minds may use."""
 
