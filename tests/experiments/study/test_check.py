@@ -209,7 +209,7 @@ def test_a_file_that_a_configuration_names_is_found_in_the_bundle_by_its_digest(
 
 
 @pytest.mark.conformance
-@pytest.mark.parametrize("damage", sorted({*DAMAGES} - {"database"}))
+@pytest.mark.parametrize("damage", sorted({*DAMAGES} - {"database", "endless_zeros"}))  # the fuzzer has them
 def test_no_damage_of_a_study_brings_the_check_down(damage: str, tmp_path: Path) -> None:
     good = play_study(tmp_path / "good", {"treatment": ARMS["treatment"]})
     (tmp_path / "canaries").mkdir()

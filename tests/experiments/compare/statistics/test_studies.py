@@ -1,4 +1,7 @@
-"""What the statistics of studies claim, in simulated studies of known truth: `benchmarks/sequential.py`."""
+"""What the statistics of studies claim, in simulated studies of known truth.
+
+These are few studies, so only gross errors show; `python -m benchmarks.sequential` has the figures.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,11 @@ from quorum.experiments.compare.statistics.anytime import Plan
 from quorum.experiments.compare.statistics.power import power
 
 pytestmark = pytest.mark.conformance
-STUDIES = 2_000
+STUDIES = 400
 ERROR = 3 * np.sqrt(0.05 * 0.95 / STUDIES)
-by_name = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+SMALL = [case for case in CASES if 0.45 <= case.effect / case.deviation <= 0.84]
+"""Effects that take some dozens of boards: those of smaller ones take minutes."""
+by_name = pytest.mark.parametrize("case", SMALL, ids=lambda case: case.name)
 
 
 @pytest.mark.parametrize("plan", PLANS)
@@ -22,27 +27,27 @@ def test_a_look_after_every_board_keeps_the_error_at_5_percent(null: str, plan: 
     assert sequential.error(null, PLANS[plan], STUDIES) <= 0.05 + ERROR
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.effect / case.deviation <= 0.84], ids=lambda c: c.name)
+@by_name
 @pytest.mark.parametrize("blocks", [10, None])
 def test_at_the_planned_effect_two_thirds_of_the_fixed_boards_are_enough(case: Case, blocks: int | None) -> None:
     fixed = case.boards()
     found = sequential.played(case, fixed, 1 if blocks is None else max(2, round(fixed / blocks)), STUDIES)
-    assert found.boards <= (2 / 3 if blocks is None else 0.68)
-    assert found.found >= sequential.POWER - 0.015
+    assert found.boards <= 0.7
+    assert found.found >= sequential.POWER - 0.045
 
 
 @by_name
 def test_the_planned_power_is_the_actual_one_within_two_points(case: Case) -> None:
     for wanted in (0.8, 0.9):
         boards = case.boards(wanted)
-        actual = sequential.actual_power(case, boards, STUDIES)
+        actual = sequential.actual_power(case, boards, 5 * STUDIES)
         stated = power(case.sampler, boards)
         assert actual == pytest.approx(stated, abs=0.02)
         if boards > 20:
             assert actual == pytest.approx(wanted, abs=0.03)
 
 
-@pytest.mark.parametrize("boards", [6, 10, 20, 40])
+@pytest.mark.parametrize("boards", [6, 20])
 @pytest.mark.parametrize("gains", [name for name in ROOMS if "skewed" not in name])
 def test_the_interval_of_the_share_of_the_room_holds_the_truth(gains: str, boards: int) -> None:
     assert sequential.room_coverage(gains, boards, STUDIES) >= 0.95 - ERROR
@@ -50,7 +55,7 @@ def test_the_interval_of_the_share_of_the_room_holds_the_truth(gains: str, board
 
 @pytest.mark.parametrize("boards", [6, 10, 20, 40])
 def test_equal_arms_are_called_above_the_noise_floor_in_at_most_5_percent(boards: int) -> None:
-    assert sequential.same_called_above(boards, STUDIES // 2) <= 0.06
+    assert sequential.same_called_above(boards, STUDIES) <= 0.05 + ERROR
 
 
 @pytest.mark.parametrize(
@@ -65,4 +70,4 @@ def test_the_interval_holds_the_truth_where_its_width_stops_the_study(
     null: str, plan: Plan | None, width: float
 ) -> None:
     draw, share = NULLS[null]
-    assert sequential.coverage(draw, 0.0, plan, 300, share=share, width=width) >= 0.92
+    assert sequential.coverage(draw, 0.0, plan, 100, share=share, width=width) >= 0.89
