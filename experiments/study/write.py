@@ -10,6 +10,7 @@ from typing import Any
 
 from quorum.experiments.common.files import write_all
 from quorum.experiments.common.version import __version__
+from quorum.experiments.compare.formats import as_markdown
 from quorum.experiments.compare.statistics.intervals import Estimate
 from quorum.experiments.study.bundle import write_bundle
 from quorum.experiments.study.findings import findings
@@ -18,6 +19,9 @@ from quorum.experiments.study.play import Played
 from quorum.experiments.study.record import STUDY, write_record
 from quorum.experiments.study.sheet import PAGE as SHEET_PAGE
 from quorum.experiments.study.sheet import SHEET, write_sheet
+from quorum.experiments.study.tables import tables
+
+TABLES = "tables.md"
 
 
 def write_study(played: Played) -> list[Path]:
@@ -28,9 +32,10 @@ def write_study(played: Played) -> list[Path]:
     """
     folder = played.analysis.study.folder
     write_record(folder, facts(played), played.record)
-    write_all(folder, {PAGE: page(played).encode()}, "Give another folder: --out DIR.")
+    files = {PAGE: page(played), TABLES: as_markdown(tables(played), findings(played))}
+    write_all(folder, {name: text.encode() for name, text in files.items()}, "Give another folder: --out DIR.")
     write_sheet(folder)
-    return [*(folder / name for name in (STUDY, PAGE, SHEET, SHEET_PAGE)), write_bundle(folder)]
+    return [*(folder / name for name in (STUDY, PAGE, TABLES, SHEET, SHEET_PAGE)), write_bundle(folder)]
 
 
 def facts(played: Played) -> dict[str, Any]:
