@@ -355,15 +355,22 @@ def providers_of(configuration: Mapping[str, Any]) -> tuple[str, ...]:
 
     A fallback is named where it has answered.
     """
+    return tuple(dict.fromkeys(map(provider_of, models_of(configuration))))
+
+
+def models_of(configuration: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the values of each model of a configuration: of all participants, and of those that have their own."""
     llm = configuration.get("llm")
     if not isinstance(llm, Mapping):
-        return ()
+        return
     groups = [found for found in (llm.get("agents"), llm.get("roles")) if isinstance(found, Mapping)]
-    own = [values for group in groups for values in group.values() if isinstance(values, Mapping)]
-    return tuple(dict.fromkeys(_name({**llm, **values}) for values in ({}, *own)))
+    for values in ({}, *(values for group in groups for values in group.values())):
+        if isinstance(values, Mapping):
+            yield {**llm, **values}
 
 
-def _name(values: Mapping[str, Any]) -> str:
+def provider_of(values: Mapping[str, Any]) -> str:
+    """Return the name of the provider of a model; see `quorum.agents.llm.prices.provider_name`."""
     name, model, address = (str(values.get(key) or "") for key in ("name", "model", "base_url"))
     try:
         return provider_name(name, model, address or None)

@@ -181,8 +181,8 @@ def test_attempts_that_were_put_aside_are_part_of_the_cost_and_of_the_bundle(tmp
     folder = play_study(tmp_path / "s", {"treatment": ARMS["treatment"]})
     (cell,) = (path for path in folder.iterdir() if path.is_dir())
     shutil.copytree(cell, folder / ".retried" / cell.name / "1")
-    sheet = write_sheet(folder)
-    assert (sheet.cost.repeated_cells, sheet.cost.repeated_answers) == (1, sheet.cost.answers)
+    cost = write_sheet(folder)["cost"]
+    assert (cost["repeated_cells"], cost["repeated_answers"]) == (1, cost["answers"])
     assert not check_study(write_bundle(folder)).damaged
     assert f".retried/{cell.name}/1/calls.jsonl" in names(folder / BUNDLE)
 

@@ -12,7 +12,17 @@ from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.results import read_results
 from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.study.sheet import PAGE, SHEET, STUDY, Sheet, differing_fields, read_study, sheet_of
+from quorum.experiments.study.sheet import (
+    PAGE,
+    SHEET,
+    STUDY,
+    Sheet,
+    as_json,
+    as_page,
+    differing_fields,
+    read_study,
+    sheet_of,
+)
 from tests.experiments.folders import HOSTILE, outcome, write_plan, write_run
 from tests.experiments.studies import ARMS, FACTS, TEAM, play_study
 from tests.serving import served
@@ -44,7 +54,7 @@ def test_it_says_who_answered_what_counts_and_what_it_cost(study: Path) -> None:
 
 def test_equal_folders_give_equal_sheets(study: Path) -> None:
     stored = (study / SHEET).read_bytes()
-    assert sheet_of(read_results(study), read_study(study)).data() == stored
+    assert as_json(sheet_of(read_results(study), read_study(study))) == stored
     assert differing_fields(stored, sheet(study, arms={a: list(w) for a, w in ARMS.items()})) == []
     assert differing_fields(stored, sheet(study)) == ["study"]
 
@@ -59,13 +69,13 @@ def test_runs_that_do_not_count_are_named_with_the_reason_and_no_message(tmp_pat
     (tmp_path / "spoiled").mkdir()
     (tmp_path / "spoiled" / "meta.json").write_text("{")
     found = sheet(tmp_path)
-    assert [(item.run, item.reason.partition(":")[0]) for item in found.left_out] == [
+    assert [(item["run"], item["reason"].partition(":")[0]) for item in found["left_out"]] == [
         ("bad", "error"),
         ("spoiled", "damaged"),
     ]
-    assert found.left_out[0].reason == "error: InfrastructureFailed"
-    assert (found.missing, found.arms[0].planned, found.arms[0].pooled) == (1, 3, 1)
-    assert b"alice" not in found.data() + found.page()
+    assert found["left_out"][0]["reason"] == "error: InfrastructureFailed"
+    assert (found["missing"], found["arms"][0]["planned"], found["arms"][0]["pooled"]) == (1, 3, 1)
+    assert b"alice" not in as_json(found) + as_page(found)
 
 
 @pytest.mark.parametrize(
@@ -84,20 +94,20 @@ def test_runs_that_do_not_count_are_named_with_the_reason_and_no_message(tmp_pat
 def test_what_a_study_states_names_no_path_and_no_user(text: object, tmp_path: Path) -> None:
     write_run(tmp_path, outcome(), name="good")
     found = sheet(tmp_path, note=text)
-    assert b"alice" not in found.data() + found.page()
+    assert b"alice" not in as_json(found) + as_page(found)
 
 
 def test_words_that_are_no_paths_stay(tmp_path: Path) -> None:
     write_run(tmp_path, outcome(), name="good")
     words = ["~3 steps", "1/2 and/or 3 / 4", "prompts/cube/rules.jinja", "https://host.example/v1/x", "p < 0.05/12"]
-    assert sheet(tmp_path, note=words).study["note"] == words
+    assert sheet(tmp_path, note=words)["study"]["note"] == words
 
 
 def test_the_page_escapes_all_that_others_wrote(tmp_path: Path) -> None:
     meta = {"models": [HOSTILE], "fallbacks": [HOSTILE], "versions": {HOSTILE: HOSTILE, "quorum-harness": HOSTILE}}
     own = write_run(tmp_path, outcome(model__usd=None), name="odd", meta=meta, llm__base_url=f"http://h/{HOSTILE}")
     write_plan(tmp_path, [("odd", own, HOSTILE)], arms={HOSTILE: [HOSTILE]})
-    page = sheet(tmp_path, question=HOSTILE, **{HOSTILE: HOSTILE}).page().decode()
+    page = as_page(sheet(tmp_path, question=HOSTILE, **{HOSTILE: HOSTILE})).decode()
     assert "<script>alert" not in page
     assert page.count("&lt;script&gt;alert(1)") > 5
 
@@ -107,7 +117,7 @@ def test_simulated_stands_on_the_page_wherever_it_is(study: Path, tmp_path: Path
     assert "no result here says anything about a real one" in page
     assert page.count("(simulated)") == 6  # title, two arms, a model, cost twice
     write_run(tmp_path, outcome(), name="good")
-    assert "simulated" not in sheet(tmp_path).page().decode().partition("<body>")[2]
+    assert "simulated" not in as_page(sheet(tmp_path)).decode().partition("<body>")[2]
 
 
 def test_no_file_of_a_study_holds_the_key_of_a_real_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
