@@ -19,7 +19,8 @@ from __future__ import annotations
 import difflib
 import hashlib
 import re
-from collections import Counter
+from asyncio import Future, ensure_future
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -116,14 +117,11 @@ def audit_controls(run: Path, arms: Sequence[str], donors: Path | None = None) -
         )
     for mind in minds_in(parent.cell().plain["agents"]):
         rehearse(c.env.name, mind)
-    treatment: _Books = {}
-    run_coroutine(_play(parent, parent.cell(), treatment, None))
-    found = []
-    for arm in arms:
-        control: _Books = {}
-        run_coroutine(_play(parent, _controlled(parent, arm, donors), control, treatment))
-        found.append(_compared(arm, treatment, control))
-    return found
+    treatment = run_coroutine(_play(parent, parent.cell(), {}))
+    return [
+        _compared(arm, treatment, run_coroutine(_play(parent, _controlled(parent, arm, donors), treatment)))
+        for arm in arms
+    ]
 
 
 def _controlled(parent: Parent, arm: str, donors: Path | None) -> Cell:
@@ -136,11 +134,11 @@ def _controlled(parent: Parent, arm: str, donors: Path | None) -> Cell:
 
 @dataclass(slots=True)
 class _Thought:
-    """A thought: what was asked in it, what was answered, and what came of it."""
+    """A thought: what was asked in it, what was answered, and what came of it, be it an error."""
 
     asked: list[Request] = field(default_factory=list)
-    answers: list[Reply | Exception] = field(default_factory=list)
-    outcome: Thought | Exception | None = None
+    answers: list[Future[Reply]] = field(default_factory=list)
+    outcome: Future[Thought] | None = None
 
 
 _Books = dict[str, list[_Thought]]
@@ -148,31 +146,30 @@ _Books = dict[str, list[_Thought]]
 
 
 class _NothingRecorded(EpisodeStop):
-    """More was asked in a thought than in that of the treatment."""
+    """More was asked in a thought than was answered in that of the treatment."""
 
 
-async def _play(parent: Parent, cell: Cell, books: _Books, treatment: _Books | None) -> None:
-    """Play an episode in memory and note its thoughts; those of an arm come to what they came to in the treatment."""
+async def _play(parent: Parent, cell: Cell, treatment: _Books) -> _Books:
+    """Play an episode in memory and return its thoughts; those of an arm come to what they came to in the treatment."""
+    books: _Books = defaultdict(list)
     pool, spent = ModelPool(), CallBooks(cell.configuration, None)
     answering = EpisodeModels(cell.configuration, pool, spent, cell.name, recorded=recorded_calls(parent.run, "run"))
 
-    def model(participant: str) -> Model:
-        before = treatment[participant] if treatment is not None else None
-        return _Watched(answering(participant), books.setdefault(participant, []), before)
+    def watched(name: str) -> Model:
+        return _Watched(answering(name), books[name], treatment.get(name))
+
+    def noted(name: str, mind: Mind) -> Mind:
+        return _Noted(mind, books[name], treatment.get(name))
 
     try:
-        parts = build(cell, model, parent.memory)
-        names = (*parts.world.agents, *(name for name, _ in parts.coordinators))
-        team = [
-            _Noted(mind, books.setdefault(name, []), treatment[name] if treatment is not None else None)
-            for name, mind in zip(names, parts.team, strict=True)
-        ]
-        minds = team[: len(parts.minds)]
-        coordinators = [(name, mind) for (name, _), mind in zip(parts.coordinators, team[len(minds) :], strict=True)]
+        parts = build(cell, watched, parent.memory)
+        minds = list(map(noted, parts.world.agents, parts.minds))
+        coordinators = [(name, noted(name, mind)) for name, mind in parts.coordinators]
         with Recorder(None) as recorder:
             await play(cell, replace(parts, minds=minds, coordinators=coordinators), recorder)
     finally:
         await pool.close()
+    return books
 
 
 @dataclass(eq=False)
@@ -186,22 +183,14 @@ class _Watched:
     async def complete(self, request: Request) -> Reply:
         now = self.thoughts[-1]
         now.asked.append(request)
-        if self.treatment is not None:
-            answers = self.treatment[len(self.thoughts) - 1].answers
-            if len(now.asked) > len(answers):
-                raise _NothingRecorded
-            answer = answers[len(now.asked) - 1]
-            if isinstance(answer, Exception):
-                raise answer
-            return answer
-        place = len(now.answers)
-        now.answers.append(_NothingRecorded())
-        try:
-            now.answers[place] = reply = await self.model.complete(request)
-        except Exception as error:
-            now.answers[place] = error
-            raise
-        return reply
+        if self.treatment is None:
+            now.answers.append(ensure_future(self.model.complete(request)))
+            return await now.answers[-1]
+        answers = self.treatment[len(self.thoughts) - 1].answers
+        place = len(now.asked) - 1
+        if place >= len(answers) or answers[place].cancelled():
+            raise _NothingRecorded
+        return await answers[place]
 
 
 @dataclass(eq=False)
@@ -216,20 +205,17 @@ class _Noted:
         now = _Thought()
         self.thoughts.append(now)
         if self.treatment is None:
-            try:
-                thought = await self.mind.think(view)
-            except Exception as error:
-                now.outcome = error
-                raise
-            now.outcome = replace(thought, calls=thought.calls or current_ledger().calls)
-            return now.outcome
+            now.outcome = ensure_future(self._think(view))
+            return await now.outcome
         with suppress(EpisodeStop, LanguageModelError):
             await self.mind.think(view)
         outcome = self.treatment[len(self.thoughts) - 1].outcome
         assert outcome is not None
-        if isinstance(outcome, Exception):
-            raise outcome
-        return outcome
+        return await outcome
+
+    async def _think(self, view: View) -> Thought:
+        thought = await self.mind.think(view)
+        return replace(thought, calls=thought.calls or current_ledger().calls)
 
 
 def _compared(arm: str, treatment: _Books, control: _Books) -> ControlAudit:
@@ -248,8 +234,7 @@ def _compared(arm: str, treatment: _Books, control: _Books) -> ControlAudit:
             counts["extra"] += max(len(asked) - len(wanted), 0)
             if not difference and wanted != asked:
                 difference = _difference(name, "\n".join(wanted), "\n".join(asked))
-    found = {name: counts[name] for name in ("calls", "equal", "altered", "missing", "extra")}
-    return ControlAudit(arm, **found, treatment=before.hexdigest(), control=after.hexdigest(), difference=difference)
+    return ControlAudit(arm, **counts, treatment=before.hexdigest(), control=after.hexdigest(), difference=difference)
 
 
 def _difference(name: str, one: str, other: str) -> str:
