@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import orjson
-
+from maeil.extensions.control.donors import Donor, donors_file
+from maeil.messages import MessageKind
 from maeil.trace.events import MessageSent
 from maeil.user_errors import UserError
 from quorum.experiments.common.files import write_all
@@ -25,22 +25,18 @@ def write_donors(runs: Sequence[Path], file: Path) -> None:
     Raises:
         UserError: a trace is damaged, nobody has said anything in one, or the file cannot be written.
     """
-    write_all(file.parent, {file.name: orjson.dumps([donor for run in runs for donor in _said(run)])})
+    write_all(file.parent, {file.name: donors_file([donor for run in runs for donor in _said(run)])})
 
 
-def _said(run: Path) -> list[dict[str, object]]:
+def _said(run: Path) -> list[Donor]:
     trace = RunFolder(run).trace()
-    said = [
-        {"seed": trace.start.seed, "t": stamped.t, "sender": sent.sender, "kind": sent.what, "content": sent.content}
-        for stamped in trace.stamped(MessageSent)
-        if isinstance(sent := stamped.event, MessageSent)
-    ]
-    if not said:
+    sent = [(stamped.t, stamped.event) for stamped in trace.events if isinstance(stamped.event, MessageSent)]
+    if not sent:
         raise UserError(f"{run}: nobody has said anything in it", "Give a run whose team talks.")
-    return said
+    return [Donor(t, one.sender, one.content, MessageKind(one.what), trace.start.seed) for t, one in sent]
 
 
 def write_no_donors(file: Path) -> Path:
     """Write a file that says nothing, for a look at an arm before there are runs."""
-    file.write_bytes(orjson.dumps([{"t": 0, "sender": 0, "content": ""}]))
+    file.write_bytes(donors_file([Donor(0, 0, "")]))
     return file

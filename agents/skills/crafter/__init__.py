@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from maeil.actions import Vocabulary
@@ -59,9 +60,9 @@ class CrafterSkills(WorldSkills):
 
     def statements(self, world: World) -> Statements:
         """Return what states the truth in the place of messages (`extension=truth`)."""
-        from quorum.agents.skills.crafter.statements import CrafterStatements
+        from quorum.agents.skills.crafter.statements import state
 
-        return CrafterStatements(world)
+        return partial(state, world)
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that climbs the technology tree."""

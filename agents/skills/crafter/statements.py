@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from crafter_env import CrafterObservation, Material, Navigate
@@ -17,35 +17,24 @@ from quorum.agents.skills.crafter.scene import Scene
 from quorum.agents.skills.crafter.speaker import HOPE, own_part, sights
 
 
-class CrafterStatements:
-    """States an agent's report, and its assignment: by its plan, else as speakers agree on who know of each other.
+def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[Statement]:
+    """State an agent's report, and its assignment: by its plan, else as speakers agree on who know of each other.
 
     Places that it remembers and that are something else by now are left out. In the place of a directive, and of what
     one without a body says, stand the assignments of all its readers.
 
-    Args:
-        world: the world.
+    `maeil.extensions.control.statements` says what the arguments are.
     """
+    there = Scene(replace(_seen(world.global_observation()), cell=(0, 0)))
+    observations = [_seen(world.observe(agent)) for agent in range(len(plans))]
+    scenes = {agent: Scene(seen) for agent, seen in enumerate(observations) if seen.alive}
+    given = _assignments(scenes, plans, there, world.agents)
+    return [_state(message, given, scenes.get(message.sender), there, len(plans)) for message in messages]
 
-    def __init__(self, world: World) -> None:
-        self._world = world
 
-    def __call__(self, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[Statement]:
-        """State it: see `maeil.extensions.control.statements`."""
-        whole = self._world.global_observation()
-        assert isinstance(whole, CrafterObservation)
-        there = Scene(replace(whole, cell=(0, 0)))
-        scenes = dict(self._scenes(len(plans)))
-        given = _assignments(scenes, plans, there, self._world.agents)
-        return [_state(message, given, scenes.get(message.sender), there, len(plans)) for message in messages]
-
-    def _scenes(self, agents: int) -> Iterator[tuple[int, Scene]]:
-        """Yield what each living agent knows of the map."""
-        for agent in range(agents):
-            seen = self._world.observe(agent)
-            assert isinstance(seen, CrafterObservation)
-            if seen.alive:
-                yield agent, Scene(seen)
+def _seen(observation: object) -> CrafterObservation:
+    assert isinstance(observation, CrafterObservation)
+    return observation
 
 
 def _state(message: Message, given: Sequence[Assignment], own: Scene | None, there: Scene, agents: int) -> Statement:

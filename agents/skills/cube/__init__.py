@@ -124,9 +124,9 @@ class CubeSkills(WorldSkills):
 
     def statements(self, world: World) -> Statements:
         """Return what states the truth in the place of messages (`extension=truth`)."""
-        from quorum.agents.skills.cube.statements import CubeStatements
+        from quorum.agents.skills.cube.statements import state
 
-        return CubeStatements(world)
+        return partial(state, world)
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that does what a negotiator would do."""

@@ -13,25 +13,18 @@ from quorum.agents.skills.cube.negotiator import demands, form_teams, write_clai
 from quorum.agents.skills.cube.plans import block_of, delivery_of, seen, way
 
 
-class CubeStatements:
-    """States which block an agent works on: that of its plan, else the one where the teams of all need it.
+def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[Statement]:
+    """State which block an agent works on: that of its plan, else the one where the teams of all need it.
 
     Teams are formed as negotiators do it who know everybody's plans, while all others wish for the block at which they
     stand, or the nearest. In the place of a directive stands where each of its readers is needed.
 
-    Args:
-        world: the world.
+    `maeil.extensions.control.statements` says what the arguments are.
     """
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-
-    def __call__(self, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[Statement]:
-        """State it: see `maeil.extensions.control.statements`."""
-        board = self._world.global_observation()
-        assert isinstance(board, SymbolicObservation)
-        places = _places(board, plans)
-        return [_state(message, board, places) for message in messages]
+    board = world.global_observation()
+    assert isinstance(board, SymbolicObservation)
+    places = _places(board, plans)
+    return [_state(message, board, places) for message in messages]
 
 
 def _state(message: Message, board: SymbolicObservation, places: Mapping[int, int]) -> Statement:

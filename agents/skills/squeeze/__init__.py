@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from llamac_env import SqueezeObservation
@@ -64,9 +65,9 @@ class SqueezeSkills(WorldSkills):
 
     def statements(self, world: World) -> Statements:
         """Return what states the truth in the place of messages (`extension=truth`)."""
-        from quorum.agents.skills.squeeze.statements import SqueezeStatements
+        from quorum.agents.skills.squeeze.statements import state
 
-        return SqueezeStatements(world)
+        return partial(state, world)
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that searches the peak by its own picks."""

@@ -12,25 +12,18 @@ from maeil.world import World
 from quorum.agents.skills.squeeze.rules import next_try, share
 
 
-class SqueezeStatements:
-    """States the last round, and what an agent picks: as it has planned, else its part of what the team tries next.
+def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[Statement]:
+    """State the last round, and what an agent picks: as it has planned, else its part of what the team tries next.
 
     In the place of a directive, and of what one without a body says, stands what its readers pick.
 
-    Args:
-        world: the world.
+    `maeil.extensions.control.statements` says what the arguments are.
     """
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-
-    def __call__(self, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[Statement]:
-        """State it: see `maeil.extensions.control.statements`."""
-        seen = self._world.global_observation()
-        assert isinstance(seen, SqueezeObservation)
-        picks = _picks(seen, plans)
-        last = f" The last round paid {seen.history[-1].reward:g}." if seen.history else ""
-        return [_state(message, picks, last) for message in messages]
+    seen = world.global_observation()
+    assert isinstance(seen, SqueezeObservation)
+    picks = _picks(seen, plans)
+    last = f" The last round paid {seen.history[-1].reward:g}." if seen.history else ""
+    return [_state(message, picks, last) for message in messages]
 
 
 def _state(message: Message, picks: Sequence[int], last: str) -> Statement:

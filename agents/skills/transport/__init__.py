@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from maeil.actions import Vocabulary
@@ -62,9 +63,9 @@ class TransportSkills(WorldSkills):
 
     def statements(self, world: World) -> Statements:
         """Return what states the truth in the place of messages (`extension=truth`)."""
-        from quorum.agents.skills.transport.statements import TransportStatements
+        from quorum.agents.skills.transport.statements import state
 
-        return TransportStatements(world)
+        return partial(state, world)
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that plans greedily."""

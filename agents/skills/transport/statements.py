@@ -13,23 +13,16 @@ from quorum.agents.skills.transport.moves import box_task, greedy, observed
 from quorum.agents.skills.transport.speaker import SENTENCES, report, with_targets
 
 
-class TransportStatements:
-    """States which targets are in the cell of an agent, and its box: that of its plan, else of the greedy plan's step.
+def state(world: World, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[Statement]:
+    """State which targets are in the cell of an agent, and its box: that of its plan, else of the greedy plan's step.
 
     In the place of a directive, and of what one without a body says, stands where all targets are.
 
-    Args:
-        world: the world.
+    `maeil.extensions.control.statements` says what the arguments are.
     """
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-
-    def __call__(self, messages: Sequence[Message], plans: Sequence[Plan | None]) -> list[Statement]:
-        """State it: see `maeil.extensions.control.statements`."""
-        board = observed(self._world.global_observation()).to_board()
-        steps = greedy(board)
-        return [_state(message, board, steps[0] if steps else {}, plans) for message in messages]
+    board = observed(world.global_observation()).to_board()
+    steps = greedy(board)
+    return [_state(message, board, steps[0] if steps else {}, plans) for message in messages]
 
 
 def _state(message: Message, board: Board, moves: JointMove, plans: Sequence[Plan | None]) -> Statement:

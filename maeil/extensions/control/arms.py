@@ -117,15 +117,12 @@ class Shuffled(Control):
     """
 
     def __init__(self, donors: Sequence[Donor], seeds: Seeds) -> None:
+        self._donors = donors
         self._seeds = seeds
-        self._at: dict[int, list[Donor]] = {}
-        for donor in donors:
-            self._at.setdefault(donor.t, []).append(donor)
 
     def start(self, event: EpisodeStart) -> EpisodeStart:
         """Put aside what was said on this very board."""
-        others = {t: [donor for donor in found if donor.seed != event.seed] for t, found in self._at.items()}
-        self._at = {t: found for t, found in others.items() if found}
+        self._donors = [donor for donor in self._donors if donor.seed is None or donor.seed != event.seed]
         return event
 
     def instead(self, reader: int, messages: Sequence[Message]) -> Sequence[Message]:  # noqa: ARG002
@@ -133,8 +130,8 @@ class Shuffled(Control):
         return [self._donated(message) for message in messages]
 
     def _donated(self, message: Message) -> Message:
-        nearest = min(self._at, key=lambda t: (abs(t - message.t), t))
-        found = self._at[nearest]
+        nearest = min((donor.t for donor in self._donors), key=lambda t: (abs(t - message.t), t))
+        found = [donor for donor in self._donors if donor.t == nearest]
         if nearest == message.t:
             found = [donor for donor in found if donor.sender == message.sender] or found
         found = [donor for donor in found if donor.kind in (message.kind, None)] or found

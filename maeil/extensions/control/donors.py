@@ -38,6 +38,11 @@ class Donor:
 _DONORS = TypeAdapter(Annotated[list[Donor], Field(min_length=1)])
 
 
+def donors_file(donors: Sequence[Donor]) -> bytes:
+    """Return the content of a file of donors."""
+    return _DONORS.dump_json([*donors])
+
+
 def read_donors(file: Path) -> Sequence[Donor]:
     """Read a file of donors.
 
@@ -54,8 +59,6 @@ def read_donors(file: Path) -> Sequence[Donor]:
         raise ValueError(f"donors: {file}: {error.strerror}") from error
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise ValueError(
-            f"donors: {file}: it is no list of messages with t, sender and content: "
-            f"{f'{place}: ' if place else ''}{first['msg']}"
-        ) from error
+        place = ".".join(map(str, first["loc"])) or "the file"
+        needed = "it is no list of messages with t, sender and content"
+        raise ValueError(f"donors: {file}: {needed}: {place}: {first['msg']}") from error
