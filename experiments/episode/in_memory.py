@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, Protocol
 
 from maeil.trace import Listener, Recorder
+from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.common.memory_file import Memory
@@ -16,8 +17,18 @@ from quorum.experiments.episode.branching import Branching
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
-from quorum.experiments.episode.parts import build, play
+from quorum.experiments.episode.parts import Parts, build, play
 from quorum.experiments.episode.rehearsal import rehearse
+
+
+class Watch(Protocol):
+    """Stands between an episode and its participants, to see what they ask and do."""
+
+    def model(self, name: str, model: Model) -> Model:
+        """Return what a participant asks in the place of its language model."""
+
+    def team(self, parts: Parts) -> Parts:
+        """Return the components with other minds in the place of those that were built."""
 
 
 def play_in_memory(
@@ -27,6 +38,7 @@ def play_in_memory(
     *,
     branching: Branching | None = None,
     recorded: Replay | None = None,
+    watch: Watch | None = None,
 ) -> None:
     """Play a cell in memory. The answers of its models are not recorded, so it is not for paid models.
 
@@ -36,36 +48,32 @@ def play_in_memory(
         memory: that the team brings along; None for none.
         branching: the beginning that it has of another run; None: it begins by itself.
         recorded: answers in the place of all models; None: they answer themselves.
+        watch: stands between the episode and its participants; None for nothing.
 
     Raises:
         PrefixRefused: the run that it branches cannot be replayed up to the branch point.
         UserError: a component cannot be built, or a mind cannot take over.
         Exception: whatever a world, a mind or a listener raises.
     """
+
+    async def episode() -> None:
+        pool, books = ModelPool(), CallBooks(cell.configuration, None)
+        sample = branching.sample if branching is not None else 0
+        models: Callable[[str], Any] = EpisodeModels(
+            cell.configuration, pool, books, cell.name, recorded=recorded, sample=sample
+        )
+        if branching is not None:
+            models = branching.models(models, pool, books)
+        asked = models if watch is None else lambda name: watch.model(name, models(name))
+        try:
+            parts = build(cell, asked, memory, branching.seated if branching is not None else None)
+            own = branching.listeners if branching is not None else ()  # which are known when the team is built
+            checked = branching.checked() if branching is not None else nullcontext()
+            with Recorder(None, [*own, *listeners]) as recorder, checked:
+                await play(cell, parts if watch is None else watch.team(parts), recorder, branching)
+        finally:
+            await pool.close()
+
     for mind in minds_in(cell.plain["agents"]):
         rehearse(cell.configuration.env.name, mind)
-    run_coroutine(_play(cell, listeners, memory, branching, recorded))
-
-
-async def _play(
-    cell: Cell,
-    listeners: Sequence[Listener],
-    memory: Memory | None,
-    branching: Branching | None,
-    recorded: Replay | None,
-) -> None:
-    pool, books = ModelPool(), CallBooks(cell.configuration, None)
-    sample = branching.sample if branching is not None else 0
-    models: Callable[[str], Any] = EpisodeModels(
-        cell.configuration, pool, books, cell.name, recorded=recorded, sample=sample
-    )
-    if branching is not None:
-        models = branching.models(models, pool, books)
-    try:
-        parts = build(cell, models, memory, branching.seated if branching is not None else None)
-        own = branching.listeners if branching is not None else ()  # which are known when the team is built
-        checked = branching.checked() if branching is not None else nullcontext()
-        with Recorder(None, [*own, *listeners]) as recorder, checked:
-            await play(cell, parts, recorder, branching)
-    finally:
-        await pool.close()
+    run_coroutine(episode())

@@ -31,23 +31,17 @@ from maeil.calls import current_ledger
 from maeil.clock import ClockUnit
 from maeil.errors import EpisodeStop
 from maeil.mind import Mind, Thought, View
-from maeil.trace import Recorder
 from maeil.user_errors import UserError
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.prompting.blocks import BLOCK
 from quorum.experiments.branch.parent import Parent
-from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.inputs import inputs_of
 from quorum.experiments.configuration.providers.replay import recorded_calls
 from quorum.experiments.configuration.schema import validate
-from quorum.experiments.configuration.team_label import minds_in
-from quorum.experiments.episode.call_books import CallBooks
-from quorum.experiments.episode.model_pool import ModelPool
-from quorum.experiments.episode.models import EpisodeModels
-from quorum.experiments.episode.parts import build, play
-from quorum.experiments.episode.rehearsal import rehearse
+from quorum.experiments.episode.in_memory import play_in_memory
+from quorum.experiments.episode.parts import Parts
 
 _OF_TURNS = frozenset({"unread", "memory", "constraints"})
 MESSAGES: Mapping[str, frozenset[str]] = {
@@ -115,13 +109,8 @@ def audit_controls(run: Path, arms: Sequence[str], donors: Path | None = None) -
             f"{run}: its prompts cannot be compared",
             "Give a run that asked language models, is no branch, and whose clock does not count seconds.",
         )
-    for mind in minds_in(parent.cell().plain["agents"]):
-        rehearse(c.env.name, mind)
-    treatment = run_coroutine(_play(parent, parent.cell(), {}))
-    return [
-        _compared(arm, treatment, run_coroutine(_play(parent, _controlled(parent, arm, donors), treatment)))
-        for arm in arms
-    ]
+    treatment = _played(parent, parent.cell(), {})
+    return [_compared(arm, treatment, _played(parent, _controlled(parent, arm, donors), treatment)) for arm in arms]
 
 
 def _controlled(parent: Parent, arm: str, donors: Path | None) -> Cell:
@@ -149,27 +138,29 @@ class _NothingRecorded(EpisodeStop):
     """More was asked in a thought than was answered in that of the treatment."""
 
 
-async def _play(parent: Parent, cell: Cell, treatment: _Books) -> _Books:
-    """Play an episode in memory and return its thoughts; those of an arm come to what they came to in the treatment."""
-    books: _Books = defaultdict(list)
-    pool, spent = ModelPool(), CallBooks(cell.configuration, None)
-    answering = EpisodeModels(cell.configuration, pool, spent, cell.name, recorded=recorded_calls(parent.run, "run"))
+def _played(parent: Parent, cell: Cell, treatment: _Books) -> _Books:
+    """Play an episode in memory, and return its thoughts."""
+    notes = _Notes(treatment)
+    play_in_memory(cell, (), parent.memory, recorded=recorded_calls(parent.run, "run"), watch=notes)
+    return notes.books
 
-    def watched(name: str) -> Model:
-        return _Watched(answering(name), books[name], treatment.get(name))
 
-    def noted(name: str, mind: Mind) -> Mind:
-        return _Noted(mind, books[name], treatment.get(name))
+@dataclass(eq=False)
+class _Notes:
+    """Notes the thoughts of all participants; those of an arm come to what they came to in the treatment."""
 
-    try:
-        parts = build(cell, watched, parent.memory)
-        minds = list(map(noted, parts.world.agents, parts.minds))
-        coordinators = [(name, noted(name, mind)) for name, mind in parts.coordinators]
-        with Recorder(None) as recorder:
-            await play(cell, replace(parts, minds=minds, coordinators=coordinators), recorder)
-    finally:
-        await pool.close()
-    return books
+    treatment: _Books
+    books: _Books = field(default_factory=lambda: defaultdict(list))
+
+    def model(self, name: str, model: Model) -> Model:
+        return _Watched(model, self.books[name], self.treatment.get(name))
+
+    def team(self, parts: Parts) -> Parts:
+        minds = list(map(self._mind, parts.world.agents, parts.minds))
+        return replace(parts, minds=minds, coordinators=[(name, self._mind(name, m)) for name, m in parts.coordinators])
+
+    def _mind(self, name: str, mind: Mind) -> Mind:
+        return _Noted(mind, self.books[name], self.treatment.get(name))
 
 
 @dataclass(eq=False)
