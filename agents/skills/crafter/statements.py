@@ -65,18 +65,14 @@ def _assignments(
             planned.setdefault((plan.task, cell), set()).add(agent)
     for (task, cell), agents in planned.items():
         known.add(Assignment(frozenset(agents), task, cell, HOPE, step))
+    free = {agent: cell for agent, cell in known.cells.items() if plans[agent] is None}  # only they can be called
     for agent, scene in scenes.items():
-        if plans[agent] is None and known.of(agent) is None:
+        if agent in free and known.of(agent) is None:
             view = View(agent, names[agent], tuple(names), Turn(agent, frozenset()), step, 0, scene.seen)
-            new = Caller(view, scene, replace(known, cells=_free(known, plans))).call() or own_part(view, scene, known)
+            new = Caller(view, scene, replace(known, cells=free)).call() or own_part(view, scene, known)
             if new is not None and (new.task.kind != "collect" or _is_there(new.task.target, there)):
                 known.add(new)
     return known.assignments
-
-
-def _free(known: Hearsay, plans: Sequence[Plan | None]) -> dict[int, tuple[int, int]]:
-    """The cells of those who have no plan: only they can be called."""
-    return {agent: cell for agent, cell in known.cells.items() if plans[agent] is None}
 
 
 def _cell(plan: Plan) -> int | None:

@@ -97,12 +97,10 @@ class Own(Control):
     def instead(self, reader: int, messages: Sequence[Message]) -> Sequence[Message]:
         """Return what the reader has said, as said by itself."""
         said = self._said.get(reader, [])[-len(messages) :]
-        empty = len(messages) - len(said)
-        again = zip(messages[empty:], said, strict=True)
-        return [
-            *(_saying(message, "") for message in messages[:empty]),
-            *(replace(_saying(message, text), sender=reader, kind=kind) for message, (text, kind) in again),
-        ]
+        found = [_saying(message, "") for message in messages]
+        for place, (text, kind) in enumerate(said, len(messages) - len(said)):
+            found[place] = replace(found[place], content=text, sender=reader, kind=kind)
+        return found
 
 
 class Shuffled(Control):
