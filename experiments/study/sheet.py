@@ -17,7 +17,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
 
 from maeil.digests import digest
 from maeil.user_errors import UserError
@@ -42,7 +41,6 @@ WRITTEN_BY = "written_by"
 """The one field of a sheet that the runs do not decide: the version that wrote it."""
 LARGEST = 64 * MIB
 """Bytes of `study.json` and of `sheet.json`, at most."""
-_STUDY = TypeAdapter(dict[str, Any])
 _PLUGINS = ("package ", "library ")
 _OF_A_MODEL = (
     "temperature", "top_p", "max_tokens", "max_tokens_per_agent", "effort", "thinking_tokens", "sampling_seed", "stop",
@@ -68,13 +66,14 @@ def read_study(folder: Path) -> Mapping[str, Any]:
         UserError: it is missing, or holds no JSON object.
     """
     files = RunFiles(folder)
-    data = files.read(STUDY, LARGEST)
-    if data is None:
-        raise files.damaged(STUDY, "there is no such file", "Give the folder of a study: quorum study makes one.")
     try:
-        return _STUDY.validate_json(data)
-    except ValidationError as error:
-        raise files.damaged(STUDY, f"damaged: {error.errors()[0]['msg']}") from error
+        found = orjson.loads(files.read(STUDY, LARGEST) or b"null")
+    except orjson.JSONDecodeError as error:
+        raise files.damaged(STUDY, f"damaged: {error}") from error
+    if not isinstance(found, dict):
+        hint = "Give the folder of a study: quorum study makes one."
+        raise files.damaged(STUDY, "it is missing, or holds no study", hint)
+    return found
 
 
 def write_sheet(folder: Path) -> Sheet:
