@@ -16,7 +16,7 @@ from quorum.agents.llm.replay import Replay
 from quorum.experiments.common.memory_file import MEMORY_BEFORE, read_memory
 from quorum.experiments.common.provenance import CodeVersion, provenance
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.inputs import MEMORY_INPUT, Inputs, inputs_of
+from quorum.experiments.configuration.inputs import MEMORY_INPUT, inputs_of
 from quorum.experiments.configuration.providers.replay import recorded_calls
 from quorum.experiments.configuration.schema import validate
 from quorum.experiments.episode.call_books import CALLS
@@ -61,8 +61,8 @@ def rerun(folder: Path, files: Mapping[str, Path] | None = None) -> Rerun:
         cell = _cell(meta, run.configuration(), files or {})
     except UserError as error:
         return Rerun(folder.name, reason=_line(error))
-    if changed := _changed(meta.inputs, cell.inputs):
-        return Rerun(folder.name, reason=f"what decides in it is not the same here: {changed}")
+    if changed := {name for name, _ in meta.inputs.items() ^ cell.inputs.items()} - _FROM_THE_RUN:
+        return Rerun(folder.name, reason=f"what decides in it is not the same here: {', '.join(sorted(changed))}")
     repetition = Repetition(run.whole_trace())
     try:
         calls = recorded_calls(folder, folder.name) if run.files.names(CALLS) else Replay(())
@@ -106,11 +106,6 @@ def _cell(meta: RunMeta, configuration: Mapping[str, Any], files: Mapping[str, P
     if whole.clock.unit is ClockUnit.SECONDS:
         raise UserError("clock=seconds: its thoughts took real time")
     return Cell(whole, whole.plain(), inputs_of(whole))
-
-
-def _changed(recorded: Inputs, now: Inputs) -> str:
-    names = {name for name in {**recorded, **now} if recorded.get(name) != now.get(name)} - _FROM_THE_RUN
-    return ", ".join(sorted(names))
 
 
 def _line(error: Exception) -> str:
