@@ -3,17 +3,12 @@
 The normal approximation of a paired test, (z(0.975) + z(power))^2 s^2 / d^2 + z(0.975)^2 / 2 boards, with d the effect
 and s the standard deviation of the differences over boards (Guenther 1981, Sample Size Formulas for Normal Theory t
 Tests), says where to look; the sign-flip test of so many boards is then simulated, `_SAMPLES` times, seeded.
-
-The mean of k draws of a board has the variance between^2 + within^2 / k. More draws cost less than more boards where a
-board is expensive and draws differ much: at least cost, k is about within / between times the root of the price of a
-board by that of a draw (Cochran 1977, Sampling Techniques, section 10.6).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
@@ -27,24 +22,7 @@ _SAMPLES = 4_000
 _SEED = 20_261_126
 _MOST_BOARDS = 20_000
 """Above which a size is approximate: a simulation would take minutes, and the approximation is good there."""
-_PATIENCE = 3
-"""Numbers of draws, one after the other, that cost more than the best before the search ends."""
 _NORMAL = NormalDist()
-
-
-@dataclass(frozen=True, slots=True)
-class Design:
-    """How many boards are played, and how often each.
-
-    Attributes:
-        boards: number of boards.
-        draws: of each board, in each arm.
-        cost: of all of it, in the unit of the prices.
-    """
-
-    boards: int
-    draws: int
-    cost: float
 
 
 def normal(effect: float, deviation: float) -> Sampler:
@@ -118,28 +96,3 @@ def boards_for_half_width(deviation: float, wanted: float) -> int:
     while t_quantile(1 - TAIL, boards - 1) * deviation / math.sqrt(boards) > wanted:
         boards += 1
     return boards
-
-
-def cheapest(
-    boards: Callable[[float], int], *, between: float, within: float, board_cost: float, draw_cost: float
-) -> Design:
-    """Return the cheapest split into boards and draws that reaches what is wanted, to about the price of a board.
-
-    Args:
-        boards: how many it takes at a standard deviation of the differences over boards.
-        between: standard deviation of the true differences of boards.
-        within: standard deviation of the difference of one draw of a board.
-        board_cost: price of a board, whatever its draws, from 0.
-        draw_cost: price of a draw of a board, all arms together, above 0.
-    """
-    best, worse, draws = None, 0, 0
-    while worse < _PATIENCE:
-        draws += 1
-        number = boards(math.sqrt(between**2 + within**2 / draws))
-        found = Design(number, draws, number * (board_cost + draws * draw_cost))
-        if best is None or found.cost < best.cost:
-            best, worse = found, 0
-        else:
-            worse += 1
-    assert best is not None
-    return best

@@ -1,8 +1,6 @@
-"""Boards before they are paid for: the plan simulates the test that is run, and finds the cheapest split."""
+"""Boards before they are paid for: the plan simulates the test that is run."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 import pytest
@@ -13,7 +11,6 @@ from quorum.experiments.compare.statistics.power import (
     binary,
     boards_for_half_width,
     boards_for_power,
-    cheapest,
     normal,
     power,
 )
@@ -67,21 +64,3 @@ def test_boards_for_a_half_width_give_intervals_of_that_width() -> None:
     ends = [sign_flip_interval(row) for row in np.random.default_rng(4).normal(0, 2, (40, boards))]
     assert np.mean([high - low for low, high in ends]) / 2 == pytest.approx(0.9, rel=0.06)
     assert boards_for_half_width(2.0, 0.9) < boards_for_half_width(2.0, 0.8)
-
-
-@pytest.mark.parametrize("board_cost", [0.0, 5.0, 80.0])
-def test_the_cheapest_split_costs_no_more_than_any_other_but_for_rounding(board_cost: float) -> None:
-    def boards(deviation: float) -> int:
-        return boards_for_half_width(deviation, 1.0)
-
-    found = cheapest(boards, between=4.0, within=12.0, board_cost=board_cost, draw_cost=1.0)
-    others = {draws: boards(math.sqrt(16 + 144 / draws)) * (board_cost + draws) for draws in range(1, 60)}
-    assert found.cost == others[found.draws] <= 1.01 * min(others.values())
-    assert found.boards == boards(math.sqrt(16 + 144 / found.draws))
-
-
-def test_where_draws_do_not_differ_one_is_enough() -> None:
-    found = cheapest(
-        lambda deviation: boards_for_half_width(deviation, 1.0), between=4, within=0, board_cost=9, draw_cost=1
-    )
-    assert found.draws == 1
