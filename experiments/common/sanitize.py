@@ -22,22 +22,25 @@ def sanitize(text: str, longest: int | None = None) -> str:
         longest: characters at most; a longer text is cut, and ends in an ellipsis.
     """
     if longest is None:
-        text = mask_passwords(text)
-        return text if text.isprintable() else "".join(map(_shown, text))
+        return _visible(mask_passwords(text))
     shown = sanitize(text[: longest + 1])
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
 
 
 def sanitize_lines(text: str) -> str:
     """Return a text of several lines without anything that could act; ends of lines and tabs stay."""
-    text = mask_passwords(text)
-    return text if text.isprintable() else "".join(sign if sign in "\n\t" else _shown(sign) for sign in text)
+    lines = mask_passwords(text).split("\n")
+    return "\n".join("\t".join(map(_visible, line.split("\t"))) for line in lines)
 
 
 def escape_json(text: str) -> str:
     r"""Return JSON that means the same but for passwords, with everything that could act written as `\u001b`."""
     text = mask_passwords(text)
     return text if text.isprintable() else "".join(sign if sign == "\n" else _escaped(sign) for sign in text)
+
+
+def _visible(text: str) -> str:
+    return text if text.isprintable() else "".join(map(_shown, text))
 
 
 def _shown(sign: str) -> str:

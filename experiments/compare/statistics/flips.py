@@ -16,7 +16,8 @@ Zero). Boards that do not differ change no p-value; they do belong to the sets o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,7 +137,7 @@ def _ends(changed: Floats, equal: int) -> tuple[float, float]:
     return _quantiles(*_sets(changed, equal))
 
 
-def _quantiles(sums: Floats, sizes: Floats | NDArray[np.int64]) -> tuple[float, float]:
+def _quantiles(sums: Floats, sizes: Floats) -> tuple[float, float]:
     """Return the ends of the middle 95 % of sums by sizes; those of the empty set may be anything."""
     with np.errstate(divide="ignore", invalid="ignore"):
         means = sums / sizes
@@ -147,7 +148,7 @@ def _quantiles(sums: Floats, sizes: Floats | NDArray[np.int64]) -> tuple[float, 
     return float(low), float(high)
 
 
-def _sets(changed: Floats, equal: int) -> tuple[Floats, NDArray[np.int64]]:
+def _sets(changed: Floats, equal: int) -> tuple[Floats, Floats]:
     """Return the sums over sets of boards and the sizes of the sets, each shape (sets,), the empty set among them.
 
     Args:
@@ -158,30 +159,35 @@ def _sets(changed: Floats, equal: int) -> tuple[Floats, NDArray[np.int64]]:
     number = len(changed)
     tolerance = 1e-12 * float(np.abs(changed).sum())
     if number <= EXACT:
-        sums, sizes = _summed(changed, [np.arange(2**number) >> 8 * column & 255 for column in range(-(-number // 8))])
+        columns = [np.arange(2**number) >> 8 * column & 255 for column in range(-(-number // 8))]
         counts = _binomial_quantiles(equal, max(_FEWEST_COUNTS, 2 ** (EXACT - number)))
-        sums, sizes = np.repeat(sums, len(counts)), (sizes[:, None] + counts).ravel()
+        sums = np.repeat(_summed(changed, columns), len(counts))
+        sizes = (_summed(np.ones(number), columns)[:, None] + counts).ravel()
     else:
-        random = np.random.default_rng(_SEED)
-        columns = (random.integers(0, 256, DRAWN, dtype=np.uint8) for _ in range(-(-number // 8)))
-        sums, sizes = _summed(changed, columns)
-        sizes += random.binomial(equal, 0.5, DRAWN) if equal else 0
-        whole = number + equal
-        sums = np.concatenate([[0.0], sums, float(changed.sum()) - sums, [float(changed.sum())]])
-        sizes = np.concatenate([[0], sizes, whole - sizes, [whole]])
+        drawn, sizes = _drawn(number, equal)
+        sums, whole = _summed(changed, drawn), float(changed.sum())
+        sums = np.concatenate([[0.0], sums, whole - sums, [whole]])
     sums[np.abs(sums) <= tolerance] = 0.0
     return sums, sizes
 
 
-def _summed(changed: Floats, columns: Iterable[NDArray[np.integer]]) -> tuple[Floats, NDArray[np.int64]]:
+@lru_cache(maxsize=64)  # a comparison has many differences over as many boards
+def _drawn(number: int, equal: int) -> tuple[list[NDArray[np.uint8]], Floats]:
+    """Return the sets that are drawn, as `_summed` takes them, and the sizes of these, of their complements, of all."""
+    random = np.random.default_rng(_SEED)
+    columns = [random.integers(0, 256, DRAWN, dtype=np.uint8) for _ in range(-(-number // 8))]
+    sizes = _summed(np.ones(number), columns) + (random.binomial(equal, 0.5, DRAWN) if equal else 0)
+    whole = number + equal
+    return columns, np.concatenate([[0.0], sizes, whole - sizes, [whole]])
+
+
+def _summed(values: Floats, columns: Sequence[NDArray[np.integer]]) -> Floats:
     """Sum over sets that are given eight boards a byte, column after column: one look-up adds eight boards."""
-    sums, sizes = np.zeros(1), np.zeros(1, dtype=np.int64)
+    sums = np.zeros(1)
     for place, column in enumerate(columns):
-        eight = changed[8 * place : 8 * place + 8]
-        members = _BYTE[:, : len(eight)]
-        sums = sums + (members @ eight)[column]
-        sizes = sizes + members.sum(axis=1)[column]
-    return sums, sizes
+        eight = values[8 * place : 8 * place + 8]
+        sums = sums + (_BYTE[:, : len(eight)] @ eight)[column]
+    return sums
 
 
 def _binomial_quantiles(trials: int, most: int) -> NDArray[np.int64]:
