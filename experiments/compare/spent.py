@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import count, groupby, pairwise, zip_longest
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -105,19 +106,17 @@ class _Purse:
         self._used = 0.0
         self._answers = 0
         self._least = 0.0
-        self._instants: list[float] = []
-        self._thoughts: list[ThoughtEnd | None] = []  # in the order in which they began
-        self._places: dict[int, int] = {}
+        self._number = count()
+        self._begun: dict[int, tuple[float, int]] = {}
+        self._ended: list[tuple[tuple[float, int], ThoughtEnd]] = []
 
     def begin(self, thought: ThoughtStart, instant: float) -> None:
-        """Keep a place for a thought that begins."""
-        self._places[thought.agent] = len(self._thoughts)
-        self._thoughts.append(None)
-        self._instants.append(instant)
+        """Keep when a thought begins, and after how many others."""
+        self._begun[thought.agent] = (instant, next(self._number))
 
     def end(self, thought: ThoughtEnd) -> None:
-        """Put a thought that ends into its place."""
-        self._thoughts[self._places[thought.agent]] = thought
+        """Take in a thought that ends."""
+        self._ended.append((self._begun[thought.agent], thought))
 
     def least(self, now: Stamped) -> float:
         """Return the least budget under which what happens now takes place.
@@ -125,26 +124,14 @@ class _Purse:
         Raises:
             Unknown: a call does not say what it took.
         """
-        thoughts = [(at, one) for at, one in zip(self._instants, self._thoughts, strict=True) if one is not None]
-        self._thoughts.clear()
-        self._instants.clear()
+        thoughts = sorted(self._ended, key=itemgetter(0))
+        self._ended.clear()
         if self._kind == "seconds":
             return now.wall
-        for _, own in groupby(enumerate(thoughts), lambda item: item[1][0] if self._together else item[0]):
-            self._take([thought for _, (_, thought) in own])
+        for _, own in groupby(thoughts, lambda item: item[0][0] if self._together else item[0]):
+            for asked in zip_longest(*(self._amounts(thought) for _, thought in own)):
+                self._ask([amount for amount in asked if amount is not None])
         return self._least
-
-    def _take(self, thoughts: Sequence[ThoughtEnd]) -> None:
-        """Add thoughts that began together."""
-        if self._kind == "thoughts":
-            self._least += len(thoughts)
-        elif self._kind == "calls":
-            calls = (call for thought in thoughts for call in thought.calls)
-            self._least += sum(answers_of(call) + ("unanswered" in call) for call in calls)
-        else:
-            answers = [[one for call in thought.calls for one in self._each(call)] for thought in thoughts]
-            for asked in range(max(map(len, answers), default=0)):
-                self._ask([own[asked] for own in answers if asked < len(own)])
 
     def _ask(self, amounts: Sequence[float]) -> None:
         """Add answers that were asked for together."""
@@ -153,17 +140,22 @@ class _Purse:
         self._used += sum(amounts)
         self._answers += len(amounts)
 
+    def _amounts(self, thought: ThoughtEnd) -> list[float]:
+        """Return what each answer that a thought asked for took; the thought itself counts where thoughts do."""
+        if self._kind == "thoughts":
+            return [1.0]
+        return [amount for call in thought.calls for amount in self._each(call)]
+
     def _each(self, call: Mapping[str, Any]) -> list[float]:
         """Return what each answer of a call took."""
         answers = answers_of(call)
-        return [self._amount(call) / answers] * answers if answers else []
-
-    def _amount(self, call: Mapping[str, Any]) -> float:
+        if self._kind == "calls":
+            return [1.0] * (answers + ("unanswered" in call))
         keys = ("usd",) if self._kind == "usd" else ("prompt_tokens", "completion_tokens")
-        amounts = [call_number(call, key) for key in keys]
-        if None in amounts:
+        amounts = [number for key in keys if (number := call_number(call, key)) is not None]
+        if answers and len(amounts) < len(keys):
             raise Unknown(f"a call of it does not say its {BUDGETS[self._kind]}")
-        return math.fsum(amount for amount in amounts if amount is not None)
+        return [math.fsum(amounts) / answers] * answers if answers else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,20 +180,13 @@ class AtBudgets:
 
     def crossings(self, metric: str, level: str, point: Scalar) -> list[float]:
         """Return the budgets at which the mean difference first has another sign than before."""
-        signs = [np.sign(item.mean.value) for item in self.differences[metric, level, point]]
-        found, last = [], 0.0
-        for budget, sign in zip(self.budgets[point], signs, strict=True):
-            if sign * last < 0:
-                found.append(budget)
-            last = sign or last
-        return found
+        line = zip(self.budgets[point], self.differences[metric, level, point], strict=True)
+        signs = [(budget, item.mean.value > 0) for budget, item in line if item.mean.value]
+        return [budget for (_, before), (budget, sign) in pairwise(signs) if sign != before]
 
     def apart(self, metric: str, level: str, point: Scalar) -> list[tuple[float, int]]:
         """Return the budgets from which on the interval of the difference leaves out 0, each with the sign."""
-        found, last = [], 0
-        for budget, item in zip(self.budgets[point], self.differences[metric, level, point], strict=True):
-            sign = (item.mean.low > 0) - (item.mean.high < 0)
-            if sign and sign != last:
-                found.append((budget, sign))
-            last = sign
-        return found
+        ends = [(item.mean.low, item.mean.high) for item in self.differences[metric, level, point]]
+        signs = [(low > 0) - (high < 0) for low, high in ends]
+        line = zip(self.budgets[point], signs, [0, *signs[:-1]], strict=True)
+        return [(budget, sign) for budget, sign, before in line if sign not in (0, before)]
