@@ -22,11 +22,10 @@ from itertools import combinations
 from statistics import NormalDist, fmean
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maeil.metrics import METRICS, reproducible
 from quorum.experiments.compare.factors import value_of
-from quorum.experiments.compare.groups import Group
+from quorum.experiments.compare.groups import Group, numbered
 from quorum.experiments.compare.statistics.intervals import Floats
 from quorum.experiments.configuration.registry import minds
 from quorum.experiments.results import Row
@@ -164,12 +163,12 @@ def variance_components(values: Floats, strata: Sequence[Hashable]) -> tuple[flo
     counts, means = np.isfinite(values).sum(axis=1), np.nanmean(values, axis=1)
     freedom = int((counts - 1).sum())
     within = float(np.nansum((values - means[:, None]) ** 2)) / freedom if freedom else math.nan
-    squares, degrees, weight = 0.0, 0, 0.0
-    for own in _places(strata):
-        sizes, total = counts[own], int(counts[own].sum())
-        squares += float(sizes @ (means[own] - sizes @ means[own] / total) ** 2)
-        degrees += len(own) - 1
-        weight += total - float(sizes @ sizes) / total
+    stratum = numbered(strata)
+    sizes = np.bincount(stratum, counts)
+    middles = np.bincount(stratum, counts * means) / sizes
+    degrees = len(means) - len(sizes)
+    weight = float((sizes - np.bincount(stratum, counts**2) / sizes).sum())
+    squares = float(counts @ (means - middles[stratum]) ** 2)
     return (squares - degrees * within) / weight if degrees else math.nan, within
 
 
@@ -204,10 +203,3 @@ def largest_gap(values: Floats) -> float:
         if both.any():
             gaps.append(abs(float((one[both] - other[both]).mean())))
     return max(gaps, default=math.nan)
-
-
-def _places(labels: Sequence[Hashable]) -> list[NDArray[np.int64]]:
-    found: dict[Hashable, list[int]] = {}
-    for place, label in enumerate(labels):
-        found.setdefault(label, []).append(place)
-    return [np.array(own) for own in found.values()]

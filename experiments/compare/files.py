@@ -36,7 +36,6 @@ def estimates(comparison: Comparison) -> Iterator[Record]:
                 "unit": METRICS[metric].unit,
                 "better": METRICS[metric].better,
                 **_place(comparison, group.level, group.point),
-                "simulated": group.level in comparison.simulated,
                 "runs": len(values),
                 "boards": comparison.estimate(metric, group, comparison.statistic).boards,
                 "undefined": len(group.rows) - len(values),
@@ -86,7 +85,6 @@ def draws(comparison: Comparison) -> Iterator[Record]:
         yield {
             "metric": metric,
             **_place(comparison, level, point),
-            "simulated": level in comparison.simulated,
             **{name: _number(value) if isinstance(value, float) else value for name, value in values.items()},
             "share": _number(noise.share),
             **{f"pass_{k + 1}": passes[k] if k < len(passes) else None for k in range(most)},
@@ -99,7 +97,6 @@ def curves(comparison: Comparison) -> Iterator[Record]:
         for step, found in zip(curve.steps, curve.estimates, strict=True):
             yield {
                 **_place(comparison, level, point),
-                "simulated": level in comparison.simulated,
                 "runs": found.runs,
                 "boards": found.boards,
                 "step": step,
@@ -117,7 +114,6 @@ def budgets(comparison: Comparison) -> Iterator[Record]:
             yield {
                 "metric": metric,
                 **_place(comparison, level, point),
-                "simulated": level in comparison.simulated,
                 "runs": one.runs,
                 "boards": one.boards,
                 "budget": budget,
@@ -156,7 +152,7 @@ def records_as_csv(records: Iterator[Record]) -> str:
 
 def _place(comparison: Comparison, level: str, point: Scalar) -> Record:
     across = {comparison.across: point} if comparison.across is not None else {}
-    return {" / ".join(comparison.by): level, **across}
+    return {" / ".join(comparison.by): level, **across, "simulated": level in comparison.simulated}
 
 
 def _bounds(comparison: Comparison, metric: str, group: Group) -> Record:

@@ -42,12 +42,12 @@ class Group:
     @property
     def boards(self) -> NDArray[np.int64]:
         """Number of the board of each run, shape (runs,): runs of one seed share it, or branches of one draw."""
-        return _numbered(self.design.board(row) for row in self.rows)
+        return numbered(self.design.board(row) for row in self.rows)
 
     @property
     def strata(self) -> NDArray[np.int64]:
         """Number of the stratum of each run, shape (runs,)."""
-        return _numbered(self.design.stratum(row) for row in self.rows)
+        return numbered(self.design.stratum(row) for row in self.rows)
 
     @property
     def partial_boards(self) -> int:
@@ -105,8 +105,8 @@ class Group:
         return estimate(
             values,
             statistic,
-            boards=_numbered(self.design.board(row) for row, _ in counted),
-            strata=_numbered(self.design.stratum(row) for row, _ in counted),
+            boards=numbered(self.design.board(row) for row, _ in counted),
+            strata=numbered(self.design.stratum(row) for row, _ in counted),
             share=METRICS[metric].rate,
             limit=self._limit(metric, values),
         )
@@ -137,7 +137,7 @@ class Group:
         return found if left_out is None else [*found, *((row, left_out) for row in self.left_out)]
 
 
-def _numbered(labels: Iterable[Hashable]) -> NDArray[np.int64]:
+def numbered(labels: Iterable[Hashable]) -> NDArray[np.int64]:
     """Number labels in the order in which they first come."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)

@@ -59,33 +59,28 @@ def page(results: Results, comparison: Comparison, target: Path, command: str, e
     values = _written_values(results.rows)
     single = [(key, found[0]) for key, found in values.items() if len(found) == 1]
     everywhere = {key for key in values if all(key in row.factors for row in results.rows)}
-    return (
-        templates("quorum.experiments.compare")
-        .get_template("report.html.jinja")
-        .render(
-            title=sweep.name if sweep is not None else results.folder.resolve().name,
-            heading=heading(comparison),
-            sweep=sweep,
-            arms={name: [str(part) for part in parts] for name, parts in sweep.arms.items()}
-            if sweep is not None
-            else {},
-            simulated=next((note for note in remarks if note.startswith(SIMULATED)), ""),
-            notes=[note for note in remarks if not note.startswith(SIMULATED)],
-            findings=findings(comparison),
-            tables=tables(comparison),
-            legend=list(_legend(comparison)),
-            figures=list(_figures(comparison)),
-            run_columns=["run", "arm", "outcome", *(METRICS[name].title for name in COLUMNS), "remark"],
-            runs=[_run(row, target, episodes.get(row.name)) for row in results.rows],
-            common=[(key, value) for key, value in single if key in everywhere],
-            varying=[(key, ", ".join(found)) for key, found in values.items() if len(found) > 1],
-            some=[(key, value) for key, value in single if key not in everywhere],
-            episodes=bool(episodes),
-            versions=sorted({row.version for row in results.rows}),
-            packages=list(_packages(results.rows)),
-            commands=[text for text in (sweep.command if sweep is not None else "", command) if text],
-            quorum=__version__,
-        )
+    template = templates("quorum.experiments.compare").get_template("report.html.jinja")
+    return template.render(
+        title=sweep.name if sweep is not None else results.folder.resolve().name,
+        heading=heading(comparison),
+        sweep=sweep,
+        arms={name: [str(part) for part in parts] for name, parts in sweep.arms.items()} if sweep is not None else {},
+        simulated=next((note for note in remarks if note.startswith(SIMULATED)), ""),
+        notes=[note for note in remarks if not note.startswith(SIMULATED)],
+        findings=findings(comparison),
+        tables=tables(comparison),
+        legend=list(_legend(comparison)),
+        figures=list(_figures(comparison)),
+        run_columns=["run", "arm", "outcome", *(METRICS[name].title for name in COLUMNS), "remark"],
+        runs=[_run(row, target, episodes.get(row.name)) for row in results.rows],
+        common=[(key, value) for key, value in single if key in everywhere],
+        varying=[(key, ", ".join(found)) for key, found in values.items() if len(found) > 1],
+        some=[(key, value) for key, value in single if key not in everywhere],
+        episodes=bool(episodes),
+        versions=sorted({row.version for row in results.rows}),
+        packages=list(_packages(results.rows)),
+        commands=[text for text in (sweep.command if sweep is not None else "", command) if text],
+        quorum=__version__,
     )
 
 

@@ -13,6 +13,7 @@ from maeil.metrics import METRICS
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.coordination import coordination, is_single_mind
 from quorum.experiments.compare.differences import Difference
+from quorum.experiments.compare.draws import Noise
 from quorum.experiments.compare.factors import NONE, short, value_of, written
 from quorum.experiments.compare.formats import ARROWS, Table
 from quorum.experiments.compare.metrics import arrow
@@ -24,6 +25,8 @@ from quorum.experiments.results.rows import NO_CHANGE, Scalar
 from quorum.experiments.results.sweep_file import Published, Value
 
 SIMULATED = "Simulated language model: no result of it says anything of a real model."
+_Line = tuple[str, Scalar, Sequence[str]]
+"""A level, a value of `across`, and the cells of their row."""
 STATISTIC_NAMES = {"mean": "mean", "median": "median", "iqm": "interquartile mean"}
 
 
@@ -116,43 +119,51 @@ def _row(
     return label, *sizes[: len(_sizes(comparison))], *map(interval, found, places)
 
 
+def _by_place(
+    comparison: Comparison, title: str, header: Sequence[str], lines: Iterable[_Line], *, caption: str, name: str
+) -> Iterator[Table]:
+    """Yield a table with a row for each level and value of `across`, the places of its lines; none without lines."""
+    places = (_by(comparison), *([short(comparison.across)] if comparison.across is not None else []))
+    rows = tuple(
+        (level_label(comparison, level), *([written(point)] if len(places) > 1 else []), *cells)
+        for level, point, cells in lines
+    )
+    if rows:
+        yield Table(title, (*places, *header), rows, caption, labels=len(places), name=name)
+
+
 def _bounds(comparison: Comparison) -> Iterator[Table]:
     """Yield a table for each share: a row for each group some of whose runs are left out."""
-    across = [short(comparison.across)] if comparison.across is not None else []
+    header = (comparison.things, "left out", "as shown", "all failures", "all successes")
+    caption = (
+        "Errors, limits and unfinished runs. Whatever they would have come to, the"
+        f" {STATISTIC_NAMES[comparison.statistic]} of all runs lies between the last two."
+    )
     for metric in comparison.metrics:
-        header = (_by(comparison), *across, comparison.things, "left out", "as shown", "all failures", "all successes")
-        rows = []
-        for group in comparison.groups.values():
-            bounds = comparison.bounds.get((metric, group.level, group.point))
-            if bounds is None:
-                continue
-            shown = comparison.estimates[metric, group.level, group.point]
-            place = (level_label(comparison, group.level), *([written(group.point)] if across else []))
-            sizes = (str(shown.runs), str(len(group.left_out)))
-            rows.append((*place, *sizes, *(interval(estimate, 3) for estimate in (shown, *bounds))))
-        if rows:
-            title = f"{metric}{arrow(metric)}: runs that are left out counted as failures and as successes"
-            caption = (
-                "Errors, limits and unfinished runs. Whatever they would have come to, the"
-                f" {STATISTIC_NAMES[comparison.statistic]} of all runs lies between the last two."
-            )
-            yield Table(title, header, tuple(rows), caption, labels=1 + len(across), name=f"{metric} left out")
+        lines = []
+        for (level, point), group in comparison.groups.items():
+            if (bounds := comparison.bounds.get((metric, level, point))) is not None:
+                shown = comparison.estimates[metric, level, point]
+                sizes = (str(shown.runs), str(len(group.left_out)))
+                lines.append((level, point, (*sizes, *(interval(one, 3) for one in (shown, *bounds)))))
+        title = f"{metric}{arrow(metric)}: runs that are left out counted as failures and as successes"
+        yield from _by_place(comparison, title, header, lines, caption=caption, name=f"{metric} left out")
 
 
 def _differences(comparison: Comparison) -> Iterator[Table]:
     """Yield a table for each metric: a row a difference; none where no board differs, which the notes tell."""
-    across = [short(comparison.across)] if comparison.across is not None else []
     family = comparison.family is not None
     what = "gain" if family else "difference"
     for metric in comparison.metrics:
         found = [item for item in comparison.differences if item.metric == metric]
+        if not any(item.differing for item in found):
+            continue
         better = "P(better)" if METRICS[metric].better else "P(greater)"
         bounded = any(not math.isnan(item.lowest) for item in found)
-        sizes = (comparison.unit, *(["branch points"] if family else []))
-        header = (_by(comparison), *across, *sizes, what, "p", "p (Holm)", better)
-        header += ("left out at worst, best",) if bounded else ()
+        header = [comparison.unit, *(["branch points"] if family else []), what, "p", "p (Holm)", better]
+        header += ["left out at worst, best"] if bounded else []
         places = decimals(item.mean for item in found)
-        rows = tuple(_difference(item, comparison, places, bounded=bounded) for item in found)
+        lines = [(item.level, item.point, _difference(item, comparison, places, bounded=bounded)) for item in found]
         one = comparison.unit[:-1]
         more = f", and would not with one more {one} of -1 and one of 1" if METRICS[metric].rate else ""
         caption = (
@@ -168,46 +179,44 @@ def _differences(comparison: Comparison) -> Iterator[Table]:
             )
         if comparison.design.boards_differ:
             caption += " The levels meet other boards under one seed: the pairs are of seeds only."
-        if any(item.differing for item in found):
-            title = f"{metric}{arrow(metric)}: {what} {'over' if family else 'from'} {baseline_label(comparison)}"
-            yield Table(title, header, rows, caption, labels=1 + len(across), name=f"{metric} {what}")
+        title = f"{metric}{arrow(metric)}: {what} {'over' if family else 'from'} {baseline_label(comparison)}"
+        yield from _by_place(comparison, title, header, lines, caption=caption, name=f"{metric} {what}")
 
 
 def _noise(comparison: Comparison) -> Iterator[Table]:
     """Yield a table for each metric that varies: a row for each group with several draws of a board."""
-    across = [short(comparison.across)] if comparison.across is not None else []
     for metric in comparison.metrics:
         found = {place[1:]: noise for place, noise in comparison.noise.items() if place[0] == metric}
         if not any(noise.between or noise.within for noise in found.values()):
             continue
         most = max(len(noise.passes) for noise in found.values())
-        header = (_by(comparison), *across, "boards", "draws", "SD of boards", "SD of draws", "share of draws")
-        header += ("largest A/A gap", "A/A gap")
-        if most:
-            header += ("boards that flip", "flip rate", *(f"pass^{k + 1}" for k in range(most)))
-        places = decimals(comparison.estimates[metric, *place] for place in found)
-        rows = []
-        for (level, point), noise in found.items():
-            sizes = [_sd(noise.between), _sd(noise.within)]
-            row = [level_label(comparison, level), *([written(point)] if across else [])]
-            row += [str(noise.boards), _range([noise.fewest, noise.most]), *(_number(size, places) for size in sizes)]
-            row += [_number(noise.share, 2), _number(noise.largest_gap, places), _number(noise.gap, places)]
-            if most:
-                row += [f"{noise.flipping} of {noise.several}", _number(noise.flip_rate, 2)]
-                row += [_number(rate, 2) for rate in noise.passes] + [NONE] * (most - len(noise.passes))
-            rows.append(tuple(row))
+        header = ["boards", "draws", "SD of boards", "SD of draws", "share of draws", "largest A/A gap", "A/A gap"]
         caption = (
             "SD: root of the variance between boards, and between draws of a board (unbiased, 0 where it is below)."
             " Largest A/A gap: between the means of two draws over the same boards. A/A gap: exceeded in 5 % of cases"
             " by two sweeps of these boards with one draw each, 1.96 sqrt(2 v / boards), v the mean variance of draws."
         )
         if most:
+            header += ("boards that flip", "flip rate", *(f"pass^{k + 1}" for k in range(most)))
             caption += (
                 " Flip rate: probability that two draws of a board differ. pass^k: that k draws of a board all succeed,"
                 " over the boards with k draws."
             )
+        places = decimals(comparison.estimates[metric, *place] for place in found)
+        lines = [(level, point, _chance(noise, places, most)) for (level, point), noise in found.items()]
         title = f"{metric}: what chance alone changes"
-        yield Table(title, header, tuple(rows), caption, labels=1 + len(across), name=f"{metric} draws")
+        yield from _by_place(comparison, title, header, lines, caption=caption, name=f"{metric} draws")
+
+
+def _chance(noise: Noise, places: int, most: int) -> list[str]:
+    """Return the cells of what chance changes, with `most` shares of draws that all succeed."""
+    cells = [str(noise.boards), _range([noise.fewest, noise.most])]
+    cells += [_number(_sd(variance), places) for variance in (noise.between, noise.within)]
+    cells += [_number(noise.share, 2), _number(noise.largest_gap, places), _number(noise.gap, places)]
+    if most:
+        cells += [f"{noise.flipping} of {noise.several}", _number(noise.flip_rate, 2)]
+        cells += [_number(rate, 2) for rate in noise.passes] + [NONE] * (most - len(noise.passes))
+    return cells
 
 
 def _sd(variance: float) -> float:
@@ -243,33 +252,22 @@ def _growth(comparison: Comparison) -> Iterator[Table]:
 
 def _coordination(comparison: Comparison) -> Iterator[Table]:
     """Yield the table of what coordination costs and brings, where the baseline is a single mind."""
-    rows = []
+    lines = []
     for (level, point), group in comparison.groups.items():
         single = comparison.groups.get((str(comparison.baseline), point))
         if level == comparison.baseline or single is None or not is_single_mind(single):
             continue
         if (found := coordination(group, single)) is not None:
-            place = (level_label(comparison, level), *([written(point)] if comparison.across is not None else []))
             measures = (found.efficiency, found.overhead, found.amplification, found.synergy)
-            rows.append((*place, str(found.synergy.boards), *(interval(one, 2) for one in measures)))
-    if rows:
-        across = [short(comparison.across)] if comparison.across is not None else []
-        header = (
-            _by(comparison),
-            *across,
-            "boards",
-            "efficiency E_c",
-            "overhead O",
-            "error amplification A_e",
-            "synergy",
-        )
-        caption = (
-            'As "Towards a science of scaling agent systems" (arXiv 2512.08296) defines them, of means over the same'
-            " boards: success / (turns / turns of the single mind), turns / turns of the single mind - 1, runs without"
-            " success / those of the single mind, and completion minus that of the single mind."
-        )
-        title = f"Coordination against the single mind of {comparison.baseline}"
-        yield Table(title, header, tuple(rows), caption, labels=1 + len(across), name="coordination")
+            lines.append((level, point, (str(found.synergy.boards), *(interval(one, 2) for one in measures))))
+    header = ("boards", "efficiency E_c", "overhead O", "error amplification A_e", "synergy")
+    caption = (
+        'As "Towards a science of scaling agent systems" (arXiv 2512.08296) defines them, of means over the same'
+        " boards: success / (turns / turns of the single mind), turns / turns of the single mind - 1, runs without"
+        " success / those of the single mind, and completion minus that of the single mind."
+    )
+    title = f"Coordination against the single mind of {comparison.baseline}"
+    yield from _by_place(comparison, title, header, lines, caption=caption, name="coordination")
 
 
 _EVERY = 2
@@ -295,46 +293,29 @@ def at_budgets(comparison: Comparison) -> Iterator[Table]:
         caption = f"{_caption(comparison)} Read from the traces: a run that ended by itself keeps its last score."
         yield Table(title, header, tuple(rows), caption, labels=1 + len(across), name=f"{metric} at {words}")
         if found.differences:
-            yield _lead(comparison, found, metric, title)
+            yield from _lead(comparison, found, metric, title)
 
 
-def _lead(comparison: Comparison, found: AtBudgets, metric: str, title: str) -> Table:
-    """Return the differences from the baseline at equal budgets, and where they change."""
-    across = [short(comparison.across)] if comparison.across is not None else []
+def _lead(comparison: Comparison, found: AtBudgets, metric: str, title: str) -> Iterator[Table]:
+    """Yield the differences from the baseline at equal budgets, and where they change."""
     words = BUDGETS[found.kind]
-    header = (
-        _by(comparison),
-        *across,
-        f"difference at half of the {words}",
-        "at all",
-        "changes sign at",
-        "interval leaves out 0 from",
-    )
-    rows = []
+    header = (f"difference at half of the {words}", "at all", "changes sign at", "interval leaves out 0 from")
+    lines = []
     for (name, level, point), line in found.differences.items():
-        if name != metric:
-            continue
-        ends = (line[len(line) // 2], line[-1])
-        crossings = [amount(budget, found.kind) for budget in found.crossings(metric, level, point)]
-        apart = [
-            f"{amount(budget, found.kind)} ({'+' if sign > 0 else '-'})"
-            for budget, sign in found.apart(metric, level, point)
-        ]
-        cells = (interval(item.mean, 3, signed=True) for item in ends)
-        place = (level_label(comparison, level), *map(written, [point] if across else []))
-        rows.append((*place, *cells, ", ".join(crossings) or NONE, ", ".join(apart) or NONE))
+        if name == metric:
+            cells = [interval(item.mean, 3, signed=True) for item in (line[len(line) // 2], line[-1])]
+            crossings = [amount(budget, found.kind) for budget in found.crossings(metric, level, point)]
+            apart = [
+                f"{amount(budget, found.kind)} ({'+' if sign > 0 else '-'})"
+                for budget, sign in found.apart(metric, level, point)
+            ]
+            lines.append((level, point, (*cells, *(", ".join(budgets) or NONE for budgets in (crossings, apart)))))
     caption = (
         "Paired over boards, with the interval of the sign-flip test at one budget each: over all budgets together they"
         f" hold less often. Changes are looked for at {len(line) - 1} budgets in equal steps."
     )
-    return Table(
-        f"{title}: difference from {baseline_label(comparison)}",
-        header,
-        tuple(rows),
-        caption,
-        labels=1 + len(across),
-        name=f"{metric} difference at {words}",
-    )
+    title = f"{title}: difference from {baseline_label(comparison)}"
+    yield from _by_place(comparison, title, header, lines, caption=caption, name=f"{metric} difference at {words}")
 
 
 def amount(budget: float, kind: str) -> str:
@@ -358,15 +339,12 @@ def _mean_of_differences(comparison: Comparison) -> str:
 
 
 def _difference(item: Difference, comparison: Comparison, places: int, *, bounded: bool) -> tuple[str, ...]:
-    point = [written(item.point)] if comparison.across is not None else []
     boards = f"{item.mean.boards} ({item.unpaired} unpaired)" if item.unpaired else str(item.mean.boards)
     branch_points = [str(item.strata)] if comparison.family is not None else []
     alike = item.mean.boards > 0 and item.differing == 0
     ends = [_unsigned_zero(end, places) for end in (item.lowest, item.highest) if not math.isnan(end)]
     bounds = [f"{end:+.{places}f}" for end in ends]
     return (
-        level_label(comparison, item.level),
-        *point,
         boards,
         *branch_points,
         f"no {comparison.unit[:-1]} differs" if alike else interval(item.mean, places, signed=True),

@@ -18,9 +18,9 @@ def sample_number(draws: Sequence[int]) -> int:
         draws: number of the draw, after those of the branches that it was branched from.
     """
     others = [draw for draw in draws if draw]
-    return (
-        others[0] if len(others) == 1 else Seeds(0, "/".join(map(str, draws))).integer() % MOST_DRAWS if others else 0
-    )
+    if len(others) < 2:
+        return sum(others)
+    return Seeds(0, "/".join(map(str, draws))).integer() % MOST_DRAWS
 
 
 def request_draw(draw: int, branches: int) -> int:

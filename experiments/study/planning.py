@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
 
 import numpy as np
 
 from maeil.metrics import METRICS
 from maeil.user_errors import UserError
 from quorum.experiments.compare.differences import Cells
+from quorum.experiments.compare.draws import variance_components
 from quorum.experiments.compare.formats import Table
 from quorum.experiments.compare.statistics.power import (
     about_boards,
@@ -97,15 +97,13 @@ def components(plus: Cells, minus: Cells) -> tuple[float, float, float]:
     """Return the mean difference, and its standard deviations between boards and within, by one-way variance analysis.
 
     Args:
-        plus: the draws of one arm by board, at least two.
+        plus: the draws of one arm by board, at least two boards; those with several draws have as many.
         minus: those of the other arm; a board on which they are not as many is left out.
     """
     both = [cell for cell in plus.keys() & minus.keys() if len(plus[cell]) == len(minus[cell]) > 1]
-    boards = [np.subtract(plus[cell], minus[cell]) for cell in both]
-    within = fmean(float(draws.var(ddof=1)) for draws in boards)
-    means = np.array([draws.mean() for draws in boards])
-    between = max(0.0, float(means.var(ddof=1)) - within / len(boards[0]))
-    return float(means.mean()), math.sqrt(between), math.sqrt(within)
+    draws = np.array([np.subtract(plus[cell], minus[cell]) for cell in both])
+    between, within = variance_components(draws, [None] * len(both))
+    return float(draws.mean()), math.sqrt(max(0.0, between)), math.sqrt(within)
 
 
 def designs(study: Study, expected: Expected, *, power: float, half_width: float | None) -> list[Design]:

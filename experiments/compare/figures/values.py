@@ -284,13 +284,11 @@ def budgets(comparison: Comparison) -> Iterator[Drawing]:
         yield Drawing(f"{metric} against {words} spent, by {', '.join(comparison.by)}", drawn, f"budget.{metric}")
 
 
-def _against(
-    comparison: Comparison,
-    lines: Mapping[tuple[str, Scalar], tuple[Sequence[float], Sequence[Estimate]]],
-    x: str,
-    y: str,
-    remark: str,
-) -> Figure:
+_Lines = Mapping[tuple[str, Scalar], tuple[Sequence[float], Sequence[Estimate]]]
+"""Where the points of a line are, and their values, by level and value of `across`."""
+
+
+def _against(comparison: Comparison, lines: _Lines, x: str, y: str, remark: str) -> Figure:
     """Draw a line with its interval for each level, a panel a value of `across`."""
     drawn = style.sheet(len(comparison.points), height=2.0)
     shade = min(0.2, 0.5 / len(comparison.levels))

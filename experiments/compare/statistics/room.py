@@ -14,8 +14,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from quorum.experiments.compare.statistics.flips import ratio_interval
 from quorum.experiments.compare.statistics.intervals import Estimate, Floats
 
@@ -27,21 +25,16 @@ class RoomClosed:
     Attributes:
         share: 0 for the silent team, 1 for the reference; NaN where no board has room. No interval over fewer than six
             boards with room.
-        no_room: places of the boards without room: the reference is no better there than the silent team.
+        without: number of boards without room: the reference is no better there than the silent team.
     """
 
     share: Estimate
-    no_room: tuple[int, ...]
+    without: int
 
     @property
     def boards(self) -> int:
         """Number of boards with room."""
         return self.share.boards
-
-    @property
-    def without(self) -> int:
-        """Number of boards without room."""
-        return len(self.no_room)
 
 
 def room_closed(arm: Floats, silent: Floats, reference: Floats, *, lower_is_better: bool) -> RoomClosed:
@@ -60,4 +53,4 @@ def room_closed(arm: Floats, silent: Floats, reference: Floats, *, lower_is_bett
     value = float(gains.sum() / rooms.sum()) if len(rooms) else math.nan
     low, high = ratio_interval(gains, rooms)
     share = Estimate(value, low, high, len(rooms), len(rooms))
-    return RoomClosed(share, tuple(np.flatnonzero(~there).tolist()))
+    return RoomClosed(share, int((~there).sum()))

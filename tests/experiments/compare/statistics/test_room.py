@@ -15,13 +15,13 @@ def test_the_share_is_the_ratio_of_sums_over_the_boards_with_room() -> None:
     silent, reference = np.array([10.0, 20, 30, 40]), np.array([20.0, 20, 25, 80])
     found = room_closed(np.array([15.0, 99, 99, 50]), silent, reference, lower_is_better=False)
     assert found.share.value == pytest.approx((5 + 10) / (10 + 40))
-    assert (found.boards, found.without, found.no_room) == (2, 2, (1, 2))
+    assert (found.boards, found.without) == (2, 2)
 
 
 def test_of_a_metric_whose_lower_values_are_better_the_room_is_below() -> None:
     found = room_closed(np.array([15.0, 12.0]), np.array([20.0, 10.0]), np.array([10.0, 12.0]), lower_is_better=True)
     assert found.share.value == pytest.approx(0.5)
-    assert found.no_room == (1,)
+    assert found.without == 1
 
 
 def test_the_silent_team_closes_nothing_and_the_reference_all() -> None:
