@@ -20,6 +20,8 @@ STEPS = 12
 """Budgets above 0 at which levels are compared."""
 _USUAL = "outcome.completion"
 
+_Place = tuple[str, Scalar]
+"""A level and a value of `across`."""
 _Read = Sequence[tuple[Row, Spent]]
 """The runs of a group of which it is known what they spent."""
 
@@ -47,7 +49,9 @@ def budget_curves(comparison: Comparison, kind: str) -> AtBudgets:
             f"--budget {kind}: none of the runs is known to have spent any {BUDGETS[kind]}", "Try --budget thoughts."
         )
     metrics = tuple(name for name in comparison.metrics if name in AT_BUDGETS) or (_USUAL,)
-    moments = [_groups(comparison, read, budgets, place) for place in range(STEPS + 1)]
+    moments = [
+        _groups(comparison, read, {point: own[place] for point, own in budgets.items()}) for place in range(STEPS + 1)
+    ]
     differences = [differences_from(metrics, comparison.baseline, groups) for groups in moments]
     return AtBudgets(
         kind=kind,
@@ -81,20 +85,15 @@ def _budgets(read: Sequence[_Read], kind: str) -> tuple[float, ...]:
     return tuple((steps if kind in ("usd", "seconds") else np.floor(steps)).tolist())
 
 
-def _groups(
-    comparison: Comparison,
-    read: Mapping[tuple[str, Scalar], _Read],
-    budgets: Mapping[Scalar, tuple[float, ...]],
-    place: int,
-) -> dict[tuple[str, Scalar], Group]:
-    """Return the groups with what their runs would have come to under the budget at a place."""
+def _groups(comparison: Comparison, read: Mapping[_Place, _Read], at: Mapping[Scalar, float]) -> dict[_Place, Group]:
+    """Return the groups with what their runs would have come to under a budget, by value of `across`."""
     groups = {}
     for key, found in read.items():
         rows = []
         for row, spent in found:
-            values = spent.at(budgets[key[1]][place]).tolist()
-            at = {name: None if math.isnan(v) else v for name, v in zip(AT_BUDGETS, values, strict=True)}
-            rows.append(replace(row, metrics=at))
+            values = spent.at(at[key[1]]).tolist()
+            known = {name: None if math.isnan(v) else v for name, v in zip(AT_BUDGETS, values, strict=True)}
+            rows.append(replace(row, metrics=known))
         if rows:
             groups[key] = replace(comparison.groups[key], rows=tuple(rows), left_out=())
     return groups

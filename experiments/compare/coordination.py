@@ -65,12 +65,12 @@ def coordination(team: Group, single: Group) -> Coordination | None:
     if turns is None:
         return None
     metrics = (turns, _SUCCESS, _COMPLETION)
-    own, base = _by_board(team, metrics), _by_board(single, metrics)
-    boards = [board for board in own if board in base]
+    found = [_by_board(group, metric) for group in (team, single) for metric in metrics]
+    boards = [board for board in found[0] if all(board in one for one in found)]
     if not boards:
         return None
-    t, success, completion = np.array([own[board] for board in boards]).T
-    t_single, success_single, completion_single = np.array([base[board] for board in boards]).T
+    values = np.array([[one[board] for board in boards] for one in found])
+    t, success, completion, t_single, success_single, completion_single = values
     delta = completion - completion_single
     ends = sign_flip_interval(delta, share=True)
     return Coordination(
@@ -81,15 +81,12 @@ def coordination(team: Group, single: Group) -> Coordination | None:
     )
 
 
-def _by_board(group: Group, metrics: tuple[str, ...]) -> dict[Scalar, tuple[float, ...]]:
-    """Return the means of metrics on each board that defines all of them."""
-    found: list[dict[Scalar, float]] = []
-    for metric in metrics:
-        values: dict[Scalar, list[float]] = {}
-        for cell, own in group.cells(metric).items():
-            values.setdefault(cell[0], []).append(fmean(own))
-        found.append({board: fmean(own) for board, own in values.items()})
-    return {board: tuple(one[board] for one in found) for board in found[0] if all(board in one for one in found)}
+def _by_board(group: Group, metric: str) -> dict[Scalar, float]:
+    """Return the mean of a metric on each board that defines it: of the means of its cells."""
+    values: dict[Scalar, list[float]] = {}
+    for cell, own in group.cells(metric).items():
+        values.setdefault(cell[0], []).append(fmean(own))
+    return {board: fmean(own) for board, own in values.items()}
 
 
 def _of_means(compute: Callable[..., Floats], *columns: Floats) -> Estimate:

@@ -118,13 +118,10 @@ def may_draw(row: Row) -> bool:
 def _values(boards: Mapping[tuple[Scalar, ...], Mapping[Scalar, Row]], metric: str) -> tuple[Floats, list[Hashable]]:
     """Return a metric by board and draw, NaN where there is none, and the stratum of each board."""
     numbers = list(dict.fromkeys(draw for draws in boards.values() for draw in draws))
-    values = np.full((len(boards), len(numbers)), np.nan)
-    for place, draws in enumerate(boards.values()):
-        for number, row in draws.items():
-            value = row.metrics.get(metric)
-            values[place, numbers.index(number)] = math.nan if value is None else value
-    kept = np.isfinite(values).any(axis=1)
-    return values[kept], [board[1:] for board, keep in zip(boards, kept, strict=True) if keep]
+    rows = [[draws[n].metrics.get(metric) if n in draws else None for n in numbers] for draws in boards.values()]
+    values = np.array(rows, dtype=np.float64)  # None becomes NaN
+    kept, strata = np.flatnonzero(np.isfinite(values).any(axis=1)), [board[1:] for board in boards]
+    return values[kept], [strata[place] for place in kept]
 
 
 def noise(values: Floats, strata: Sequence[Hashable], successes: Floats | None = None) -> Noise:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -144,7 +144,7 @@ def as_json(comparison: Comparison, notes: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def records_as_csv(records: Iterator[Record]) -> str:
+def records_as_csv(records: Iterable[Record]) -> str:
     """Write records as CSV: numbers in full, nothing for what is not defined."""
     lines = list(records)
     return csv_text([list(lines[0]), *(line.values() for line in lines)] if lines else [])
@@ -212,14 +212,9 @@ def write_files(
         "tables.md": formats.as_markdown(tables, notes).encode(),
         "tables.tex": formats.tables_as_latex(tables, notes, columns).encode(),
     }
-    if comparison.differences:
-        files["differences.csv"] = records_as_csv(differences(comparison)).encode()
-    if comparison.noise:
-        files["draws.csv"] = records_as_csv(draws(comparison)).encode()
-    if comparison.curves:
-        files["curves.csv"] = records_as_csv(curves(comparison)).encode()
-    if comparison.budgets is not None:
-        files["budgets.csv"] = records_as_csv(budgets(comparison)).encode()
+    for name, records in (("differences", differences), ("draws", draws), ("curves", curves), ("budgets", budgets)):
+        if found := list(records(comparison)):
+            files[f"{name}.csv"] = records_as_csv(found).encode()
     with style.styled():
         included = {}
         for drawing in draw_figures(comparison):

@@ -66,10 +66,9 @@ def _curves(comparison: Comparison) -> Iterator[str]:
     left_out = [reason for curve in comparison.curves.values() for reason in curve.left_out]
     texts = [f"Left out of the curves, since its trace is not whole: {reason}" for reason in left_out]
     yield from _first_few(texts, "runs are left out of the curves")
-    unknown = comparison.budgets.left_out if comparison.budgets is not None else ()
-    yield from _first_few(
-        [f"Left out of the budgets: {reason}" for reason in unknown], "runs are left out of the budgets"
-    )
+    if comparison.budgets is not None:
+        texts = [f"Left out of the budgets: {reason}" for reason in comparison.budgets.left_out]
+        yield from _first_few(texts, "runs are left out of the budgets")
 
 
 def _first_few(texts: Sequence[str], what: str) -> Iterator[str]:
@@ -200,16 +199,14 @@ def _chance(comparison: Comparison) -> Iterator[str]:
     if comparison.family is not None or DRAW in (*comparison.by, comparison.across):
         return
     groups = list(comparison.groups.values())
-    drawn: dict[str, list[list[int]]] = {}
-    for group in groups:
-        drawn.setdefault(group.level, []).append([len(draws) for draws in drawn_of(group).values()])
-    several = {level for level, found in drawn.items() if max(map(max, found)) > 1}
+    counts = [(group.level, [len(draws) for draws in drawn_of(group).values()]) for group in groups]
+    several = {level for level, sizes in counts if max(sizes) > 1}
     if several:
-        unequal = [(size, max(sizes)) for found in drawn.values() for sizes in found for size in sizes]
-        lacking = sum(size < most for size, most in unequal)
+        boards = sum(len(sizes) for _, sizes in counts)
+        lacking = sum(size < max(sizes) for _, sizes in counts for size in sizes)
         if lacking:
             how = "each counts with the mean of those that it has"
-            yield f"{lacking} of {len(unequal)} boards lack draws that others of their group have: {how}."
+            yield f"{lacking} of {boards} boards lack draws that others of their group have: {how}."
         if agree(groups):
             yield "All draws of a board agree in every metric: nothing in these runs is up to chance."
     alone = {group.level for group in groups if group.level not in several and any(map(may_draw, group.rows))}

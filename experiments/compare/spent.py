@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count, groupby, pairwise, zip_longest
+from itertools import groupby, pairwise, zip_longest
 from operator import itemgetter
 from typing import Any
 
@@ -75,12 +75,9 @@ def read_spent(row: Row, kind: str) -> Spent:
     purse = _Purse(kind, together=not row.simulated or bool(row.factors.get("llm.latency")))
     events = RunFolder(row.folder).some_events(ScoreChange, ThoughtStart, ThoughtEnd)
     for stamped in events:
+        purse.follow(stamped)
         event = stamped.event
-        if isinstance(event, ThoughtStart):
-            purse.begin(event, stamped.t_hat)
-        elif isinstance(event, ThoughtEnd):
-            purse.end(event)
-        elif isinstance(event, ScoreChange):
+        if isinstance(event, ScoreChange):
             least.append(purse.least(stamped))
             completion = event.reached / event.goals if event.goals else math.nan
             values.append((0.0, completion, event.reached, event.score))
@@ -106,17 +103,15 @@ class _Purse:
         self._used = 0.0
         self._answers = 0
         self._least = 0.0
-        self._number = count()
         self._begun: dict[int, tuple[float, int]] = {}
         self._ended: list[tuple[tuple[float, int], ThoughtEnd]] = []
 
-    def begin(self, thought: ThoughtStart, instant: float) -> None:
-        """Keep when a thought begins, and after how many others."""
-        self._begun[thought.agent] = (instant, next(self._number))
-
-    def end(self, thought: ThoughtEnd) -> None:
-        """Take in a thought that ends."""
-        self._ended.append((self._begun[thought.agent], thought))
+    def follow(self, stamped: Stamped) -> None:
+        """Keep when a thought begins, and take in one that ends."""
+        if isinstance(stamped.event, ThoughtStart):
+            self._begun[stamped.event.agent] = (stamped.t_hat, stamped.seq)
+        elif isinstance(stamped.event, ThoughtEnd):
+            self._ended.append((self._begun[stamped.event.agent], stamped.event))
 
     def least(self, now: Stamped) -> float:
         """Return the least budget under which what happens now takes place.

@@ -211,16 +211,12 @@ def _noise(comparison: Comparison) -> Iterator[Table]:
 def _chance(noise: Noise, places: int, most: int) -> list[str]:
     """Return the cells of what chance changes, with `most` shares of draws that all succeed."""
     cells = [str(noise.boards), _range([noise.fewest, noise.most])]
-    cells += [_number(_sd(variance), places) for variance in (noise.between, noise.within)]
+    cells += [_number(deviation, places) for deviation in np.sqrt(np.maximum((noise.between, noise.within), 0.0))]
     cells += [_number(noise.share, 2), _number(noise.largest_gap, places), _number(noise.gap, places)]
     if most:
         cells += [f"{noise.flipping} of {noise.several}", _number(noise.flip_rate, 2)]
         cells += [_number(rate, 2) for rate in noise.passes] + [NONE] * (most - len(noise.passes))
     return cells
-
-
-def _sd(variance: float) -> float:
-    return math.nan if math.isnan(variance) else math.sqrt(max(variance, 0.0))
 
 
 def _number(number: float, places: int) -> str:
@@ -338,21 +334,16 @@ def _mean_of_differences(comparison: Comparison) -> str:
     return f"{within} over the branch points of a {comparison.unit[:-1]}, and then over {comparison.unit},"
 
 
-def _difference(item: Difference, comparison: Comparison, places: int, *, bounded: bool) -> tuple[str, ...]:
-    boards = f"{item.mean.boards} ({item.unpaired} unpaired)" if item.unpaired else str(item.mean.boards)
-    branch_points = [str(item.strata)] if comparison.family is not None else []
+def _difference(item: Difference, comparison: Comparison, places: int, *, bounded: bool) -> list[str]:
     alike = item.mean.boards > 0 and item.differing == 0
-    ends = [_unsigned_zero(end, places) for end in (item.lowest, item.highest) if not math.isnan(end)]
-    bounds = [f"{end:+.{places}f}" for end in ends]
-    return (
-        boards,
-        *branch_points,
-        f"no {comparison.unit[:-1]} differs" if alike else interval(item.mean, places, signed=True),
-        p_value(item.p),
-        p_value(item.p_holm),
-        interval(item.improvement, 2),
-        *([", ".join(bounds) or NONE] if bounded else []),
-    )
+    cells = [f"{item.mean.boards} ({item.unpaired} unpaired)" if item.unpaired else str(item.mean.boards)]
+    cells += [str(item.strata)] if comparison.family is not None else []
+    cells += [f"no {comparison.unit[:-1]} differs" if alike else interval(item.mean, places, signed=True)]
+    cells += [p_value(item.p), p_value(item.p_holm), interval(item.improvement, 2)]
+    if bounded:
+        ends = [_unsigned_zero(end, places) for end in (item.lowest, item.highest) if not math.isnan(end)]
+        cells.append(", ".join(f"{end:+.{places}f}" for end in ends) or NONE)
+    return cells
 
 
 def level_label(comparison: Comparison, level: str) -> str:

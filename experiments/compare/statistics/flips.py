@@ -171,7 +171,7 @@ def _sets(changed: Floats, equal: int) -> tuple[Floats, Floats]:
     return sums, sizes
 
 
-@lru_cache(maxsize=64)  # a comparison has many differences over as many boards
+@lru_cache(maxsize=128)  # a comparison has many differences over as many boards
 def _drawn(number: int, equal: int) -> tuple[list[NDArray[np.uint8]], Floats]:
     """Return the sets that are drawn, as `_summed` takes them, and the sizes of these, of their complements, of all."""
     random = np.random.default_rng(_SEED)

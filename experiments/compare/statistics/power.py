@@ -8,6 +8,7 @@ Tests), says where to look; the sign-flip test of so many boards is then simulat
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from statistics import NormalDist
 
@@ -71,16 +72,10 @@ def boards_for_power(differences: Sampler, about: int, wanted: float) -> int:
     """
     if about > _MOST_BOARDS:
         return about
-    low, high = FEWEST - 1, max(FEWEST, about)
+    low, high = FEWEST, max(FEWEST, about)
     while power(differences, high) < wanted:
-        low, high = high, high + max(2, high // 4)
-    low = max(low, min(high - 2, int(0.7 * about)))
-    while low >= FEWEST and power(differences, low) >= wanted:
-        low, high = max(FEWEST - 1, low - max(2, low // 4)), low
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if power(differences, middle) >= wanted else (middle, high)
-    return high
+        low, high = high + 1, high + max(2, high // 4)
+    return bisect_left(range(high), True, lo=low, key=lambda boards: power(differences, boards) >= wanted)
 
 
 def boards_for_half_width(deviation: float, wanted: float) -> int:

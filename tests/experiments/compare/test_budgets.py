@@ -146,6 +146,13 @@ def test_what_a_change_takes_is_what_the_rule_of_budgets_asks_for(
     assert found.at(least[2])[1] == 0.5
 
 
+def test_a_thought_that_a_change_falls_into_counts_for_the_next_change(tmp_path: Path) -> None:
+    start, end = thought(call(80, 20))
+    story = [score(0), start, score(1), end, score(2)]
+    found = read_spent(by_hand(tmp_path, {"one": story}).groups["one", None].rows[0], "tokens")
+    assert found.least == pytest.approx([0, 0, 0, 100, 100])
+
+
 def test_levels_are_compared_up_to_the_largest_budget_of_which_all_are_known(tmp_path: Path) -> None:
     """One that ended by itself keeps its score; of one that its budget ended nothing is known beyond."""
     silent, talk = (score(0), *thought(call(80, 20)), score(1)), (score(0), *thought(call(80, 20)) * 3, score(2))
