@@ -120,7 +120,7 @@ class Shuffled(Control):
 
     def start(self, event: EpisodeStart) -> EpisodeStart:
         """Put aside what was said on this very board."""
-        self._donors = [donor for donor in self._donors if donor.seed is None or donor.seed != event.seed]
+        self._donors = [donor for donor in self._donors if donor.seed != event.seed]
         return event
 
     def instead(self, reader: int, messages: Sequence[Message]) -> Sequence[Message]:  # noqa: ARG002
@@ -128,6 +128,8 @@ class Shuffled(Control):
         return [self._donated(message) for message in messages]
 
     def _donated(self, message: Message) -> Message:
+        if not self._donors:
+            return _saying(message, "")
         nearest = min((donor.t for donor in self._donors), key=lambda t: (abs(t - message.t), t))
         found = [donor for donor in self._donors if donor.t == nearest]
         if nearest == message.t:
