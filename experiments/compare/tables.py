@@ -35,7 +35,14 @@ def tables(comparison: Comparison) -> list[Table]:
     shown = _across(comparison) if comparison.across is not None else [_levels(comparison)]
     published = (_published(table, comparison.pool.rows) for table in comparison.published)
     measured = (*_bounds(comparison), *_differences(comparison), *_noise(comparison), *_growth(comparison))
-    found = [runs_table(comparison), *shown, *measured, *at_budgets(comparison), *_coordination(comparison), *published]
+    found = [
+        runs_table(comparison),
+        *shown,
+        *measured,
+        *at_budgets(comparison),
+        *coordination_table(comparison),
+        *published,
+    ]
     if not comparison.simulated:
         return found
     return [replace(table, caption=f"{table.caption} {SIMULATED}".lstrip()) for table in found]
@@ -246,7 +253,7 @@ def _growth(comparison: Comparison) -> Iterator[Table]:
         yield Table("growth with n", header, tuple(rows), caption, labels=2, words="Growth with the size of the team")
 
 
-def _coordination(comparison: Comparison) -> Iterator[Table]:
+def coordination_table(comparison: Comparison) -> Iterator[Table]:
     """Yield the table of what coordination costs and brings, where the baseline is a single mind."""
     lines = []
     for (level, point), group in comparison.groups.items():

@@ -9,7 +9,7 @@ from maeil.metrics import METRICS
 from quorum.experiments.compare.factors import NONE
 from quorum.experiments.compare.formats import Table
 from quorum.experiments.compare.metrics import arrow
-from quorum.experiments.compare.tables import SIMULATED, decimals, interval, p_value
+from quorum.experiments.compare.tables import SIMULATED, coordination_table, decimals, interval, p_value
 from quorum.experiments.compare.tables import tables as comparison_tables
 from quorum.experiments.study.analysis import Analysis
 from quorum.experiments.study.audit import ControlAudit
@@ -20,6 +20,9 @@ def tables(played: Played) -> list[Table]:
     """Return the tables: effects, arms, room, and all that a comparison of the arms shows."""
     analysis = played.analysis
     own = [_effects(analysis), *_room(analysis), *_acted(analysis), *_prompts(played.audits), _arms(analysis)]
+    single = analysis.study.question.single
+    if single in analysis.comparison.levels:
+        own += coordination_table(replace(analysis.comparison, baseline=single))
     if analysis.simulated:
         own = [replace(table, caption=f"{table.caption} {SIMULATED}".lstrip()) for table in own]
     return [*own, *comparison_tables(analysis.comparison)]
