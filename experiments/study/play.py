@@ -47,6 +47,18 @@ class Played:
     audits: Sequence[ControlAudit] = ()
 
 
+class NothingToAnalyse(Exception):
+    """No run of the treatment counts, as the sweep was stopped or its cells failed.
+
+    Attributes:
+        sweep: what it came to.
+    """
+
+    def __init__(self, sweep: SweepResult) -> None:
+        super().__init__("no run of the treatment counts")
+        self.sweep = sweep
+
+
 def play(study: Study, *, quiet: bool) -> Played:
     """Play what is missing of a study, block after block of boards if need be, and analyse it.
 
@@ -55,7 +67,8 @@ def play(study: Study, *, quiet: bool) -> Played:
         quiet: whether to show no progress.
 
     Raises:
-        UserError: nothing can be written, the sweep cannot run, or no run of the treatment counts.
+        UserError: nothing can be written, or the sweep cannot run.
+        NothingToAnalyse: no run of the treatment counts.
     """
     record = read_record(study.folder)
     block, seeds = study.treatment.seeds, tuple[int, ...]()
@@ -64,7 +77,10 @@ def play(study: Study, *, quiet: bool) -> Played:
             record = _screened(study, block, record, quiet=quiet)
         seeds += tuple(seed for seed in block if str(seed) not in record.no_room)
         swept = _play_arms(study, seeds, quiet=quiet)
-        analysis = analyse(study, read_results(study.folder), seeds)
+        results = read_results(study.folder)
+        if not any(row.arm == TREATMENT and row.pooled for row in results.rows):
+            raise NothingToAnalyse(swept)
+        analysis = analyse(study, results, seeds)
         stop = _why_stop(study, swept, analysis)
         record = record.with_look(_look(analysis, stop or "goes on"))
         if stop:
@@ -147,7 +163,7 @@ def _screened(study: Study, seeds: Sequence[int], record: Record, *, quiet: bool
 def _play_arms(study: Study, seeds: Sequence[int], *, quiet: bool) -> SweepResult:
     """Play the arms, and after them those whose messages come from runs of the treatment."""
     others = {name: arm for name, arm in study.arms.items() if not arm.donors}
-    swept = run_sweep_command(study.request_of(others, seeds), quiet=quiet)
+    swept = run_sweep_command(replace(study.request_of(others, seeds), retry_failed=True), quiet=quiet)
     if len(others) == len(study.arms) or swept.stop is not None:
         return swept
     file = study.folder / DONORS

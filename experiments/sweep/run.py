@@ -218,8 +218,8 @@ class SweepResult:
         if self.stop is Stop.BUDGET:
             said.append(f"notice: {self.reason}; a larger one goes on")
         if self.failed:
-            branches = self.request.branches is not None
-            retry = "the same command runs them again" if branches else "run them with --retry-failed"
+            again = self.request.branches is not None or self.request.study is not None
+            retry = "the same command runs them again" if again else "run them with --retry-failed"
             said.append(f"{len(self.failed)} cells ended in an error: {retry}")
         if self.held:
             said.append(f"{self.held} cells follow a failed one in their line, and are not run before it is")

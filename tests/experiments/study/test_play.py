@@ -11,7 +11,7 @@ import pytest
 from maeil.user_errors import UserError
 from quorum.experiments.study.findings import findings
 from quorum.experiments.study.page import page
-from quorum.experiments.study.play import Played, play
+from quorum.experiments.study.play import NothingToAnalyse, Played, play
 from quorum.experiments.study.study import Study, StudyRequest
 from quorum.experiments.study.tables import tables
 from quorum.experiments.study.write import facts, write_study
@@ -113,6 +113,16 @@ def test_a_budget_that_is_used_up_ends_the_study_and_is_recorded(tmp_path: Path)
     assert page(found)
     assert tables(found)
     assert facts(found)["boards"] >= 1
+
+
+def test_a_study_whose_model_does_not_answer_says_so_and_goes_on_by_the_same_command(tmp_path: Path) -> None:
+    dead = ("llm=openai", "llm.base_url=http://127.0.0.1:9", "llm.model=m", "llm.api_key_env=null", "llm.tries=1")
+    study = Study.of(request(tmp_path, "team", "seed=0", *dead))
+    with pytest.raises(NothingToAnalyse) as caught:
+        play(study, quiet=True)
+    assert "the same command runs them again" in caught.value.sweep.complaint
+    assert caught.value.sweep.exit_code == 1
+    assert not (study.folder / "study.json").exists()
 
 
 def test_a_damaged_record_is_named(tmp_path: Path) -> None:
