@@ -15,6 +15,8 @@ from quorum.experiments.study.audit import ControlAudit
 from quorum.experiments.study.play import Played
 from quorum.experiments.study.question import BEST_OF, TREATMENT
 
+_MANY = 1_000
+"""Boards: an effect that takes more is next to none."""
 _PARTS = ("turns", "envelope", "content")
 """The parts of the effect of talk: their sum is the whole, on every board."""
 
@@ -57,10 +59,9 @@ def _sentence(analysis: Analysis, effect: Effect) -> str:
     if effect.verdict is NoiseVerdict.ABOVE:
         better = (found.mean.value > 0) == (analysis.metric.better == "higher")
         return f"{says}: {'better' if better else 'worse'}. {measured}."
-    needed = boards_needed(found)
-    more = (
-        f" To find one of this size, about {needed} boards are needed." if needed and needed > found.mean.boards else ""
-    )
+    needed = boards_needed(found) or 0
+    within_reach = found.mean.boards < needed <= _MANY
+    more = f" To find one of this size, about {needed} boards are needed." if within_reach else ""
     return f"{says}: no effect above the noise floor. {measured}.{more}"
 
 

@@ -68,4 +68,4 @@ def _effects(analysis: Analysis) -> Figure:
     axes.set_ylim(-0.6, len(effects) - 0.4)
     axes.set_xlabel(f"difference (better: {'left' if analysis.metric.better == 'lower' else 'right'})")
     style.grid(axes, "x")
-    return style.finish(drawn, analysis.comparison, _describe(analysis), legend=False)
+    return style.finish(drawn, analysis.comparison, "95 % intervals; dashed: the noise floor.", legend=False)
