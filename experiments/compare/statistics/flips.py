@@ -38,6 +38,8 @@ _BLOCK = 1 << 22
 _TAIL_SHARE = 40
 """One of so many sets may be as extreme at each end: 2.5 %."""
 _SEED = 20_260_302
+_MOST_KEPT = 512
+"""Boards up to which sets that were drawn are kept."""
 _FEWEST_COUNTS = 32
 """Numbers of boards without a difference that go with each set of the others, at least."""
 _BYTE = np.arange(256)[:, None] >> np.arange(8) & 1
@@ -164,14 +166,13 @@ def _sets(changed: Floats, equal: int) -> tuple[Floats, Floats]:
         sums = np.repeat(_summed(changed, columns), len(counts))
         sizes = (_summed(np.ones(number), columns)[:, None] + counts).ravel()
     else:
-        drawn, sizes = _drawn(number, equal)
+        drawn, sizes = (_kept if number <= _MOST_KEPT else _drawn)(number, equal)
         sums, whole = _summed(changed, drawn), float(changed.sum())
         sums = np.concatenate([[0.0], sums, whole - sums, [whole]])
     sums[np.abs(sums) <= tolerance] = 0.0
     return sums, sizes
 
 
-@lru_cache(maxsize=128)  # a comparison has many differences over as many boards
 def _drawn(number: int, equal: int) -> tuple[list[NDArray[np.uint8]], Floats]:
     """Return the sets that are drawn, as `_summed` takes them, and the sizes of these, of their complements, of all."""
     random = np.random.default_rng(_SEED)
@@ -179,6 +180,10 @@ def _drawn(number: int, equal: int) -> tuple[list[NDArray[np.uint8]], Floats]:
     sizes = _summed(np.ones(number), columns) + (random.binomial(equal, 0.5, DRAWN) if equal else 0)
     whole = number + equal
     return columns, np.concatenate([[0.0], sizes, whole - sizes, [whole]])
+
+
+_kept = lru_cache(maxsize=128)(_drawn)
+"""The same, kept: a comparison has many differences over as many boards. Thousands of boards would take memory."""
 
 
 def _summed(values: Floats, columns: Sequence[NDArray[np.integer]]) -> Floats:
