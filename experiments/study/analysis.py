@@ -141,7 +141,7 @@ def analyse(study: Study, results: Results, seeds: Collection[int]) -> Analysis:
     metric = METRICS[study.metrics[0]]
     groups = {level: group for (level, _), group in comparison.groups.items()}
     cells = {level: group.cells(metric.name) for level, group in groups.items()}
-    tries = _tries(groups)
+    tries = _tries(groups, cells.get(SOLO, {}))
     if tries:
         cells[BEST_OF] = {cell: [best_of(values, tries, metric)] for cell, values in cells[SOLO].items()}
     found = judge(study.question.effects, cells, metric, study.planned, anytime=study.until is not None)
@@ -213,12 +213,17 @@ def _belongs(row: Row, study: Study, seeds: Collection[int]) -> bool:
     return arm is not None and row.seed in seeds and row.factors.get("draw", 0) in arm.draws
 
 
-def _tries(groups: Mapping[str, Group]) -> int:
+def tokens_of(group: Group) -> float:
+    """Return the tokens that a run of a group reads and writes, on average; NaN where no model is asked."""
+    return sum(map(group.mean, ("model.prompt_tokens", "model.completion_tokens")))
+
+
+def _tries(groups: Mapping[str, Group], tried_on: Cells) -> int:
     """Return how many tries of the single mind cost as many tokens as the team, at most those played; 0 for none."""
-    if SOLO not in groups:
+    if not tried_on:
         return 0
-    team, one = (groups[arm].mean("model.prompt_tokens") for arm in (TREATMENT, SOLO))
-    tried = min(map(len, groups[SOLO].cells("outcome.score").values()))
+    team, one = (tokens_of(groups[arm]) for arm in (TREATMENT, SOLO))
+    tried = min(map(len, tried_on.values()))
     return int(np.clip(round(team / one), 1, tried)) if one > 0 and team > 0 else tried
 
 

@@ -44,7 +44,8 @@ class Arm:
     def reading(self, donors: Path) -> Arm:
         """Return the arm with the file of the messages that it reads."""
         # a choice of one, since the place of a file is no part of what the arm means
-        return replace(self, words=(*self.words, f"extension.control.donors=choice({donors})"), donors=False)
+        quoted = str(donors).replace("\\", "\\\\").replace('"', '\\"')
+        return replace(self, words=(*self.words, f'extension.control.donors=choice("{quoted}")'), donors=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from maeil.metrics import METRICS
 from quorum.experiments.compare.findings import boards_needed
 from quorum.experiments.compare.statistics.flips import LEVEL
 from quorum.experiments.compare.statistics.noise import NoiseVerdict
 from quorum.experiments.compare.tables import SIMULATED, decimals, interval, p_value
-from quorum.experiments.study.analysis import Analysis, Effect
-from quorum.experiments.study.audit import ControlAudit
+from quorum.experiments.study.analysis import Analysis, Effect, tokens_of
 from quorum.experiments.study.play import Played
 from quorum.experiments.study.question import BEST_OF, TREATMENT
 
@@ -29,7 +28,7 @@ def findings(played: Played) -> list[str]:
         *_noise(analysis),
         *_room(analysis),
         *_at_equal_tokens(analysis),
-        *_prompts(played.audits),
+        *_prompts(played),
         *_missing(analysis),
     ]
     return [SIMULATED, *found] if analysis.simulated else found
@@ -110,14 +109,14 @@ def _at_equal_tokens(analysis: Analysis) -> Iterator[str]:
         return
     metric = METRICS[found.metrics[0]]
     groups = {level: group for (level, _), group in analysis.comparison.groups.items()}
-    spent = {
-        arm: sum(map(group.mean, ("model.prompt_tokens", "model.completion_tokens"))) for arm, group in groups.items()
-    }
+    spent = {arm: tokens_of(group) for arm, group in groups.items()}
     least = min(tokens for tokens in spent.values() if tokens > 0)
     budgets = found.budgets[None]
     place = min(range(1, len(budgets)), key=lambda place: abs(budgets[place] - least))
     others = {
-        arm: found.differences[metric.name, arm, None][place] for arm in groups if arm != TREATMENT and spent[arm] > 0
+        arm: line[place]
+        for arm in groups
+        if spent[arm] > 0 and (line := found.differences.get((metric.name, arm, None))) is not None
     }
     differ = [
         f"{arm} {interval(item.mean, decimals([item.mean]), signed=True)} (p {_p(item.p_holm)})"
@@ -131,7 +130,10 @@ def _at_equal_tokens(analysis: Analysis) -> Iterator[str]:
         yield f"{start}, no arm differs significantly from the treatment in {metric.title}."
 
 
-def _prompts(audits: Sequence[ControlAudit]) -> Iterator[str]:
+def _prompts(played: Played) -> Iterator[str]:
+    audits = played.audits
+    if played.not_audited:
+        yield f"The prompts of control arms were not compared with the treatment's: {played.not_audited}."
     calls, equal = sum(audit.calls for audit in audits), sum(audit.equal for audit in audits)
     if calls:
         but = "but for the bytes of messages"

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from maeil.metrics import METRICS
 from maeil.user_errors import UserError
-from quorum.experiments.compare.differences import Cells
+from quorum.experiments.compare.differences import Cell, Cells
 from quorum.experiments.compare.draws import variance_components
 from quorum.experiments.compare.formats import Table
 from quorum.experiments.compare.statistics.power import (
+    Sampler,
     about_boards,
     binary,
     boards_for_half_width,
@@ -29,6 +29,10 @@ from quorum.experiments.sweep.estimate import Forecast
 
 _PILOT = range(1_000_000, 1_000_008)
 """Boards of a pilot: none that a study analyses."""
+_STATE = "State what you expect: --expect EFFECT,DEVIATION."
+_YES_OR_NO = "outcome.success"
+_FEWEST = 2
+"""Boards of a pilot that show how boards scatter."""
 _DRAWS = (1, 2, 4)
 """Draws of a board that are weighed against each other."""
 
@@ -73,34 +77,45 @@ def expect(study: Study, *, quiet: bool) -> Expected:
     """Return what is expected: as stated, else as a pilot shows, which is played if it is not there.
 
     Raises:
-        UserError: the pilot shows no difference at all.
+        UserError: an arm does not go with the team, or the pilot has too few runs or shows no difference.
     """
     request = study.request
     if request.expected is not None:
         return Expected(*request.expected, 0.0, "as stated")
     first = study.question.effects[0]
+    if missing := [name for name in (first.plus, first.minus) if name not in study.arms]:
+        raise UserError(
+            f"--plan: the arm {missing[0]} does not go with this team: {study.skipped.get(missing[0])}", _STATE
+        )
     arms = {name: replace(study.arms[name], draws=(0, 1)) for name in (first.plus, first.minus)}
     pilot = replace(study, arms=arms, request=replace(request, name=f"{study.name}-pilot"))
-    run_sweep_command(pilot.request_of(arms, _PILOT), quiet=quiet)
+    run_sweep_command(replace(pilot.request_of(arms, _PILOT), retry_failed=True), quiet=quiet)
     groups = compare_arms(pilot, read_results(pilot.folder), _PILOT).groups
-    plus, minus = (groups[arm, None].cells(study.metrics[0]) for arm in (first.plus, first.minus))
-    effect, between, within = components(plus, minus)
+    plus, minus = (
+        groups[arm, None].cells(study.metrics[0]) if (arm, None) in groups else {} for arm in (first.plus, first.minus)
+    )
+    both = whole_boards(plus, minus)
+    if len(both) < _FEWEST:
+        raise UserError(f"the pilot in {pilot.folder} has too few runs that count", f"Type it again. {_STATE}")
+    effect, between, within = components(plus, minus, both)
     if effect == 0:
-        raise UserError(
-            f"the pilot of {len(_PILOT)} boards shows no difference in {study.metrics[0]}",
-            "State what you expect: --expect EFFECT,DEVIATION.",
-        )
-    return Expected(effect, between, within, f"a pilot of {len(_PILOT)} boards with 2 draws each")
+        raise UserError(f"the pilot of {len(both)} boards shows no difference in {study.metrics[0]}", _STATE)
+    return Expected(effect, between, within, f"a pilot of {len(both)} boards with 2 draws each")
 
 
-def components(plus: Cells, minus: Cells) -> tuple[float, float, float]:
+def whole_boards(plus: Cells, minus: Cells) -> list[Cell]:
+    """Return the boards of which both arms have several draws, and as many."""
+    return [cell for cell in plus.keys() & minus.keys() if len(plus[cell]) == len(minus[cell]) > 1]
+
+
+def components(plus: Cells, minus: Cells, both: Sequence[Cell]) -> tuple[float, float, float]:
     """Return the mean difference, and its standard deviations between boards and within, by one-way variance analysis.
 
     Args:
-        plus: the draws of one arm by board, at least two boards; those with several draws have as many.
-        minus: those of the other arm; a board on which they are not as many is left out.
+        plus: the draws of one arm by board.
+        minus: those of the other arm.
+        both: the boards that count, at least two, with as many draws each.
     """
-    both = [cell for cell in plus.keys() & minus.keys() if len(plus[cell]) == len(minus[cell]) > 1]
     draws = np.array([np.subtract(plus[cell], minus[cell]) for cell in both])
     between, within = variance_components(draws, [None] * len(both))
     return float(draws.mean()), math.sqrt(max(0.0, between)), math.sqrt(within)
@@ -121,13 +136,28 @@ def designs(study: Study, expected: Expected, *, power: float, half_width: float
         if half_width is not None:
             boards = boards_for_half_width(deviation, half_width)
         else:
-            share = METRICS[study.metrics[0]].share and draws == 1
-            sampler = (binary if share else normal)(expected.effect, deviation)
-            boards = boards_for_power(sampler, about_boards(expected.effect, deviation, power), power)
+            boards = boards_for_power(
+                _sampler(study, expected, draws), about_boards(expected.effect, deviation, power), power
+            )
         again = dict(arms_of(study.question, replace(study.treatment, draws=tuple(range(draws)))))
         arms = {name: arm for name, arm in again.items() if name in study.arms and not arm.donors}
         found.append(Design(boards, draws, show_plan(study.request_of(arms, range(boards)))))
     return found
+
+
+def _sampler(study: Study, expected: Expected, draws: int) -> Sampler:
+    """Return what draws differences of boards: of one draw that succeeds or not -1, 0 and 1, else normal ones.
+
+    Raises:
+        UserError: there are no such differences.
+    """
+    deviation = expected.deviation(draws)
+    if study.metrics[0] != _YES_OR_NO or draws > 1:
+        return normal(expected.effect, deviation)
+    try:
+        return binary(expected.effect, deviation)
+    except ValueError as error:
+        raise UserError(f"{study.metrics[0]}: {error}", _STATE) from error
 
 
 def table(expected: Expected, found: Sequence[Design], wanted: str) -> Table:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from maeil.metrics import METRICS
 from maeil.outcomes import Outcome
 from maeil.user_errors import UserError
+from quorum.agents.llm.errors import LanguageModelError
 from quorum.experiments.results import read_results
 from quorum.experiments.study.analysis import REFERENCE, SILENT, Analysis, analyse
 from quorum.experiments.study.audit import ControlAudit, audit_controls
@@ -39,12 +40,14 @@ class Played:
         sweep: what its last sweep came to.
         audits: whether prompts of control arms are the treatment's but for messages, in some runs; empty without such
             arms, or where no model was asked.
+        not_audited: why prompts could not be compared; empty where they were, or there are none.
     """
 
     analysis: Analysis
     record: Record
     sweep: SweepResult
     audits: Sequence[ControlAudit] = ()
+    not_audited: str = ""
 
 
 class NothingToAnalyse(Exception):
@@ -67,25 +70,34 @@ def play(study: Study, *, quiet: bool) -> Played:
         quiet: whether to show no progress.
 
     Raises:
-        UserError: nothing can be written, or the sweep cannot run.
+        UserError: nothing can be written, the sweep cannot run, or no board has room.
         NothingToAnalyse: no run of the treatment counts.
     """
     record = read_record(study.folder)
-    block, seeds = study.treatment.seeds, tuple[int, ...]()
+    block = tried = study.treatment.seeds
     while True:
         if study.request.with_room:
             record = _screened(study, block, record, quiet=quiet)
-        seeds += tuple(seed for seed in block if str(seed) not in record.no_room)
+        seeds = [seed for seed in tried if str(seed) not in record.no_room]
+        if not seeds:
+            raise UserError("--with-room: none of the boards has room", "Name others, or leave out --with-room.")
         swept = _play_arms(study, seeds, quiet=quiet)
         results = read_results(study.folder)
-        if not any(row.arm == TREATMENT and row.pooled for row in results.rows):
+        if not any(row.arm == TREATMENT and row.pooled and row.seed in seeds for row in results.rows):
             raise NothingToAnalyse(swept)
         analysis = analyse(study, results, seeds)
-        stop = _why_stop(study, swept, analysis)
+        block = _next_boards(study, tried)
+        stop = _why_stop(study, swept, analysis) or ("" if block else "most boards")
         record = record.with_look(_look(analysis, stop or "goes on"))
         if stop:
-            return Played(analysis, record, swept, _audits(analysis))
-        block = tuple(range(max(block) + 1, max(block) + 1 + len(study.treatment.seeds)))
+            return Played(analysis, record, swept, *_audits(analysis))
+        tried = (*tried, *block)
+
+
+def _next_boards(study: Study, tried: Sequence[int]) -> tuple[int, ...]:
+    """Return the boards of the next block: as many as were named, up to the most of all."""
+    number = min(len(study.treatment.seeds), study.request.most_boards - len(tried))
+    return tuple(range(max(tried) + 1, max(tried) + 1 + number))
 
 
 def _why_stop(study: Study, swept: SweepResult, analysis: Analysis) -> str:
@@ -100,13 +112,11 @@ def _why_stop(study: Study, swept: SweepResult, analysis: Analysis) -> str:
     found = analysis.by_board(until.metric)
     if until.holds(found, study.planned):
         return f"until {study.request.until}"
-    if until.hopeless(found, study.planned):
-        return "an effect of the expected size is out of reach"
-    return "most boards" if analysis.boards >= study.request.most_boards else ""
+    return "an effect of the expected size is out of reach" if until.hopeless(found, study.planned) else ""
 
 
-def _audits(analysis: Analysis) -> list[ControlAudit]:
-    """Compare the prompts of control arms with those of the treatment, in its first runs."""
+def _audits(analysis: Analysis) -> tuple[list[ControlAudit], str]:
+    """Compare the prompts of control arms with those of the treatment, in its first runs; or say why that cannot be."""
     study = analysis.study
     files = {name: study.question.arms[name].control for name in study.arms if name in study.question.arms}
     donors = study.folder / DONORS
@@ -115,7 +125,10 @@ def _audits(analysis: Analysis) -> list[ControlAudit]:
     ]
     rows = sorted(analysis.comparison.groups[TREATMENT, None].rows, key=lambda row: (row.seed, row.name))
     asked = [row for row in rows if row.models and row.outcome != Outcome.BUDGET][:_AUDITED]
-    return [audit for row in asked if controls for audit in audit_controls(row.folder, controls, donors)]
+    try:
+        return [audit for row in asked if controls for audit in audit_controls(row.folder, controls, donors)], ""
+    except (UserError, LanguageModelError) as error:  # of other code, or of a clock that counts seconds
+        return [], str(error).partition("\n")[0]
 
 
 def _look(analysis: Analysis, stop: str) -> Look:
@@ -138,6 +151,7 @@ def _screened(study: Study, seeds: Sequence[int], record: Record, *, quiet: bool
 
     Raises:
         UserError: the question or the world has no such arms.
+        NothingToAnalyse: the sweep was stopped.
     """
     new = [seed for seed in seeds if seed not in record.screened]
     if not new:
@@ -147,7 +161,9 @@ def _screened(study: Study, seeds: Sequence[int], record: Record, *, quiet: bool
         reason = study.skipped.get(missing[0], f"study {study.request.question} has no such arm")
         raise UserError(f"--with-room: it needs the arm {missing[0]}: {reason}")
     arms = {f"{arm} beforehand": replace(study.arms[arm], draws=(_SCREENING,)) for arm in (SILENT, REFERENCE)}
-    run_sweep_command(study.request_of(arms, new), quiet=quiet)
+    swept = run_sweep_command(replace(study.request_of(arms, new), retry_failed=True), quiet=quiet)
+    if swept.stop is not None:
+        raise NothingToAnalyse(swept)
     rows = read_results(study.folder).rows
     name = study.metrics[0]
     values = {(row.arm, row.seed): row.metrics.get(name) for row in rows if row.arm in arms and row.pooled}
@@ -155,9 +171,10 @@ def _screened(study: Study, seeds: Sequence[int], record: Record, *, quiet: bool
     room = {}
     for seed in new:
         silent, reference = (values.get((arm, seed)) for arm in arms)
-        room[seed] = sign * (reference - silent) if silent is not None and reference is not None else 0.0
+        if silent is not None and reference is not None:  # of a run that failed nothing is known: the board stays
+            room[seed] = sign * (reference - silent)
     without = {str(seed): found for seed, found in room.items() if found <= 0}
-    return record.model_copy(update={"screened": (*record.screened, *new), "no_room": {**record.no_room, **without}})
+    return record.model_copy(update={"screened": (*record.screened, *room), "no_room": {**record.no_room, **without}})
 
 
 def _play_arms(study: Study, seeds: Sequence[int], *, quiet: bool) -> SweepResult:

@@ -72,6 +72,7 @@ class StudyRequest:
         options = [word for metric in self.metrics for word in ("--metric", metric)]
         options += ["--until", self.until] if self.until else []
         options += ["--expect", "{:g},{:g}".format(*self.expected)] if self.expected is not None else []
+        options += ["--most-boards", str(self.most_boards)] if self.until else []
         options += ["--with-room"] if self.with_room else []
         options += ["--out", str(self.out)] if self.out != Path("runs") else []
         options += ["--name", self.name] if self.name is not None else []

@@ -49,7 +49,10 @@ def _effects(analysis: Analysis) -> Table:
         " floor: p (Holm) is at most 0.05, and the difference is greater than that of two equal arms in 95 % of cases."
     )
     if analysis.study.until is not None:
-        caption += " p and interval of the first row hold however often one looks at the study."
+        caption += (
+            " p and interval of the first row hold however often one looks at the study; those of the others are as if"
+            " these boards had been the design."
+        )
     header = ("effect", "arms", "boards", "difference", "p", "p (Holm)", "noise floor")
     name = analysis.metric.name
     return Table(f"{name}{arrow(name)}: effects", header, rows, caption, labels=2, name="effects")

@@ -46,6 +46,7 @@ def unpacked(file: Path) -> Iterator[tuple[Path, list[str]]]:
             with zipfile.ZipFile(opened) as packed:
                 _check_entries(packed, os.fstat(handle).st_size)
                 damages = list(_unpack(packed, Path(folder)))
+        # the last one is how zipfile refuses a format that it does not read
         except (zipfile.BadZipFile, _Refused, ValueError, EOFError, NotImplementedError) as error:
             raise UserError(f"{file}: it is no bundle of a study: {error}", "Ask for study.zip again.") from error
         yield Path(folder), damages

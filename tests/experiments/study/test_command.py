@@ -65,6 +65,10 @@ def test_a_plan_without_one_plays_a_pilot_on_boards_that_no_study_has(tmp_path: 
         (("talk", *TEAM, "--until", "soon"), "--until 'soon': this is no condition"),
         (("talk", *TEAM, "--metric", "stepz"), "there is no metric stepz"),
         (("talk", *TEAM, "--metric", "communication.messages"), "neither more nor less of it is better"),
+        (
+            ("talk", *TEAM, "--metric", "success", "--plan", "--expect", "5,12"),
+            "outcome.success: differences of -1, 0 and 1",
+        ),
         (("talk", *TEAM, "n=3"), "n is given twice"),
     ],
 )

@@ -11,13 +11,16 @@ import pytest
 from maeil.user_errors import UserError
 from quorum.experiments.study.findings import findings
 from quorum.experiments.study.page import page
-from quorum.experiments.study.play import NothingToAnalyse, Played, play
+from quorum.experiments.study.play import NothingToAnalyse, Played, _screened, play
+from quorum.experiments.study.record import Record
 from quorum.experiments.study.study import Study, StudyRequest
 from quorum.experiments.study.tables import tables
 from quorum.experiments.study.write import facts, write_study
 
 TEAM = ("agents=naive", "topology=debate", "n=2", "max_steps=40", "engine.workers=1")
 BOARDS = "seed=range(0,6)"
+DEAD = ("llm=openai", "llm.base_url=http://127.0.0.1:9", "llm.model=m", "llm.api_key_env=null", "llm.tries=1")
+"""A model that nobody serves."""
 
 
 def request(out: Path, question: str = "talk", *words: str, **options: object) -> StudyRequest:
@@ -116,8 +119,7 @@ def test_a_budget_that_is_used_up_ends_the_study_and_is_recorded(tmp_path: Path)
 
 
 def test_a_study_whose_model_does_not_answer_says_so_and_goes_on_by_the_same_command(tmp_path: Path) -> None:
-    dead = ("llm=openai", "llm.base_url=http://127.0.0.1:9", "llm.model=m", "llm.api_key_env=null", "llm.tries=1")
-    study = Study.of(request(tmp_path, "team", "seed=0", *dead))
+    study = Study.of(request(tmp_path, "team", "seed=0", *DEAD))
     with pytest.raises(NothingToAnalyse) as caught:
         play(study, quiet=True)
     assert "the same command runs them again" in caught.value.sweep.complaint
@@ -131,6 +133,36 @@ def test_a_damaged_record_is_named(tmp_path: Path) -> None:
     (study.folder / "study.json").write_text('{"looks": 3}')
     with pytest.raises(UserError, match=r"study\.json: looks"):
         play(study, quiet=True)
+
+
+def test_a_folder_with_signs_that_the_grammar_uses_is_a_folder(tmp_path: Path) -> None:
+    out = tmp_path / 'my runs, (all) of "them"'
+    asked = replace(
+        request(out, "talk", "seed=range(0,2)"), words=(*TEAM[:3], "max_steps=10", TEAM[4], "seed=range(0,2)")
+    )
+    found = play(Study.of(asked), quiet=True)
+    assert ("shuffled", None) in found.analysis.comparison.groups
+
+
+def test_blocks_end_at_the_most_boards_also_within_a_block(tmp_path: Path) -> None:
+    words = (*TEAM[:3], "max_steps=10", TEAM[4], "seed=range(0,3)")
+    asked = replace(request(tmp_path, "team"), words=words, until="half_width(steps_or_limit) < 0.001", most_boards=4)
+    assert "--most-boards 4" in asked.command
+    found = play(Study.of(asked), quiet=True)
+    assert (found.analysis.boards, found.record.looks[-1].stop) == (4, "most boards")
+
+
+def test_a_clock_that_counts_seconds_has_no_audit_and_says_why(tmp_path: Path) -> None:
+    words = (*TEAM[:3], "max_steps=5", TEAM[4], "clock=seconds", "seed=range(0,2)")
+    found = play(Study.of(replace(request(tmp_path), words=words)), quiet=True)
+    assert found.audits == []
+    assert any("were not compared with the treatment's" in finding for finding in findings(found))
+
+
+def test_a_board_of_which_nothing_is_known_is_not_left_out_for_want_of_room(tmp_path: Path) -> None:
+    study = Study.of(request(tmp_path, "team", "seed=0", *DEAD, with_room=True))
+    record = _screened(study, (0,), Record(), quiet=True)
+    assert (list(record.screened), dict(record.no_room)) == ([], {})
 
 
 def test_with_room_needs_a_silent_team_and_a_reference(tmp_path: Path) -> None:
