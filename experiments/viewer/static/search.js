@@ -1,5 +1,5 @@
 /* Search in messages, plans, thoughts and outcomes, and in what language models were asked and answered. */
-import { button, el, fill } from "./dom.js";
+import { button, el, fill, say } from "./dom.js";
 import { short } from "./text.js";
 
 const MOST = 200;
@@ -14,7 +14,9 @@ export class Search {
     this.on = on;
     this.asked = 0;
     this.input = el("input", { type: "search", placeholder: "search ( / )", "aria-label": "search messages, plans and calls" });
-    this.list = el("div", { class: "results", hidden: true });
+    this.note = el("p", { class: "soft" });
+    this.rows = el("div");
+    this.list = el("div", { class: "results", hidden: true }, this.note, this.rows);
     this.root = el("div", { class: "search" }, this.input, this.list);
     let waiting;
     this.input.addEventListener("input", () => {
@@ -82,7 +84,10 @@ export class Search {
 
   #show(rows, words, note) {
     const count = rows.length ? `${rows.length >= MOST ? "the first " : ""}${rows.length} found` : `nothing has \u201c${short(words, 40)}\u201d`;
-    fill(this.list, [el("p", { class: "soft" }, note || count), rows]);
+    say(this.note, note || count);
+    // What is shown stays where it is: a row that is taken out while somebody presses it would lose the click.
+    if (this.rows.firstChild === rows[0]) this.rows.append(...rows.slice(this.rows.childElementCount));
+    else fill(this.rows, rows);
     this.list.hidden = false;
   }
 }

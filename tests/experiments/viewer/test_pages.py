@@ -194,6 +194,30 @@ def test_a_long_run_is_searched_and_moved_through_as_a_whole(
     assert complaints == []
 
 
+def test_a_result_that_is_pressed_while_others_are_found_is_opened(
+    paged_site: str, episodes: dict[str, Path], opened: Open
+) -> None:
+    folder = episodes["cube"]
+    message = next(s for s in read_trace(folder).stamped(MessageSent) if s.t < 20)
+    page, complaints = opened(address(paged_site, folder, 30))
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.route("**/search*", hold)
+    page.locator("input[type=search]").fill(message.event.content)
+    page.locator(".results p", has_text="searching the calls").wait_for()
+    page.locator(".results button", has_text=f"t = {message.t} ").first.hover()
+    page.mouse.down()
+    held[0].continue_()
+    page.locator(".results[data-found]").wait_for()
+    page.mouse.up()
+    until(page, there(message.t))
+    page.unroute("**/search*")
+    assert complaints == []
+
+
 def test_an_export_of_a_long_run_has_all_its_pages(
     episodes: dict[str, Path], opened: Open, short_pages: None, tmp_path: Path
 ) -> None:
