@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from quorum.agents.llm.recording import unfolded
-from quorum.agents.llm.validation import extract, validator_of
+from quorum.agents.llm.structured import NoAnswer, extract
+from quorum.agents.llm.validation import validator_of
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 
@@ -69,7 +70,7 @@ def is_whole(request: Mapping[str, Any], reply: Mapping[str, Any]) -> bool:
         return bool(reply["finish"] == "stop")
     try:
         extract(reply["text"], validator_of(request["answer"]["schema"]))
-    except ValueError:
+    except NoAnswer:
         return False
     return True
 
