@@ -28,12 +28,14 @@ class ChatMessage:
         marks: where what may come again in later prompts ends, in characters from the beginning, rising. Providers keep
             the beginnings of prompts up to there; no part of the message's identity.
         pictures: that go with the text, for models that see.
+        carried: of an answer of an earlier turn, what its provider wants back with it: `Reply.carried`, unchanged.
     """
 
     role: ChatRole
     content: str
     marks: tuple[int, ...] = field(default=(), compare=False)
     pictures: tuple[Picture, ...] = ()
+    carried: tuple[Mapping[str, Any], ...] = ()
 
 
 class ThinkingEffort(StrEnum):
@@ -176,6 +178,7 @@ class Request:
             request's identity, to which the sampling belongs.
         origin: who asks, and when; no part of the request's identity.
         deadline: seconds that one attempt may take in all; None: those of the provider. No part of the identity.
+        carry: whether the answer goes into the prompts of later turns, so that `Reply.carried` is wanted with it.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -185,6 +188,7 @@ class Request:
     agents: int = field(default=1, compare=False)
     origin: Origin | None = field(default=None, compare=False)
     deadline: float | None = field(default=None, compare=False)
+    carry: bool = False
 
 
 class Finish(StrEnum):
@@ -255,6 +259,8 @@ class Reply:
         thinking: the text of its thoughts, where the provider returns it and it is kept; no part of the answer.
         tier: the tier of service that answered; empty for the usual one. See `quorum.agents.llm.prices`.
         fingerprint: what the service calls the build that answered (`system_fingerprint`); empty where it sends none.
+        carried: reasoning items of the provider, as JSON that nobody else reads (signed or encrypted thoughts), to be
+            sent back with this answer in later turns; nothing unless `Request.carry`, and where the provider has none.
     """
 
     text: str
@@ -275,6 +281,7 @@ class Reply:
     thinking: str = ""
     tier: str = ""
     fingerprint: str = ""
+    carried: tuple[Mapping[str, Any], ...] = ()
 
 
 class Model(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -278,6 +279,7 @@ class Provider(ProvidedModel):
                 reply,
                 text=self._key.redact_own(reply.text),
                 thinking=self._key.redact_own(reply.thinking) if self._keep_thinking else "",
+                carried=tuple(map(self.redacted, reply.carried)) if request.carry and self._keep_thinking else (),
                 model=without_folders(reply.model),
                 simulated=reply.model.rpartition("/")[2] == SIMULATED,
                 seconds=time.perf_counter() - begin,
@@ -406,6 +408,12 @@ def schema_message(answer: AnswerFormat) -> ChatMessage:
     return ChatMessage(
         ChatRole.SYSTEM, f"Answer with one JSON object that fits this JSON schema, and with nothing else:\n{schema}"
     )
+
+
+def carried_item(item: Any) -> Mapping[str, Any]:
+    """Return an item of a response, a model of an SDK, as the JSON in which it came; for `Reply.carried`."""
+    found: Mapping[str, Any] = orjson.loads(printable_unicode(json.dumps(item.to_dict(), ensure_ascii=False)))
+    return found
 
 
 def printable_unicode(text: str) -> str:
