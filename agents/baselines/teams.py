@@ -165,7 +165,8 @@ def minds_of_debaters(config: DebatersConfig, context: TeamContext, parts: _Part
     needs_leader(config.name, context.topology, rounds=0)
     merge = role_of(context.world.name, "merge", "agents=debaters", default=lambda: majority)()
     in_turn = config.speaking == "in_turn"
-    panel = Panel(parts.planner(), config.debaters, config.rounds, merge, config.personas, in_turn)
+    planners = [parts.planner() for _ in range(config.debaters)]
+    panel = Panel(planners, config.rounds, merge, config.personas, in_turn)
     return [*parts.followers(), parts.coordinator(panel)]
 
 

@@ -176,7 +176,7 @@ class TripletCritic:
 
     def __post_init__(self) -> None:
         """Begin without memories."""
-        self._memory = Memory(self.settings.memory, self.world.agents)
+        self._memory = Memory(self.settings.epochs, self.world.agents)
 
     async def think(self, view: View) -> Thought:
         """Decide, or answer objections.

@@ -68,7 +68,7 @@ class LlamacConfig(RoleTeamConfig):
     """What an actor does with a part that fails confirmation after all external retries."""
     replan: Literal["idle_only", "all"]
     """Whose plans a decision makes: of those without one, or of all, whose plans it may replace."""
-    memory: NonNegativeInt | None
+    epochs: NonNegativeInt | None
     """L: decision epochs that the critics see; null: all."""
     transitions: bool
     """Whether an epoch has the whole states before and after it (<s, a, r, s'>, as in the paper), or the one before in

@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from quorum.agents.llm.conversation import without_carried
 from quorum.agents.llm.errors import ContextOverflow, InfrastructureFailed
 from quorum.agents.llm.limits import CallLimits, Limited, Retrying, RetryRules
 from quorum.agents.llm.prices import Price, Priced
@@ -89,7 +90,7 @@ class FallingBack:
                 level, "%s is asked in the place of a model that cannot be reached: %s", fallback.name, failures[-1]
             )
             try:
-                reply = await fallback.model.complete(fallback.drawn(request))
+                reply = await fallback.model.complete(fallback.drawn(without_carried(request)))
             except InfrastructureFailed as error:
                 failures.append(InfrastructureFailed(f"{fallback.name}: {error}", error.attempts))
             except ContextOverflow as error:

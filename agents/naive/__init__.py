@@ -7,10 +7,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from maeil.component import Compatibility, Component, ComponentConfig, Handover, TeamContext, Usual
+from maeil.component import Compatibility, Component, Handover, TeamContext, Usual
 from maeil.extensions.describe.describing import DESCRIBE, Embedding
 from maeil.extensions.predictions import REQUIRED
 from maeil.mind import COORDINATOR, Mind, View
+from quorum.agents.llm.conversation import AskingConfig
 from quorum.agents.llm.protocol import ChatMessage
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.naive.mind import NaiveMind
@@ -21,7 +22,7 @@ from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.skills import check_predictable, check_typed, prompts_of
 
 
-class NaiveConfig(ComponentConfig):
+class NaiveConfig(AskingConfig):
     """Parameters of `naive`."""
 
     name: Literal["naive"]

@@ -36,14 +36,16 @@ def find_blocks(request: Request) -> tuple[Mapping[str, str], Sequence[ChatMessa
     """Find the blocks of a request.
 
     Returns:
-        The blocks of the first message of a user that holds a `turn`, with those of the rules before it, and the
-        messages after it: a wrong answer and the request to fix it. Nothing when no message holds one.
+        The blocks of the last message of a user that holds a `turn`, with those of the rules, and the messages after
+        it: a wrong answer and the request to fix it. Nothing when no message holds one.
     """
     rules: dict[str, str] = {}
-    for index, message in enumerate(request.messages):
+    for message in request.messages:
         if message.role is ChatRole.SYSTEM:
             rules |= read_blocks(message.content)
-        elif message.role is ChatRole.USER and "turn" in (blocks := read_blocks(message.content)):
+    for index in reversed(range(len(request.messages))):
+        message = request.messages[index]
+        if message.role is ChatRole.USER and "turn" in (blocks := read_blocks(message.content)):
             return {**rules, **blocks}, request.messages[index + 1 :]
     return {}, ()
 

@@ -15,10 +15,10 @@ from typing import Any
 
 from pydantic import PositiveInt
 
-from maeil.component import ComponentConfig
 from maeil.registry import Registry
 from maeil.world import World
 from quorum.agents.coordination.prompts import RolePrompts, role_templates
+from quorum.agents.llm.conversation import AskingConfig
 from quorum.agents.prompting.templates import SHIPPED, PromptSet, Templates
 from quorum.agents.skills.contract import WorldSkills
 
@@ -119,7 +119,7 @@ def prompts_of(world: str) -> Path:
     return skills_of(world).prompts or SHIPPED / world
 
 
-class RoleTeamConfig(ComponentConfig):
+class RoleTeamConfig(AskingConfig):
     """Base of the configurations of teams that are asked in roles."""
 
     pause: PositiveInt

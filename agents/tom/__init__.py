@@ -11,9 +11,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from maeil.component import Compatibility, Component, ComponentConfig, TeamContext
+from maeil.component import Compatibility, Component, TeamContext
 from maeil.extensions.predictions import REQUIRED
 from maeil.mind import COORDINATOR, Mind
+from quorum.agents.llm.conversation import AskingConfig
 from quorum.agents.naive import NaiveMind
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.naive.prompts import PromptWriter
@@ -26,7 +27,7 @@ from quorum.agents.tom.hypotheses import Partner
 from quorum.agents.tom.mind import TomMind, TomPrompts, role_templates
 
 
-class TomConfig(ComponentConfig):
+class TomConfig(AskingConfig):
     """Parameters of `tom`."""
 
     name: Literal["tom"]

@@ -66,6 +66,9 @@ class Memory(_Part):
 
     messages: Natural
     """Number of earlier messages."""
+    exchanges: Annotated[Positive, Usual(32)]
+    """Earlier turns that a model is shown where the memory of its mind is a conversation, at most; more: the older half
+    is dropped."""
     keep: Annotated[bool, Usual(True)]
     """Whether minds that remember take their memory along to the next episode."""
     store: Annotated[Annotated[str, Field(min_length=1)] | None, Usual(None)]
@@ -168,6 +171,10 @@ class Configuration(Knobs):
         return any(minds.get(mind.name).remembers for mind in self.team.values())
 
     @property
+    def _converses(self) -> bool:
+        return any(getattr(mind, "memory", None) == "conversation" for mind in self.team.values())
+
+    @property
     def team(self) -> Mapping[str, ComponentConfig]:
         """The minds by the key of each: `agents`, `agents.members.agent_0`, `agents.leader`."""
         members = {f"agents.{MEMBERS}.{name}": own for name, own in self.members.items()}
@@ -198,12 +205,13 @@ class Configuration(Knobs):
         Left out are `llm` and `budget` where the minds use no model, the operational values of `llm`, prices where no
         budget of money rests on them, `prompts`, which stand again in the values of the minds that use them, and the
         keys that came with a later version and have the value of those before it (`Usual`); `memory.keep` where the
-        minds have nothing to keep; and where the files are that extensions read (`NamesFile`).
+        minds have nothing to keep, and `memory.exchanges` where none has conversations; and where the files are that extensions read (`NamesFile`).
         """
         plain = self.plain()
         plain = _without(_as_before(self, plain), plain)
         without = _as_before(self.memory, plain["memory"])
-        plain["memory"] = _without(without if self._could_remember else without | {"keep"}, plain["memory"])
+        idle = {*({"keep"} if not self._could_remember else ()), *({"exchanges"} if not self._converses else ())}
+        plain["memory"] = _without(without | idle, plain["memory"])
         for group, part in (("env", self.env), ("agents", self.agents)):
             plain[group] = _without(_as_before(part, plain[group]), plain[group])
         for key, mind in self.members.items():

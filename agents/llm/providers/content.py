@@ -86,13 +86,13 @@ def cut(messages: Sequence[ChatMessage]) -> list[list[tuple[str, bool]]]:
     ]
 
 
-def _pieces(text: str, places: Iterable[int]) -> Iterator[tuple[str, bool]]:
+def _pieces(text: str, places: Sequence[int]) -> Iterator[tuple[str, bool]]:
     begin = 0
     for place in places:
         if text[begin:place].strip() and text[place:].strip():
             yield text[begin:place], True
             begin = place
-    yield text[begin:], False
+    yield text[begin:], len(text) in places
 
 
 def key_of(system: Iterable[str], answer: AnswerFormat | None) -> str:
