@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -49,6 +50,8 @@ class _Whole:
 LEAST_MESSAGES = 2
 """Messages in a row that must be shared, for the same reason: a turn of a conversation, or more."""
 
+_LINES = 8
+"""Latest lines of a role in which that before a turn is looked for: in a debate several conversations alternate."""
 _Message = Mapping[str, Any]
 
 
@@ -57,7 +60,8 @@ class Folding:
 
     def __init__(self) -> None:
         self._byte = 0
-        self._said: dict[tuple[str, str], tuple[int, list[_Message]]] = {}
+        self._said: defaultdict[tuple[str, str], deque[tuple[int, list[_Message]]]]
+        self._said = defaultdict(lambda: deque(maxlen=_LINES))
         self._texts: dict[tuple[str, int], _Whole] = {}
         self._forms: dict[bytes, int] = {}
 
@@ -72,13 +76,13 @@ class Folding:
         return line
 
     def _earlier(self, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Sequence[_Message]]:
-        """Return which messages of a record the line before it in the conversation has, if any, and the others."""
+        """Return which messages of a record a line before it in the conversation has, if any, and the others."""
         messages: list[_Message] = record["request"]["messages"]
-        who = record["agent"], record.get("role", "")
-        byte, said = self._said.get(who, (0, []))
-        self._said[who] = self._byte, [*messages, *_answer(record)]
         start = _after_system(messages)
-        first, length = _longest_run(said, messages[start:])
+        lines = self._said[record["agent"], record.get("role", "")]
+        runs = [(_longest_run(said, messages[start:]), byte) for byte, said in lines]
+        (length, first), byte = max(runs, default=((0, 0), 0))
+        lines.append((self._byte, [*messages, *_answer(record)]))
         if length < LEAST_MESSAGES:
             return {}, messages
         return {"like": [byte, first, first + length]}, [*messages[:start], *messages[start + length :]]
@@ -176,7 +180,7 @@ def _whole_messages(
     for start, line in reversed(back):
         whole = [_whole_message(message, at) for message in line["request"]["messages"]]
         if (like := line["request"].get("like")) is not None:
-            byte, first, end = like
+            byte, first, end = _reference(like)
             if not 0 <= first < end <= len(said[byte]):
                 raise ValueError("it names messages that are not there")
             place = _after_system(whole)
@@ -184,6 +188,15 @@ def _whole_messages(
         if start is not None:
             said[start] = [*whole, *_answer(line)]
     return whole
+
+
+def _reference(like: Any) -> tuple[int, int, int]:
+    """Return the numbers of a reference; a `LookupError` where it has not three."""
+    try:
+        byte, first, last = like
+    except ValueError as error:
+        raise LookupError(*error.args) from error
+    return byte, first, last
 
 
 def _answer(record: Mapping[str, Any]) -> list[_Message]:
@@ -201,10 +214,9 @@ def _after_system(messages: Sequence[_Message]) -> int:
 
 
 def _longest_run(said: Sequence[_Message], messages: Sequence[_Message]) -> tuple[int, int]:
-    """Return where the longest run of messages begins with which others begin, and its length; 0 for none."""
+    """Return the length of the longest run of messages with which others begin, and where it begins."""
     starts = (first for first, message in enumerate(said) if messages and message == messages[0])
-    runs = ((first, _alike(said[first:], messages)) for first in starts)
-    return max(runs, key=lambda run: run[1], default=(0, 0))
+    return max(((_alike(said[first:], messages), first) for first in starts), default=(0, 0))
 
 
 def _alike(some: Sequence[_Message], others: Sequence[_Message]) -> int:
@@ -214,10 +226,7 @@ def _alike(some: Sequence[_Message], others: Sequence[_Message]) -> int:
 def _whole_message(message: Mapping[str, Any], at: Callable[[int], Mapping[str, Any]]) -> Mapping[str, Any]:
     if "like" not in message:
         return message
-    try:
-        byte, number, characters = message["like"]
-    except ValueError as error:
-        raise LookupError(*error.args) from error
+    byte, number, characters = _reference(message["like"])
     whole = at(byte)["request"]["messages"][number]
     if "like" in whole or not 0 <= characters <= len(whole["content"]):
         raise ValueError("it names a text that is not whole itself, or shorter")
