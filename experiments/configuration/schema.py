@@ -32,7 +32,7 @@ from quorum.experiments.configuration.providers.config import (
     layered,
 )
 from quorum.experiments.configuration.registry import REGISTRIES, minds, providers, topologies
-from quorum.experiments.configuration.team_label import LEADER, team_label
+from quorum.experiments.configuration.team_label import LEADER, converses, team_label
 
 Positive = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
@@ -171,10 +171,6 @@ class Configuration(Knobs):
         return any(minds.get(mind.name).remembers for mind in self.team.values())
 
     @property
-    def _converses(self) -> bool:
-        return any(getattr(mind, "memory", None) == "conversation" for mind in self.team.values())
-
-    @property
     def team(self) -> Mapping[str, ComponentConfig]:
         """The minds by the key of each: `agents`, `agents.members.agent_0`, `agents.leader`."""
         members = {f"agents.{MEMBERS}.{name}": own for name, own in self.members.items()}
@@ -205,13 +201,15 @@ class Configuration(Knobs):
         Left out are `llm` and `budget` where the minds use no model, the operational values of `llm`, prices where no
         budget of money rests on them, `prompts`, which stand again in the values of the minds that use them, and the
         keys that came with a later version and have the value of those before it (`Usual`); `memory.keep` where the
-        minds have nothing to keep, and `memory.exchanges` where none has conversations; and where the files are that extensions read (`NamesFile`).
+        minds have nothing to keep, and `memory.exchanges` where none has conversations; and where the files are that
+        extensions read (`NamesFile`).
         """
         plain = self.plain()
         plain = _without(_as_before(self, plain), plain)
         without = _as_before(self.memory, plain["memory"])
-        idle = {*({"keep"} if not self._could_remember else ()), *({"exchanges"} if not self._converses else ())}
-        plain["memory"] = _without(without | idle, plain["memory"])
+        without |= set() if self._could_remember else {"keep"}
+        without |= set() if converses(plain["agents"]) else {"exchanges"}
+        plain["memory"] = _without(without, plain["memory"])
         for group, part in (("env", self.env), ("agents", self.agents)):
             plain[group] = _without(_as_before(part, plain[group]), plain[group])
         for key, mind in self.members.items():

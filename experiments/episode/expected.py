@@ -27,7 +27,7 @@ from quorum.experiments.configuration.providers.config import ProviderConfig
 from quorum.experiments.configuration.providers.simulated import SimulatedConfig
 from quorum.experiments.configuration.registry import providers
 from quorum.experiments.configuration.schema import Configuration
-from quorum.experiments.configuration.team_label import team_label
+from quorum.experiments.configuration.team_label import converses, team_label
 
 SIMULATED = "simulated"
 """Name of the provider whose episodes the figures come from."""
@@ -117,12 +117,14 @@ def asks_real_model(raw: Mapping[str, Any], *, uses_models: bool) -> bool:
 def expected(raw: Mapping[str, Any], *, uses_models: bool, thoughts: int | None = None) -> Expected | None:
     """Estimate an episode of a resolved configuration; None where no recorded episode is of such minds.
 
+    In none do minds have conversations, whose prompts grow with the turns.
+
     Args:
         raw: the configuration.
         uses_models: whether its minds think with language models.
         thoughts: of an episode that goes on from a recorded one: the thoughts that are left; None: all of it.
     """
-    usual = _usual(raw)
+    usual = None if converses(raw["agents"]) else _usual(raw)
     if usual is None or (uses_models and not usual.answers):
         return None
     share = usual.share(raw, thoughts)
@@ -151,7 +153,8 @@ def expectation(cell: Cell, thoughts: int | None = None) -> str:
         return ""
     found = expected(cell.plain, uses_models=True, thoughts=thoughts)
     if found is None:
-        return f"cost unknown: there are no figures of agents={c.team_label}"
+        how = " with agents.memory=conversation" if converses(cell.plain["agents"]) else ""
+        return f"cost unknown: there are no figures of agents={c.team_label}{how}"
     money = "unknown money (no price)" if found.priceless else dollars(found.usd)
     amounts = f"{found.answers:,.0f} answers, {found.tokens:,.0f} tokens, {money}, {clock_time(found.seconds)}"
     return f"expected: about {amounts} ({basis()})"

@@ -139,7 +139,8 @@ def _with_thoughts(message: ChatMessage, content: Content) -> Content:
     """
     if not message.carried:
         return content
-    return [*map(dict, message.carried), *([{"type": "text", "text": content}] if isinstance(content, str) else content)]
+    text = [anthropic_block(content, False)] if isinstance(content, str) else content
+    return [*map(dict, message.carried), *text]
 
 
 def _read_usage(tokens: Any, request: Request, text: str, thinking: str) -> Usage:

@@ -61,7 +61,9 @@ def test_the_beginning_never_changes_and_ends_in_marks_for_the_caches() -> None:
     assert brain.asked[1].messages[1] == brain.asked[0].messages[1]
 
 
-@pytest.mark.parametrize(("most", "earlier"), [(1, [0, 1, 1, 1, 1, 1]), (2, [0, 1, 2, 1, 2, 1]), (4, [0, 1, 2, 3, 4, 2])])
+@pytest.mark.parametrize(
+    ("most", "earlier"), [(1, [0, 1, 1, 1, 1, 1]), (2, [0, 1, 2, 1, 2, 1]), (4, [0, 1, 2, 3, 4, 2])]
+)
 def test_when_there_are_too_many_the_older_half_goes_at_once(most: int, earlier: list[int]) -> None:
     brain = Brain()
     talk(brain, *"abcdef", most=most)
@@ -134,7 +136,8 @@ def _message(number: int, *, tool: bool) -> dict[str, Any]:
         {"type": "redacted_thinking", "data": f"secret {number}"},
     ]
     text = {"type": "text", "text": TEXT}
-    call = {"type": "tool_use", "id": "t", "name": "decision", "input": {"plan": [{"action": "wait", "steps": 1}], "mood": "é"}}
+    given = {"plan": [{"action": "wait", "steps": 1}], "mood": "é"}
+    call = {"type": "tool_use", "id": "t", "name": "decision", "input": given}
     return {
         "id": "x", "type": "message", "role": "assistant", "model": "m", "stop_sequence": None,
         "stop_reason": "tool_use" if tool else "end_turn", "content": [*thoughts, call if tool else text],

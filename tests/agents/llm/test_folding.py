@@ -83,7 +83,7 @@ def test_references_do_not_lead_on_to_others() -> None:
 
 
 def conversation(turns: list[tuple[str, int, int, bool]]) -> list[dict[str, Any]]:
-    """Return the calls of turns: what is asked, earlier turns that are dropped, wrong answers, whether it is answered."""
+    """Return the calls of turns: what is asked, earlier turns that go, wrong answers, whether it is answered."""
     system = {"role": "system", "content": RULES}
     said: list[dict[str, Any]] = []
     calls = []
@@ -133,7 +133,7 @@ def test_earlier_messages_that_are_not_there_are_reported(like: Any) -> None:
     reader.read(orjson.dumps(record("first", "second")) + b"\n")
     broken = record("third")
     broken["request"]["like"] = like
-    with pytest.raises(ValueError, match="names (a text|messages)"):
+    with pytest.raises(ValueError, match=r"names (a text|messages)"):
         reader.whole(reader.read(orjson.dumps(broken) + b"\n"))
 
 

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +165,7 @@ def test_the_bound_keeps_the_newest_turns(tmp_path: Path) -> None:
         asked = [parted(turn[0]) for turn in turns]
         lengths = [len(earlier) // 2 for _, earlier, _ in asked]
         assert lengths == ([0, 1, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3] * 2)[: len(lengths)]
-        for (_, _, (before,)), (_, earlier, _) in zip(asked, asked[1:], strict=False):
+        for (_, _, (before,)), (_, earlier, _) in pairwise(asked):
             assert earlier[-2] == before
 
 
