@@ -389,7 +389,7 @@ class _Until:
         prefix: knows when the branch point is reached.
         before: the recorded model.
         after: the live model.
-        others: whether that is another one, for which the reasoning items of a conversation are not.
+        others: whether the model changes: the reasoning items of a conversation are not for the new one.
     """
 
     def __init__(self, prefix: Prefix, before: Model, after: Model, *, others: bool) -> None:
