@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from quorum.agents.llm.conversation import Conversation
 from quorum.agents.llm.embeddings import EMBEDDINGS, texts_to_embed
 from quorum.agents.llm.errors import AnswerInvalid, InfrastructureFailed
+from quorum.agents.llm.limits import estimate_prompt
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Model, Origin, Reply, Request, Sampling, Structured
 from quorum.agents.llm.records import describe_message, request_key
 from quorum.agents.llm.stack import Fallback, build_stack
@@ -207,3 +208,9 @@ def test_a_breakpoint_follows_the_last_turns() -> None:
     *_, last = asyncio.run(_sent("anthropic", 5))
     marked = [any("cache_control" in part for part in m["content"] if isinstance(part, dict)) for m in last["messages"]]
     assert marked == [False] * 4 + [True, False] * 2 + [True]
+
+
+def test_thoughts_that_go_back_count_in_the_estimate_of_a_prompt() -> None:
+    message = ChatMessage(ChatRole.ASSISTANT, "a", carried=({"data": "x" * 4000},))
+    plain, carrying = (replace(request(), messages=(one,)) for one in (replace(message, carried=()), message))
+    assert estimate_prompt(carrying) - estimate_prompt(plain) > 1000

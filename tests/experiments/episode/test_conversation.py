@@ -20,6 +20,7 @@ from quorum.agents.llm.records import describe_message
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.expected import expectation
 from quorum.experiments.episode.runner import Result, run_cell
 from quorum.experiments.sweep.command import run_sweep_command
 from quorum.experiments.sweep.run import SweepRequest
@@ -230,3 +231,18 @@ def test_batches_have_conversations_too(tmp_path: Path) -> None:
     plain, batched = (calls_of(folder) for name in ("plain", "batch") for folder in (tmp_path / name).glob("squeeze*"))
     assert [call["key"] for call in plain] == [call["key"] for call in batched]
     assert any(parted(call)[1] for call in batched)
+
+
+def test_the_bound_names_cells_of_conversations_alone() -> None:
+    def name(words: str) -> str:
+        return Cell.compose(words.split()).name
+
+    assert name(ALONE) == name(f"{ALONE} agents.memory=none memory.exchanges=5")
+    assert len({name(ALONE), name(TEAM), name(f"{TEAM} memory.exchanges=5")}) == 3
+
+
+def test_no_cost_is_expected_of_a_conversation_since_its_prompts_grow() -> None:
+    llm = "llm=openai llm.model=gpt-4.1"
+    assert "tokens" in expectation(Cell.compose(f"{ALONE} {llm}".split()))
+    said = expectation(Cell.compose(f"{TEAM} {llm}".split()))
+    assert said == "cost unknown: there are no figures of agents=naive with agents.memory=conversation"
