@@ -24,7 +24,7 @@ from quorum.agents.llm.tables import model_table
 
 BATCH = "batch"
 """Answers of a batch, within 24 hours. Anthropic names it in `usage.service_tier`; OpenAI does not."""
-OFFER_BATCHES = ("openai", "anthropic")
+OFFER_BATCHES = ("openai", "openai_responses", "anthropic", "gemini")
 """Providers whose batches can be sent."""
 FLEX = "flex"
 PRIORITY = "priority"

@@ -74,7 +74,7 @@ class ThinkingFormat(StrEnum):
     """What the switch of thinking is called in a server's dialect of OpenAI's format.
 
     Sources, read on 2026-11-23: openai 3.52 (`reasoning_effort`); docs.vllm.ai and vllm-project/vllm#43401;
-    docs.ollama.com/openai; ggml-org/llama.cpp, tools/server; openrouter.ai/docs, reasoning tokens;
+    docs.sglang.io, thinking budget (2026-11-26); docs.ollama.com/openai; ggml-org/llama.cpp, tools/server; openrouter.ai/docs, reasoning tokens;
     api-docs.deepseek.com/guides/thinking_mode; docs.litellm.ai, reasoning content.
     """
 
@@ -84,6 +84,8 @@ class ThinkingFormat(StrEnum):
     """`reasoning_effort`."""
     VLLM = "vllm"
     """`reasoning_effort`, the same for the template of the chat, and `thinking_token_budget`."""
+    SGLANG = "sglang"
+    """`reasoning_effort`, and for the template of the chat the switch and a budget, which it may heed."""
     OLLAMA = "ollama"
     """`reasoning_effort`."""
     LLAMACPP = "llamacpp"

@@ -189,7 +189,11 @@ def _openai_thinking(body: Mapping[str, Any]) -> tuple[Effort | None, int | None
     effort = next((level for value in named if (level := read_effort(value)) is not None), None)
     if template.get("enable_thinking") is False or switch.get("type") == "disabled":
         effort = Effort.NONE
-    budgets = (integer(body, "thinking_token_budget"), integer(body, "reasoning_budget_tokens"))
+    budgets = (
+        integer(body, "thinking_token_budget"),
+        integer(body, "reasoning_budget_tokens"),
+        integer(template, "thinking_budget"),
+    )
     return effort, next((found for found in (*budgets, integer(nested, "max_tokens")) if found is not None), None)
 
 

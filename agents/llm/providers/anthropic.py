@@ -101,7 +101,9 @@ class AnthropicModel(Provider):
             "messages": [
                 {
                     "role": message.role.value,
-                    "content": _with_thoughts(message, with_pictures(content, message.pictures, anthropic_image)),
+                    "content": _with_thoughts(
+                        message, with_pictures(content, message.pictures, anthropic_image, anthropic_block)
+                    ),
                 }
                 for message, content in zip(messages, contents, strict=True)
             ],

@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
@@ -414,6 +414,13 @@ def carried_item(item: Any) -> Mapping[str, Any]:
     """Return an item of a response, a model of an SDK, as the JSON in which it came; for `Reply.carried`."""
     found: Mapping[str, Any] = orjson.loads(printable_unicode(json.dumps(item.to_dict(), ensure_ascii=False)))
     return found
+
+
+def with_schema_in_words(messages: Sequence[ChatMessage], answer: AnswerFormat | None) -> list[ChatMessage]:
+    """Return messages with the form of the answer behind those of the system, unless there is none or they state it."""
+    place = next((i for i, m in enumerate(messages) if m.role is not ChatRole.SYSTEM), len(messages))
+    asked = [] if answer is None or answer.in_words else [schema_message(answer)]
+    return [*messages[:place], *asked, *messages[place:]]
 
 
 def printable_unicode(text: str) -> str:

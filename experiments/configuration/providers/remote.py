@@ -1,4 +1,4 @@
-"""The providers that are reached over HTTP: `llm=openai`, `llm=anthropic`, `llm=litellm`."""
+"""The providers that are reached over HTTP: `openai`, `openai_responses`, `anthropic`, `gemini`, `litellm`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from quorum.agents.llm.protocol import Sampling, Structured
 from quorum.agents.llm.providers.anthropic import AnthropicModel
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds
+from quorum.agents.llm.providers.gemini import GeminiModel
 from quorum.agents.llm.providers.litellm import LiteLLMModel
 from quorum.agents.llm.providers.openai import OpenAIModel
+from quorum.agents.llm.providers.responses import ResponsesModel
 from quorum.agents.llm.providers.thinking import (
     BOTH,
     ToolsThinking,
@@ -157,6 +159,26 @@ class OpenAIConfig(RemoteConfig):
         return tier
 
 
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> Self:
+        family = find_family("openai", self.model)
+        if self.name == "openai" and self.host == self.official and family is not None and not family.chat:
+            problem = f"{self.model} is not asked by chat completions, but by llm=openai_responses llm.model={self.model}"
+            raise WrongKey("model", problem)
+        return self
+
+
+class ResponsesConfig(OpenAIConfig):
+    """Values of `openai_responses`: OpenAI, by its Responses API."""
+
+    name: Literal["openai_responses"]  # type: ignore[assignment] # it is the only difference
+
+    @property
+    def price(self) -> Price | None:
+        """Price of the model: that of the same model by chat completions."""
+        return super().price or (find_price("openai", self.model) if self.host == self.official else None)
+
+
 class AnthropicConfig(RemoteConfig):
     """Values of `anthropic`."""
 
@@ -167,6 +189,18 @@ class AnthropicConfig(RemoteConfig):
     """Address of the server."""
     service_tier: Annotated[Literal["auto", "standard_only"] | None, Pricing] = None
     """`auto` takes capacity that was bought beforehand where there is some, `standard_only` never; null: `auto`."""
+
+
+class GeminiConfig(RemoteConfig):
+    """Values of `gemini`: Google's models, by the Gemini API."""
+
+    official: ClassVar[str | None] = "generativelanguage.googleapis.com"
+
+    name: Literal["gemini"]
+    base_url: Address
+    """Address of the server."""
+    service_tier: Annotated[Literal["standard", "flex", "priority"] | None, Pricing] = None
+    """How soon to answer, for less or more money; null: `standard`."""
 
 
 class LiteLLMConfig(RemoteConfig):
@@ -221,5 +255,7 @@ def build_remote(client: type[Provider], config: RemoteConfig, _context: None = 
 
 
 openai = Component(OpenAIConfig, partial(build_remote, OpenAIModel))
+openai_responses = Component(ResponsesConfig, partial(build_remote, ResponsesModel))
 anthropic = Component(AnthropicConfig, partial(build_remote, AnthropicModel))
+gemini = Component(GeminiConfig, partial(build_remote, GeminiModel))
 litellm = Component(LiteLLMConfig, partial(build_remote, LiteLLMModel))
