@@ -74,8 +74,9 @@ class ThinkingFormat(StrEnum):
     """What the switch of thinking is called in a server's dialect of OpenAI's format.
 
     Sources, read on 2026-11-23: openai 3.52 (`reasoning_effort`); docs.vllm.ai and vllm-project/vllm#43401;
-    docs.sglang.io, thinking budget (2026-11-26); docs.ollama.com/openai; ggml-org/llama.cpp, tools/server; openrouter.ai/docs, reasoning tokens;
-    api-docs.deepseek.com/guides/thinking_mode; docs.litellm.ai, reasoning content.
+    docs.ollama.com/openai; ggml-org/llama.cpp, tools/server; openrouter.ai/docs, reasoning tokens;
+    api-docs.deepseek.com/guides/thinking_mode; docs.litellm.ai, reasoning content; docs.sglang.io, thinking budget
+    (2026-11-26).
     """
 
     AUTO = "auto"

@@ -23,8 +23,8 @@ class GeminiBatches(BatchService):
 
     most_requests = 50_000
     most_bytes = 20_000_000
-    _ENDED = frozenset({"JOB_STATE_SUCCEEDED", "JOB_STATE_PARTIALLY_SUCCEEDED", "JOB_STATE_CANCELLED", "JOB_STATE_EXPIRED"})
-    _MISSING = {"JOB_STATE_EXPIRED": RowStatus.EXPIRED, "JOB_STATE_CANCELLED": RowStatus.CANCELLED}  # noqa: RUF012
+    _ENDED = frozenset({"SUCCEEDED", "PARTIALLY_SUCCEEDED", "CANCELLED", "EXPIRED"})
+    _MISSING = {"EXPIRED": RowStatus.EXPIRED, "CANCELLED": RowStatus.CANCELLED}  # noqa: RUF012
     """How requests without a result have ended, by the state of their batch; none came to any in all others."""
     _HTTP = {3: 400, 5: 404, 7: 403, 8: 429, 16: 401}  # noqa: RUF012
     """HTTP status of the codes of gRPC that the error of a request may have; others are failures of the server."""
@@ -62,20 +62,21 @@ class GeminiBatches(BatchService):
     async def ended(self, batch: str) -> bool | BatchRefused:
         """Return whether a batch has ended, or that it was refused."""
         found = await self._batches.get(name=batch)
-        if found.state.name == "JOB_STATE_FAILED":
+        if _state(found) == "FAILED":
             return BatchRefused((found.error and found.error.message) or "no reason given", busy=False)
-        return found.state.name in self._ENDED
+        return _state(found) in self._ENDED
 
     async def results(self, batch: str) -> Sequence[RowResult]:
         """Return what came back for a batch that has ended."""
         found = await self._batches.get(name=batch)
-        missing = self._MISSING.get(found.state.name, RowStatus.FAILED)
+        missing = self._MISSING.get(_state(found), RowStatus.FAILED)
         return [self._result(row, missing) for row in (found.dest and found.dest.inlined_responses) or ()]
 
     def _result(self, row: Any, missing: RowStatus) -> RowResult:
         name = row.metadata[_NAME]
         if row.response is not None:
-            return RowResult(name, RowStatus.ANSWERED, row.response.model_dump(mode="json", by_alias=True, exclude_none=True))
+            body = row.response.model_dump(mode="json", by_alias=True, exclude_none=True)
+            return RowResult(name, RowStatus.ANSWERED, body)
         if row.error is None:
             return RowResult(name, missing, http_status=500)
         error = {"error": {"message": row.error.message or ""}}
@@ -88,3 +89,7 @@ class GeminiBatches(BatchService):
     async def cancel(self, batch: str) -> None:
         """Have a batch end soon."""
         await self._batches.cancel(name=batch)
+
+
+def _state(batch: Any) -> str:
+    return str(batch.state.name.removeprefix("JOB_STATE_"))

@@ -1,4 +1,4 @@
-"""The content of messages in the formats of providers: texts with marks for the prompt cache, pictures, and extra fields."""
+"""The content of messages in every format: texts with marks for the prompt cache, pictures, and extra fields."""
 
 from __future__ import annotations
 

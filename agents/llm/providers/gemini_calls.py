@@ -1,4 +1,4 @@
-"""What Google's SDK takes for a body of the Gemini API: recorded and batched bodies are the API's, calls are the SDK's."""
+"""Bodies of the Gemini API as Google's SDK takes them: recorded and batched is the API's body, a call is the SDK's."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ _CARRIED = ("type", "id", "summary", "encrypted_content")
 class ResponsesModel(OpenAIModel):
     """A model behind OpenAI's Responses API. Nothing is stored on the server. Addresses end in `/v1`.
 
-    Reasoning items are carried encrypted. The API has no parameter for a seed, for texts at which an answer ends, or for
-    a budget of thinking tokens.
+    Reasoning items are carried encrypted. The API has no parameter for a seed, for texts at which an answer ends, or
+    for a budget of thinking tokens.
     """
 
     name: ClassVar[str] = "openai_responses"
@@ -105,7 +105,8 @@ class ResponsesModel(OpenAIModel):
             calls = [item.arguments for item in output if item.type == "function_call"]
             refusal = "".join(part.refusal for part in parts if part.type == "refusal")
             text = calls[0] if calls else refusal or "".join(part.text for part in parts if part.type == "output_text")
-            thinking = "\n\n".join(part.text for item in reasoning for part in (*(item.summary or ()), *(item.content or ())))
+            thoughts = [part.text for item in reasoning for part in (*(item.summary or ()), *(item.content or ()))]
+            thinking = "\n\n".join(thoughts)
             finish = _finish(response) if calls or not refusal else Finish.REFUSAL
             carried = tuple(
                 {name: value for name, value in item.to_dict().items() if name in _CARRIED}

@@ -98,7 +98,7 @@ def find_family(provider: str, model: str) -> Family | None:
     """Return what a model takes; None where it is not known.
 
     Args:
-        provider: `openai`, `anthropic`, `gemini`, `deepseek`, or `litellm`, whose models carry their provider as a prefix.
+        provider: `openai`, `anthropic`, `gemini`, `deepseek`, or `litellm`, whose models carry theirs as a prefix.
         model: the model, as it is asked for.
     """
     if provider == "litellm":

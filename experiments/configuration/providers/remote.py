@@ -158,13 +158,11 @@ class OpenAIConfig(RemoteConfig):
             raise ValueError(f"the tiers of OpenAI are {', '.join(OPENAI_TIERS)}")
         return tier
 
-
     @model_validator(mode="after")
     def _can_be_asked(self) -> Self:
         family = find_family("openai", self.model)
         if self.name == "openai" and self.host == self.official and family is not None and not family.chat:
-            problem = f"{self.model} is not asked by chat completions, but by llm=openai_responses llm.model={self.model}"
-            raise WrongKey("model", problem)
+            raise WrongKey("model", f"chat completions do not have {self.model}: ask it with llm=openai_responses")
         return self
 
 
