@@ -19,7 +19,7 @@ from quorum.experiments.episode.model_pool import ModelPool, as_user_errors, lin
 from quorum.experiments.sweep.engines.locks import sweep_lock
 from quorum.experiments.sweep.engines.protocol import Engine
 
-_OFFERS = " and ".join(f"llm={name}" for name in OFFER_BATCHES)
+_OFFERS = ", ".join(f"llm={name}" for name in OFFER_BATCHES)
 _HINT = f"Batches are offered by {_OFFERS}: engine.batch=false sends each request by itself."
 
 

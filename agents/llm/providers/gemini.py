@@ -18,7 +18,7 @@ from quorum.agents.llm.errors import BrokenResponse, LanguageModelError, TimedOu
 from quorum.agents.llm.prices import read_tier
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Structured
 from quorum.agents.llm.providers.base import Provider, printable_unicode, with_schema_in_words
-from quorum.agents.llm.providers.bounded import Bounds, bounded_client
+from quorum.agents.llm.providers.bounded import Bounds, bounded_client, trusted
 from quorum.agents.llm.providers.chat import counted_usage
 from quorum.agents.llm.providers.content import gemini_image, gemini_part, with_pictures
 from quorum.agents.llm.providers.failures import connection_failure, is_transport_failure, own_failure
@@ -29,6 +29,7 @@ from quorum.agents.llm.providers.thinking import gemini_thinking
 INSTALL = "pip install 'quorum-harness[gemini]'"
 ADDRESS = "https://generativelanguage.googleapis.com"
 VERSION = "v1beta"
+"""Of the API: all that is sent here is documented for it (the SDK of 3.6 takes v1 by itself)."""
 _CUT_OFF = frozenset({"MAX_TOKENS", "CONTINUATION"})
 _REFUSED = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR"})
 _SIGNATURE = "thoughtSignature"
@@ -78,8 +79,14 @@ class GeminiModel(Provider):
 
     def _make_client(self, base_url: str | None, bounds: Bounds) -> GeminiClient:
         connections = bounded_client(self._http.AsyncClient, bounds, follow_redirects=True)
+        certificates = trusted(self._http.__name__)
         options = self._sdk.types.HttpOptions(
-            base_url=base_url, api_version=VERSION, headers=self._headers, httpx_async_client=connections
+            base_url=base_url,
+            api_version=VERSION,
+            headers=self._headers,
+            httpx_async_client=connections,
+            client_args={"verify": certificates},  # the SDK reads them again for each client that it might need
+            async_client_args={"ssl": certificates},
         )
         # What the SDK would take from the environment is said here: the key, the version, and which API it is.
         client = self._sdk.Client(vertexai=False, api_key=self._key.reveal(), http_options=options)

@@ -125,10 +125,11 @@ def complaint(
         return WrongKey("effort", f"{model} takes no effort: llm.effort=null{budget}")
     if thinking_tokens is None:
         return None
+    most = family.most_budget or family.longest - 1
     if not family.budget:
         levels = f"; it takes an effort instead: {', '.join(family.levels)}" if family.levels else ""
         problem = f"{model} takes no budget of thinking tokens: llm.thinking_tokens=null{levels}"
-    elif not family.least_budget <= thinking_tokens <= (most := family.most_budget or family.longest - 1):
+    elif not family.least_budget <= thinking_tokens <= most:
         problem = f"{model} takes a budget of {family.least_budget} to {most} thinking tokens"
     elif effort is not None and not family.both:
         problem = exclusive(model)

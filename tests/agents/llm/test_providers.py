@@ -253,15 +253,21 @@ async def test_an_address_with_a_password_is_refused() -> None:
         OpenAIModel("simulated", base_url="https://user:password@example.org/v1", key_variable=None)
 
 
-async def test_an_sdk_is_imported_only_when_its_provider_is_built() -> None:
+@pytest.mark.parametrize(("preset", "own"), [(None, None), ("anthropic", "anthropic"), ("gemini", "google.genai")])
+def test_an_sdk_is_imported_only_when_its_provider_is_built(preset: str | None, own: str | None) -> None:
+    """OpenAI's is that of two providers, so what the others load is what says whether each loads but its own."""
     import subprocess
 
     code = (
-        "import sys; from quorum.agents.llm.providers import anthropic, litellm, openai;"
-        "print({'openai', 'anthropic', 'litellm', 'httpx2'} & set(sys.modules))"
+        "import sys; from quorum.experiments.configuration.registry import providers;"
+        "built = [providers.get(n) for n in ('openai', 'openai_responses', 'anthropic', 'gemini', 'litellm')];"
+        "from quorum.agents.llm.providers.anthropic import AnthropicModel as anthropic;"
+        "from quorum.agents.llm.providers.gemini import GeminiModel as gemini;"
+        f"{preset}('m', key_variable=None) if {preset} else None;"
+        "print(*{'openai', 'anthropic', 'google.genai', 'litellm'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
+    assert done.stdout.strip() == (own or "")
 
 
 @pytest.mark.skipif(HAS_LITELLM, reason="litellm is installed")

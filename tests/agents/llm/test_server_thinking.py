@@ -35,6 +35,9 @@ EFFORTS = [
     ("openai", "openai", {"effort": Effort.NONE}, 0),
     ("openai", "vllm", {"effort": Effort.NONE}, 0),
     ("openai", "vllm", {"thinking_tokens": 30}, 30),
+    ("openai", "sglang", {"effort": Effort.HIGH}, 200),
+    ("openai", "sglang", {"effort": Effort.NONE}, 0),
+    ("openai", "sglang", {"thinking_tokens": 30}, 30),
     ("openai", "llamacpp", {"effort": Effort.HIGH}, 200),
     ("openai", "llamacpp", {"effort": Effort.NONE}, 0),
     ("openai", "llamacpp", {"thinking_tokens": 30}, 30),
@@ -45,6 +48,10 @@ EFFORTS = [
     ("anthropic", "auto", {"effort": Effort.HIGH}, 200),
     ("anthropic", "auto", {"effort": Effort.NONE}, 0),
     ("anthropic", "auto", {"thinking_tokens": 30}, 30),
+    ("openai_responses", "auto", {"effort": Effort.HIGH}, 200),
+    ("gemini", "auto", {"effort": Effort.HIGH}, 200),
+    ("gemini", "auto", {"effort": Effort.NONE}, 0),
+    ("gemini", "auto", {"thinking_tokens": 30}, 30),
 ]
 
 

@@ -77,7 +77,7 @@ def test_without_it_the_schema_is_the_same_in_every_turn(tmp_path: Path) -> None
     assert folder.is_dir()
 
 
-BINDING = {"vllm": True, "ollama": True, "llamacpp": True, "openai": False, "anthropic": False}
+BINDING = {"vllm": True, "sglang": True, "ollama": True, "llamacpp": True, "openai": False, "anthropic": False}
 
 
 @pytest.mark.parametrize(("llm", "on"), BINDING.items())

@@ -192,7 +192,10 @@ def test_open_batches_are_named_can_be_ended_and_are_asked_for_again(
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        (("llm=simulated",), "llm=simulated has no batches\nBatches are offered by llm=openai and llm=anthropic"),
+        (
+            ("llm=simulated",),
+            "llm=simulated has no batches\nBatches are offered by llm=openai, llm=openai_responses, llm=anthropic",
+        ),
         (("llm=groq", "llm.model=m"), "llm=groq has no batches"),
         (("agents=heuristic",), "no cell asks a language model"),
         (("llm=openai", "llm.model=gpt-5", "llm.service_tier=flex"), "llm.service_tier=flex"),
