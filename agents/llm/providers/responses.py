@@ -49,6 +49,9 @@ class ResponsesModel(OpenAIModel):
     _never_taken: ClassVar[tuple[str, ...]] = ("seed", "stop", "thinking_tokens")
     embeds: ClassVar[bool] = False
 
+    def _table(self) -> str:
+        return self.name
+
     def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
         messages, answer = list(request.messages), request.answer
         arguments: dict[str, Any] = {

@@ -98,9 +98,12 @@ def find_family(provider: str, model: str) -> Family | None:
     """Return what a model takes; None where it is not known.
 
     Args:
-        provider: `openai`, `anthropic`, `gemini`, `deepseek`, or `litellm`, whose models carry theirs as a prefix.
+        provider: name of the component, or `deepseek`; models of `litellm` carry their provider as a prefix.
         model: the model, as it is asked for.
     """
+    if provider == "openai_responses":  # which has all models, and lets them think before they call a tool
+        family = find_family("openai", model)
+        return None if family is None else replace(family, tools=ToolsThinking.FORCED, chat=True)
     if provider == "litellm":
         provider, _, model = model.partition("/")
     rows = _families().get(provider, {}).items()

@@ -215,7 +215,7 @@ def thinking_complaint(config: RemoteConfig) -> WrongKey | None:
     dialect, table = config.thinking_format, config.name
     if isinstance(config, OpenAIConfig):
         dialect = format_at(config.host, dialect)
-        table = family_table(dialect)
+        table = family_table(dialect) if table == "openai" else table
     effort, budget, model = config.effort, config.thinking_tokens, config.model
     family = find_family(table, model)
     if family is None:

@@ -193,6 +193,15 @@ async def test_a_summary_that_is_kept_from_an_organization_is_left_out_and_nothi
     assert server.asked[1]["reasoning"] == {"effort": "low"}
 
 
+async def test_a_tool_is_called_after_thoughts_which_chat_completions_refuse() -> None:
+    async with raw_server(answer(response(SAID))) as (addresses, server):
+        arguments = {"model": "gpt-6-sol", "structured": Structured.TOOLS}
+        async with client("openai_responses", addresses, **arguments) as model:
+            await model.complete(request())
+    assert server.asked[0]["tool_choice"] == {"type": "function", "name": "decision"}
+    Cell.compose(["agents=naive", "llm=openai_responses", "llm.model=gpt-6-sol", "llm.structured=tools"])
+
+
 @pytest.mark.parametrize("model", ["o3-pro", "gpt-5-pro-2025-10-06", "gpt-5.2-codex"])
 def test_a_model_that_chat_completions_do_not_have_names_the_way_to_ask_it(model: str) -> None:
     with pytest.raises(UserError, match=f"llm.model.*{model}.*llm=openai_responses"):
