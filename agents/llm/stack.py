@@ -154,7 +154,7 @@ def build_stack(
         max_repairs: how often an answer of a wrong form is asked for again.
         spending: the episode's budget and what is used of it.
         price: price of the model.
-        priced: whether the model's replies carry money although `price` is None (the simulated model, litellm's map).
+        priced: whether the model's replies carry money although `price` is None (the simulated model, litellm).
         fallbacks: what is asked where the model cannot be reached.
         widens: whether an empty answer may be asked for again by a request with more room.
         sink: takes a record of every call.

@@ -8,6 +8,7 @@ last `SECONDS_PER_CALL`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -135,7 +136,7 @@ def expected(raw: Mapping[str, Any], *, uses_models: bool, thoughts: int | None 
         prices = [raw["llm"].get(f"usd_per_million_{kind}") or 0.0 for kind in ("prompt", "completion")]
         usd = (read * prices[0] + written * prices[1]) / 1e6
         return Expected(answers, read + written, usd, usual.seconds * share)
-    by_tier = _by_tier(raw["llm"], Usage(prompt=round(read), completion=round(written)))
+    by_tier = _by_tier(raw["llm"], Usage(prompt=round(read), completion=round(written)), math.ceil(answers))
     money = by_tier.get(read_tier(raw["llm"].get("service_tier")))
     seconds = usual.seconds * share + answers * SECONDS_PER_CALL
     return Expected(answers, read + written, money or 0.0, seconds, priceless=money is None, by_tier=by_tier)
@@ -194,12 +195,13 @@ def _usual(raw: Mapping[str, Any]) -> UsualCosts | None:
     return max(alike, key=likeness, default=None)
 
 
-def _by_tier(values: Mapping[str, Any], usage: Usage) -> Mapping[str, float]:
+def _by_tier(values: Mapping[str, Any], usage: Usage, calls: int) -> Mapping[str, float]:
     """Return what tokens of a model cost in each tier whose price is known.
 
     Args:
         values: of the model.
         usage: the tokens.
+        calls: that take them.
     """
     config = providers.get(values["name"]).config.model_validate(values)
     if not isinstance(config, ProviderConfig) or (price := config.price) is None:
@@ -211,4 +213,4 @@ def _by_tier(values: Mapping[str, Any], usage: Usage) -> Mapping[str, float]:
     else:  # other servers that speak the format mostly have no batches
         known.discard(BATCH)
     prices = {tier: price.of_tier(tier) for tier in sorted(known)}
-    return {tier: found.usd(usage) for tier, found in prices.items() if found is not None}
+    return {tier: found.usd(usage, calls) for tier, found in prices.items() if found is not None}

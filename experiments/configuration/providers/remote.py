@@ -206,6 +206,11 @@ class LiteLLMConfig(RemoteConfig):
 
     name: Literal["litellm"]
 
+    @property
+    def priced(self) -> bool:
+        """LiteLLM says what an answer costs where it knows that."""
+        return True
+
 
 def thinking_complaint(config: RemoteConfig) -> WrongKey | None:
     """Return why a model does not think as it is wanted to, with the way out; None where nothing is wrong, or known.
