@@ -165,6 +165,7 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False, emp
         "widened": reply.widened,
         "tier": reply.tier,
         "fallback": reply.fallback,
+        "fingerprint": reply.fingerprint,
         "not_sent": list(reply.not_sent),
         "parse_failure": parse_failure,
         "empty_answer": empty,

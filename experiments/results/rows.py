@@ -54,6 +54,7 @@ class Row:
             answered and nothing failed, since they changed nothing.
         metrics: by name; booleans are 0 and 1, None is not defined.
         branch: what it branches off; None: nothing.
+        fingerprints: what the services of its models call the builds that answered.
     """
 
     folder: Path
@@ -76,6 +77,7 @@ class Row:
     factors: Mapping[str, Scalar]
     metrics: Mapping[str, float | None]
     branch: Branch | None = None
+    fingerprints: tuple[str, ...] = ()
 
     @property
     def pooled(self) -> bool:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
+
+if TYPE_CHECKING:
+    from quorum.experiments.episode.checks import Finding
 
 
 def check(
@@ -22,6 +25,17 @@ def check(
     compile_: Annotated[
         bool, typer.Option("--compile", help="Compile all kernels now instead of in the first run.")
     ] = False,
+    prices: Annotated[
+        bool, typer.Option("--prices", help="List the prices of models: their sources, dates and ages.")
+    ] = False,
+    drift: Annotated[
+        Path | None,
+        options.value(
+            "--drift", "RUN", "Ask prompts of this run again: does its service still answer alike?", unset="no run"
+        ),
+    ] = None,
+    budget_usd: options.BudgetUsd = None,
+    budget_calls: options.BudgetCalls = None,
     as_json: options.Json = False,
     plugin: options.Plugins = None,
     config_dir: options.ConfigDir = None,
@@ -39,6 +53,9 @@ def check(
     Of a STUDY, its folder or its study.zip, it also makes the sheet again, and plays every run again from the recorded
     replies: each trace must come out the same but for the wall clock. No model is asked.
 
+    With --drift it sends up to 20 recorded prompts twice each to the service of the run, with the key that its
+    configuration names, and compares the answers. The budget is for these. The exit code is 1 if drift is shown.
+
     \b
     Examples:
       quorum check
@@ -47,31 +64,69 @@ def check(
       quorum check n=16 --out /data/runs
       quorum check llm=simulated
       quorum check llm=openai llm.model=NAME
+      quorum check --prices
+      quorum check --drift runs/talk
     """
-    from dataclasses import asdict
-
     from quorum.experiments.episode.checks import check as findings_of
 
+    if sum((bool(words), prices, drift is not None)) > 1:
+        raise UserError("check: give a configuration or folders, --prices, or --drift RUN: one of the three")
+    if drift is None and (budget_usd, budget_calls) != (None, None):
+        raise UserError("check: a budget is for --drift RUN")
+    if drift is not None:
+        _check_drift(drift, budget_usd, budget_calls, as_json=as_json)
+        return
+    if prices:
+        _show_prices(as_json=as_json)
+        return
     folders, settings = options.split_folders(words or [])
     if folders and settings:
         raise UserError(f"check: {folders[0]} is a folder and {settings[0]} a configuration: give one of the two")
     if folders:
         _verify(folders, plugin or [], as_json=as_json)
         return
-    findings = list(findings_of(words or [], out, config_dir, compiled=compile_))
+    _show(list(findings_of(words or [], out, config_dir, compiled=compile_)), as_json=as_json)
+
+
+def _show(findings: list[Finding], *, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from rich.table import Table
+
+    from quorum.experiments.common.consoles import Console, Text
+
     if as_json:
         echo_json([asdict(finding) for finding in findings])
     else:
-        from rich.table import Table
-
-        from quorum.experiments.common.consoles import Console, Text
-
         table = Table.grid(padding=(0, 2))
         for finding in findings:
             sign = Text("ok", "green") if finding.fine else Text("FAILS", "bold red") if finding.needed else Text("-")
             table.add_row(sign, Text(finding.subject), Text(finding.detail, overflow="fold"))
         Console().print(table)
     if any(finding.needed and not finding.fine for finding in findings):
+        raise typer.Exit(1)
+
+
+def _show_prices(*, as_json: bool) -> None:
+    from datetime import date
+
+    from quorum.experiments.episode.checks import price_findings
+
+    _show(list(price_findings(date.today())), as_json=as_json)
+
+
+def _check_drift(run: Path, usd: float | None, calls: int | None, *, as_json: bool) -> None:
+    from quorum.agents.llm.spending import Budget
+    from quorum.experiments.results.drift import ask_again, repetition
+
+    wanted = repetition(run)
+    echo(wanted.expectation, err=True)
+    found = ask_again(wanted, Budget(usd=usd, calls=calls))
+    if as_json:
+        echo_json(found.plain())
+    else:
+        echo("\n".join(found.lines()))
+    if found.changed:
         raise typer.Exit(1)
 
 

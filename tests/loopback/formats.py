@@ -34,7 +34,7 @@ class OpenAIFormat(formats.OpenAIFormat):
         body = super().write(reply, asked, number)
         if reply.usage.reasoning:
             body["choices"][0]["message"]["reasoning_content"] = reply.thinking
-        return body
+        return {**body, "system_fingerprint": reply.fingerprint} if reply.fingerprint else body
 
     def _usage(self, usage: Usage) -> dict[str, Any]:
         cache = {"cached_tokens": usage.cached, "cache_write_tokens": usage.cache_written}
