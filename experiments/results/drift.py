@@ -136,9 +136,8 @@ def _recorded(
     run: Path, call: Mapping[str, Any], config: ProviderConfig, configuration: Configuration
 ) -> Recorded | None:
     """Return a recorded call; None for one that asked for embeddings, which have no text."""
-    prompts = getattr(configuration.agents, "prompts", None)
     try:
-        request = recorded_request(run, call, in_words=getattr(prompts, "form", "") == "words")
+        request = recorded_request(run, call, in_words=configuration.prompts.get("form") == "words")
         reply = read_reply(call["reply"])
         if request_key(request) != call["key"]:
             raise ValueError("a request is not the one that its key stands for")

@@ -30,9 +30,7 @@ def check(
     ] = False,
     drift: Annotated[
         Path | None,
-        options.value(
-            "--drift", "RUN", "Ask prompts of this run again: does its service still answer alike?", unset="no run"
-        ),
+        options.value("--drift", "RUN", "Ask prompts of this run again, and compare the answers.", unset="no run"),
     ] = None,
     budget_usd: options.BudgetUsd = None,
     budget_calls: options.BudgetCalls = None,
@@ -67,8 +65,6 @@ def check(
       quorum check --prices
       quorum check --drift runs/talk
     """
-    from quorum.experiments.episode.checks import check as findings_of
-
     if sum((bool(words), prices, drift is not None)) > 1:
         raise UserError("check: give a configuration or folders, --prices, or --drift RUN: one of the three")
     if drift is None and (budget_usd, budget_calls) != (None, None):
@@ -85,6 +81,8 @@ def check(
     if folders:
         _verify(folders, plugin or [], as_json=as_json)
         return
+    from quorum.experiments.episode.checks import check as findings_of
+
     _show(list(findings_of(words or [], out, config_dir, compiled=compile_)), as_json=as_json)
 
 

@@ -21,7 +21,7 @@ from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.drift import SAMPLE, Recorded, ask_again, repetition
-from quorum.experiments.results.drift_verdict import Agreement, Drift, decision
+from quorum.experiments.results.drift_verdict import LEVEL, Agreement, Drift, decision
 from quorum.experiments.verbs.check import check
 from tests.serving import served
 
@@ -107,6 +107,7 @@ def test_a_service_that_decides_differently_shows_drift(run: Path, service: Serv
     assert plain["fingerprint"] == ["fp_1", "fp_2"]
     assert (plain["decisions"]["then_now"], plain["decisions"]["now_now"], plain["changed"]) == (0, 1, True)
     assert any(line.split() == ["equal", "texts", "0", "of", "40", "20", "of", "20"] for line in found.lines())
+    assert json.loads((run / "meta.json").read_text())["fingerprints"] == ["fp_1"]
 
 
 def test_other_words_for_the_same_decision_are_drift_of_texts_alone(run: Path, service: Service) -> None:
@@ -212,6 +213,13 @@ def test_agreement_counts_pairs_and_its_test_is_exact() -> None:
     assert (four.p, four.changed) == (pytest.approx(1 / 81), True)
     assert not Agreement.of([("b", "a", "a")] * 3).changed
     assert Agreement.of([("a", "a", "a")] * 20).most == pytest.approx(1 - 0.05 ** (1 / 20))
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_noise_is_rarely_taken_for_drift(share: float) -> None:
+    dice = random.Random(1)
+    found = [Agreement.of([tuple(dice.random() < share for _ in range(3)) for _ in range(20)]) for _ in range(1000)]
+    assert sum(one.changed for one in found) / 1000 <= LEVEL
 
 
 def test_the_command_shows_it_and_ends_as_it_found(
