@@ -7,10 +7,11 @@ prompts. How often the recorded one is, is held against that by an exact binomia
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
-from math import comb
+from math import comb, fsum
+from statistics import fmean
 from typing import Any
 
 import orjson
@@ -138,6 +139,17 @@ class Drift:
         return [*self.first, *self.second]
 
     @property
+    def usd(self) -> float | None:
+        """What today's answers cost; None where a price is not known."""
+        known = [reply.usd for reply in self._now if reply.usd is not None]
+        return fsum(known) if len(known) == len(self._now) else None
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a simulated model answered."""
+        return any(reply.simulated for reply in self._now)
+
+    @property
     def verdict(self) -> str:
         """What can be said, in words."""
         found = self.decisions
@@ -159,17 +171,16 @@ class Drift:
 
     def lines(self) -> list[str]:
         """Return it for a reader."""
-        now, simulated = self._now, " (simulated: no real model)" if any(r.simulated for r in self._now) else ""
-        known = [reply.usd for reply in now if reply.usd is not None]
-        money = dollars(sum(known)) if len(known) == len(now) else "unknown money (no price)"
+        simulated = " (simulated: no real model)" if self.simulated else ""
+        money = "unknown money (no price)" if self.usd is None else dollars(self.usd)
         rows = [
             ("", "then and now", "now and now"),
             *(
                 (f"equal {name}", f"{found.then_now} of {2 * found.prompts}", f"{found.now_now} of {found.prompts}")
-                for name, found in (("texts", self.texts), ("decisions", self.decisions))
+                for name, found in self._agreements.items()
             ),
             ("", "then", "now"),
-            *((name, *columns) for name, columns in self._reported().items()),
+            *((name, *columns) for name, columns in self._reported.items()),
         ]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return [
@@ -178,40 +189,30 @@ class Drift:
             self.verdict,
         ]
 
-    def _reported(self) -> dict[str, tuple[str, str]]:
-        """Return what the service says of itself, then and now."""
+    @property
+    def _agreements(self) -> dict[str, Agreement]:
+        return {"texts": self.texts, "decisions": self.decisions}
+
+    @property
+    def _reported(self) -> dict[str, list[str]]:
+        """What the service says of itself and counts, then and now."""
         sides = (self.then, self._now)
-        names = [_names(reply.model for reply in side) for side in sides]
-        builds = [_names(reply.fingerprint for reply in side) for side in sides]
-        read = [sum(reply.usage.prompt for reply in side) / len(side) for side in sides]
-        written = [sum(reply.usage.completion for reply in side) / len(side) for side in sides]
         return {
-            "model": (names[0], names[1]),
-            "fingerprint": (builds[0] or "none sent", builds[1] or "none sent"),
-            "tokens of a prompt": (f"{read[0]:,.1f}", f"{read[1]:,.1f}"),
-            "tokens of an answer": (f"{written[0]:,.1f}", f"{written[1]:,.1f}"),
+            "model": [_names(reply.model for reply in side) for side in sides],
+            "fingerprint": [_names(reply.fingerprint for reply in side) or "none sent" for side in sides],
+            "tokens of a prompt": [f"{fmean(reply.usage.prompt for reply in side):,.1f}" for side in sides],
+            "tokens of an answer": [f"{fmean(reply.usage.completion for reply in side):,.1f}" for side in sides],
         }
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
-        agreements = {
-            name: {
-                "then_now": found.then_now / (2 * found.prompts),
-                "now_now": found.now_now / found.prompts,
-                "two_equal": found.two_equal,
-                "recorded_is_odd": found.odd,
-                "p": found.p,
-            }
-            for name, found in (("texts", self.texts), ("decisions", self.decisions))
-        }
         return {
             "run": self.run,
             "recorded": self.recorded,
-            "prompts": len(self.then),
-            **agreements,
-            **{name.replace(" ", "_"): list(sides) for name, sides in self._reported().items()},
-            "usd": None if any(reply.usd is None for reply in self._now) else sum(r.usd or 0 for r in self._now),
-            "simulated": any(reply.simulated for reply in self._now),
+            **{name: {**asdict(found), "p": found.p} for name, found in self._agreements.items()},
+            **{name.replace(" ", "_"): list(sides) for name, sides in self._reported.items()},
+            "usd": self.usd,
+            "simulated": self.simulated,
             "changed": self.changed,
             "verdict": self.verdict,
         }
@@ -240,7 +241,7 @@ def _without_prose(value: Any) -> Any:
     return value
 
 
-def _names(found: Any) -> str:
+def _names(found: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(name for name in found if name))
 
 

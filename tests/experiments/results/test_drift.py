@@ -105,7 +105,7 @@ def test_a_service_that_decides_differently_shows_drift(run: Path, service: Serv
     plain = found.plain()
     assert plain["model"] == ["simulated", "simulated"]
     assert plain["fingerprint"] == ["fp_1", "fp_2"]
-    assert (plain["decisions"]["then_now"], plain["decisions"]["now_now"], plain["changed"]) == (0, 1, True)
+    assert (plain["decisions"]["then_now"], plain["decisions"]["now_now"], plain["changed"]) == (0, 20, True)
     assert any(line.split() == ["equal", "texts", "0", "of", "40", "20", "of", "20"] for line in found.lines())
     assert json.loads((run / "meta.json").read_text())["fingerprints"] == ["fp_1"]
 
