@@ -102,7 +102,7 @@ def repetition(run: Path) -> Repetition:
     configuration = validate(RunFolder(run).configuration(), recorded=True)
     found: dict[str, Recorded] = {}
     replayed = ""
-    for call in calls_of(run):
+    for call in list(calls_of(run)):  # to its end first: whether the file is whole shows there
         config = _config(configuration, call)
         if isinstance(config, ReplayConfig):
             replayed = config.run

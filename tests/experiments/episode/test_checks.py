@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -18,6 +19,7 @@ from quorum.experiments.episode import checks
 from quorum.experiments.episode.checks import check, price_findings
 from quorum.experiments.episode.model_pool import model_hint
 from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.verbs.check import check as command
 
 
 def _findings(*arguments: str, out: Path) -> dict[str, checks.Finding]:
@@ -114,6 +116,11 @@ def test_the_lists_of_prices_are_shown_with_their_age_and_an_old_one_is_a_warnin
         assert openai.startswith(f"{models} models, prices of {known} ({days} days old")
         assert ("llm.prices" in openai) is not fine
         assert "from developers.openai.com/api/docs/pricing, as in the price map of litellm" in openai
+
+
+def test_the_command_lists_the_prices(capsys: pytest.CaptureFixture[str]) -> None:
+    command([], prices=True, as_json=True)
+    assert [line["subject"] for line in json.loads(capsys.readouterr().out)] == list(price_lists())
 
 
 def test_a_model_that_answers_is_shown_with_the_age_of_its_price() -> None:

@@ -192,7 +192,12 @@ def test_damaged_calls_are_reported(service: Service, address: str, tmp_path: Pa
     run = record(service, address, tmp_path, *SHORT)
     calls = run / "calls.jsonl"
     calls.write_bytes(calls.read_bytes().replace(b'"max_tokens":', b'"max_tokens":1', 1))
-    with pytest.raises(UserError, match=r"calls\.jsonl.* is not what the run wrote|calls\.jsonl is damaged"):
+    with pytest.raises(UserError, match=r"calls\.jsonl: damaged: it is not what the run wrote"):
+        repetition(run)
+    meta = json.loads((run / "meta.json").read_text())
+    del meta["files"]["calls.jsonl"]
+    (run / "meta.json").write_text(json.dumps(meta))
+    with pytest.raises(UserError, match=r"calls\.jsonl is damaged: a request is not the one that its key stands for"):
         repetition(run)
 
 
