@@ -238,7 +238,7 @@ def test_without_the_sdk_the_error_says_how_to_install_it(monkeypatch: pytest.Mo
     [
         ("gemini-2.5-flash", "llm.effort=low", "llm.thinking_tokens=4096"),
         ("gemini-2.5-pro", "llm.thinking_tokens=100", "128 to 32768"),
-        ("gemini-3-pro-preview", "llm.effort=medium", "takes low, high"),
+        ("gemini-4-argon", "llm.effort=minimal", "takes low, medium, high"),
         ("gemini-4-hydrogen", "llm.thinking_tokens=4096", "low, medium, high, xhigh"),
     ],
 )
