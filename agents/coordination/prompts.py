@@ -30,7 +30,7 @@ from quorum.agents.prompting.answers import PLAN, plan_value
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.examples import Example
 from quorum.agents.prompting.frame import Frame, turn_block, write_blocks
-from quorum.agents.prompting.schemas import ground, ids_of
+from quorum.agents.prompting.schemas import ground, ids_of, tasks_of
 from quorum.agents.prompting.templates import PromptSet, Templates
 
 
@@ -230,18 +230,20 @@ class RolePrompts:
             )
         self._frame = Frame(self.templates, self.prompts, self.world, self.max_actions, tasks=self.tasks)
 
-    def wanted(self, form: AnswerFormat) -> AnswerFormat | None:
+    def wanted(self, form: AnswerFormat, view: View, asked: Any = None) -> AnswerFormat | None:
         """Return the form of an answer as these prompts ask for it; None for a text in the notation.
 
-        An answer may plan for any agent of the team.
+        An answer may plan for those who are asked about, by name; for any agent of the team where nothing says who
+        they are. A form that is grounded already stays as it is.
         """
         if self.notation is not None:
             return None
 
         def grounded() -> Mapping[str, Any]:
-            return ground(form.schema, ids_of(self.world, None), self.world.agents)
+            tasks = tasks_of(self.world, None, view)
+            return ground(form.schema, ids_of(self.world, None), asked or self.world.agents, tasks)
 
-        return replace(form, in_words=self.prompts.form == "words", grounded=grounded)
+        return replace(form, in_words=self.prompts.form == "words", grounded=form.grounded or grounded)
 
     def write(
         self, role: str, view: View, blocks: Mapping[str, object], schema: Mapping[str, Any]

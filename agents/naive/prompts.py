@@ -26,7 +26,7 @@ from quorum.agents.prompting.answers import task_value
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, turn_block, write_blocks
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
-from quorum.agents.prompting.schemas import ground, ids_of
+from quorum.agents.prompting.schemas import foreseen_of, ground, ids_of, tasks_of
 from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.skills import prompts_of, skills_of
 
@@ -92,7 +92,9 @@ class PromptWriter:
     def _grounded_schema(self, view: View) -> Mapping[str, Any]:
         agent = view.agent if view.agent < len(self._world.agents) else None
         schema = self._answers.wanted(view, grounded=True).schema
-        return ground(schema, ids_of(self._world, agent), self._world.agents)
+        tasks = tasks_of(self._world, agent, view)
+        foreseen = foreseen_of(self._world, view) if self._answers.mates(view) else None
+        return ground(schema, ids_of(self._world, agent), self._world.agents, tasks, foreseen)
 
     def _blocks(self, view: View, expected: Sequence[Prediction]) -> Mapping[str, str]:
         """The blocks of a turn by name; those that would be empty are left out, but for what the turn is to show."""

@@ -7,20 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from maeil.calls import Call
 from maeil.extensions.predictions import Predictions
 from maeil.mind import Act as TurnAct
 from maeil.mind import Thought, View
 from maeil.world import World
-from quorum.agents.llm.protocol import ChatMessage
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.naive import NaiveMind
 from quorum.agents.naive.prompts import write_messages
 from quorum.agents.prompting.answers import task_value
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, turn_block, write_blocks
 from quorum.agents.prompting.requests import Asker
+from quorum.agents.prompting.schemas import foreseen_of, ground
 from quorum.agents.prompting.templates import PromptSet, Templates
 from quorum.agents.skills import prompts_of, skills_of
 from quorum.agents.tom.answers import FORMS, TomRole, example_of, read_acts, read_forecasts, read_hypotheses
@@ -59,10 +60,21 @@ class TomPrompts:
     def __init__(self, prompts: PromptSet, world: World, max_actions: int) -> None:
         templates = role_templates(prompts, world.name)
         self._frame = Frame(templates, prompts, world, max_actions)
-        self._world = world.name
+        self._world = world
         self._task = skills_of(world.name).example(world).plan.task
-        self.in_words = prompts.form == "words"
-        """Whether the words of the prompt give a model the form, where the provider cannot."""
+        self._in_words = prompts.form == "words"
+
+    def wanted(self, role: TomRole, view: View, others: Mapping[str, object]) -> AnswerFormat:
+        """Return the form of an answer about the others.
+
+        The observer may name any task: what somebody has taken up can be done by now.
+        """
+
+        def grounded() -> Mapping[str, Any]:
+            tasks = foreseen_of(self._world, view, others) if role is not TomRole.OBSERVER else None
+            return ground(FORMS[role].schema, {}, tuple(others), tasks)
+
+        return replace(FORMS[role], in_words=self._in_words, grounded=grounded)
 
     def write(self, role: TomRole, view: View, others: Mapping[str, object]) -> tuple[ChatMessage, ...]:
         """Write the messages of a call: the same for equal arguments.
@@ -76,7 +88,7 @@ class TomPrompts:
             ValueError: a template asks for what there is not.
         """
         values = {
-            "turn": turn_block(view, self._world, role=role),
+            "turn": turn_block(view, self._world.name, role=role),
             "observation": view.observation,
             "memory": write_messages(view.memory, view.names),
             "unread": write_messages(view.unread, view.names),
@@ -186,7 +198,7 @@ class TomMind:
             problems.extend(reasons)
             return self.prompts.write(role, replace(view, problems=tuple(problems)), others)
 
-        wanted = replace(FORMS[role], in_words=self.prompts.in_words)
+        wanted = self.prompts.wanted(role, view, others)
         found, _, made = await self.asker.ask(write, wanted, lambda value: read(value, partners), view, role=role)
         calls += made
         return found
