@@ -128,9 +128,10 @@ def foreseen_of(world: World, view: View, shown: object = "") -> Tasks | None:
 
 def _text_of(view: View) -> str:
     """All in a turn that may name a task to its holder, apart from what it sees."""
-    messages = [message.content for message in (*view.memory, *view.unread)]
-    named = [open_task.task for open_task in view.constraints]
-    return " ".join([*messages, *map(str, (*named, view.turn.task, *(note.shown for note in view.notes)))])
+    messages = [*view.memory, *view.unread]
+    tasks = [view.turn.task, *(one.task for one in (*messages, *view.constraints))]
+    said = [*(message.content for message in messages), *(note.shown for note in view.notes)]
+    return " ".join(map(str, (*tasks, *said)))
 
 
 def ground(

@@ -20,6 +20,7 @@ from quorum.agents.naive.answers import AnswerTypes, write
 from quorum.agents.naive.prompts import PromptWriter
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.requests import turn_of
+from quorum.agents.prompting.schemas import ground
 from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.simulated.reading import read_view
@@ -68,6 +69,9 @@ def test_offers_and_needs_are_asked_for_in_turns_to_describe_alone(world: Any) -
     answers = AnswerTypes(world.vocabulary, 8)
     wanted = answers.wanted(describing(world)).schema
     assert list(wanted["properties"]) == ["thoughts", "offers", "needs"]
+    grounded = ground(wanted, {}, world.agents, {"deliver": ["block_0"], "push": ["block_0/left"]})
+    listed = [grounded["$defs"][part]["properties"]["tasks"]["items"] for part in ("OfferAnswer", "NeedAnswer")]
+    assert listed == [{"type": "string", "enum": ["block_0", "block_0/left"]}] * 2
     for acts in ((Act.PLAN,), (Act.SPEAK,), (Act.SPEAK, Act.PLAN)):
         keys = answers.wanted(view(world, 0, acts, recipients=(1,))).schema["properties"]
         assert not {"offers", "needs"} & keys.keys()

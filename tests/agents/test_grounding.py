@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
 import numpy as np
+import orjson
 import pytest
 
 from crafter_env import CrafterObservation, Material
+from maeil.names import unfold_names
 from maeil.plans import Plan, Task
 from maeil.trace import Recorder
 from maeil.world import World
@@ -57,7 +60,7 @@ class Checking:
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
         self.model = Structuring(SimulatedModel(settings()), 0)
-        self.narrowed = self.taken = self.existing = 0
+        self.narrowed = self.taken = self.existing = self.entries = 0
         self.draws = np.random.default_rng(seed)
 
     async def complete(self, request: Request) -> Reply:
@@ -76,6 +79,11 @@ class Checking:
                     self.taken += 1
                     assert found.reasons(part_value(plan)["actions"]) == (), (agent, plan)
         self.hold_tasks(request, grounded)
+        asked = re.search(r"<asked>\n(.*)\n</asked>", request.messages[-1].content)
+        for entry in objects_in(grounded) if asked is not None else ():
+            if {"agent", "plan"} <= entry.keys():
+                self.entries += 1
+                assert list(entry["agent"]["enum"]) == unfold_names(orjson.loads(asked[1]))
         return reply
 
     def hold_tasks(self, request: Request, schema: dict[str, Any]) -> None:
@@ -130,13 +138,18 @@ class Checking:
 
 def tasks_in(schema: Any) -> Iterator[Task]:
     """Give the tasks that a form allows."""
-    if isinstance(schema, dict):
-        named = schema.get("properties", {})
+    for named in objects_in(schema):
         if named.keys() == {"kind", "target"} and "enum" in named["kind"]:
             yield from (Task(*pair) for pair in product(named["kind"]["enum"], named["target"]["enum"]))
+
+
+def objects_in(schema: Any) -> Iterator[dict[str, Any]]:
+    """Give the properties of all objects in a form."""
+    if isinstance(schema, dict):
+        yield schema.get("properties", {})
     if isinstance(schema, dict | list):
         for part in schema.values() if isinstance(schema, dict) else schema:
-            yield from tasks_in(part)
+            yield from objects_in(part)
 
 
 def tasks_of_value(value: Any) -> Iterator[Task]:
@@ -172,6 +185,7 @@ def test_what_the_loop_would_take_is_never_forbidden(words: str) -> None:
     assert sum(one.taken for one in found) > 0 or "squeeze" in words
     assert sum(one.narrowed for one in found) > 0
     assert sum(one.existing for one in found) > 0
+    assert sum(one.entries for one in found) > 0 or LEADER not in words
 
 
 def test_what_does_not_exist_is_forbidden() -> None:
