@@ -95,6 +95,10 @@ class Checking:
         listed = set(tasks_in(schema))
         if not listed:
             return  # the answer has no task, or is about past ones
+        if request.origin.role in ("proposer", "committer"):
+            shown = re.search(r"<tasks>\n(.*)\n</tasks>", request.messages[-1].content)
+            assert shown is not None
+            assert listed == {Task(**one["task"]) for one in orjson.loads(shown[1])}
         for task in listed:
             assert any(self.takes(agent, task) for agent in asked), task
         self.existing += len(listed)
