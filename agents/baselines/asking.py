@@ -24,7 +24,7 @@ from maeil.plans import Plan
 from maeil.together import together
 from maeil.world import World
 from quorum.agents.coordination.asking import JointAnswers, Misread, Outcome, RoleSpeaker, form, read
-from quorum.agents.coordination.joint import NoJointPlan, Proposal, Rejection, impossible, named
+from quorum.agents.coordination.joint import NoJointPlan, Proposal, Rejection, impossible
 from quorum.agents.prompting.answers import Thoughts, part, read_plan
 
 
@@ -207,7 +207,7 @@ class Panel:
         calls: tuple[Call, ...] = ()
         everybody = tuple(range(self.debaters))
         for speaking in ([(debater,) for debater in everybody] if self.in_turn else [everybody]) * self.rounds:
-            shown = {k: {"thoughts": p.thoughts, "plans": named(p.plans, view.names)} for k, p in last.items()}
+            shown = {k: proposal.shown(view.names) for k, proposal in last.items()}
             outcomes = await together(
                 partial(self.planner.propose, BaselineRole.DEBATER, view, asked, {**blocks, **self._debate(k, shown)})
                 for k in speaking

@@ -121,7 +121,7 @@ class RoleSpeaker:
             maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
         """
         messages = self.prompts.write(role, view, blocks, wanted.schema)
-        form, refused = self.prompts.wanted(wanted), bool(blocks.get("feedback"))
+        form, refused = self.prompts.wanted(wanted, role, view), bool(blocks.get("feedback"))
         request = self._requests.request(messages, form, view, agents=agents, role=str(role), refused=refused)
         try:
             reply = await self.model.complete(request)

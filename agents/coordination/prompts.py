@@ -14,7 +14,7 @@ plan of a large team is most of what its planners read, and teams have one plan 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,7 +26,7 @@ from maeil.mind import View
 from maeil.names import fold_names, unfold_names
 from maeil.world import World
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
-from quorum.agents.prompting.answers import PLAN, plan_value
+from quorum.agents.prompting.answers import PLAN, plan_value, with_thoughts
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.examples import Example
 from quorum.agents.prompting.frame import Frame, turn_block, write_blocks
@@ -207,6 +207,7 @@ class RolePrompts:
         tasks: whether plans name what they are for.
         notation: of the values in them; None: typed JSON.
         checks: the rules that joint plans are judged by, shown to those who make them; by gate.
+        thoughts: whether answers begin with thoughts where the set leaves that open, as in `TeamContext`.
 
     Raises:
         ValueError: a template cannot be read, or the world shows observations as pictures.
@@ -220,6 +221,7 @@ class RolePrompts:
     tasks: bool = True
     notation: Notation | None = None
     checks: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
+    thoughts: Callable[[str, str], bool] = lambda _participant, _role: True
 
     def __post_init__(self) -> None:
         """Read the templates."""
@@ -230,8 +232,8 @@ class RolePrompts:
             )
         self._frame = Frame(self.templates, self.prompts, self.world, self.max_actions, tasks=self.tasks)
 
-    def wanted(self, form: AnswerFormat) -> AnswerFormat | None:
-        """Return the form of an answer as these prompts ask for it; None for a text in the notation.
+    def wanted(self, form: AnswerFormat, role: str, view: View) -> AnswerFormat | None:
+        """Return the form of an answer in a role as these prompts ask for it; None for a text in the notation.
 
         An answer may plan for any agent of the team.
         """
@@ -241,7 +243,12 @@ class RolePrompts:
         def grounded() -> Mapping[str, Any]:
             return ground(form.schema, ids_of(self.world, None), self.world.agents)
 
-        return replace(form, in_words=self.prompts.form == "words", grounded=grounded)
+        form = replace(form, in_words=self.prompts.form == "words", grounded=grounded)
+        return with_thoughts(form, self._room_for_thoughts(role, view))
+
+    def _room_for_thoughts(self, role: str, view: View) -> int:
+        """Characters of thoughts in an answer; the notation of a text has its own place for them."""
+        return self.prompts.room_for_thoughts(self.notation is not None or self.thoughts(view.name, role))
 
     def write(
         self, role: str, view: View, blocks: Mapping[str, object], schema: Mapping[str, Any]
@@ -261,14 +268,19 @@ class RolePrompts:
         asked = blocks.get("asked")
         agent = asked[0] if isinstance(asked, list) else view.name
         shown: dict[str, Any] = {"checks": self.checks}
+        thoughts = self._room_for_thoughts(role, view)
         if self.notation is not None:
             turn = {**turn, "text": True}
             blocks = {name: self.notation.write(value) for name, value in blocks.items()}
             turn = self.notation.write(turn)
             shown |= {"example": self.notation.example(role, agent), "name": turn["you"]}
         else:
-            shown["example"] = write_example(role_example(schema, self.example, agent))
+            example = role_example(schema, self.example, agent)
+            if not thoughts:
+                del example["thoughts"]
+            shown["example"] = write_example(example)
             blocks = {name: value if name in AS_THEY_ARE else show_plans(value) for name, value in blocks.items()}
             if isinstance(asked, list):
                 blocks["asked"] = fold_names(asked)
-        return self._frame.write(view, shown, write_blocks({"turn": turn, **blocks}), role=role)
+        data = write_blocks({"turn": turn, **blocks})
+        return self._frame.write(view, shown, data, role=role, thoughts=thoughts)

@@ -38,7 +38,7 @@ def build(config: DrwellConfig, context: TeamContext) -> Sequence[Mind]:
             "set env=cube, or agents=naive"
         )
     check_typed("drwell", config.prompts)
-    prompts = prompts_of_roles(config, world, "drwell", DrwellRole, tasks=False)
+    prompts = prompts_of_roles(config, context, "drwell", DrwellRole, tasks=False)
     answers: Answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions)
     kept = context.memories.get(MEMORY)
     team = DrwellTeam(world, WorldModel.load(kept) if kept is not None else WorldModel())

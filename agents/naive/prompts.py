@@ -8,7 +8,7 @@ what this turn allows). `quorum.agents.prompting.templates` finds them, `quorum.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -22,7 +22,7 @@ from maeil.topology import Topology
 from maeil.world import World
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.naive.answers import AnswerTypes, may_talk
-from quorum.agents.prompting.answers import task_value
+from quorum.agents.prompting.answers import task_value, with_thoughts
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, turn_block, write_blocks
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
@@ -42,12 +42,20 @@ class PromptWriter:
         world: whose rules and vocabulary they tell.
         topology: how the team may talk.
         answers: the forms of its answers.
+        thoughts: whether answers begin with thoughts where the set leaves that open, as in `TeamContext`.
 
     Raises:
         ValueError: a template is not there, or cannot be read.
     """
 
-    def __init__(self, prompts: PromptSet, world: World, topology: Topology, answers: AnswerTypes) -> None:
+    def __init__(
+        self,
+        prompts: PromptSet,
+        world: World,
+        topology: Topology,
+        answers: AnswerTypes,
+        thoughts: Callable[[str, str], bool] = lambda _participant, _role: True,
+    ) -> None:
         templates = prompts.for_turns(world.name, prompts_of(world.name))
         self._endings = {
             part: prompts.for_ending(part, world.name, prompts_of(world.name)).find(part) for part in ENDINGS
@@ -57,7 +65,8 @@ class PromptWriter:
         self._topology = topology
         self._answers = answers
         self._example = skills_of(world.name).example(world)
-        self._in_words = prompts.form == "words"
+        self._prompts = prompts
+        self._writes_thoughts = thoughts
 
     def write(self, view: View, expected: Sequence[Prediction] = ()) -> tuple[ChatMessage, ...]:
         """Write the messages of a turn: the same for equal arguments.
@@ -70,24 +79,35 @@ class PromptWriter:
             ValueError: a template asks for what there is not.
         """
         words = (note.words for note in view.notes)
+        thoughts = self._room_for_thoughts(view)
+        example = self._answers.example(view, self._example)
+        keys = self._answers.keys(view)
+        if not thoughts:
+            keys, _ = keys[1:], example.pop("thoughts")
         turn = {
             "acts": [act.value for act in sorted(view.turn.acts)],
             "may_acknowledge": Act.ACKNOWLEDGE in view.turn.acts and may_talk(view.turn),
             "role": view.turn.role,
             "how_the_team_talks": next(filter(None, words), None) or self._topology.describe(view.turn.role),
             "limit": view.turn.limit,
-            "answer": self._answers.keys(view),
-            "example": write_example(self._answers.example(view, self._example)),
+            "answer": keys,
+            "example": write_example(example),
         }
         ends = {"predict": bool(self._answers.mates(view)), "expected": bool(expected)}
         last = [self._endings[part] for part in ENDINGS if ends[part]]
-        return self._frame.write(view, turn, self._blocks(view, expected), last=last)
+        return self._frame.write(view, turn, self._blocks(view, expected), thoughts=thoughts, last=last)
 
     def wanted(self, view: View) -> AnswerFormat:
         """Return the form of the answer to a turn."""
-        return replace(
-            self._answers.wanted(view), in_words=self._in_words, grounded=partial(self._grounded_schema, view)
+        form = replace(
+            self._answers.wanted(view),
+            in_words=self._prompts.form == "words",
+            grounded=partial(self._grounded_schema, view),
         )
+        return with_thoughts(form, self._room_for_thoughts(view))
+
+    def _room_for_thoughts(self, view: View) -> int:
+        return self._prompts.room_for_thoughts(self._writes_thoughts(view.name, view.turn.role))
 
     def _grounded_schema(self, view: View) -> Mapping[str, Any]:
         agent = view.agent if view.agent < len(self._world.agents) else None

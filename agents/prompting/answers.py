@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.errors import InvalidThought
 from maeil.plans import Plan, Task
+from quorum.agents.llm.protocol import AnswerFormat
 
 FAR = 1000
 """A limit from here on is one that no sensible plan comes near."""
@@ -24,8 +25,13 @@ BOUNDS = ("minimum", "exclusiveMinimum", *_LIMITS)
 PLAN = "PlanAnswer"
 """Name of the schema of a plan."""
 
-Thoughts = Annotated[str, Field(max_length=4000, description="what speaks for this answer, in a few sentences")]
-"""The first key of every answer: a model that writes its reasons before its choice chooses better."""
+LONGEST_THOUGHTS = 4000
+"""Characters."""
+Thoughts = Annotated[
+    str, Field(max_length=LONGEST_THOUGHTS, description="what speaks for this answer, in a few sentences")
+]
+"""The first key of an answer: a model that writes its reasons before its choice chooses better. One that thinks by
+itself is not asked for it (`with_thoughts`), so readers do without."""
 
 
 class Part(BaseModel):
@@ -77,10 +83,21 @@ def answers_of(forms: Callable[..., Any], actions: tuple[type[SymbolicAction], .
 
 
 def part(name: str, meaning: str, **fields: Any) -> type[BaseModel]:
-    """Make a model at run time, all of whose fields are required."""
-    required: Any = {key: (kind, ...) for key, kind in fields.items()}
+    """Make a model at run time, all of whose fields but thoughts are required."""
+    required: Any = {key: (kind, "" if kind is Thoughts else ...) for key, kind in fields.items()}
     model: type[BaseModel] = create_model(name, __base__=Part, __doc__=meaning or None, **required)
     return model
+
+
+def with_thoughts(form: AnswerFormat, longest: int) -> AnswerFormat:
+    """Return the form of an answer that begins with thoughts of so many characters at most; 0: without them."""
+
+    def changed(schema: Mapping[str, Any]) -> dict[str, Any]:
+        rest = {key: part for key, part in schema["properties"].items() if key != "thoughts"}
+        first = {"thoughts": {**schema["properties"]["thoughts"], "maxLength": longest}} if longest else {}
+        return {**schema, "properties": {**first, **rest}, "required": [*first, *rest]}
+
+    return form.changed(changed)
 
 
 def sent_bounds(field: Mapping[str, Any]) -> dict[str, Any]:

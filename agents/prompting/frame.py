@@ -63,7 +63,7 @@ class Frame:
             "tasks": self.tasks,
             "agents": len(world.agents),
         }
-        self._systems: dict[tuple[str, str], str] = {}
+        self._systems: dict[tuple[str, str, int], str] = {}
 
     def write(
         self,
@@ -73,6 +73,7 @@ class Frame:
         *,
         role: str = "",
         part: str = "turn",
+        thoughts: int = 0,
         last: Sequence[Template] = (),
     ) -> tuple[ChatMessage, ...]:
         """Write the messages of a turn: the same for equal arguments.
@@ -85,6 +86,7 @@ class Frame:
             blocks: the data, as `write_blocks` writes them.
             role: in a set of roles, who is to answer.
             part: whose template the message of the turn is.
+            thoughts: characters of the thoughts that the answer begins with, at most; 0: it has none.
             last: templates of what follows the message of the turn and its notes.
 
         Raises:
@@ -100,6 +102,7 @@ class Frame:
             **self._common,
             "prompts": {**self.prompts.model_dump(), "role": self.prompts.for_role(role)},
             "role": role,
+            "thoughts": thoughts,
             "name": view.name,
             "names": view.names,
             "embodied": embodied,
@@ -111,12 +114,13 @@ class Frame:
             "has_plan": view.may_resume,
         }
         try:
-            if (view.name, role) not in self._systems:
-                self._systems[view.name, role] = self._parts["system"].render(who).strip()
+            asking = (view.name, role, thoughts)
+            if asking not in self._systems:
+                self._systems[asking] = self._parts["system"].render(who).strip()
             parts = (self._parts[part], *map(self._template_of, view.notes), *last)
             values = {**who, **of_turn, **turn, "blocks": blocks}
             asked = "\n\n".join(template.render(values).strip() for template in parts)
-            system = ChatMessage(ChatRole.SYSTEM, self._systems[view.name, role])
+            system = ChatMessage(ChatRole.SYSTEM, self._systems[asking])
             return self._pictures.attached((system, ChatMessage(ChatRole.USER, asked, marks(asked))), seen)
         except TemplateError as error:
             names = (*who, *turn, *self._common["facts"], *blocks)

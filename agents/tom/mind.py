@@ -14,16 +14,24 @@ from maeil.extensions.predictions import Predictions
 from maeil.mind import Act as TurnAct
 from maeil.mind import Thought, View
 from maeil.world import World
-from quorum.agents.llm.protocol import ChatMessage
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.naive import NaiveMind
 from quorum.agents.naive.prompts import write_messages
-from quorum.agents.prompting.answers import task_value
+from quorum.agents.prompting.answers import task_value, with_thoughts
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, turn_block, write_blocks
 from quorum.agents.prompting.requests import Asker
 from quorum.agents.prompting.templates import PromptSet, Templates
 from quorum.agents.skills import prompts_of, skills_of
-from quorum.agents.tom.answers import FORMS, TomRole, example_of, read_acts, read_forecasts, read_hypotheses
+from quorum.agents.tom.answers import (
+    Partners,
+    TomRole,
+    example_of,
+    form_about,
+    read_acts,
+    read_forecasts,
+    read_hypotheses,
+)
 from quorum.agents.tom.hypotheses import Act, Partner
 
 T = TypeVar("T")
@@ -51,18 +59,33 @@ class TomPrompts:
         prompts: names of the templates.
         world: whose rules and vocabulary they tell.
         max_actions: actions of a plan, at most, which the system message states.
+        thoughts: whether answers begin with thoughts where the set leaves that open, as in `TeamContext`.
 
     Raises:
         ValueError: a template is not there, or cannot be read.
     """
 
-    def __init__(self, prompts: PromptSet, world: World, max_actions: int) -> None:
+    def __init__(
+        self,
+        prompts: PromptSet,
+        world: World,
+        max_actions: int,
+        thoughts: Callable[[str, str], bool] = lambda _participant, _role: True,
+    ) -> None:
         templates = role_templates(prompts, world.name)
         self._frame = Frame(templates, prompts, world, max_actions)
         self._world = world.name
         self._task = skills_of(world.name).example(world).plan.task
-        self.in_words = prompts.form == "words"
-        """Whether the words of the prompt give a model the form, where the provider cannot."""
+        self._prompts = prompts
+        self._writes_thoughts = thoughts
+
+    def wanted(self, role: TomRole, view: View, partners: Partners) -> AnswerFormat:
+        """Return the form of the answer in a role, about those partners."""
+        form = form_about(role, partners)
+        return with_thoughts(replace(form, in_words=self._prompts.form == "words"), self._room_for_thoughts(role, view))
+
+    def _room_for_thoughts(self, role: TomRole, view: View) -> int:
+        return self._prompts.room_for_thoughts(self._writes_thoughts(view.name, role))
 
     def write(self, role: TomRole, view: View, others: Mapping[str, object]) -> tuple[ChatMessage, ...]:
         """Write the messages of a call: the same for equal arguments.
@@ -84,8 +107,12 @@ class TomPrompts:
             "problems": view.problems,
         }
         blocks = write_blocks(values, always=frozenset({"observation"}))
-        shown = {"example": write_example(example_of(role, next(iter(others)), self._task))}
-        return self._frame.write(replace(view, notes=()), shown, blocks, role=role, part=role.value)
+        example = example_of(role, next(iter(others)), self._task)
+        thoughts = self._room_for_thoughts(role, view)
+        if not thoughts:
+            del example["thoughts"]
+        turn, shown = replace(view, notes=()), {"example": write_example(example)}
+        return self._frame.write(turn, shown, blocks, role=role, part=role.value, thoughts=thoughts)
 
 
 @dataclass(eq=False)
@@ -186,7 +213,7 @@ class TomMind:
             problems.extend(reasons)
             return self.prompts.write(role, replace(view, problems=tuple(problems)), others)
 
-        wanted = replace(FORMS[role], in_words=self.prompts.in_words)
+        wanted = self.prompts.wanted(role, view, partners)
         found, _, made = await self.asker.ask(write, wanted, lambda value: read(value, partners), view, role=role)
         calls += made
         return found
