@@ -53,6 +53,21 @@ def test_most_of_a_debates_prompts_is_read_from_the_cache_and_paid_as_such(tmp_p
     assert kept["model.usd"] < 0.7 * plain["model.usd"]
 
 
+@pytest.mark.parametrize("env", ["cube", "crafter_coop", "transport", "squeeze"])
+def test_talk_and_plan_of_a_step_begin_alike_up_to_the_end_of_what_is_seen(env: str, tmp_path: Path) -> None:
+    words = (f"env={env}", "agents=naive", "topology=debate", "n=3", "max_steps=4")
+    with (run_cell(Cell.compose(words), tmp_path).folder / "calls.jsonl").open("rb") as lines:
+        calls = list(unfolded(lines))
+    first: dict[tuple[str, int], str] = {}
+    for call in calls:
+        messages, who = call["request"]["messages"], (call["agent"], call["t"])
+        seen = messages[1]["content"].index("</observation>")
+        assert marks(messages[1]["content"])[-1] > seen
+        begin = str(call["request"]["answer"]) + messages[0]["content"] + messages[1]["content"][:seen]
+        assert first.setdefault(who, begin) == begin
+    assert len(first) < len(calls)
+
+
 def test_a_model_with_a_higher_minimum_keeps_nothing_of_short_prompts(tmp_path: Path) -> None:
     metrics = _play(tmp_path, "claude-haiku-4-5/simulated").metrics
     assert metrics["model.prompt_cache_share"] == metrics["model.cache_written_tokens"] == 0
