@@ -280,11 +280,13 @@ def form(name: str, model: type[BaseModel]) -> AnswerFormat:
 
 
 def read(model: type[BaseModel], value: object) -> Any:
-    """Validate an answer.
+    """Validate an answer; null for keys of other roles, which share the schema, is left out of account.
 
     Raises:
         Misread: it has not the form.
     """
+    if isinstance(value, Mapping):
+        value = {key: part for key, part in value.items() if part is not None or key in model.model_fields}
     try:
         return checked(model, value)
     except InvalidThought as error:

@@ -26,7 +26,7 @@ from maeil.mind import View
 from maeil.names import fold_names, unfold_names
 from maeil.world import World
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
-from quorum.agents.prompting.answers import PLAN, plan_value, with_thoughts
+from quorum.agents.prompting.answers import FORM, PLAN, plan_value, united, with_thoughts
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.examples import Example
 from quorum.agents.prompting.frame import Frame, turn_block, write_blocks
@@ -208,6 +208,7 @@ class RolePrompts:
         notation: of the values in them; None: typed JSON.
         checks: the rules that joint plans are judged by, shown to those who make them; by gate.
         thoughts: whether answers begin with thoughts where the set leaves that open, as in `TeamContext`.
+        forms: those of all its roles, which share a schema where it is not grounded; none: each has its own.
 
     Raises:
         ValueError: a template cannot be read, or the world shows observations as pictures.
@@ -222,6 +223,7 @@ class RolePrompts:
     notation: Notation | None = None
     checks: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
     thoughts: Callable[[str, str], bool] = lambda _participant, _role: True
+    forms: Sequence[AnswerFormat] = ()
 
     def __post_init__(self) -> None:
         """Read the templates."""
@@ -240,10 +242,13 @@ class RolePrompts:
         if self.notation is not None:
             return None
 
-        def grounded() -> Mapping[str, Any]:
-            return ground(form.schema, ids_of(self.world, None), self.world.agents)
+        own = form.schema
 
-        form = replace(form, in_words=self.prompts.form == "words", grounded=grounded)
+        def grounded() -> Mapping[str, Any]:
+            return ground(own, ids_of(self.world, None), self.world.agents)
+
+        schema = united(self.forms) if self.forms else own
+        form = replace(form, name=FORM, schema=schema, in_words=self.prompts.form == "words", grounded=grounded)
         return with_thoughts(form, self._room_for_thoughts(role, view))
 
     def _room_for_thoughts(self, role: str, view: View) -> int:

@@ -36,10 +36,12 @@ from maeil.mind import Act, Resume, Thought, Turn, View
 from maeil.plans import Plan
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.answers import (
+    FORM,
     Part,
     TaskAnswer,
     Thoughts,
     checked,
+    or_null,
     part,
     plan_model,
     plan_value,
@@ -58,8 +60,6 @@ LISTED = 64
 
 KEYS = ("thoughts", "predictions", "messages", "offers", "needs", "plan", "decision")
 """All keys of answers, in their order."""
-FORM = "turn"
-"""Name of the form of all turns."""
 
 _TALK = frozenset({Act.SPEAK, Act.ACKNOWLEDGE})
 
@@ -328,7 +328,7 @@ def _of_all_turns(schema: Mapping[str, Any]) -> dict[str, Any]:
         definitions["MessageAnswer"] = {**message, "properties": {**message["properties"], "recipients": recipients}}
         properties["messages"] = {**properties["messages"], "maxItems": LISTED}
     if len(properties) > 2:  # thoughts and another
-        properties |= {key: {"anyOf": [properties[key], {"type": "null"}]} for key in properties if key != "thoughts"}
+        properties |= {key: or_null(properties[key]) for key in properties if key != "thoughts"}
     return {**schema, "$defs": definitions, "properties": properties}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, reduce
 from operator import or_
 from typing import Annotated, Any
@@ -87,6 +87,33 @@ def part(name: str, meaning: str, **fields: Any) -> type[BaseModel]:
     required: Any = {key: (kind, "" if kind is Thoughts else ...) for key, kind in fields.items()}
     model: type[BaseModel] = create_model(name, __base__=Part, __doc__=meaning or None, **required)
     return model
+
+
+FORM = "turn"
+"""Name of the form that all turns or roles of a team share."""
+
+
+def or_null(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema of a value that may also be null."""
+    null = {"type": "null"}
+    return schema if null in schema.get("anyOf", ()) else {"anyOf": [schema, null]}
+
+
+def united(forms: Sequence[AnswerFormat]) -> Mapping[str, Any]:
+    """Return one schema for all forms of a team, with the keys of each; what is not in all of them may be null.
+
+    Providers read the schema before the prompt, so prompts with different schemas have no beginning in common that a
+    cache could keep.
+    """
+    schemas = [form.schema for form in forms]
+    keys = dict.fromkeys(key for schema in schemas for key in schema["properties"])
+    properties = {}
+    for key in keys:
+        found = [schema["properties"][key] for schema in schemas if key in schema["properties"]]
+        nullable = len(found) < len(schemas) or any(part != found[0] for part in found)
+        properties[key] = or_null(found[0]) if nullable else found[0]
+    definitions = {name: part for schema in schemas for name, part in schema.get("$defs", {}).items()}
+    return {**schemas[0], "$defs": definitions, "properties": properties, "required": list(properties)}
 
 
 def with_thoughts(form: AnswerFormat, longest: int) -> AnswerFormat:

@@ -18,6 +18,7 @@ from pydantic import PositiveInt
 from maeil.component import ComponentConfig, TeamContext
 from maeil.registry import Registry
 from quorum.agents.coordination.prompts import RolePrompts, role_templates
+from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.templates import SHIPPED, PromptSet, Templates
 from quorum.agents.skills.contract import WorldSkills
 
@@ -151,6 +152,7 @@ def prompts_of_roles(
     kind: str,
     roles: Iterable[str],
     *,
+    forms: Sequence[AnswerFormat],
     tasks: bool = True,
     checks: Mapping[str, Sequence[Mapping[str, str]]] = MappingProxyType({}),
 ) -> RolePrompts:
@@ -172,4 +174,5 @@ def prompts_of_roles(
         notation=notation(world.global_observation) if notation is not None else None,
         checks=checks,
         thoughts=context.thoughts,
+        forms=forms,
     )

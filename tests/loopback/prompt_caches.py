@@ -1,9 +1,9 @@
 """How providers keep the beginnings of prompts: a dated table by model, and the simulation that the server plays.
 
 In the simulation, tokens are characters / 4 of the texts of a prompt. The form of the answer (schema or tool) stands
-before them and must be equal; its tokens help to reach the minimum, and are not reported. Entries exist from the first answer on, so prompts that are
-under way at the same time do not help each other. Time plays no part: no entry is dropped (providers drop what nobody
-reads for 5 to 30 minutes).
+before them and must be equal; its tokens help to reach the minimum, and are not reported. Entries exist from the first
+answer on, so prompts that are under way at the same time do not help each other. Time plays no part: no entry is
+dropped (providers drop what nobody reads for 5 to 30 minutes).
 """
 
 from __future__ import annotations
@@ -86,12 +86,12 @@ class Prompt:
 
     Attributes:
         owner: what must be equal as well as the texts: the model, the form of the answer, the key.
-        before: characters of the form.
         text: all texts, in order.
         ends: where each block of it ends, in characters.
         breakpoints: which of the ends are breakpoints, by their numbers.
         rules: of the model's cache.
         lookback: ends before a breakpoint, itself among them, at which a kept beginning is found.
+        before: characters of the form.
     """
 
     owner: bytes

@@ -24,6 +24,7 @@ from tests.serving import served
 DEBATE = ("env=cube", "agents=naive", "topology=debate", "n=4", "max_steps=60")
 PRICES = "{input: 2.0, output: 10.0, cached: 0.2, cache_write: 2.5}"
 ROLES = ("topology=centralized", "topology.leader=coordinator", "topology.rounds=3")
+DRWELL = ("agents=drwell", "topology=negotiation")
 TEAMS = {
     **{name: ("agents=naive", f"topology={name}") for name in ("individual", "chain", "centralized", "decentralized")},
     **{name: (f"agents={name}", *ROLES) for name in ("llamac", "hmas2")},
@@ -121,3 +122,12 @@ async def test_no_prompt_has_more_breakpoints_than_there_may_be_and_none_loses_a
             assert 1 <= str(parts).count("'prompt_cache_breakpoint': {'mode': 'explicit'}") <= 4
     await claude.close()
     await gpt.close()
+
+
+@pytest.mark.parametrize("team", [*(("agents=" + name, *ROLES) for name in ("llamac", "hmas2")), DRWELL], ids=str)
+def test_all_roles_of_a_team_have_one_form(team: tuple[str, ...], tmp_path: Path) -> None:
+    folder = run_cell(Cell.compose(["env=cube", "n=4", "max_steps=10", *team]), tmp_path).folder
+    with (folder / "calls.jsonl").open("rb") as lines:
+        calls = list(unfolded(lines))
+    assert len({call["role"] for call in calls}) > 1
+    assert len({str(call["request"]["answer"]) for call in calls}) == 1
