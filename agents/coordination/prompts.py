@@ -29,7 +29,7 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.prompting.answers import FORM, PLAN, plan_value, united, with_thoughts
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.examples import Example
-from quorum.agents.prompting.frame import Frame, turn_block, write_blocks
+from quorum.agents.prompting.frame import Frame, always, turn_block, write_blocks
 from quorum.agents.prompting.schemas import ground, ids_of
 from quorum.agents.prompting.templates import PromptSet, Templates
 
@@ -222,7 +222,7 @@ class RolePrompts:
     tasks: bool = True
     notation: Notation | None = None
     checks: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
-    thoughts: Callable[[str, str], bool] = lambda _participant, _role: True
+    thoughts: Callable[[str, str], bool] = always
     forms: Sequence[AnswerFormat] = ()
 
     def __post_init__(self) -> None:
@@ -232,7 +232,9 @@ class RolePrompts:
                 f"env.observation={self.world.observation}: teams with roles plan from what several see, which no "
                 "picture shows: set env.observation=text, or agents=naive"
             )
-        self._frame = Frame(self.templates, self.prompts, self.world, self.max_actions, tasks=self.tasks)
+        self._frame = Frame(
+            self.templates, self.prompts, self.world, self.max_actions, tasks=self.tasks, thoughts=self.thoughts
+        )
 
     def wanted(self, form: AnswerFormat, role: str, view: View) -> AnswerFormat | None:
         """Return the form of an answer in a role as these prompts ask for it; None for a text in the notation.
@@ -249,11 +251,7 @@ class RolePrompts:
 
         schema = united(self.forms) if self.forms else own
         form = replace(form, name=FORM, schema=schema, in_words=self.prompts.form == "words", grounded=grounded)
-        return with_thoughts(form, self._room_for_thoughts(role, view))
-
-    def _room_for_thoughts(self, role: str, view: View) -> int:
-        """Characters of thoughts in an answer; the notation of a text has its own place for them."""
-        return self.prompts.room_for_thoughts(self.notation is not None or self.thoughts(view.name, role))
+        return with_thoughts(form, self._frame.room_for_thoughts(view, role))
 
     def write(
         self, role: str, view: View, blocks: Mapping[str, object], schema: Mapping[str, Any]
@@ -273,7 +271,6 @@ class RolePrompts:
         asked = blocks.get("asked")
         agent = asked[0] if isinstance(asked, list) else view.name
         shown: dict[str, Any] = {"checks": self.checks}
-        thoughts = self._room_for_thoughts(role, view)
         if self.notation is not None:
             turn = {**turn, "text": True}
             blocks = {name: self.notation.write(value) for name, value in blocks.items()}
@@ -281,11 +278,10 @@ class RolePrompts:
             shown |= {"example": self.notation.example(role, agent), "name": turn["you"]}
         else:
             example = role_example(schema, self.example, agent)
-            if not thoughts:
+            if not self._frame.room_for_thoughts(view, role):
                 del example["thoughts"]
             shown["example"] = write_example(example)
             blocks = {name: value if name in AS_THEY_ARE else show_plans(value) for name, value in blocks.items()}
             if isinstance(asked, list):
                 blocks["asked"] = fold_names(asked)
-        data = write_blocks({"turn": turn, **blocks})
-        return self._frame.write(view, shown, data, role=role, thoughts=thoughts)
+        return self._frame.write(view, shown, write_blocks({"turn": turn, **blocks}), role=role)

@@ -24,7 +24,7 @@ from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.naive.answers import AnswerTypes, may_talk
 from quorum.agents.prompting.answers import task_value, with_thoughts
 from quorum.agents.prompting.blocks import write_example
-from quorum.agents.prompting.frame import Frame, turn_block, write_blocks
+from quorum.agents.prompting.frame import Frame, always, turn_block, write_blocks
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
 from quorum.agents.prompting.schemas import ground, ids_of
 from quorum.agents.prompting.templates import PromptSet
@@ -54,19 +54,18 @@ class PromptWriter:
         world: World,
         topology: Topology,
         answers: AnswerTypes,
-        thoughts: Callable[[str, str], bool] = lambda _participant, _role: True,
+        thoughts: Callable[[str, str], bool] = always,
     ) -> None:
         templates = prompts.for_turns(world.name, prompts_of(world.name))
         self._endings = {
             part: prompts.for_ending(part, world.name, prompts_of(world.name)).find(part) for part in ENDINGS
         }
-        self._frame = Frame(templates, prompts, world, answers.max_actions)
+        self._frame = Frame(templates, prompts, world, answers.max_actions, thoughts=thoughts)
         self._world = world
         self._topology = topology
         self._answers = answers
         self._example = skills_of(world.name).example(world)
-        self._prompts = prompts
-        self._writes_thoughts = thoughts
+        self._in_words = prompts.form == "words"
 
     def write(self, view: View, expected: Sequence[Prediction] = ()) -> tuple[ChatMessage, ...]:
         """Write the messages of a turn: the same for equal arguments.
@@ -79,10 +78,9 @@ class PromptWriter:
             ValueError: a template asks for what there is not.
         """
         words = (note.words for note in view.notes)
-        thoughts = self._room_for_thoughts(view)
         example = self._answers.example(view, self._example)
         keys = self._answers.keys(view)
-        if not thoughts:
+        if not self._frame.room_for_thoughts(view):
             keys, _ = keys[1:], example.pop("thoughts")
         turn = {
             "acts": [act.value for act in sorted(view.turn.acts)],
@@ -95,19 +93,14 @@ class PromptWriter:
         }
         ends = {"predict": bool(self._answers.mates(view)), "expected": bool(expected)}
         last = [self._endings[part] for part in ENDINGS if ends[part]]
-        return self._frame.write(view, turn, self._blocks(view, expected), thoughts=thoughts, last=last)
+        return self._frame.write(view, turn, self._blocks(view, expected), last=last)
 
     def wanted(self, view: View) -> AnswerFormat:
         """Return the form of the answer to a turn."""
         form = replace(
-            self._answers.wanted(view),
-            in_words=self._prompts.form == "words",
-            grounded=partial(self._grounded_schema, view),
+            self._answers.wanted(view), in_words=self._in_words, grounded=partial(self._grounded_schema, view)
         )
-        return with_thoughts(form, self._room_for_thoughts(view))
-
-    def _room_for_thoughts(self, view: View) -> int:
-        return self._prompts.room_for_thoughts(self._writes_thoughts(view.name, view.turn.role))
+        return with_thoughts(form, self._frame.room_for_thoughts(view))
 
     def _grounded_schema(self, view: View) -> Mapping[str, Any]:
         agent = view.agent if view.agent < len(self._world.agents) else None

@@ -7,7 +7,7 @@ equal runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,11 @@ from quorum.agents.prompting.templates import PromptSet, Templates, place_of, re
 from quorum.agents.prompting.vocabulary import describe, tell
 
 
+def always(_participant: str, _role: str) -> bool:
+    """Have every model write its thoughts where a set of prompts leaves that open."""
+    return True
+
+
 @dataclass(eq=False)
 class Frame:
     """Fills in the templates of a team.
@@ -35,7 +40,7 @@ class Frame:
         world: whose rules and vocabulary they tell.
         max_actions: actions of a plan, at most.
         tasks: whether plans name what they are for.
-        turn: the part that the message of a turn is made of.
+        thoughts: whether answers begin with thoughts where the set leaves that open, as in `TeamContext`.
 
     Raises:
         ValueError: a template cannot be read.
@@ -46,6 +51,7 @@ class Frame:
     world: World
     max_actions: int
     tasks: bool = True
+    thoughts: Callable[[str, str], bool] = always
 
     def __post_init__(self) -> None:
         """Read the templates, and what all prompts have in common."""
@@ -65,6 +71,15 @@ class Frame:
         }
         self._systems: dict[tuple[str, str, int], str] = {}
 
+    def room_for_thoughts(self, view: View, role: str = "") -> int:
+        """Return how many characters of thoughts the answer to a turn begins with, at most; 0: it has none.
+
+        Args:
+            view: the turn.
+            role: in which its holder is asked; empty: that of the turn.
+        """
+        return self.prompts.room_for_thoughts(self.thoughts(view.name, role or view.turn.role))
+
     def write(
         self,
         view: View,
@@ -73,7 +88,6 @@ class Frame:
         *,
         role: str = "",
         part: str = "turn",
-        thoughts: int = 0,
         last: Sequence[Template] = (),
     ) -> tuple[ChatMessage, ...]:
         """Write the messages of a turn: the same for equal arguments.
@@ -86,14 +100,13 @@ class Frame:
             blocks: the data, as `write_blocks` writes them.
             role: in a set of roles, who is to answer.
             part: whose template the message of the turn is.
-            thoughts: characters of the thoughts that the answer begins with, at most; 0: it has none.
             last: templates of what follows the message of the turn and its notes.
 
         Raises:
             UserError: a template asks for what there is not; the message names its place.
             ValueError: the template of a note cannot be read.
         """
-        embodied = view.agent < len(self.world.agents)
+        embodied, thoughts = view.agent < len(self.world.agents), self.room_for_thoughts(view, role)
         seen = self._pictures.see(view.agent if embodied else None)
         blocks = self._pictures.described(blocks, "observation", seen)
         notes = {note.block: write_block(note.block, note.shown) for note in view.notes if note.shown}

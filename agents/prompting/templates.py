@@ -202,7 +202,7 @@ class PromptSet(BaseModel):
         BeforeValidator(lambda value: "off" if value is False else value),  # what YAML makes of off
     ]
     """Characters of the thoughts that a typed answer begins with, at most; `off`: it has none; `auto`: it has none
-    where the model thinks by itself, or is to be short (`maeil.component.TeamContext.thoughts`)."""
+    where the model thinks by itself, or is to be short (`maeil.component.TeamContext.thoughts`). Text has its own."""
 
     def room_for_thoughts(self, auto: bool) -> int:
         """Return how many characters of thoughts a typed answer begins with, at most; 0: it has none.
@@ -211,7 +211,7 @@ class PromptSet(BaseModel):
             auto: whether it has any where the set leaves that open.
         """
         if self.thoughts == "auto":
-            return LONGEST_THOUGHTS if auto else 0
+            return LONGEST_THOUGHTS if auto or self.form == "text" else 0
         return 0 if self.thoughts == "off" else self.thoughts
 
     def for_turns(self, world: str, world_folder: Path) -> Templates:

@@ -19,7 +19,7 @@ from quorum.agents.naive import NaiveMind
 from quorum.agents.naive.prompts import write_messages
 from quorum.agents.prompting.answers import task_value, with_thoughts
 from quorum.agents.prompting.blocks import write_example
-from quorum.agents.prompting.frame import Frame, turn_block, write_blocks
+from quorum.agents.prompting.frame import Frame, always, turn_block, write_blocks
 from quorum.agents.prompting.requests import Asker
 from quorum.agents.prompting.templates import PromptSet, Templates
 from quorum.agents.skills import prompts_of, skills_of
@@ -70,22 +70,18 @@ class TomPrompts:
         prompts: PromptSet,
         world: World,
         max_actions: int,
-        thoughts: Callable[[str, str], bool] = lambda _participant, _role: True,
+        thoughts: Callable[[str, str], bool] = always,
     ) -> None:
         templates = role_templates(prompts, world.name)
-        self._frame = Frame(templates, prompts, world, max_actions)
+        self._frame = Frame(templates, prompts, world, max_actions, thoughts=thoughts)
         self._world = world.name
         self._task = skills_of(world.name).example(world).plan.task
-        self._prompts = prompts
-        self._writes_thoughts = thoughts
+        self._in_words = prompts.form == "words"
 
     def wanted(self, role: TomRole, view: View, partners: Partners) -> AnswerFormat:
         """Return the form of the answer in a role, about those partners."""
-        form = form_about(role, partners)
-        return with_thoughts(replace(form, in_words=self._prompts.form == "words"), self._room_for_thoughts(role, view))
-
-    def _room_for_thoughts(self, role: TomRole, view: View) -> int:
-        return self._prompts.room_for_thoughts(self._writes_thoughts(view.name, role))
+        form = replace(form_about(role, partners), in_words=self._in_words)
+        return with_thoughts(form, self._frame.room_for_thoughts(view, role))
 
     def write(self, role: TomRole, view: View, others: Mapping[str, object]) -> tuple[ChatMessage, ...]:
         """Write the messages of a call: the same for equal arguments.
@@ -108,11 +104,10 @@ class TomPrompts:
         }
         blocks = write_blocks(values, always=frozenset({"observation"}))
         example = example_of(role, next(iter(others)), self._task)
-        thoughts = self._room_for_thoughts(role, view)
-        if not thoughts:
+        if not self._frame.room_for_thoughts(view, role):
             del example["thoughts"]
         turn, shown = replace(view, notes=()), {"example": write_example(example)}
-        return self._frame.write(turn, shown, blocks, role=role, part=role.value, thoughts=thoughts)
+        return self._frame.write(turn, shown, blocks, role=role, part=role.value)
 
 
 @dataclass(eq=False)
