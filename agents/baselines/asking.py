@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -24,7 +24,8 @@ from maeil.plans import Plan
 from maeil.together import together
 from maeil.world import World
 from quorum.agents.coordination.asking import JointAnswers, Misread, Outcome, RoleSpeaker, form, read
-from quorum.agents.coordination.joint import NoJointPlan, Proposal, Rejection, impossible, named
+from quorum.agents.coordination.joint import NoJointPlan, Proposal, Rejection, impossible
+from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.answers import Thoughts, part, read_plan
 
 
@@ -63,6 +64,11 @@ class BaselineAnswers(JointAnswers):
         )
         self.talk, self.review = form("talk", self._talk), form("review", self._review)
         """The forms of what an agent says, and of a review."""
+
+    def forms(self, roles: Iterable[BaselineRole]) -> Sequence[AnswerFormat]:
+        """Return the forms of the answers in some roles."""
+        special = {BaselineRole.TALKER: self.talk, BaselineRole.REVIEWER: self.review}
+        return [special.get(role, self.joint) for role in roles]
 
     def read_talk(self, value: object, asked: Collection[int]) -> tuple[str, dict[int, Plan] | None]:
         """Read what an agent says, and the joint plan when it states one.
@@ -205,7 +211,7 @@ class Panel:
         calls: tuple[Call, ...] = ()
         everybody = tuple(range(len(self.planners)))
         for speaking in ([(debater,) for debater in everybody] if self.in_turn else [everybody]) * self.rounds:
-            shown = {k: {"thoughts": p.thoughts, "plans": named(p.plans, view.names)} for k, p in last.items()}
+            shown = {k: proposal.shown(view.names) for k, proposal in last.items()}
             outcomes = await together(
                 partial(
                     self.planners[k].propose, BaselineRole.DEBATER, view, asked, {**blocks, **self._debate(k, shown)}

@@ -73,9 +73,9 @@ class _Parts:
         self._world = context.world
         skills = skills_of(self._world.name)
         self._briefing = skills.briefing()
-        self._prompts = prompts_of_roles(config, self._world, KIND, roles)
         actions, names = tuple(self._world.vocabulary), self._world.agents
         self._answers: BaselineAnswers = answers_of(BaselineAnswers, actions, config.max_actions, names, skills.tasks)
+        self._prompts = prompts_of_roles(config, context, KIND, roles, forms=self._answers.forms(roles))
 
     def planner(self, participant: str = COORDINATOR) -> Planner:
         """Return what asks the model of a participant for joint plans."""

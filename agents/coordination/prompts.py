@@ -14,7 +14,7 @@ plan of a large team is most of what its planners read, and teams have one plan 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,10 +26,10 @@ from maeil.mind import View
 from maeil.names import fold_names, unfold_names
 from maeil.world import World
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
-from quorum.agents.prompting.answers import PLAN, plan_value
+from quorum.agents.prompting.answers import FORM, PLAN, plan_value, united, with_thoughts
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.examples import Example
-from quorum.agents.prompting.frame import Frame, turn_block, write_blocks
+from quorum.agents.prompting.frame import Frame, always, turn_block, write_blocks
 from quorum.agents.prompting.schemas import ground, ids_of, tasks_of
 from quorum.agents.prompting.templates import PromptSet, Templates
 
@@ -207,6 +207,8 @@ class RolePrompts:
         tasks: whether plans name what they are for.
         notation: of the values in them; None: typed JSON.
         checks: the rules that joint plans are judged by, shown to those who make them; by gate.
+        thoughts: whether answers begin with thoughts where the set leaves that open, as in `TeamContext`.
+        forms: those of all its roles, which share a schema where it is not grounded; none: each has its own.
 
     Raises:
         ValueError: a template cannot be read, or the world shows observations as pictures.
@@ -220,6 +222,8 @@ class RolePrompts:
     tasks: bool = True
     notation: Notation | None = None
     checks: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
+    thoughts: Callable[[str, str], bool] = always
+    forms: Sequence[AnswerFormat] = ()
 
     def __post_init__(self) -> None:
         """Read the templates."""
@@ -228,10 +232,12 @@ class RolePrompts:
                 f"env.observation={self.world.observation}: teams with roles plan from what several see, which no "
                 "picture shows: set env.observation=text, or agents=naive"
             )
-        self._frame = Frame(self.templates, self.prompts, self.world, self.max_actions, tasks=self.tasks)
+        self._frame = Frame(
+            self.templates, self.prompts, self.world, self.max_actions, tasks=self.tasks, thoughts=self.thoughts
+        )
 
-    def wanted(self, form: AnswerFormat, view: View, asked: Any = None) -> AnswerFormat | None:
-        """Return the form of an answer as these prompts ask for it; None for a text in the notation.
+    def wanted(self, form: AnswerFormat, role: str, view: View, asked: Any = None) -> AnswerFormat | None:
+        """Return the form of an answer in a role as these prompts ask for it; None for a text in the notation.
 
         An answer may plan for those who are asked about, by name; for any agent of the team where nothing says who
         they are. A form that is grounded already stays as it is.
@@ -239,11 +245,16 @@ class RolePrompts:
         if self.notation is not None:
             return None
 
+        own = form.schema
+
         def grounded() -> Mapping[str, Any]:
             tasks = tasks_of(self.world, None, view)
-            return ground(form.schema, ids_of(self.world, None), asked or self.world.agents, tasks)
+            return ground(own, ids_of(self.world, None), asked or self.world.agents, tasks)
 
-        return replace(form, in_words=self.prompts.form == "words", grounded=form.grounded or grounded)
+        schema = united(self.forms) if self.forms else own
+        in_words, known = self.prompts.form == "words", form.grounded or grounded
+        form = replace(form, name=FORM, schema=schema, in_words=in_words, grounded=known)
+        return with_thoughts(form, self._frame.room_for_thoughts(view, role))
 
     def write(
         self, role: str, view: View, blocks: Mapping[str, object], schema: Mapping[str, Any]
@@ -269,7 +280,10 @@ class RolePrompts:
             turn = self.notation.write(turn)
             shown |= {"example": self.notation.example(role, agent), "name": turn["you"]}
         else:
-            shown["example"] = write_example(role_example(schema, self.example, agent))
+            example = role_example(schema, self.example, agent)
+            if not self._frame.room_for_thoughts(view, role):
+                del example["thoughts"]
+            shown["example"] = write_example(example)
             blocks = {name: value if name in AS_THEY_ARE else show_plans(value) for name, value in blocks.items()}
             if isinstance(asked, list):
                 blocks["asked"] = fold_names(asked)

@@ -96,6 +96,8 @@ class Answers(JointAnswers):
         )
         self.assessor, self.actor = form("suggestion", self._assessor), form("feedback", self._actor)
         """The forms of the answers of assessor and actor."""
+        self.forms = (self.joint, self.assessor, self.actor)
+        """The forms of all roles."""
 
     def read_assessor(
         self, value: object, asked: Collection[int], sources: Mapping[str, Mapping[int, Plan]]

@@ -116,6 +116,7 @@ class Sampling:
         top_p: share of the probability from which tokens are drawn.
         stop: texts at which an answer ends.
         extra_body: fields of the request's body that its provider alone knows; they are sent whatever they are.
+        longest_text, longest_list: what `quorum.agents.llm.caps` has brought the form of the answer down to.
     """
 
     temperature: int | float | None
@@ -127,6 +128,8 @@ class Sampling:
     top_p: int | float | None = None
     stop: tuple[str, ...] | None = None
     extra_body: Mapping[str, Any] | None = None
+    longest_text: int | None = None
+    longest_list: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +152,12 @@ class AnswerFormat:
     def ground(self) -> AnswerFormat:
         """Return the form with the schema of this very turn."""
         return self if self.grounded is None else replace(self, schema=self.grounded(), grounded=None)
+
+    def changed(self, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> AnswerFormat:
+        """Return the form with both of its schemas changed, that of this very turn when it is made."""
+        own = self.grounded
+        grounded = None if own is None else lambda: change(own())
+        return replace(self, schema=change(self.schema), grounded=grounded)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ what this turn allows). `quorum.agents.prompting.templates` finds them, `quorum.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -22,9 +22,9 @@ from maeil.topology import Topology
 from maeil.world import World
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.naive.answers import AnswerTypes, may_talk
-from quorum.agents.prompting.answers import task_value
+from quorum.agents.prompting.answers import task_value, with_thoughts
 from quorum.agents.prompting.blocks import write_example
-from quorum.agents.prompting.frame import Frame, turn_block, write_blocks
+from quorum.agents.prompting.frame import Frame, always, turn_block, write_blocks
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
 from quorum.agents.prompting.schemas import foreseen_of, ground, ids_of, tasks_of
 from quorum.agents.prompting.templates import PromptSet
@@ -42,17 +42,25 @@ class PromptWriter:
         world: whose rules and vocabulary they tell.
         topology: how the team may talk.
         answers: the forms of its answers.
+        thoughts: whether answers begin with thoughts where the set leaves that open, as in `TeamContext`.
 
     Raises:
         ValueError: a template is not there, or cannot be read.
     """
 
-    def __init__(self, prompts: PromptSet, world: World, topology: Topology, answers: AnswerTypes) -> None:
+    def __init__(
+        self,
+        prompts: PromptSet,
+        world: World,
+        topology: Topology,
+        answers: AnswerTypes,
+        thoughts: Callable[[str, str], bool] = always,
+    ) -> None:
         templates = prompts.for_turns(world.name, prompts_of(world.name))
         self._endings = {
             part: prompts.for_ending(part, world.name, prompts_of(world.name)).find(part) for part in ENDINGS
         }
-        self._frame = Frame(templates, prompts, world, answers.max_actions)
+        self._frame = Frame(templates, prompts, world, answers.max_actions, thoughts=thoughts)
         self._world = world
         self._topology = topology
         self._answers = answers
@@ -70,14 +78,18 @@ class PromptWriter:
             ValueError: a template asks for what there is not.
         """
         words = (note.words for note in view.notes)
+        example = self._answers.example(view, self._example)
+        keys = self._answers.keys(view)
+        if not self._frame.room_for_thoughts(view):
+            keys, _ = keys[1:], example.pop("thoughts")
         turn = {
             "acts": [act.value for act in sorted(view.turn.acts)],
             "may_acknowledge": Act.ACKNOWLEDGE in view.turn.acts and may_talk(view.turn),
             "role": view.turn.role,
             "how_the_team_talks": next(filter(None, words), None) or self._topology.describe(view.turn.role),
             "limit": view.turn.limit,
-            "answer": self._answers.keys(view),
-            "example": write_example(self._answers.example(view, self._example)),
+            "answer": keys,
+            "example": write_example(example),
         }
         ends = {"predict": bool(self._answers.mates(view)), "expected": bool(expected)}
         last = [self._endings[part] for part in ENDINGS if ends[part]]
@@ -85,9 +97,10 @@ class PromptWriter:
 
     def wanted(self, view: View) -> AnswerFormat:
         """Return the form of the answer to a turn."""
-        return replace(
+        form = replace(
             self._answers.wanted(view), in_words=self._in_words, grounded=partial(self._grounded_schema, view)
         )
+        return with_thoughts(form, self._frame.room_for_thoughts(view))
 
     def _grounded_schema(self, view: View) -> Mapping[str, Any]:
         agent = view.agent if view.agent < len(self._world.agents) else None

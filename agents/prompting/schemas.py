@@ -129,7 +129,7 @@ def foreseen_of(world: World, view: View, shown: object = "") -> Tasks | None:
 def _text_of(view: View) -> str:
     """All in a turn that may name a task to its holder, apart from what it sees."""
     messages = [*view.memory, *view.unread]
-    tasks = [view.turn.task, *(one.task for one in (*messages, *view.constraints))]
+    tasks = [view.turn.task, *(message.task for message in messages), *(known.task for known in view.constraints)]
     said = [*(message.content for message in messages), *(note.shown for note in view.notes)]
     return " ".join(map(str, (*tasks, *said)))
 

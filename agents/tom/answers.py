@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -59,21 +60,21 @@ class ForecastAnswer(Part):
 class ObserverAnswer(Part):
     """The answer of the observer."""
 
-    thoughts: Thoughts
+    thoughts: Thoughts = ""
     acts: list[ActAnswer]
 
 
 class HypothesizerAnswer(Part):
     """The answer of the hypothesizer."""
 
-    thoughts: Thoughts
+    thoughts: Thoughts = ""
     hypotheses: list[HypothesisAnswer]
 
 
 class PredictorAnswer(Part):
     """The answer of the predictor."""
 
-    thoughts: Thoughts
+    thoughts: Thoughts = ""
     predictions: list[ForecastAnswer]
 
 
@@ -84,6 +85,19 @@ MODELS: Mapping[TomRole, type[Part]] = {
 }
 FORMS = {role: AnswerFormat(role.value, tidy(model.model_json_schema())) for role, model in MODELS.items()}
 """The form of the answer in each role, the same for all teams."""
+
+
+def form_about(role: TomRole, partners: Partners) -> AnswerFormat:
+    """Return the form of the answer in a role; that of this very turn has no more entries than there can be."""
+    form = FORMS[role]
+    *_, entries = form.schema["properties"]
+    most = sum(len(one.predicting) for one in partners.values()) if role is TomRole.PREDICTOR else len(partners)
+
+    def grounded() -> dict[str, Any]:
+        properties = form.schema["properties"]
+        return {**form.schema, "properties": {**properties, entries: {**properties[entries], "maxItems": most}}}
+
+    return replace(form, grounded=grounded)
 
 
 def read_acts(value: object, partners: Partners) -> dict[str, Task]:

@@ -252,6 +252,10 @@ class Configuration(Knobs):
         """
         return _llm_of(self.llm.model_dump(mode="json"), participant, role)
 
+    def writes_thoughts(self, participant: str, role: str) -> bool:
+        """Whether a model is to write its thoughts into its answers in a role, where the prompts leave that open."""
+        return self.llm_of(participant, role).writes_thoughts(participant, role)
+
     @property
     def extensions(self) -> Mapping[str, BaseModel]:
         """All extensions that take part: those that are chosen, then those that topology and minds require.

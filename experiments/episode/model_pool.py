@@ -127,8 +127,8 @@ _log = logging.getLogger(__name__)
 
 _PER_REQUEST = {
     "agents", "roles", "fallback", "deadlines", "temperature", "max_tokens", "max_tokens_per_agent", "sampling_seed",
-    "effort", "thinking_tokens", "top_p", "stop", "extra_body", "grounded_schema", "tries", "rate_limited_tries",
-    "max_wait", "cache", "cache_path", "prices",
+    "effort", "thinking_tokens", "top_p", "stop", "extra_body", "grounded_schema", "longest_text", "longest_list",
+    "tries", "rate_limited_tries", "max_wait", "cache", "cache_path", "prices",
 }  # fmt: skip
 """Values that leave a client and its limits as they are."""
 _NO_LIMIT = 10**9

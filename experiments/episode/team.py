@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -101,6 +102,7 @@ def build_team(configuration: Configuration, context: TeamContext) -> Team:
         UserError: a mind is for nobody who is there, minds cannot share a team, or the values of one do not
             go with the world or the topology.
     """
+    context = replace(context, thoughts=cache(configuration.writes_thoughts))
     parts = _parts(configuration, context)
     if len(parts) == 1:
         (part,) = parts

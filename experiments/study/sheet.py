@@ -44,8 +44,8 @@ LARGEST = 64 * MIB
 _PLUGINS = ("package ", "library ")
 _OF_A_MODEL = (
     "temperature", "top_p", "max_tokens", "max_tokens_per_agent", "effort", "thinking_tokens", "sampling_seed", "stop",
-    "structured", "grounded_schema", "service_tier", "calibrated_to", "seed", "malformed", "invalid", "poor",
-    "crowding", "refusal", "prose",
+    "structured", "grounded_schema", "longest_text", "longest_list", "service_tier", "calibrated_to", "seed",
+    "malformed", "invalid", "poor", "crowding", "refusal", "prose",
 )  # fmt: skip
 """Values that decide how a model answers; those of the simulated model among them."""
 _PATH = re.compile(

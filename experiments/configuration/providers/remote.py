@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 from maeil.component import Component
 from maeil.user_errors import Withheld, WrongKey
 from quorum.agents.llm.prices import Price, find_price, service_at
-from quorum.agents.llm.protocol import Sampling, Structured
+from quorum.agents.llm.protocol import Sampling, Structured, ThinkingEffort
 from quorum.agents.llm.providers.anthropic import AnthropicModel
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds
@@ -22,6 +22,7 @@ from quorum.agents.llm.providers.openai import OpenAIModel
 from quorum.agents.llm.providers.responses import ResponsesModel
 from quorum.agents.llm.providers.thinking import (
     BOTH,
+    Family,
     ToolsThinking,
     complaint,
     exclusive,
@@ -53,6 +54,8 @@ def _variable(name: str) -> str:
 
 OPENAI_TIERS = ("auto", "default", "flex", "priority", "fast", "scale")
 """What OpenAI takes as `service_tier`: the type in openai 3.52 (2026-11-16). Other hosts have other tiers."""
+_UNKNOWN = Family(levels=tuple(ThinkingEffort))
+"""Models that are not known: they think if they are asked to."""
 CHARGES = "openrouter.ai"
 """A host whose answers say what they have cost."""
 Money = Annotated[float, Field(ge=0)]
@@ -121,6 +124,21 @@ class RemoteConfig(ProviderConfig):
         return self.host is not None and (self.host == CHARGES or self.host.endswith(f".{CHARGES}"))
 
     @property
+    def thinks(self) -> bool:
+        """Whether the model thinks by itself before it answers: by its family; one that is not known, if asked to."""
+        return thinks(self.thinking, self.family or _UNKNOWN)
+
+    @property
+    def thinking(self) -> Sampling:
+        """How much it is asked to think."""
+        return Sampling(None, self.max_tokens, effort=self.effort, thinking_tokens=self.thinking_tokens)
+
+    @property
+    def family(self) -> Family | None:
+        """What is known of models such as this one; None for nothing."""
+        return find_family(self.name, self.model)
+
+    @property
     def host(self) -> str | None:
         """The host that is asked; None where LiteLLM knows it."""
         return urlsplit(self.base_url or "").hostname
@@ -149,6 +167,11 @@ class OpenAIConfig(RemoteConfig):
     name: Literal["openai"]
     base_url: Address
     """Address of the server."""
+
+    @property
+    def family(self) -> Family | None:
+        """What is known of models such as this one, whose maker the address shows."""
+        return find_family(family_table(format_at(self.host, self.thinking_format)), self.model)
 
     @field_validator("service_tier")
     @classmethod
@@ -217,18 +240,16 @@ def thinking_complaint(config: RemoteConfig) -> WrongKey | None:
 
     What a model that is not known does not take, its server says.
     """
-    dialect, table = config.thinking_format, config.name
-    if isinstance(config, OpenAIConfig):
-        dialect = format_at(config.host, dialect)
-        table = family_table(dialect) if table == "openai" else table
     effort, budget, model = config.effort, config.thinking_tokens, config.model
-    family = find_family(table, model)
+    family = config.family
     if family is None:
+        dialect = config.thinking_format
+        if isinstance(config, OpenAIConfig):
+            dialect = format_at(config.host, dialect)
         both = effort is not None and budget is not None and dialect not in BOTH
         return WrongKey("thinking_tokens", exclusive(model)) if both else None
-    wanted = Sampling(None, config.max_tokens, effort=effort, thinking_tokens=budget)
     never = family.tools is ToolsThinking.NEVER and config.structured is Structured.TOOLS
-    if never and thinks(wanted, family):
+    if never and config.thinks:
         way_out = "llm.structured=schema, or llm.effort=none where it takes that"
         return WrongKey("structured", f"{model} takes no tools while it thinks: {way_out}")
     return complaint(model, family, effort, budget)
