@@ -101,7 +101,12 @@ def test_embeddings_are_no_part_of_a_conversation() -> None:
 
 
 def test_two_calls_in_one_role_are_made_one_after_the_other() -> None:
-    brain = Brain()
+    class Slow(Brain):
+        async def complete(self, request: Request) -> Reply:
+            await asyncio.sleep(0)
+            return await super().complete(request)
+
+    brain = Slow()
     conversation = Conversation(brain, 9)
 
     async def both() -> None:

@@ -91,7 +91,7 @@ def conversation(turns: list[tuple[str, int, int, bool]]) -> list[dict[str, Any]
         now = [system, *said[2 * dropped :], {"role": "user", "content": text}]
         texts = [*(f"wrong {i}" for i in range(wrong)), f"answer {number} {text[:400]}"]
         for place, reply in enumerate(texts):
-            carried = {"carried": [{"signature": reply}]} if number % 2 else {}
+            carried = {"carried": [{"signature": f"signature {number} {place}"}]} if number % 2 else {}
             call = record()
             call["request"]["messages"] = now
             calls.append({**call, "reply": {"text": reply, **carried}} if is_answered or place < wrong else call)
@@ -119,6 +119,7 @@ def test_what_is_read_of_a_conversation_is_what_was_written(turns: list[tuple[st
 def test_a_turn_of_a_conversation_costs_what_is_new_in_it_however_long_that_is() -> None:
     lines = written(conversation([(RULES + f"You see {i}.", 0, i % 3, True) for i in range(100)]))
     assert max(map(len, lines[1:])) < 3 * len(RULES)
+    assert sum(line.count(b"signature 51 0") for line in lines) == 1
     half = len(lines) // 2
     assert sum(map(len, lines[half:])) < 1.1 * sum(map(len, lines[:half]))
 
