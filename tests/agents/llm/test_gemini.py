@@ -19,10 +19,12 @@ from quorum.agents.llm.providers.gemini import INSTALL, VERSION, GeminiModel
 from quorum.experiments.configuration.cell import Cell
 from tests.agents.llm.raw import answer, raw_server
 from tests.agents.llm.test_pictures import png, shown
-from tests.agents.llm.wire import SCHEMA, TEXT, client, request
+from tests.agents.llm.wire import CANARY, SCHEMA, TEXT, client, request
 
 SIGNATURE = b"\xfb\xff signed"
 CARRIED = {"thoughtSignature": "-_8gc2lnbmVk"}
+NEWER = {"newer": {"than": "the SDK"}}
+EXTRA = {"generationConfig": {"topK": 40, **NEWER}, "labels": {"a": "b"}, **NEWER}
 SYSTEM = types.Content(parts=[types.Part(text="You are an agent.")])
 USER = types.Content(role="user", parts=[types.Part(text="What will you do?")])
 FORM = {"response_mime_type": "application/json", "response_json_schema": SCHEMA}
@@ -63,7 +65,7 @@ SENT: dict[str, tuple[str, Request, dict[str, Any], list[Any], dict[str, Any]]] 
     ),
     "all that is drawn by": (
         "new",
-        drawn(seed=7, top_p=0.9, stop=("END",), extra_body={"generationConfig": {"topK": 40}, "labels": {"a": "b"}}),
+        drawn(seed=7, top_p=0.9, stop=("END",), extra_body=EXTRA),
         {"service_tier": "flex"},
         [USER],
         {
@@ -73,6 +75,7 @@ SENT: dict[str, tuple[str, Request, dict[str, Any], list[Any], dict[str, Any]]] 
             "labels": {"a": "b"},
             "stop_sequences": ["END"],
             "service_tier": "flex",
+            "http_options": types.HttpOptions(extra_body={"generationConfig": NEWER, **NEWER}),
             "max_output_tokens": 256,
             **FORM,
         },
@@ -191,7 +194,14 @@ async def test_the_signature_of_thoughts_is_carried_with_the_answer() -> None:
         assert (await model.complete(replace(request(), carry=True))).carried == (CARRIED,)
 
 
-BROKEN = [response(candidates=[]), response(text=TEXT, finish=None), [], "Hello", None, {"candidates": "none"}]
+BROKEN = [
+    response(candidates=[]),
+    response(text=TEXT, finish=None),
+    [],
+    "Hello",
+    {"candidates": "none"},
+    {"candidates": 5},
+]
 
 
 @pytest.mark.parametrize("body", BROKEN, ids=range(len(BROKEN)))
@@ -217,6 +227,26 @@ async def test_how_long_to_wait_is_read_from_the_body() -> None:
         with pytest.raises(RateLimited) as caught:
             await model.complete(request())
     assert caught.value.retry_after == 34.5
+
+
+async def test_what_the_environment_says_to_the_sdk_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    others = {"GOOGLE_GENAI_USE_VERTEXAI": "true", "GOOGLE_API_KEY": "another", "GOOGLE_GENAI_API_VERSION": "v1alpha"}
+    for name, value in others.items():
+        monkeypatch.setenv(name, value)
+    async with raw_server(answer(response(text=TEXT))) as (addresses, server), client("gemini", addresses) as model:
+        await model.complete(request())
+    assert server.paths == ["post /v1beta/models/simulated:generatecontent http/1.1"]
+    assert server.headers[0]["x-goog-api-key"] == CANARY
+
+
+async def test_a_redirect_on_the_same_server_is_followed() -> None:
+    async def moved(body: dict[str, Any], _writer: Any) -> Any:
+        return (307, {"location": "/moved"}, b"") if len(server.asked) == 1 else answer(response(text=TEXT))
+
+    async with raw_server(moved) as (addresses, server), client("gemini", addresses) as model:
+        assert (await model.complete(request())).text == TEXT
+    assert server.asked[0] == server.asked[1]
+    assert server.paths[1].startswith("post /moved ")
 
 
 async def test_a_field_of_a_wrong_form_is_refused_before_anything_is_sent() -> None:

@@ -202,6 +202,11 @@ async def test_a_tool_is_called_after_thoughts_which_chat_completions_refuse() -
     Cell.compose(["agents=naive", "llm=openai_responses", "llm.model=gpt-6-sol", "llm.structured=tools"])
 
 
+def test_what_a_family_does_not_take_is_refused_before_the_run() -> None:
+    with pytest.raises(UserError, match="gpt-5-pro takes high"):
+        Cell.compose(["agents=naive", "llm=openai_responses", "llm.model=gpt-5-pro", "llm.effort=low"])
+
+
 @pytest.mark.parametrize("model", ["o3-pro", "gpt-5-pro-2025-10-06", "gpt-5.2-codex"])
 def test_a_model_that_chat_completions_do_not_have_names_the_way_to_ask_it(model: str) -> None:
     with pytest.raises(UserError, match=f"llm.model.*{model}.*llm=openai_responses"):
