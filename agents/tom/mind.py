@@ -60,7 +60,7 @@ class TomPrompts:
         templates = role_templates(prompts, world.name)
         self._frame = Frame(templates, prompts, world, max_actions)
         self._world = world.name
-        self._task = skills_of(world.name).example(world).plan.task
+        self._example = skills_of(world.name).example(world)
         self.in_words = prompts.form == "words"
         """Whether the words of the prompt give a model the form, where the provider cannot."""
 
@@ -84,7 +84,7 @@ class TomPrompts:
             "problems": view.problems,
         }
         blocks = write_blocks(values, always=frozenset({"observation"}))
-        shown = {"example": write_example(example_of(role, next(iter(others)), self._task))}
+        shown = {"example": write_example(example_of(role, self._example))}
         return self._frame.write(replace(view, notes=()), shown, blocks, role=role, part=role.value)
 
 
