@@ -33,7 +33,7 @@ class Example:
         message: what it says to the others about its plan.
         plan: what it does.
         others: what those do who take part in that; a joint plan has all of these, and leaves nobody waiting in vain.
-        order: how a leader tells them so; empty: in the words of the message.
+        order: what a leader writes to have it done; empty: the message.
         report: what a member of a tree reports to its leader; empty: the message.
         alone: what one more agent does by itself; None: the plan.
         task: the plan's task as lists of open tasks name it; None: as the plan does.

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maeil.actions import read_call
 from maeil.plans import Plan, Task
 from maeil.testing.worlds import ActionSampler
 from quorum.agents.coordination.joint import named
@@ -54,6 +55,7 @@ def test_the_plans_of_every_vocabulary_read_back(name: str) -> None:
         drawn = tuple(sampler.action(model, Random(seed)) for model in world.vocabulary)
         team = named({0: Plan(drawn, Task("deliver", "block_1")), 1: Plan(drawn[:1])}, world.agents)
         assert read_plans_shown(orjson.loads(write_json(show_plans(team)))) == team
+        assert [read_call(str(action)) for action in drawn] == [action.model_dump(mode="json") for action in drawn]
 
 
 def test_agents_of_one_plan_stand_together_in_entries_like_those_of_answers() -> None:

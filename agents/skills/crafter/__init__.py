@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from crafter_env.world import CrafterWorld
 from maeil.actions import Vocabulary
 from maeil.extensions.control.statements import Statements
 from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind
 from maeil.plans import Task
-from maeil.world import World
+from maeil.world import TellsFacts, World
 from quorum.agents.prompting.examples import Example, beyond, example_plan
 from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
 from quorum.agents.skills.speaker import Speaker
@@ -47,7 +46,7 @@ class CrafterSkills(WorldSkills):
 
     def example(self, world: World) -> Example:
         """Return iron that takes as many agents as the rules say, and land that one looks at by itself."""
-        assert isinstance(world, CrafterWorld)
+        assert isinstance(world, TellsFacts)
         facts = world.prompt_facts()
         number, cell = beyond(len(world.agents)), beyond(facts["size"][0] * facts["size"][1])
         hands = min(facts["agents"]["iron"], len(world.agents))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from cube_env import SymbolicObservation
-from cube_env.world import CubeWorld
 from maeil.actions import Vocabulary
 from maeil.errors import InvalidThought
 from maeil.extensions.control.statements import Statements
@@ -23,6 +22,14 @@ from quorum.agents.skills.chooser import Chooser
 from quorum.agents.skills.contract import Briefing, CommandedMind, Gates, WorldSkills
 from quorum.agents.skills.cube.plans import Wording
 from quorum.agents.skills.speaker import Speaker
+
+
+@runtime_checkable
+class _HasBlocks(Protocol):
+    """A world that knows before the first reset how many blocks its boards have."""
+
+    @property
+    def blocks(self) -> int: ...
 
 
 class CubeBriefing(Briefing):
@@ -100,7 +107,7 @@ class CubeSkills(WorldSkills):
 
     def example(self, world: World) -> Example:
         """Return a block that takes two agents, or the only one of a team, in the vocabulary of the world."""
-        blocks = world.blocks if isinstance(world, CubeWorld) else 0
+        blocks = world.blocks if isinstance(world, _HasBlocks) else 0
         number = beyond(max(blocks, len(world.agents)))
         weight = min(2, len(world.agents))
         try:
