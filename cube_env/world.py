@@ -145,6 +145,14 @@ class CubeWorld:
         self._delivered = self._delivered_weight = 0
         self._allows_unsolvable = config.allow_unsolvable
 
+    @property
+    def blocks(self) -> int:
+        """How many blocks every episode begins with."""
+        layout, scenario = self.env.layout, self.env.scenario
+        if layout is not None:
+            return len(layout.blocks)
+        return sum(scenario.blocks.values()) if scenario is not None else 0
+
     def reset(self, seed: int) -> Mapping[str, Any]:
         """Draw the board of a seed, with its lower bound on steps."""
         self.env.reset(seed=seed)

@@ -28,7 +28,7 @@ from quorum.agents.coordination.asking import Misread, Outcome, RoleSpeaker, for
 from quorum.agents.coordination.joint import IMPOSSIBLE, Rejection
 from quorum.agents.drwell.world_model import DrwellTeam
 from quorum.agents.llm.protocol import AnswerFormat
-from quorum.agents.prompting.answers import TaskAnswer, Thoughts, part, plan_model, read_plan
+from quorum.agents.prompting.answers import TaskAnswer, Thoughts, part, plan_model, read_plan, task_value
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
 from quorum.agents.prompting.schemas import ground
 from quorum.agents.skills.lookup import RoleTeamConfig
@@ -135,9 +135,14 @@ class Room:
 
     def shown(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the blocks of a prompt that tell it, JSON-ready."""
-        said = {names[agent]: proposal.content for agent, proposal in sorted(self.proposals.items())}
-        committed = {names[agent]: str(task) for agent, task in sorted(self.commitments.items())}
+        said = {names[agent]: _proposal(message) for agent, message in sorted(self.proposals.items())}
+        committed = {names[agent]: task_value(task) for agent, task in sorted(self.commitments.items())}
         return {"proposals": said, "commitments": committed}
+
+
+def _proposal(message: Message | Draft) -> dict[str, object]:
+    """A proposal as it is answered: its task, and the reason, or the text that stands for it."""
+    return {"task": task_value(message.task), "why": message.content.removeprefix(f"I propose {message.task}: ")}
 
 
 MEMORY = "drwell"
@@ -244,10 +249,8 @@ class DrwellMind:
 
         model, most = self.team.model, self.settings.instances
         blocks = {
-            "tasks": [
-                entry for entry in self._known(view) if entry["task"] == {"kind": task.kind, "target": task.target}
-            ],
-            "task": str(task),
+            "tasks": [entry for entry in self._known(view) if entry["task"] == task_value(task)],
+            "task": task_value(task),
             "partners": [view.names[partner] for partner in view.turn.partners],
             "prototypes": [{"kinds": kinds, **found.shown()} for kinds, found in model.prototypes(str(task))[:most]],
             "instances": [

@@ -51,6 +51,7 @@ from quorum.agents.prompting.answers import (
     tidy,
 )
 from quorum.agents.prompting.examples import Example
+from quorum.agents.skills.speaker import LEADING, MEMBER
 
 ALL = "all"
 """Stands for everybody whom a turn lets its holder write to."""
@@ -177,14 +178,14 @@ class AnswerTypes:
 
     def example(self, view: View, example: Example) -> dict[str, Any]:
         """Return an example of the answer to a turn, JSON-ready."""
-        speaks = Act.SPEAK in view.turn.acts
-        kind = MessageKind.INFORM if speaks else MessageKind.ACK
-        draft = Draft(view.turn.recipients, example.message, kind)
-        mates = self.mates(view)
-        expected = tuple(Prediction(view.names.index(mate), example.plan.task) for mate in mates[:1])
-        answers = {Predictions.name: expected, DESCRIBE: example_descriptor(example)}
-        thought = Thought(example.plan, (draft,), answers=answers)
-        return {**write(thought, view, predicts=bool(mates)), "thoughts": example.thoughts}
+        kind = _kind(view.turn)
+        draft = Draft(view.turn.recipients, example.says(kind), kind)
+        thought = Thought(example.plan, (draft,), answers={DESCRIBE: example_descriptor(example)})
+        answer = {**write(thought, view, predicts=bool(self.mates(view))), "thoughts": example.thoughts}
+        if "predictions" in answer:
+            other = example.alone or example.plan
+            answer["predictions"] = [{"agent": example.one_more, "task": task_value(other.task)}]
+        return answer
 
     def read(self, value: object, view: View) -> Thought:
         """Make a thought of an answer.
@@ -309,6 +310,15 @@ def _thoughts(thought: Thought) -> str:
     if isinstance(thought.decision, Plan):
         return thought.decision.rationale or "This is my plan."
     return "I go on with my plan." if thought.decision is not None else "This is what the others should know."
+
+
+def _kind(turn: Turn) -> MessageKind:
+    """Return what a turn's message is first of all: an order, a report, a proposal; or what an acknowledgement is."""
+    if Act.SPEAK not in turn.acts:
+        return MessageKind.ACK
+    if turn.role in LEADING:
+        return MessageKind.DIRECTIVE
+    return MessageKind.INFORM if turn.role == MEMBER else MessageKind.PROPOSE
 
 
 def _most_messages(turn: Turn) -> int:

@@ -14,14 +14,15 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
+from maeil.actions import read_call
 from maeil.extensions.predictions import Prediction
-from maeil.messages import Message, MessageKind
+from maeil.messages import Message
 from maeil.mind import Act, PlanView, View
 from maeil.names import fold_names
 from maeil.topology import Topology
 from maeil.world import World
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
-from quorum.agents.naive.answers import AnswerTypes, may_talk
+from quorum.agents.naive.answers import ALL, AnswerTypes, may_talk
 from quorum.agents.prompting.answers import task_value, with_thoughts
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.frame import Frame, always, turn_block, write_blocks
@@ -90,6 +91,7 @@ class PromptWriter:
             "limit": view.turn.limit,
             "answer": keys,
             "example": write_example(example),
+            "message": next(iter(example.get("messages", ())), None),
         }
         ends = {"predict": bool(self._answers.mates(view)), "expected": bool(expected)}
         last = [self._endings[part] for part in ENDINGS if ends[part]]
@@ -121,15 +123,15 @@ class PromptWriter:
         if mates := self._answers.mates(view):
             turn["predict"] = fold_names(mates)
         if view.turn.task is not None:
-            turn["task"] = str(view.turn.task)
+            turn["task"] = task_value(view.turn.task)
         writer = OpenTaskWriter(self._world, view)
         values: dict[str, object] = {
             "turn": turn,
             "observation": view.observation,
             "memory": write_messages(view.memory, view.names),
             "unread": write_messages(view.unread, view.names),
-            "plan": _plan(view.plan) if view.plan is not None else None,
-            "past_plans": [_plan(plan) for plan in view.outcomes],
+            "plan": write_plan(view.plan) if view.plan is not None else None,
+            "past_plans": [write_plan(plan) for plan in view.outcomes],
             "constraints": [writer.write(task) for task in view.constraints],
             "problems": view.problems,
             "expected": {view.names[one.agent]: task_value(one.task) for one in expected},
@@ -139,31 +141,32 @@ class PromptWriter:
 
 
 def write_messages(messages: Sequence[Message], names: Sequence[str]) -> list[dict[str, object]]:
-    """Messages in their order: of a step, and alike in what they are and whom they are to, those in a row together.
-
-    What is said has its author before it. Without a word on it, it is to all, and to inform them.
-    """
+    """Messages in their order, with the fields that they are written with; what several in a row share stands once."""
     return [
-        {**dict(shared), "said": [[names[message.sender], message.content] for message in group]}
-        for shared, group in groupby(messages, lambda message: _shared(message, names))
+        {
+            "step": step,
+            "recipients": recipients,
+            "kind": kind,
+            "messages": [{"author": names[message.sender], "content": message.content} for message in group],
+        }
+        for (step, recipients, kind), group in groupby(messages, lambda message: _shared(message, names))
     ]
 
 
-def _shared(message: Message, names: Sequence[str]) -> tuple[tuple[str, object], ...]:
-    """What a message may have in common with others, by key."""
-    shared: list[tuple[str, object]] = [("step", message.t)]
-    if not 1 < len(message.recipients) == len(names) - 1:
-        shared.append(("to", fold_names([names[recipient] for recipient in message.recipients])))
-    if message.kind is not MessageKind.INFORM:
-        shared.append(("kind", message.kind.value))
-    return tuple(shared)
+def _shared(message: Message, names: Sequence[str]) -> tuple[int, list[str], str]:
+    """What a message may have in common with others: its step, its recipients and its kind."""
+    everybody = 1 < len(message.recipients) == len(names) - 1
+    recipients = [ALL] if everybody else fold_names([names[recipient] for recipient in message.recipients])
+    return message.t, recipients, message.kind.value
 
 
-def _plan(plan: PlanView) -> dict[str, object]:
-    """A plan without what there is nothing to say about; without a word on it, all its actions are done."""
-    shown: dict[str, object] = {"actions": plan.actions, "status": plan.status.value}
-    if plan.task is not None:
-        shown["task"] = str(plan.task)
+def write_plan(plan: PlanView) -> dict[str, object]:
+    """A plan as answers have it, and where it stands; without a word on it, all its actions are done."""
+    shown: dict[str, object] = {
+        "task": task_value(plan.task),
+        "actions": [read_call(action) for action in plan.actions],
+        "status": plan.status.value,
+    }
     if plan.done < len(plan.actions):
         shown["actions_done"] = plan.done
     if plan.reason:

@@ -20,6 +20,7 @@ from maeil.errors import InvalidThought
 from maeil.plans import Task
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.answers import Part, TaskAnswer, Thoughts, checked, read_task, task_value, tidy
+from quorum.agents.prompting.examples import Example
 from quorum.agents.tom.hypotheses import Partner
 
 
@@ -149,9 +150,9 @@ def read_forecasts(value: object, partners: Partners) -> dict[str, dict[int, Tas
     return found
 
 
-def example_of(role: TomRole, agent: str, task: Task | None) -> dict[str, Any]:
-    """Return an example of the answer in a role, JSON-ready, about an agent and a task of the world."""
-    known = task_value(task or Task("carry", "box_1"))
+def example_of(role: TomRole, example: Example) -> dict[str, Any]:
+    """Return an example of the answer in a role, JSON-ready, about an agent and a task of another board."""
+    agent, known = example.one_more, task_value(example.plan.task or Task("carry", "box_60"))
     match role:
         case TomRole.OBSERVER:
             return {"thoughts": "It says so, and it stands there.", "acts": [{"agent": agent, "task": known}]}

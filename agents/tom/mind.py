@@ -76,7 +76,7 @@ class TomPrompts:
         templates = role_templates(prompts, world.name)
         self._frame = Frame(templates, prompts, world, max_actions, thoughts=thoughts)
         self._world = world
-        self._task = skills_of(world.name).example(world).plan.task
+        self._example = skills_of(world.name).example(world)
         self._in_words = prompts.form == "words"
 
     def wanted(self, role: TomRole, view: View, others: Mapping[str, object], partners: Partners) -> AnswerFormat:
@@ -119,7 +119,7 @@ class TomPrompts:
             "problems": view.problems,
         }
         blocks = write_blocks(values, always=frozenset({"observation"}))
-        example = example_of(role, next(iter(others)), self._task)
+        example = example_of(role, self._example)
         if not self._frame.room_for_thoughts(view, role):
             del example["thoughts"]
         turn, shown = replace(view, notes=()), {"example": write_example(example)}

@@ -49,7 +49,7 @@ def check_action(episode: EpisodeState, agent: int, action: SymbolicAction) -> l
     block = block_of(action)
     if block is not None and not episode.is_live(block):
         gone = "is not on the board any more" if episode.was_removed(block) else "is delivered"
-        return [f"{action}: block {block} {gone}"]
+        return [f"{action}: block_{block} {gone}"]
     if isinstance(action, (Rendezvous, WaitAgents)) and action.count > team:
         return [f"{action}: count {action.count} is more than the {team} agents of the team"]
     return []
@@ -90,7 +90,7 @@ def missing_entity(episode: EpisodeState, agent: int, action: SymbolicAction) ->
     blocks, agents, side = len(episode.blocks), len(episode.state.agents), episode.state.side
     block = block_of(action)
     if block is not None and not 0 <= block < blocks:
-        return f"no_such_block {block}", f"there is no block {block}; ids go from 0 to {blocks - 1}"
+        return f"no_such_block {block}", f"there is no block_{block}; ids go from 0 to {blocks - 1}"
     match action:
         case Navigate(entity=Entity.agent, id=int(other)):
             if not 0 <= other < agents:

@@ -145,7 +145,12 @@ def test_what_was_routed_is_in_the_prompt_of_the_turn_that_plans_and_nothing_els
         if turn["step"] > 0 or turn["may"] != ["plan"]:
             continue
         me = int(agent.removeprefix("agent_"))
-        reported = [(int(name[-1]), text) for group in shown(blocks) for name, text in group["said"] if name != agent]
+        reported = [
+            (int(said["author"][-1]), said["content"])
+            for group in shown(blocks)
+            for said in group["messages"]
+            if said["author"] != agent
+        ]
         assert sorted(reported) == sorted((m.sender, m.content) for m in sent if me in m.recipients)
         joined = {recipient for sender, recipient in routed.edges if sender == me}
         wanted = {

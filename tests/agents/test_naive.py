@@ -437,7 +437,7 @@ def test_an_invalid_plan_comes_back_with_its_reasons_and_ends_as_an_invalid_plan
     model = Dictated({"thoughts": "", "plan": {**PUSH, "actions": [{"action": "push_block", "block": 7}]}})
     events = play(build(config(), context(world, chosen, lambda _: model)), world, topology=chosen)
     assert compute_metrics(Trace(tuple(events)))["plans.invalid"] == 3
-    assert "there is no block 7" in model.requests[1].messages[-1].content
+    assert "there is no block_7" in model.requests[1].messages[-1].content
     samples = [request.sample for request in model.requests[:3]]
     assert samples == [0, 0, 1]
 

@@ -72,7 +72,7 @@ def test_predictions_come_before_what_is_decided_by_them(types: AnswerTypes, wor
 
 def test_an_answer_is_read_back_as_it_was_written(types: AnswerTypes, world: Any) -> None:
     seen = view(world, 1)
-    plan = types.read(types.example(seen, _example(world)), seen).decision
+    plan = _example(world).plan
     thought = Thought(plan, answers={"predictions": (Prediction(0, Task("deliver", "block_2")), Prediction(2, None))})  # type: ignore[arg-type]
     assert types.read(write(thought, seen, predicts=True), seen) == thought
 

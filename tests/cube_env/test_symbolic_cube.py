@@ -132,7 +132,7 @@ ON_BLOCKS = [
 def test_an_action_on_a_block_that_never_was_is_refused_and_ends_failed_if_it_runs(action):
     cube = world(OPEN)
     (problem,) = cube.check_plan(0, Plan((action,)))
-    assert "there is no block 7; ids go from 0 to 0" in problem
+    assert "there is no block_7; ids go from 0 to 0" in problem
     assert drive(cube, action, Idle()) == ["0 failed no_such_block 7", "1 success"]
 
 
@@ -148,7 +148,7 @@ def test_an_action_on_a_delivered_block_is_refused_and_ends_failed_if_it_runs(ac
     cube = world(DELIVERS)
     cube.step([4, 0])
     action = action.model_copy(update={"block": 0})
-    assert cube.check_plan(0, Plan((action,))) == (f"{action}: block 0 is delivered",)
+    assert cube.check_plan(0, Plan((action,))) == (f"{action}: block_0 is delivered",)
     assert drive(cube, action, ticks=1) == ["0 failed block_gone"]
 
 
