@@ -84,6 +84,24 @@ MODELS: Mapping[TomRole, type[Part]] = {
 }
 FORMS = {role: AnswerFormat(role.value, tidy(model.model_json_schema())) for role, model in MODELS.items()}
 """The form of the answer in each role, the same for all teams."""
+_ENTRIES = {
+    TomRole.OBSERVER: "ActAnswer",
+    TomRole.HYPOTHESIZER: "HypothesisAnswer",
+    TomRole.PREDICTOR: "ForecastAnswer",
+}
+
+
+def ground_partners(role: TomRole, partners: Partners) -> dict[str, Any]:
+    """Return the schema of an answer that names those whom it may be about, and the hypotheses about each of them."""
+    schema, name = FORMS[role].schema, _ENTRIES[role]
+    definition = schema["$defs"][name]
+    forms = []
+    for agent, partner in partners.items():
+        own: dict[str, Any] = {"agent": {"type": "string", "const": agent}}
+        if role is TomRole.PREDICTOR:
+            own["hypothesis"] = {"type": "integer", "enum": [one.number for one in partner.predicting]}
+        forms.append({**definition, "properties": {**definition["properties"], **own}})
+    return {**schema, "$defs": {**schema["$defs"], name: {"anyOf": forms}}}
 
 
 def read_acts(value: object, partners: Partners) -> dict[str, Task]:

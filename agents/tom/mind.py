@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from maeil.calls import Call
@@ -23,7 +24,15 @@ from quorum.agents.prompting.frame import Frame, turn_block, write_blocks
 from quorum.agents.prompting.requests import Asker
 from quorum.agents.prompting.templates import PromptSet, Templates
 from quorum.agents.skills import prompts_of, skills_of
-from quorum.agents.tom.answers import FORMS, TomRole, example_of, read_acts, read_forecasts, read_hypotheses
+from quorum.agents.tom.answers import (
+    FORMS,
+    TomRole,
+    example_of,
+    ground_partners,
+    read_acts,
+    read_forecasts,
+    read_hypotheses,
+)
 from quorum.agents.tom.hypotheses import Act, Partner
 
 T = TypeVar("T")
@@ -186,7 +195,8 @@ class TomMind:
             problems.extend(reasons)
             return self.prompts.write(role, replace(view, problems=tuple(problems)), others)
 
-        wanted = replace(FORMS[role], in_words=self.prompts.in_words)
+        grounded = partial(ground_partners, role, partners)
+        wanted = replace(FORMS[role], in_words=self.prompts.in_words, grounded=grounded)
         found, _, made = await self.asker.ask(write, wanted, lambda value: read(value, partners), view, role=role)
         calls += made
         return found
