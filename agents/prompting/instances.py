@@ -55,7 +55,9 @@ def with_words(schema: Any, words: Collection[str]) -> Any:
         return [with_words(part, words) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    if "pattern" in schema and (fitting := sorted(filter(re.compile(schema["pattern"]).search, words))):
+    if isinstance(schema.get("pattern"), str) and (
+        fitting := sorted(filter(re.compile(schema["pattern"]).search, words))
+    ):
         return {"enum": fitting}
     return {key: with_words(part, words) for key, part in schema.items()}
 

@@ -73,5 +73,7 @@ def test_draws_differ_and_neither_order_nor_workers_change_an_episode(tmp_path: 
 async def test_prompts_for_free_text_are_refused_before_anything_is_run() -> None:
     team = f"env=transport n=4 prompts=paper agents=cmas {TOPOLOGIES['cmas']}"
     cell = Cell.compose(["llm=random", *team.split()])
-    with pytest.raises(UserError, match=r"llm=random draws from the schema.* these prompts ask for free text"):
+    with pytest.raises(
+        UserError, match=r"llm=random draws from the schema of an answer, not free text: choose prompts=default"
+    ):
         await FirstLook(ModelPool()).at(cell)
