@@ -46,7 +46,7 @@ def _capped(schema: bytes, text: int | None, entries: int | None, agents: int) -
         if kind == "array" and entries is not None and "prefixItems" not in part:
             items = part.get("items", {})
             items = definitions[items["$ref"].rpartition("/")[2]] if "$ref" in items else items
-            if "agent" in items.get("properties", {}):
+            if all("agent" in form.get("properties", {}) for form in items.get("anyOf", [items])):
                 found.setdefault("maxItems", max(entries, agents))
             elif not _CHOICES & items.keys():
                 found["maxItems"] = _least(part, "Items", entries)

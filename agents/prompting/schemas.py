@@ -83,7 +83,7 @@ def _name(reference: Mapping[str, Any]) -> str:
 
 Schema = Mapping[str, Any]
 
-ENTRIES = ("EntryAnswer", "ChoiceAnswer", "ActAnswer", "HypothesisAnswer", "ForecastAnswer")
+ENTRIES = ("EntryAnswer", "ChoiceAnswer")
 """Definitions whose `agent` is one of the team."""
 TASK = "TaskAnswer"
 """The definition of a task."""

@@ -129,7 +129,8 @@ class SimulatedModel(ProvidedModel):
             return _without_world(request), Finish.STOP, self._name
         settings = self.settings
         chance, choice, fault = (
-            np.random.Generator(np.random.PCG64(seed)) for seed in _seeds(settings.seed, blocks, later, _draw(request))
+            np.random.Generator(np.random.PCG64(seed))
+            for seed in _seeds(settings.seed, blocks, later, name_draw(request))
         )
         refuses, malforms, invalidates, adds = (
             chance.random(4) < (settings.refusal, settings.malformed, settings.invalid, settings.prose)
@@ -257,7 +258,7 @@ def _without_world(request: Request) -> str:
         ) from error
 
 
-def _draw(request: Request) -> str:
+def name_draw(request: Request) -> str:
     """Name a draw among those of one prompt: its sample, the seed sent, whether it is asked again as it was empty."""
     seed, again = request.sampling.seed, request.sampling.room_factor
     parts = [str(request.sample)]

@@ -77,14 +77,12 @@ class UninformedSpeaker(Speaker[UnreadObservation]):
         if PLAN not in self._definitions:
             return Plan(())  # a turn for talk alone
         actions = self._definitions[PLAN]["properties"]["actions"]
-        kinds = [self._resolved(option) for option in actions["items"].get("anyOf", [actions["items"]])]
         if careful:
+            kinds = [self._resolved(option) for option in actions["items"].get("anyOf", [actions["items"]])]
             fewest = min(kinds, key=lambda kind: len(kind["properties"]))
             drawn = [random_instance(fewest, self._definitions, rng)]
         else:
-            length = 1 + int(rng.integers(min(actions.get("maxItems", LONGEST), LONGEST)))
-            chosen = [kinds[rng.integers(len(kinds))] for _ in range(length)]
-            drawn = [random_instance(kind, self._definitions, rng) for kind in chosen]
+            drawn = random_instance(actions, self._definitions, rng, LONGEST)
         return Plan(tuple(AnyAction(**action) for action in drawn), None, "drawn at random")
 
     def _resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -86,19 +85,28 @@ MODELS: Mapping[TomRole, type[Part]] = {
 }
 FORMS = {role: AnswerFormat(role.value, tidy(model.model_json_schema())) for role, model in MODELS.items()}
 """The form of the answer in each role, the same for all teams."""
+_ENTRIES = {
+    TomRole.OBSERVER: "ActAnswer",
+    TomRole.HYPOTHESIZER: "HypothesisAnswer",
+    TomRole.PREDICTOR: "ForecastAnswer",
+}
 
 
-def form_about(role: TomRole, partners: Partners) -> AnswerFormat:
-    """Return the form of the answer in a role; that of this very turn has no more entries than there can be."""
-    form = FORMS[role]
-    *_, entries = form.schema["properties"]
-    most = sum(len(one.predicting) for one in partners.values()) if role is TomRole.PREDICTOR else len(partners)
-
-    def grounded() -> dict[str, Any]:
-        properties = form.schema["properties"]
-        return {**form.schema, "properties": {**properties, entries: {**properties[entries], "maxItems": most}}}
-
-    return replace(form, grounded=grounded)
+def ground_partners(role: TomRole, partners: Partners) -> dict[str, Any]:
+    """Return the schema of an answer about those partners: their names, hypotheses about them, as many entries."""
+    schema, name = FORMS[role].schema, _ENTRIES[role]
+    definition = schema["$defs"][name]
+    forms, most = [], 0
+    for agent, partner in partners.items():
+        own: dict[str, Any] = {"agent": {"type": "string", "const": agent}}
+        if role is TomRole.PREDICTOR:
+            own["hypothesis"] = {"type": "integer", "enum": [one.number for one in partner.predicting]}
+        most += len(partner.predicting) if role is TomRole.PREDICTOR else 1
+        forms.append({**definition, "properties": {**definition["properties"], **own}})
+    *_, entries = schema["properties"]
+    listed = {**schema["properties"][entries], "maxItems": most}
+    definitions = {**schema["$defs"], name: {"anyOf": forms}}
+    return {**schema, "$defs": definitions, "properties": {**schema["properties"], entries: listed}}
 
 
 def read_acts(value: object, partners: Partners) -> dict[str, Task]:

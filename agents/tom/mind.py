@@ -25,10 +25,11 @@ from quorum.agents.prompting.schemas import foreseen_of, ground
 from quorum.agents.prompting.templates import PromptSet, Templates
 from quorum.agents.skills import prompts_of, skills_of
 from quorum.agents.tom.answers import (
+    FORMS,
     Partners,
     TomRole,
     example_of,
-    form_about,
+    ground_partners,
     read_acts,
     read_forecasts,
     read_hypotheses,
@@ -90,13 +91,12 @@ class TomPrompts:
             others: what is shown of each of the others, by name.
             partners: what is known of them, by name.
         """
-        form = form_about(role, partners)
 
         def grounded() -> Mapping[str, Any]:
             tasks = foreseen_of(self._world, view, others) if role is not TomRole.OBSERVER else None
-            return ground(form.ground().schema, {}, tuple(others), tasks)
+            return ground(ground_partners(role, partners), {}, (), tasks)
 
-        form = replace(form, in_words=self._in_words, grounded=grounded)
+        form = replace(FORMS[role], in_words=self._in_words, grounded=grounded)
         return with_thoughts(form, self._frame.room_for_thoughts(view, role))
 
     def write(self, role: TomRole, view: View, others: Mapping[str, object]) -> tuple[ChatMessage, ...]:

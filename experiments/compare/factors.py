@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from maeil.user_errors import UserError, choices_hint, nearest
+from quorum.experiments.compare.chance import mixes_chance
 from quorum.experiments.results import Row
 from quorum.experiments.results.rows import Scalar
 
@@ -102,11 +103,11 @@ def resolve(name: str, rows: Iterable[Row], option: str) -> str:
 
 
 def first_that_varies(rows: Sequence[Row]) -> str:
-    """Choose what a comparison is by when nothing is said."""
+    """Choose what a comparison is by when nothing is said: the model where else chance were pooled with a model."""
     several = any("members" in row.factors for row in rows)
     first = ("members" if several and factor == "agents.name" else factor for factor in _FIRST)
-    found = (factor for factor in first if varies(factor, rows))
-    return next(found, "topology.name")
+    found = next((factor for factor in first if varies(factor, rows)), "topology.name")
+    return "model" if mixes_chance(rows, lambda row: value_of(row, found)) else found
 
 
 def varies(factor: str, rows: Iterable[Row]) -> bool:

@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 
 from maeil.metrics import METRICS
+from quorum.agents.simulated import CHANCE
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.coordination import coordination, is_single_mind
 from quorum.experiments.compare.differences import Difference
@@ -354,7 +355,9 @@ def _difference(item: Difference, comparison: Comparison, places: int, *, bounde
 
 
 def level_label(comparison: Comparison, level: str) -> str:
-    """Write a level, with `simulated` behind it where that holds for some levels and not for all."""
+    """Write a level, with `simulated` behind it where that holds for some levels and not for all, and with `chance`."""
+    if level in comparison.chance:
+        return level if level == CHANCE else f"{level} ({CHANCE})"
     some = comparison.simulated and not comparison.simulated >= set(comparison.levels)
     return f"{level} (simulated)" if some and level in comparison.simulated else level
 

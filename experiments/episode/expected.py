@@ -30,8 +30,8 @@ from quorum.experiments.configuration.registry import providers
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.configuration.team_label import converses, team_label
 
-SIMULATED = "simulated"
-"""Name of the provider whose episodes the figures come from."""
+NO_MODELS = ("simulated", "random")
+"""Providers without a model: rules and draws. The figures come from episodes with the first."""
 SECONDS_PER_CALL = 3.0
 """Assumed for an answer of a real model; the answers of an episode are assumed to come one after the other."""
 FIGURES = Path(__file__).with_name("usual_costs.json")
@@ -111,8 +111,8 @@ class Expected:
 
 
 def asks_real_model(raw: Mapping[str, Any], *, uses_models: bool) -> bool:
-    """Whether the minds of a resolved configuration ask a model that is not simulated."""
-    return uses_models and raw["llm"]["name"] != SIMULATED
+    """Whether the minds of a resolved configuration ask a model, and not rules or draws in its place."""
+    return uses_models and raw["llm"]["name"] not in NO_MODELS
 
 
 def expected(raw: Mapping[str, Any], *, uses_models: bool, thoughts: int | None = None) -> Expected | None:
@@ -132,6 +132,8 @@ def expected(raw: Mapping[str, Any], *, uses_models: bool, thoughts: int | None 
     if not uses_models:
         return Expected(0.0, 0.0, 0.0, usual.seconds * share)
     answers, read, written = (value * share for value in (usual.answers, usual.prompt, usual.completion))
+    if raw["llm"]["name"] == "random":
+        return Expected(answers, 0.0, 0.0, usual.seconds * share)
     if not asks_real_model(raw, uses_models=uses_models):
         prices = [raw["llm"].get(f"usd_per_million_{kind}") or 0.0 for kind in ("prompt", "completion")]
         usd = (read * prices[0] + written * prices[1]) / 1e6

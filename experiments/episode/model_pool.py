@@ -26,6 +26,7 @@ from quorum.agents.llm.prices import service_at
 from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.spending import UnderWay
+from quorum.experiments.configuration.providers.chance import RandomConfig
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.registry import providers
 
@@ -197,7 +198,7 @@ class ModelPool:
             client: of the pool.
             cell: name of the episode's cell.
         """
-        if self.waves is None:
+        if self.waves is None or isinstance(client.config, RandomConfig):
             return client.model
         from quorum.agents.llm.batches.waves import Batched  # noqa: PLC0415 (only where batches are sent)
         from quorum.agents.llm.providers.base import Provider  # noqa: PLC0415 (the same)

@@ -12,6 +12,7 @@ from typing import Any, Final
 from maeil.digests import digest
 from maeil.outcomes import Outcome
 from maeil.trace import Instant
+from quorum.agents.simulated import CHANCE
 from quorum.experiments.configuration.cell import Branch
 from quorum.experiments.results.sweep_file import Sweep, SweepCell
 
@@ -78,6 +79,11 @@ class Row:
     metrics: Mapping[str, float | None]
     branch: Branch | None = None
     fingerprints: tuple[str, ...] = ()
+
+    @property
+    def chance(self) -> bool:
+        """Whether its answers were drawn at random (`llm=random`), and no model was asked."""
+        return self.models == (CHANCE,)
 
     @property
     def pooled(self) -> bool:

@@ -166,8 +166,8 @@ def test_a_prefix_that_only_litellm_knows_is_reported() -> None:
 
 
 def test_there_is_a_test_for_every_preset() -> None:
-    own = {"simulated", "simulated_faults", "simulated_calibrated", "replay", "openai", "anthropic", "litellm"}
-    own |= {"vllm", "ollama", "llamacpp"}
+    own = {"simulated", "simulated_faults", "simulated_calibrated", "random", "replay", "openai", "anthropic"}
+    own |= {"litellm", "vllm", "ollama", "llamacpp"}
     assert {option.name for option in options() if option.group == "llm"} == own | {
         *PRESETS,
         *IN_OTHER_FORMATS,
