@@ -13,7 +13,8 @@ import numpy as np
 import orjson
 import pytest
 
-from crafter_env import CrafterObservation, Material
+from crafter_env import CrafterObservation, Material, Resource
+from cube_env.symbolic.shown import ShownObservation
 from maeil.names import unfold_names
 from maeil.plans import Plan, Task
 from maeil.trace import Recorder
@@ -25,7 +26,7 @@ from quorum.agents.prompting.answers import part_value
 from quorum.agents.prompting.instances import random_instance
 from quorum.agents.prompting.schemas import ground
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.agents.skills.crafter.scene import Scene
+from quorum.agents.skills.crafter.scene import RESOURCE, Scene
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.parts import build, play
 from tests.agents.naive_team import settings
@@ -49,6 +50,8 @@ CELLS = [
 ]
 KINDS = ("deliver", "push", "stand_by", "place", "allocate", "collect", "craft", "eat", "fight", "explore", "go")
 PARTS = ("block_{}", "block_{}/left", "block_0{}", "tree_{}", "iron_{}", "water_{}", "cow_{}", "wood_pickaxe", "tree")
+SOURCES = [material.name for material in RESOURCE]
+ALWAYS = (*SOURCES, *Resource, "points")
 NAMES = ("box_red", "box_blue", "box_black", "system", "left", "wood", "cow")
 
 
@@ -103,6 +106,9 @@ class Checking:
         for task in listed:
             assert any(self.takes(agent, task) for agent in asked), task
         self.existing += len(listed)
+        if alone:
+            targets = {task.target for task in listed if task.kind in ("deliver", "collect")}
+            assert targets - set(ALWAYS) == live(self.world.observe(asked[0]), request.messages[-1].content)
         for _ in range(40):
             target = self.rng.choice((*PARTS, *NAMES)).format(self.rng.choice((self.rng.randint(0, 9), 100, 2081)))
             task = Task(self.rng.choice(KINDS), target)
@@ -163,6 +169,18 @@ def tasks_of_value(value: Any) -> Iterator[Task]:
     elif isinstance(value, dict | list):
         for part in value.values() if isinstance(value, dict) else value:
             yield from tasks_of_value(part)
+
+
+def live(seen: Any, prompt: str) -> set[str]:
+    """The targets of what is delivered or collected: what an agent sees, and cells that its prompt alone names."""
+    if isinstance(seen, ShownObservation):
+        return {f"block_{block.id}" for block in seen.blocks}
+    if not isinstance(seen, CrafterObservation):
+        return set()
+    scene = Scene(seen)
+    known = {f"{material.name}_{scene.id_of(cell)}" for material in RESOURCE for cell in scene.known(material)}
+    named = {f"{kind}_{cell}" for kind, cell in re.findall(r"\b([a-z]+)_(\d+)\b", prompt) if kind in SOURCES}
+    return known | {name for name in named if is_unseen(seen, Task("collect", name))}
 
 
 def is_unseen(seen: Any, task: Task) -> bool:
