@@ -19,12 +19,13 @@ from quorum.agents.coordination.joint import Joint, Sight, look
 from quorum.agents.coordination.prompts import role_example
 from quorum.agents.drwell.mind import Answers as DrwellAnswers
 from quorum.agents.drwell.mind import DrwellRole
+from quorum.agents.naive import render_prompt
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.prompting.examples import Example, beyond
 from quorum.agents.skills import skills_of
 from quorum.agents.tom.answers import TomRole, example_of
 from tests.agents.llamac.test_cube_gates import board as cube_board
-from tests.agents.naive_team import cube, view
+from tests.agents.naive_team import config, context, cube, topology, view
 from tests.crafter_env.joined import world as crafter
 from tests.llamac_env.boards import board, grid
 from tests.llamac_env.test_transport_world import world as transport
@@ -192,6 +193,16 @@ def test_the_iron_of_an_example_takes_as_many_agents_as_the_facts_say(level: str
     assert ("with me" in example.message) == (hands > 1)
     assert f"takes {hands if hands > 1 else 'one'} of us" in example.thoughts
     assert all(name in example.order for name in example.joint)
+
+
+@pytest.mark.parametrize("prompt_set", ["default", "terse"])
+def test_the_rules_say_what_gives_wood_and_name_no_cell_or_block_that_may_be_there(prompt_set: str) -> None:
+    for name in ("crafter", "cube"):
+        world = made(name, 4)
+        where = context(world, topology("debate", 4))
+        rules = render_prompt(config(prompt_set), where, view(world))[0].content
+        assert not re.search(r"(?:iron|tree|block)[_ ]\d", rules)
+        assert ("rees give wood" if name == "crafter" else "block_k") in rules
 
 
 def test_a_drwell_example_names_a_task_as_the_open_tasks_do() -> None:
