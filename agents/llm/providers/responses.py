@@ -13,7 +13,7 @@ from quorum.agents.llm.batches.services import BatchService, ResponsesBatches
 from quorum.agents.llm.errors import BrokenResponse
 from quorum.agents.llm.prices import read_tier
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Structured
-from quorum.agents.llm.providers.base import printable_unicode, with_schema_in_words
+from quorum.agents.llm.providers.base import carried_item, printable_unicode, with_schema_in_words
 from quorum.agents.llm.providers.chat import counted_usage, is_strict
 from quorum.agents.llm.providers.content import (
     Content,
@@ -112,7 +112,7 @@ class ResponsesModel(OpenAIModel):
             thinking = "\n\n".join(thoughts)
             finish = _finish(response) if calls or not refusal else Finish.REFUSAL
             carried = tuple(
-                {name: value for name, value in item.to_dict().items() if name in _CARRIED}
+                {name: value for name, value in carried_item(item).items() if name in _CARRIED}
                 for item in reasoning
                 if item.encrypted_content
             )
