@@ -139,7 +139,12 @@ def recorded_request(folder: Path, call: Mapping[str, Any], *, in_words: bool = 
     """
     request = call["request"]
     messages = tuple(
-        ChatMessage(ChatRole(m["role"]), m["content"], pictures=tuple(_pictures(folder, m)))
+        ChatMessage(
+            ChatRole(m["role"]),
+            m["content"],
+            pictures=tuple(_pictures(folder, m)),
+            carried=tuple(m.get("carried", ())),
+        )
         for m in request["messages"]
     )
     form = request["answer"]

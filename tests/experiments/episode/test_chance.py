@@ -20,6 +20,7 @@ from tests.experiments.episode.test_every_mind import TOPOLOGIES
 
 WORLDS = {
     "cube": "env=cube n=2 max_steps=6",
+    "emcoop": "env=cube env.vocabulary=emcoop n=2 max_steps=6",
     "crafter": "env=crafter_coop n=2 max_steps=6",
     "transport": "env=transport n=4 max_steps=6",
     "squeeze": "env=squeeze n=3 max_steps=6",

@@ -56,7 +56,7 @@ class Listening:
 @contextmanager
 def model(brain: Model, wire: str, *, thinks: bool = False) -> Iterator[list[str]]:
     with served(brain, thinking=Thinking(100) if thinks else None) as addresses:
-        address = getattr(addresses, wire)
+        address = getattr(addresses, {"openai_responses": "openai", "gemini": "anthropic"}.get(wire, wire))
         server = [f"llm={wire}", f"llm.base_url={address}", "llm.model=simulated", "llm.api_key_env=null"]
         yield [*server, PRICES, "llm.tries=1", "llm.cache=false"]
 
@@ -102,7 +102,7 @@ def check_turns(turns: list[list[Record]]) -> None:
         earlier = [*earlier, now, answer_of(turn[-1])]
 
 
-@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+@pytest.mark.parametrize("wire", ["openai", "anthropic", "openai_responses", "gemini"])
 def test_what_a_server_is_sent_is_recorded_paid_for_and_replayed(wire: str, tmp_path: Path) -> None:
     heard = Listening(ERRING)
     till = Till(heard)
@@ -115,7 +115,7 @@ def test_what_a_server_is_sent_is_recorded_paid_for_and_replayed(wire: str, tmp_
     assert live.metrics["model.repairs"]
     sent = [[describe_message(message) for message in request.messages] for request in heard.asked]
     assert sorted(map(json.dumps, sent)) == sorted(json.dumps(record["request"]["messages"]) for record in records)
-    assert any("carried" in message for messages in sent for message in messages) is (wire == "anthropic")
+    assert any("carried" in message for messages in sent for message in messages) is (wire != "openai")
 
     spent = [sum(record["reply"]["usage"][kind] for record in records) for kind in ("prompt", "completion")]
     assert [live.metrics[f"model.{kind}_tokens"] for kind in ("prompt", "completion")] == spent
