@@ -311,6 +311,11 @@ def test_what_is_no_zip_is_refused_by_its_name(tmp_path: Path, quorum: Quorum) -
     assert ended.stderr.startswith("error: study.zip: it is no bundle of a study: it is no zip")
 
 
+def files(bundle: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(bundle) as packed:
+        return {name: packed.read(name) for name in packed.namelist()}
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_no_damage_of_the_zip_itself_brings_the_check_down(seed: int, study: Path, tmp_path: Path) -> None:
     chance, whole = random.Random(seed), (study / BUNDLE).read_bytes()
@@ -320,4 +325,5 @@ def test_no_damage_of_the_zip_itself_brings_the_check_down(seed: int, study: Pat
             data[chance.randrange(len(data))] = chance.randrange(256)
         (tmp_path / "x.zip").write_bytes(data[: chance.choice((len(data), chance.randrange(len(data))))])
         with suppress(UserError):  # which the command says in a line
-            assert check_study(tmp_path / "x.zip").damaged or data == whole
+            # dates and the like of a zip are in nobody's file
+            assert check_study(tmp_path / "x.zip").damaged or files(tmp_path / "x.zip") == files(study / BUNDLE)
