@@ -179,7 +179,8 @@ def live(seen: Any, prompt: str) -> set[str]:
         return set()
     scene = Scene(seen)
     known = {f"{material.name}_{scene.id_of(cell)}" for material in RESOURCE for cell in scene.known(material)}
-    named = {f"{kind}_{cell}" for kind, cell in re.findall(r"\b([a-z]+)_(\d+)\b", prompt) if kind in SOURCES}
+    live_words = re.sub(r"# Your answer\n.*?\n\n", "", prompt, flags=re.DOTALL)  # its example is of another board
+    named = {f"{kind}_{cell}" for kind, cell in re.findall(r"\b([a-z]+)_(\d+)\b", live_words) if kind in SOURCES}
     return known | {name for name in named if is_unseen(seen, Task("collect", name))}
 
 

@@ -195,6 +195,11 @@ class ResponsesConfig(OpenAIConfig):
     name: Literal["openai_responses"]  # type: ignore[assignment] # it is the only difference
 
     @property
+    def family(self) -> Family | None:
+        """What is known of models such as this one, by this API."""
+        return find_family(self.name, self.model)
+
+    @property
     def price(self) -> Price | None:
         """Price of the model: that of the same model by chat completions."""
         return super().price or (find_price("openai", self.model) if self.host == self.official else None)
