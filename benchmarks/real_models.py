@@ -6,7 +6,8 @@ python -m benchmarks.real_models --url URL --boards 4     # another server, more
 
 Each team plays the same boards twice, for as many calls: the model answers, and answers are drawn by chance
 (`llm=random`). An answer is whole when it ends by itself and has the form of the turn, counted before any repair. A
-plan is valid when the loop takes it. The score is the world's own, summed over the boards.
+plan is valid when the loop takes it. The score is the world's own, summed over the boards. Tokens are those that the
+model wrote, by the wall time of its episodes.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from quorum.agents.llm.recording import unfolded
@@ -43,7 +45,9 @@ TEAMS: Mapping[str, tuple[str, ...]] = {
 
 def played(words: Sequence[str], out: Path) -> Iterator[tuple[str, float]]:
     """Play an episode; give what is counted of it, by name."""
-    result = run_cell(Cell.compose(list(words)), out)
+    cell, begin = Cell.compose(list(words)), perf_counter()
+    result = run_cell(cell, out)
+    yield "seconds", perf_counter() - begin
     metrics = {name: float(value or 0) for name, value in result.metrics.items()}
     committed = metrics["plans.number"] - metrics["plans.invalid"]
     yield "valid", committed
@@ -61,7 +65,6 @@ def answers(folder: Path) -> Iterator[tuple[str, float]]:
                 yield "answers", 1
                 yield "whole", is_whole(call["request"], reply)
                 yield "tokens", reply["usage"]["completion"]
-                yield "seconds", reply["wall"]["seconds"]
 
 
 def is_whole(request: Mapping[str, Any], reply: Mapping[str, Any]) -> bool:
