@@ -27,13 +27,14 @@ from quorum.agents.llm.validation import validator_of
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 
-WORLDS: Mapping[str, tuple[str, ...]] = {
-    "cube": ("env=cube", "n=2", "env.side=8", "env.blocks={1: 2}"),
-    "crafter_coop": ("env=crafter_coop", "n=2"),
-    "transport": ("env=transport", "n=4"),
-    "transport_hard": ("env=transport_hard", "n=4"),
-    "squeeze": ("env=squeeze", "n=3"),
+WORLDS: Mapping[str, tuple[int, tuple[str, ...]]] = {
+    "cube": (2, ("env.side=8", "env.blocks={1: 2}")),
+    "crafter_coop": (2, ()),
+    "transport": (4, ()),
+    "transport_hard": (4, ()),
+    "squeeze": (3, ()),
 }
+"""The size of the team in each world, and what is set there."""
 LEADER = ("topology=centralized", "topology.leader=coordinator", "topology.rounds=3")
 TEAMS: Mapping[str, tuple[str, ...]] = {
     "individual": ("agents=naive", "topology=individual"),
@@ -80,7 +81,9 @@ def is_whole(request: Mapping[str, Any], reply: Mapping[str, Any]) -> bool:
 
 def row(world: str, team: str, arguments: argparse.Namespace, out: Path) -> list[str]:
     """Measure a row of the table."""
-    shared = (*WORLDS[world], *TEAMS[team], "prompts=terse", f"budget.calls={arguments.calls}", "max_steps=60")
+    n, set_there = WORLDS[world]
+    played_for = ("prompts=terse", f"budget.calls={n * arguments.calls}", "max_steps=60")
+    shared = (f"env={world}", f"n={n}", *set_there, *TEAMS[team], *played_for)
     asked = {"model": ("llm=llamacpp", f"llm.base_url={arguments.url}", "llm.cache=false"), "chance": ("llm=random",)}
     found: dict[str, dict[str, float]] = {who: defaultdict(float) for who in asked}
     for who, model in asked.items():
@@ -107,7 +110,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--url", default="http://localhost:8080/v1", help="address of the server")
     parser.add_argument("--boards", type=int, default=2, help="boards that each team plays")
-    parser.add_argument("--calls", type=int, default=8, help="calls of each episode")
+    parser.add_argument("--calls", type=int, default=4, help="calls of each episode, for each agent")
     parser.add_argument("--world", nargs="*", choices=WORLDS, default=list(WORLDS), help="worlds that are played")
     arguments = parser.parse_args()
     for cells in (HEADER, ["---"] * len(HEADER)):
