@@ -164,13 +164,14 @@ def known_tasks(board: Board) -> Tasks:
 def known_ids(board: Board, agent: int | None) -> Ids:
     """Return what moves of an agent, or of anybody, may name: boxes that others can bring within reach, and places.
 
-    A place has several spellings; these are those in which the board is shown.
+    A box goes on a target of its own colour alone. A place has several spellings; these are those in which the board
+    is shown.
     """
     boxes, slots = _boxes_left(board), board.grid.slots
     reached = chain(*(place[:PLACES] for place in (slots if agent is None else [slots[agent]])))
     places = [write_place(place) for place in dict.fromkeys(reached) if place is not None]
-    targets = [name.replace("box", "target") for name in boxes]
-    return {"move": [{"box": boxes, "to": [*targets, *places]}]}
+    onto_targets = [{"box": [name], "to": [name.replace("box", "target")]} for name in boxes]
+    return {"move": [{"box": boxes, "to": places}, *onto_targets]}
 
 
 def _boxes_left(board: Board) -> list[str]:
