@@ -302,7 +302,7 @@ class Retrying:
                 asked = "" if failure.retry_after is None else f"; it asks to wait {failure.retry_after:g} s"
                 raise InfrastructureFailed(
                     f"no answer within {bound}: {type(failure).__name__}: {failure}{asked}", failed + rate_limited
-                ) from None
+                ) from failure
             waited += wait
             _log.info("a call failed and is tried again in %.1f s: %s: %s", wait, type(failure).__name__, failure)
             await self.sleep(wait)

@@ -9,9 +9,10 @@ from dataclasses import replace
 
 from quorum.experiments.results import Results, Row
 
-MODELS = ("model", "llm.name", "provider")
+MODELS = ("model", "llm", "llm.name", "provider")
 """Factors of which the chance level is the baseline where nobody names another."""
 _WORD = "llm=random"
+_OF_MODELS = ("llm=", "llm.")
 
 
 def mixes_chance(rows: Iterable[Row], place: Callable[[Row], object]) -> bool:
@@ -47,8 +48,8 @@ def command_for_chance(part: Results) -> str:
     except ValueError:
         return ""
     of_arms = (word for own in part.sweep.arms.values() for word in own)
-    if (program, verb) != ("quorum", "sweep") or any(word.startswith("llm.") for word in of_arms):
+    if (program, verb) != ("quorum", "sweep") or any(word.startswith(_OF_MODELS) for word in of_arms):
         return ""
-    kept = [word for word in words if not word.lstrip("+").startswith(("llm=", "llm."))]
+    kept = [word for word in words if not word.lstrip("+").startswith(_OF_MODELS)]
     name = [] if "--name" in words else ["--name", part.folder.resolve().name]
     return shlex.join([program, verb, *kept, _WORD, *name])

@@ -16,19 +16,19 @@ NONE: Final = "-"
 _OWN: Mapping[str, Callable[[Row], Scalar]] = {
     "arm": lambda row: row.arm,
     "inputs": lambda row: row.inputs_digest or None,
+    "llm": lambda row: row.factors.get("llm.model") or row.factors.get("llm.name"),
     "members": lambda row: row.factors.get("members", row.factors.get("agents.name")),
-    "model": lambda row: ", ".join(row.models) or row.factors.get("llm.model", row.factors.get("llm.name")),
+    "model": lambda row: ", ".join(row.models) or _OWN["llm"](row),
     "provider": lambda row: ", ".join(row.providers) or None,
     "sweep": lambda row: row.folder.resolve().parent.name,
     "version": lambda row: row.version,
 }
-"""Factors that are no part of a configuration."""
+"""Factors that are no key of a configuration."""
 
 _SHORT = {
     "topology": "topology.name",
     "agents": "agents.name",
     "env": "env.name",
-    "llm": "llm.name",
     "clock": "clock.unit",
     "difficulty": "env.level",
 }

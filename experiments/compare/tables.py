@@ -255,8 +255,10 @@ def _growth(comparison: Comparison) -> Iterator[Table]:
 
 
 def coordination_table(comparison: Comparison) -> Iterator[Table]:
-    """Yield the table of what coordination costs and brings, where the baseline is a single mind."""
+    """Yield the table of what coordination costs and brings, where the baseline is a single mind, and not chance."""
     lines = []
+    if comparison.baseline in comparison.chance:
+        return
     for (level, point), group in comparison.groups.items():
         single = comparison.groups.get((str(comparison.baseline), point))
         if level == comparison.baseline or single is None or not is_single_mind(single):

@@ -100,6 +100,7 @@ _STARTED_BY = {
     8000: "vllm serve NAME",
     8080: "llama-server -m FILE.gguf",
     11434: "ollama serve",
+    30000: "python -m sglang.launch_server --model-path NAME",
 }
 """By its usual port, what starts a server on this machine."""
 

@@ -15,6 +15,7 @@ from maeil.user_errors import UserError
 from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.errors import BudgetReached, LanguageModelError
 from quorum.agents.llm.limits import RetryRules
+from quorum.agents.llm.prices import BATCH
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.records import WALL, read_reply, request_key
 from quorum.agents.llm.spending import Budget, Budgeted, Spending, check_price, dollars
@@ -27,8 +28,9 @@ from quorum.experiments.episode.call_books import CALLS, RECORDED
 from quorum.experiments.episode.model_pool import ModelPool, as_user_errors, model_hint
 from quorum.experiments.episode.models import FIRST_WAIT, LONGEST_WAIT
 from quorum.experiments.results.drift_verdict import Drift
+from quorum.experiments.results.recorded_episode import require_run
 from quorum.experiments.results.recorded_prompt import calls_of, recorded_request
-from quorum.experiments.results.run_folder import RunFolder, require_folder
+from quorum.experiments.results.run_folder import RunFolder
 
 SAMPLE = 20
 """Prompts that are asked again, at most: those with the smallest digests, so that they are always the same."""
@@ -87,8 +89,9 @@ def _place(config: ProviderConfig) -> str:
 
 
 def _usd(call: Recorded) -> float | None:
-    """Return what a recorded answer costs at today's price; at that of its time where today's is not known."""
-    price = call.config.price.of_tier(call.reply.tier) if call.config.price is not None else None
+    """Return what an answer costs by itself, not in a batch, at today's price; where that is not known, what it did."""
+    tier = "" if call.reply.tier == BATCH else call.reply.tier
+    price = call.config.price.of_tier(tier) if call.config.price is not None else None
     return call.reply.usd if price is None else price.usd(call.reply.usage)
 
 
@@ -98,7 +101,7 @@ def repetition(run: Path) -> Repetition:
     Raises:
         UserError: the run cannot be read, or no service answered in it.
     """
-    require_folder(run)
+    require_run(run)
     configuration = validate(RunFolder(run).configuration(), recorded=True)
     found: dict[str, Recorded] = {}
     replayed = ""

@@ -150,4 +150,5 @@ def recorded_request(folder: Path, call: Mapping[str, Any], *, in_words: bool = 
     form = request["answer"]
     answer = AnswerFormat(form["name"], form["schema"], in_words) if form else None
     who = Origin(call["agent"], call["t"], call.get("role", ""), tuple(call.get("turn", ())))
-    return Request(messages, answer, read_sampling(request["sampling"]), request["sample"], origin=who)
+    sampling, carry = read_sampling(request["sampling"]), request.get("carry", False)
+    return Request(messages, answer, sampling, request["sample"], origin=who, carry=carry)

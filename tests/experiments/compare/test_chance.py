@@ -22,11 +22,11 @@ COMMAND = "quorum sweep agents=naive topology=individual,debate llm=openai llm.m
 ADDS = "To see what chance alone comes to: "
 
 
-def write(folder: Path, provider: str, meta: dict[str, Any], steps: int, *topologies: str) -> None:
-    for topology in topologies or ("individual", "debate"):
+def write(folder: Path, provider: str, meta: dict[str, Any], steps: int, **factors: Any) -> None:
+    for topology in ("individual", "debate"):
         for seed in range(BOARDS):
             values = outcome(steps=steps + seed * steps // 10, model__calls=3)
-            write_run(folder, values, seed=seed, topology__name=topology, llm__name=provider, meta=meta)
+            write_run(folder, values, seed=seed, topology__name=topology, llm__name=provider, meta=meta, **factors)
 
 
 def answer(folder: Path, *by: str, **more: Any) -> Comparison:
@@ -35,8 +35,8 @@ def answer(folder: Path, *by: str, **more: Any) -> Comparison:
 
 @pytest.fixture
 def sweep(tmp_path: Path) -> Path:
-    write(tmp_path, "openai", REAL, 20)
-    write(tmp_path, "random", CHANCE, 50)
+    write(tmp_path, "openai", REAL, 20, llm__model="gpt-5")
+    write(tmp_path, "random", CHANCE, 50, llm__model=None)
     write_plan(tmp_path, [], command=COMMAND)
     return tmp_path
 
@@ -57,17 +57,14 @@ def test_another_baseline_can_be_named(sweep: Path) -> None:
 
 def test_the_row_is_marked_and_makes_no_real_result_a_simulated_one(sweep: Path) -> None:
     found = answer(sweep, "llm")
-    assert sorted(level_label(found, level) for level in found.levels) == ["openai", "random (chance)"]
+    assert sorted(level_label(found, level) for level in found.levels) == ["gpt-5", "random (chance)"], "as configured"
     assert not [table.title for table in tables(found) if SIMULATED in table.caption]
     remarks = notes(found)
     assert "Chance: in random every answer is drawn at random from its form." in remarks
     assert not [note for note in remarks if SIMULATED in note or ADDS in note]
     written = as_json(found, remarks)
     assert (written["chance"], written["simulated"]) == (["random"], [])
-    assert {entry["llm.name"]: entry["simulated"] for entry in written["estimates"]} == {
-        "openai": False,
-        "random": True,
-    }
+    assert {entry["llm"]: entry["simulated"] for entry in written["estimates"]} == {"gpt-5": False, "random": True}
 
 
 def test_chance_is_never_pooled_with_a_model(sweep: Path) -> None:
@@ -106,6 +103,17 @@ def test_without_chance_the_command_that_adds_it_is_said(command: str, added: st
 def test_no_command_is_said_where_none_helps(tmp_path: Path) -> None:
     write(tmp_path / "rules", "simulated", {"models": ["simulated"], "simulated": True}, 20)
     write_plan(tmp_path / "rules", [], command=COMMAND)
-    write(tmp_path / "arms", "openai", REAL, 20)
-    write_plan(tmp_path / "arms", [], command=COMMAND, arms={"small": ["llm.model=m"]})
-    assert [commands(tmp_path / name) for name in ("rules", "arms")] == [[], []]
+    for name, word in (("arms", "llm.model=m"), ("presets", "llm=llamacpp")):
+        write(tmp_path / name, "openai", REAL, 20)
+        write_plan(tmp_path / name, [], command=COMMAND, arms={"small": [word]})
+    assert [commands(tmp_path / name) for name in ("rules", "arms", "presets")] == [[], [], []]
+
+
+def test_chance_is_no_single_mind_that_a_team_coordinates_against(tmp_path: Path) -> None:
+    write(tmp_path, "openai", REAL, 20, n=1)
+    write(tmp_path, "random", CHANCE, 50, n=1)
+    found = {base: tables(answer(tmp_path, "model", baseline=base)) for base in ("gpt-5-mini", "chance")}
+    assert {base: any(one.name == "coordination" for one in shown) for base, shown in found.items()} == {
+        "gpt-5-mini": True,
+        "chance": False,
+    }

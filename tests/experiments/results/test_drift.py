@@ -154,6 +154,29 @@ def test_a_prompt_is_asked_as_it_was(run: Path, service: Service, monkeypatch: p
     assert {tuple(m.content for m in request.messages) for request in seen} == wanted
 
 
+def test_a_batch_is_asked_again_one_by_one_at_the_usual_price(run: Path) -> None:
+    one = repetition(run)
+    batch = [replace(call, reply=replace(call.reply, tier="batch")) for call in one.calls]
+    assert replace(one, calls=batch).usd == one.usd
+
+
+def test_a_conversation_is_asked_again_as_it_was(service: Service, address: str, tmp_path: Path) -> None:
+    found = repetition(
+        record(
+            service,
+            address,
+            tmp_path,
+            "agents=naive",
+            "n=2",
+            "topology=debate",
+            "max_steps=5",
+            "agents.memory=conversation",
+        )
+    )
+    assert {call.request.carry for call in found.calls} == {True}
+    assert max(len(call.request.messages) for call in found.calls) > 2
+
+
 def test_a_budget_that_is_too_small_is_refused_before_anything_is_asked(run: Path, service: Service) -> None:
     asked = service.asked
     for budget, words in ((Budget(calls=39), "--budget-calls 39: 40 calls"), (Budget(usd=1e-6), "--budget-usd 1e-06")):
@@ -172,6 +195,9 @@ def test_a_run_that_no_service_answered_is_refused(run: Path, tmp_path: Path) ->
     assert f"quorum check --drift {run}" in caught.value.hint
     with pytest.raises(UserError, match="there is no such folder"):
         repetition(tmp_path / "nowhere")
+    with pytest.raises(UserError, match="it is no run") as caught:
+        repetition(tmp_path)
+    assert str(silent) in caught.value.hint
 
 
 def test_a_service_that_is_gone_and_a_key_that_is_missing_are_reported(
@@ -181,8 +207,9 @@ def test_a_service_that_is_gone_and_a_key_that_is_missing_are_reported(
     with served(service) as addresses:
         run = record(service, addresses.openai, tmp_path, *SHORT, "llm.tries=1", key="A_KEY")
     assert "with the key in A_KEY" in repetition(run).expectation
-    with pytest.raises(UserError, match="onnect"):
+    with pytest.raises(UserError, match="onnect") as caught:
         ask_again(repetition(run), WITHOUT_LIMIT)
+    assert "Is a server running at " in caught.value.hint
     monkeypatch.delenv("A_KEY")
     with pytest.raises(UserError, match="A_KEY"):
         ask_again(repetition(run), WITHOUT_LIMIT)
