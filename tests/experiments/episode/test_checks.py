@@ -91,6 +91,7 @@ def test_what_a_run_refuses_a_check_finds(
         ("llm=llamacpp", "Start it: llama-server -m FILE.gguf."),
         ("llm=ollama llm.model=a", "Start it: ollama serve."),
         ("llm=vllm llm.model=a", "Start it: vllm serve NAME."),
+        ("llm=sglang llm.model=a", "Start it: python -m sglang.launch_server --model-path NAME."),
         ("llm=vllm llm.model=a llm.base_url=http://192.168.0.7:8000/v1", None),
         ("llm=llamacpp llm.base_url=http://127.0.0.1:8099/v1", None),
     ],
