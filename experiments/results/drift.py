@@ -164,10 +164,9 @@ def ask_again(wanted: Repetition, budget: Budget) -> Drift:
         raise UserError(f"--budget-calls {budget.calls}: {calls} calls are needed")
     if budget.usd is not None and wanted.usd is not None and budget.usd < wanted.usd:
         raise UserError(f"--budget-usd {budget.usd:g}: about {dollars(wanted.usd)} are needed")
-    answers = run_coroutine(_asked(wanted, Spending(budget)))
-    first, second = ([pair[draw] for pair in answers] for draw in (0, 1))
-    requests, then = [call.request for call in wanted.calls], [call.reply for call in wanted.calls]
-    return Drift(str(wanted.run), wanted.recorded, requests, then, first, second)
+    now = run_coroutine(_asked(wanted, Spending(budget)))
+    answers = [(call.reply, *pair) for call, pair in zip(wanted.calls, now, strict=True)]
+    return Drift(str(wanted.run), wanted.recorded, [call.request for call in wanted.calls], answers)
 
 
 async def _asked(wanted: Repetition, spending: Spending) -> list[tuple[Reply, Reply]]:

@@ -102,27 +102,23 @@ class Drift:
         run: folder of the run.
         recorded: different prompts that it could have been asked again.
         requests: those that were.
-        then: the recorded answers.
-        first: today's.
-        second: today's, to the same once more.
+        answers: to each: the recorded one, and two of today.
     """
 
     run: str
     recorded: int
     requests: Sequence[Request]
-    then: Sequence[Reply]
-    first: Sequence[Reply]
-    second: Sequence[Reply]
+    answers: Sequence[tuple[Reply, Reply, Reply]]
 
     @cached_property
     def texts(self) -> Agreement:
         """How far texts agree."""
-        return Agreement.of([(a.text, b.text, c.text) for a, b, c in self._answers])
+        return Agreement.of([(a.text, b.text, c.text) for a, b, c in self.answers])
 
     @cached_property
     def decisions(self) -> Agreement:
         """How far decisions agree; see `decision`."""
-        found = zip(self.requests, self._answers, strict=True)
+        found = zip(self.requests, self.answers, strict=True)
         return Agreement.of([(decision(q, a), decision(q, b), decision(q, c)) for q, (a, b, c) in found])
 
     @property
@@ -131,12 +127,8 @@ class Drift:
         return self.texts.changed or self.decisions.changed
 
     @property
-    def _answers(self) -> list[tuple[Reply, Reply, Reply]]:
-        return list(zip(self.then, self.first, self.second, strict=True))
-
-    @property
     def _now(self) -> list[Reply]:
-        return [*self.first, *self.second]
+        return [reply for _, *now in self.answers for reply in now]
 
     @property
     def usd(self) -> float | None:
@@ -171,7 +163,7 @@ class Drift:
 
     def lines(self) -> list[str]:
         """Return it for a reader."""
-        simulated = " (simulated: no real model)" if self.simulated else ""
+        asked, simulated = len(self.answers), " (simulated: no real model)" if self.simulated else ""
         money = "unknown money (no price)" if self.usd is None else dollars(self.usd)
         rows = [
             ("", "then and now", "now and now"),
@@ -184,7 +176,7 @@ class Drift:
         ]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return [
-            f"{self.run}: {len(self.then)} of {self.recorded} recorded prompts, asked twice each, {money}{simulated}",
+            f"{self.run}: {asked} of {self.recorded} recorded prompts, asked twice each, {money}{simulated}",
             *("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows),
             self.verdict,
         ]
@@ -196,7 +188,7 @@ class Drift:
     @property
     def _reported(self) -> dict[str, list[str]]:
         """What the service says of itself and counts, then and now."""
-        sides = (self.then, self._now)
+        sides = ([then for then, *_ in self.answers], self._now)
         return {
             "model": [_names(reply.model for reply in side) for side in sides],
             "fingerprint": [_names(reply.fingerprint for reply in side) or "none sent" for side in sides],

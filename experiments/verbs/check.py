@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
-
-if TYPE_CHECKING:
-    from quorum.experiments.episode.checks import Finding
 
 
 def check(
@@ -72,30 +69,27 @@ def check(
     if drift is not None:
         _check_drift(drift, budget_usd, budget_calls, as_json=as_json)
         return
-    if prices:
-        _show_prices(as_json=as_json)
-        return
     folders, settings = options.split_folders(words or [])
     if folders and settings:
         raise UserError(f"check: {folders[0]} is a folder and {settings[0]} a configuration: give one of the two")
     if folders:
         _verify(folders, plugin or [], as_json=as_json)
         return
-    from quorum.experiments.episode.checks import check as findings_of
-
-    _show(list(findings_of(words or [], out, config_dir, compiled=compile_)), as_json=as_json)
-
-
-def _show(findings: list[Finding], *, as_json: bool) -> None:
     from dataclasses import asdict
+    from datetime import date
 
-    from rich.table import Table
+    from quorum.experiments.episode.checks import check as findings_of
+    from quorum.experiments.episode.checks import price_findings
 
-    from quorum.experiments.common.consoles import Console, Text
-
+    found = price_findings(date.today()) if prices else findings_of(settings, out, config_dir, compiled=compile_)
+    findings = list(found)
     if as_json:
         echo_json([asdict(finding) for finding in findings])
     else:
+        from rich.table import Table
+
+        from quorum.experiments.common.consoles import Console, Text
+
         table = Table.grid(padding=(0, 2))
         for finding in findings:
             sign = Text("ok", "green") if finding.fine else Text("FAILS", "bold red") if finding.needed else Text("-")
@@ -103,14 +97,6 @@ def _show(findings: list[Finding], *, as_json: bool) -> None:
         Console().print(table)
     if any(finding.needed and not finding.fine for finding in findings):
         raise typer.Exit(1)
-
-
-def _show_prices(*, as_json: bool) -> None:
-    from datetime import date
-
-    from quorum.experiments.episode.checks import price_findings
-
-    _show(list(price_findings(date.today())), as_json=as_json)
 
 
 def _check_drift(run: Path, usd: float | None, calls: int | None, *, as_json: bool) -> None:
