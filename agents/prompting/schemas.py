@@ -166,8 +166,7 @@ def ground(
         elif name == PREDICTION and foreseen not in (None, tasks):
             forms = _task_forms(schema["$defs"][TASK], foreseen)
             definitions[name] = _with_property(definition, "task", {"anyOf": [*forms, {"type": "null"}]})
-        elif name in LISTS and tasks:
-            targets = list(dict.fromkeys(chain(*tasks.values())))
+        elif name in LISTS and tasks and (targets := list(dict.fromkeys(chain(*tasks.values())))):
             listed = {**definition["properties"]["tasks"], "items": _of_these(targets)}
             definitions[name] = _with_property(definition, "tasks", listed)
         else:

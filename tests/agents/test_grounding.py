@@ -22,7 +22,8 @@ from maeil.world import World
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.llm.validation import validator_of
-from quorum.agents.prompting.answers import part_value
+from quorum.agents.naive.answers import NeedAnswer, OfferAnswer
+from quorum.agents.prompting.answers import part, part_value, tidy
 from quorum.agents.prompting.instances import random_instance
 from quorum.agents.prompting.schemas import ground
 from quorum.agents.simulated.model import SimulatedModel
@@ -226,3 +227,10 @@ def test_what_does_not_exist_is_forbidden() -> None:
     gone = ground(schema, {"push_block": [{"block": []}]}, world.agents)
     assert gone["anyOf"] == [{"type": "null"}]
     assert "PushBlock" not in gone["$defs"]
+
+
+@pytest.mark.parametrize("tasks", [{}, {"deliver": []}])
+def test_offers_and_needs_name_what_they_will_where_no_task_is_left(tasks: Any) -> None:
+    form = part("Answer", "", offers=OfferAnswer, needs=NeedAnswer)
+    schema = tidy(form.model_json_schema())
+    assert ground(schema, {}, (), tasks) == schema

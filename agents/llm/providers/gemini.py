@@ -6,11 +6,10 @@ thought signatures, priority inference, batch API).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
-
-import orjson
 
 from quorum.agents.llm.batches.gemini import GeminiBatches
 from quorum.agents.llm.batches.services import BatchService
@@ -141,7 +140,7 @@ class GeminiModel(Provider):
             thinking = "".join(part.text or "" for part in parts if part.thought)
             answers = [part for part in parts if not part.thought]
             calls = [part.function_call.args for part in answers if part.function_call]
-            text = orjson.dumps(calls[0]).decode() if calls else "".join(part.text or "" for part in answers)
+            text = json.dumps(calls[0], ensure_ascii=False) if calls else "".join(part.text or "" for part in answers)
             finish = _finish(candidate.finish_reason.name)
             signatures = [] if calls else [part for part in answers if part.thought_signature]
         else:
@@ -212,7 +211,7 @@ def _headers(error: Any) -> Mapping[str, str]:
     """Return the headers of a failure; how long to wait stands in its body (`RetryInfo`) unless a header says it."""
     headers = dict(error.response.headers)
     try:
-        delays = [detail["retryDelay"] for detail in error.details["error"]["details"] if "retryDelay" in detail]
+        delays = [str(detail["retryDelay"]) for detail in error.details["error"]["details"] if "retryDelay" in detail]
     except (TypeError, KeyError):
         delays = []
     return headers if "retry-after" in headers or not delays else {**headers, "retry-after": delays[0].rstrip("s")}

@@ -167,7 +167,12 @@ BLOCKED = types.GenerateContentResponsePromptFeedback(block_reason="SAFETY")
 READ: dict[str, tuple[dict[str, Any], str, Finish]] = {
     "an answer": (response(THOUGHT, text=TEXT), TEXT, Finish.STOP),
     "in two parts": (response(types.Part(text="a"), text="b"), "ab", Finish.STOP),
-    "a function": (response(CALLED), '{"a":"ä"}', Finish.STOP),
+    "a function": (response(CALLED), '{"a": "ä"}', Finish.STOP),
+    "a function of what no record can hold": (
+        response(types.Part(function_call=types.FunctionCall(name="decision", args={"a": 2**70}))),
+        '{"a": 1180591620717411303424}',
+        Finish.STOP,
+    ),
     "cut off": (response(text="{", finish="MAX_TOKENS"), "{", Finish.LENGTH),
     "all room for thoughts": (response(THOUGHT, finish="MAX_TOKENS"), "", Finish.LENGTH),
     "without content": (response(candidates=[types.Candidate(finish_reason="SAFETY")]), "", Finish.REFUSAL),
@@ -220,13 +225,14 @@ async def test_a_wrong_key_is_known_by_its_reason_since_its_status_is_400() -> N
     assert len(server.asked) == 1
 
 
-async def test_how_long_to_wait_is_read_from_the_body() -> None:
-    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}]
+@pytest.mark.parametrize(("said", "wait"), [("34.5s", 34.5), (34.5, 34.5), (["soon"], None)])
+async def test_how_long_to_wait_is_read_from_the_body(said: object, wait: float | None) -> None:
+    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": said}]
     body = {"error": {"code": 429, "message": "Quota.", "status": "RESOURCE_EXHAUSTED", "details": details}}
     async with raw_server(answer(body, 429)) as (addresses, _), client("gemini", addresses) as model:
         with pytest.raises(RateLimited) as caught:
             await model.complete(request())
-    assert caught.value.retry_after == 34.5
+    assert caught.value.retry_after == wait
 
 
 async def test_what_the_environment_says_to_the_sdk_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
