@@ -6,6 +6,7 @@ A server whose decoding is constrained by the schema cannot answer "block 19" wh
 that exist. What the loop would take is never forbidden: a world names no more than what it refuses by itself
 (`maeil.world.TellsIds`, `maeil.world.TellsTasks`), numbers end where larger ones make no difference, and a name is
 taken out only where the turn does not allow it, or where nothing that the agent has seen or read can have led to it.
+Offers and needs alone, which nothing refuses, name no task that is done: it would match nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Brings the answers of rules into the wanted form: rules know neither which parts it has, nor its caps."""
+"""Brings the answers of rules into the wanted form: rules know neither which parts and names it has, nor its caps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ _Schema = Mapping[str, Any]
 def fit(value: Any, schema: _Schema, definitions: Mapping[str, _Schema]) -> Any:
     """Return a value with the fields that a form has, null for those that it lacks, and its texts and lists cut.
 
-    What no form of the schema is meant for is left as it is. Forms of servers may lack bounds and names.
+    A list of names keeps those that the form has: rules may name a task of which they do not know that it is done. What
+    no form of the schema is meant for is left as it is. Forms of servers may lack bounds and names.
 
     Args:
         value: to be written as JSON.
@@ -24,8 +25,10 @@ def fit(value: Any, schema: _Schema, definitions: Mapping[str, _Schema]) -> Any:
         schema = next((form for form in forms if _is_meant(value, form)), {})
     if isinstance(value, dict) and "properties" in schema:
         return {key: fit(value.get(key), part, definitions) for key, part in schema["properties"].items()}
-    if isinstance(value, list):
-        return [fit(entry, schema.get("items", {}), definitions) for entry in value[: schema.get("maxItems")]]
+    if isinstance(value, list | tuple):
+        items = schema.get("items", {})
+        named = [entry for entry in value if entry in items.get("enum", value)]
+        return [fit(entry, items, definitions) for entry in named[: schema.get("maxItems")]]
     return value[: schema.get("maxLength")] if isinstance(value, str) else value
 
 
