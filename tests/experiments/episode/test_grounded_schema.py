@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ def test_offers_and_needs_of_rules_name_boxes_that_are_left(tmp_path: Path) -> N
     live = run_cell(Cell.compose(words.split()), tmp_path)
     assert live.metrics["model.repairs"] == 0
     calls = unfolded((live.folder / "calls.jsonl").read_bytes().splitlines(keepends=True))
-    said = [call["reply"]["value"] for call in calls]
+    said = [json.loads(call["reply"]["text"]) for call in calls]
     named = {name for value in said if "offers" in value for name in value["offers"]["tasks"] + value["needs"]["tasks"]}
     assert len(named) > 1
     assert all(name.startswith("box_") for name in named)
