@@ -1,8 +1,8 @@
 """Caps of the texts and lists in the form of an answer, for small models, which never end what may be long.
 
-A list that the turn needs whole is left as long as it may be: one about agents, whose entries have an `agent` (joint
-plans, predictions), has a place for each agent that is asked about, and one of names has as many places as it had.
-Texts that a pattern or a list of values bounds stay as they are.
+A list that the turn needs whole is left as long as it may be: a joint plan has a place for each agent that is asked
+about, and what else is about agents, by an `agent` in its entries (predictions), or of names, as many as it had. Texts
+that a pattern or a list of values bounds stay as they are.
 """
 
 from __future__ import annotations
@@ -46,9 +46,10 @@ def _capped(schema: bytes, text: int | None, entries: int | None, agents: int) -
         if kind == "array" and entries is not None and "prefixItems" not in part:
             items = part.get("items", {})
             items = definitions[items["$ref"].rpartition("/")[2]] if "$ref" in items else items
-            if all("agent" in form.get("properties", {}) for form in items.get("anyOf", [items])):
+            keys = [form.get("properties", {}).keys() for form in items.get("anyOf", [items])]
+            if all({"agent", "plan"} <= own for own in keys):
                 found.setdefault("maxItems", max(entries, agents))
-            elif not _CHOICES & items.keys():
+            elif not all("agent" in own for own in keys) and not _CHOICES & items.keys():
                 found["maxItems"] = _least(part, "Items", entries)
         return found
 

@@ -11,7 +11,8 @@ from quorum.agents.llm.embeddings import EMBEDDINGS
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Request, Sampling
 
 CAPS = Sampling(0.0, 512, longest_text=60, longest_list=3)
-ENTRY = {"type": "object", "properties": {"agent": {"type": "string"}, "task": {"type": "string"}}}
+ENTRY = {"type": "object", "properties": {"agent": {"type": "string"}, "plan": {"type": "null"}}}
+FORECAST = {"type": "object", "properties": {"agent": {"type": "string"}, "task": {"type": "null"}}}
 
 
 def of(part: dict[str, Any], *, agents: int = 1, **definitions: Any) -> Any:
@@ -47,7 +48,8 @@ def test_a_list_about_agents_has_a_place_for_each_that_is_asked_about() -> None:
     entries = {"type": "array", "items": {"$ref": "#/$defs/EntryAnswer"}}
     assert of(entries, agents=5, EntryAnswer=ENTRY)["maxItems"] == 5
     assert of(entries, agents=2, EntryAnswer=ENTRY)["maxItems"] == 3
-    assert of({"type": "array", "items": ENTRY, "maxItems": 7})["maxItems"] == 7  # predictions of seven
+    assert of({"type": "array", "items": FORECAST, "maxItems": 7})["maxItems"] == 7
+    assert "maxItems" not in of({"type": "array", "items": FORECAST})  # of any number, whatever is planned
 
 
 def test_a_list_of_names_can_hold_all_of_them() -> None:
