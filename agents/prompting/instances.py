@@ -49,6 +49,11 @@ def random_instance(
     return _made(schema, lambda: definitions, lambda choices: int(rng.integers(choices)), longest)
 
 
+def resolved(schema: Mapping[str, Any], definitions: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the definition that a schema refers to; any other schema as it is."""
+    return definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+
+
 def with_words(schema: Any, words: Collection[str]) -> Any:
     """Return a schema in which texts of a pattern are some of the given ones, where any fits."""
     if isinstance(schema, list):

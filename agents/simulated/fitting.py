@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from quorum.agents.prompting.instances import resolved
+
 _Schema = Mapping[str, Any]
 
 
@@ -19,9 +21,9 @@ def fit(value: Any, schema: _Schema, definitions: Mapping[str, _Schema]) -> Any:
         schema: of the wanted value.
         definitions: that its references name.
     """
-    schema = _resolved(schema, definitions)
+    schema = resolved(schema, definitions)
     if "anyOf" in schema:
-        forms = (_resolved(form, definitions) for form in schema["anyOf"])
+        forms = (resolved(form, definitions) for form in schema["anyOf"])
         schema = next((form for form in forms if _is_meant(value, form)), {})
     if isinstance(value, dict) and "properties" in schema:
         return {key: fit(value.get(key), part, definitions) for key, part in schema["properties"].items()}
@@ -30,10 +32,6 @@ def fit(value: Any, schema: _Schema, definitions: Mapping[str, _Schema]) -> Any:
         named = [entry for entry in value if entry in items.get("enum", value)]
         return [fit(entry, items, definitions) for entry in named[: schema.get("maxItems")]]
     return value[: schema.get("maxLength")] if isinstance(value, str) else value
-
-
-def _resolved(schema: _Schema, definitions: Mapping[str, _Schema]) -> _Schema:
-    return definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
 
 
 def _is_meant(value: Any, form: _Schema) -> bool:

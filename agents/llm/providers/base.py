@@ -324,14 +324,15 @@ class Provider(ProvidedModel):
             return failure
 
     def translate(self, error: Exception) -> LanguageModelError | None:
-        """Return our error for one of the SDK; None for what is no failure of a call but a bug.
+        """Return our error for one of the SDK or its HTTP client; None for what is no failure of a call but a bug."""
+        found = own_failure(error) or self._failure_of_sdk(error)
+        if found is None and isinstance(error, ValueError):
+            return BrokenResponse(f"a success without a readable answer ({type(error).__name__})")
+        return connection_failure(error) if found is None and is_transport_failure(error) else found
 
-        The official SDKs name their errors alike.
-        """
+    def _failure_of_sdk(self, error: Exception) -> LanguageModelError | None:
+        """Return our error for one that the SDK has a name for, which the official ones name alike; None for others."""
         sdk = self._sdk
-        ours = own_failure(error)
-        if ours is not None:
-            return ours
         if isinstance(error, sdk.APITimeoutError) and is_timeout(error):
             waited = f"no connection within {self._bounds.connect:g} s (llm.connect_timeout)"
             return TimedOut(waited if is_connect_timeout(error) else "the SDK's own time-out is over")
@@ -341,9 +342,9 @@ class Provider(ProvidedModel):
             return self._translate_status(
                 error.status_code, getattr(error, "body", None), str(error), error.response.headers
             )
-        if isinstance(error, ValueError | sdk.APIResponseValidationError):
-            return BrokenResponse(f"a success without a readable answer ({type(error).__name__})")
-        return connection_failure(error) if is_transport_failure(error) else None
+        if isinstance(error, sdk.APIResponseValidationError):
+            return BrokenResponse("a success that is none by the types of the SDK")
+        return None
 
     def _translate_status(
         self, status: int, body: Any, message: str, headers: Mapping[str, str] | None

@@ -20,7 +20,6 @@ from quorum.agents.llm.providers.base import Provider, printable_unicode, with_s
 from quorum.agents.llm.providers.bounded import Bounds, bounded_client, trusted
 from quorum.agents.llm.providers.chat import counted_usage
 from quorum.agents.llm.providers.content import gemini_image, gemini_part, with_pictures
-from quorum.agents.llm.providers.failures import connection_failure, is_transport_failure, own_failure
 from quorum.agents.llm.providers.gemini_calls import call_arguments
 from quorum.agents.llm.providers.refusals import Offer
 from quorum.agents.llm.providers.thinking import gemini_thinking
@@ -171,24 +170,14 @@ class GeminiModel(Provider):
             ),
         )
 
-    def translate(self, error: Exception) -> LanguageModelError | None:
-        """Return our error for one of the SDK or its HTTP client; None for what is no failure of a call but a bug."""
-        ours = own_failure(error)
-        if ours is not None:
-            return ours
+    def _failure_of_sdk(self, error: Exception) -> LanguageModelError | None:
         if isinstance(error, self._sdk.errors.APIError):
             status = 401 if _WRONG_KEY in str(error.details) else error.code
             said = {"message": error.message, "code": error.status}
             return self._translate_status(status, said, str(error), _headers(error))
         if isinstance(error, self._http.ConnectTimeout):
             return TimedOut(f"no connection within {self._bounds.connect:g} s (llm.connect_timeout)")
-        if isinstance(error, self._http.TimeoutException):
-            return TimedOut("the SDK's own time-out is over")
-        if is_transport_failure(error):
-            return connection_failure(error)
-        if isinstance(error, ValueError):
-            return BrokenResponse(f"a success without a readable answer ({type(error).__name__})")
-        return None
+        return TimedOut("the SDK's own time-out is over") if isinstance(error, self._http.TimeoutException) else None
 
 
 def _content(message: ChatMessage) -> dict[str, Any]:
