@@ -137,7 +137,7 @@ def evidence_path(
     """
     centres = np.broadcast_to(np.asarray(centre, dtype=np.float64)[..., None], (*differences.shape[:-1], 1))
     distances = differences - centres
-    scale = _scale(differences, distances, plan)
+    scale = _scale_of_shares(distances) if share and plan is None else _scale(differences, distances, plan)
     sizes, owned = _stakes(plan, centres)
     path = np.empty_like(distances)
     for board in range(distances.shape[-1]):
@@ -182,6 +182,16 @@ def _scale(differences: Floats, distances: Floats, plan: Plan | None) -> Floats:
     return np.asarray(
         np.sqrt((_PRIOR_BOARDS * plan.deviation**2 + before) / (_PRIOR_BOARDS + np.maximum(boards - 2, 0)))
     )
+
+
+def _scale_of_shares(distances: Floats) -> Floats:
+    """Return the scatter of shares by which each board is measured, without a plan: that of the boards before.
+
+    A bet on a mean must not know its board. At most 1, so that evidence does not fall again for centres farther away.
+    """
+    boards = np.arange(1, distances.shape[-1] + 1)
+    squares = np.cumsum(distances**2, axis=-1) - distances**2
+    return np.asarray(np.minimum(np.sqrt((1 + squares) / boards), 1.0))
 
 
 def _capped(before: Floats, after: Floats) -> Floats:

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from quorum.experiments.compare.statistics import anytime
@@ -65,6 +65,7 @@ def test_the_interval_leaves_out_0_where_the_evidence_against_it_is_enough(
 
 
 @given(st.lists(BINARY, min_size=1, max_size=30), st.sampled_from(PLANS))
+@example([-1.0] * 7, None)  # 0 is rejected, and so is what lies beyond it
 def test_shares_always_have_an_interval_within_their_bounds_that_belongs_to_the_evidence(
     values: list[float], plan: Plan | None
 ) -> None:
