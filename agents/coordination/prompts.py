@@ -123,9 +123,7 @@ _THOUGHTS = {
 """What those think who judge their own part, by a key of their answer."""
 
 
-def role_example(
-    schema: Mapping[str, Any], example: Example, *, talks: bool = False, critic: str = "explorer"
-) -> dict[str, Any]:
+def role_example(schema: Mapping[str, Any], example: Example, *, critic: str = "explorer") -> dict[str, Any]:
     """Return an example of an answer, JSON-ready, with the keys of its form in their order.
 
     A joint plan is one of all agents of the example. An assessor takes the plans of a whole team from one critic, and
@@ -134,7 +132,6 @@ def role_example(
     Args:
         schema: of the answer.
         example: of the world.
-        talks: whether it goes on with a dialogue rather than state the joint plan that ends it.
         critic: whose plans an assessor takes.
     """
     form = schema.get("$defs", {}).get(PLAN, {}).get("properties", ())
@@ -148,12 +145,12 @@ def role_example(
     taken = [{"agent": agent, "source": critic, "plan": None} for agent in example.joint]
     values = {
         "thoughts": _THOUGHTS.get(next(iter(schema["properties"].keys() & _THOUGHTS), ""), example.thoughts),
-        "plans": None if talks else [{"agent": a, "plan": written(plan)} for a, plan in example.joint.items()],
+        "plans": [{"agent": a, "plan": written(plan)} for a, plan in example.joint.items()],
         "choices": [*taken, {"agent": example.one_more, "source": "new", "plan": alone}],
         "plan": written(example.plan),
         "task": task_value(task),
         "why": "It is near, and those of us who are free are as many as it takes.",
-        "message": example.says(MessageKind.PROPOSE if talks else MessageKind.DIRECTIVE),
+        "message": example.says(MessageKind.DIRECTIVE),
         "agrees": True,
         "reason": "",
         "issue": "I cannot do my part now: what another agent does stands in its way.",
@@ -269,10 +266,8 @@ class RolePrompts:
             turn = self.notation.write(turn)
             shown |= {"example": self.notation.example(role), "name": turn["you"]}
         else:
-            talks = isinstance(asked, list) and len(asked) > 1 and not blocks.get("dialogue")
-            talks = talks and "message" in schema["properties"]
             critic = next((name for name in ("explorer", "exploiter") if name in blocks), "explorer")
-            example = role_example(schema, self.example, talks=talks, critic=critic)
+            example = role_example(schema, self.example, critic=critic)
             if not self._frame.room_for_thoughts(view, role):
                 del example["thoughts"]
             shown["example"] = write_example(example)

@@ -111,8 +111,7 @@ def shown(world: Any) -> Iterator[tuple[str, Any]]:
             others = range(1, len(world.agents))
             yield role, types.example(view(world, 0, acts, recipients=tuple(others), role=role), example)
     for role, (wanted, _) in forms(world).items():
-        for talks in (False, True):
-            yield role, role_example(wanted.schema, example, talks=talks)
+        yield role, role_example(wanted.schema, example)
     for part, form in DrwellAnswers(world.vocabulary, 8).forms.items():
         yield part, role_example(form.schema, example)
     for asked in TomRole:

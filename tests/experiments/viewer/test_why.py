@@ -14,7 +14,7 @@ from maeil.trace.events import PlanChange
 from tests.experiments.viewer.conftest import Open, served
 from tests.recorded import recorded_run
 
-FAILING = ["n=4", "agents=naive", "topology=decentralized", "llm=simulated_faults", "max_steps=80"]
+FAILING = ["n=4", "seed=5", "agents=naive", "topology=decentralized", "llm=simulated_faults", "max_steps=80"]
 WHY = """async ([plan, page]) => {
   const { whyFailed } = await import(new URL("why.js", document.querySelector("script[type=module]").src));
   const names = ["agent_0", "agent_1", "agent_2"];
