@@ -164,7 +164,7 @@ def known_tasks(board: Board) -> Tasks:
 def known_ids(board: Board, agent: int | None) -> Ids:
     """Return what moves of an agent, or of anybody, may name: boxes that others can bring within reach, and places.
 
-    A box goes on a target of its own colour alone. A place has several spellings; these are those in which the board
+    A box goes on a target of its colour alone. A place has several spellings; these are those in which the board
     is shown.
     """
     boxes, slots = _boxes_left(board), board.grid.slots
