@@ -178,6 +178,14 @@ class Templates:
                 self._read(other, found)
 
 
+def _read_thoughts(value: object) -> object:
+    if value is False:  # what YAML makes of off
+        return "off"
+    if value in ("auto", "off") or (type(value) is int and 1 <= value <= LONGEST_THOUGHTS):
+        return value
+    raise ValueError(f"it must be auto, off, or a number of characters from 1 to {LONGEST_THOUGHTS}")
+
+
 class PromptSet(BaseModel):
     """A set of prompts: values of the group `prompts`."""
 
@@ -197,10 +205,7 @@ class PromptSet(BaseModel):
     """What gives a model the form of its answer where the provider has no way to ask for it: the words of
     these templates, or the JSON schema. `text`: values and answers are no typed JSON, but in the world's own notation,
     which the words tell."""
-    thoughts: Annotated[
-        Literal["auto", "off"] | Annotated[int, Field(ge=1, le=LONGEST_THOUGHTS)],
-        BeforeValidator(lambda value: "off" if value is False else value),  # what YAML makes of off
-    ]
+    thoughts: Annotated[Literal["auto", "off"] | int, BeforeValidator(_read_thoughts)]
     """Characters of the thoughts that a typed answer begins with, at most; `off`: it has none; `auto`: it has none
     where the model thinks by itself, or is to be short (`maeil.component.TeamContext.thoughts`). Text has its own."""
 
