@@ -312,8 +312,7 @@ def test_what_is_no_zip_is_refused_by_its_name(tmp_path: Path, quorum: Quorum) -
 
 
 def files(bundle: Path) -> dict[str, bytes]:
-    with zipfile.ZipFile(bundle) as packed:
-        return {name: packed.read(name) for name in packed.namelist()}
+    return {name: content(bundle, name) for name in names(bundle)}
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -74,6 +74,17 @@ def test_shares_always_have_an_interval_within_their_bounds_that_belongs_to_the_
     assert (low <= 1e-6 and high >= -1e-6) == (evidence(np.array(values), plan, share=True) < LIMIT)
 
 
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=12), st.sampled_from(PLANS), st.sampled_from([-0.6, 0.0, 0.2]))
+def test_a_bet_on_the_mean_of_shares_is_placed_before_its_board_is_seen(
+    before: list[float], plan: Plan | None, centre: float
+) -> None:
+    """So what is owned is a straight line over the next board, and stays the same for one at the centre."""
+    owned = [evidence_path(np.array([*before, last]), plan, centre, share=True)[-1] for last in (-1.0, centre, 1.0)]
+    at_centre = owned[0] + (owned[2] - owned[0]) * (centre + 1) / 2
+    assert owned[1] == pytest.approx(at_centre)
+    assert owned[1] == pytest.approx(evidence_path(np.array(before), plan, centre, share=True)[-1])
+
+
 @pytest.mark.parametrize("share", [False, True])
 def test_the_interval_only_shrinks(share: bool) -> None:
     values = np.random.default_rng(3).choice([-1.0, 0.0, 1.0], p=[0.1, 0.4, 0.5], size=60)
