@@ -98,7 +98,7 @@ async def costs(folder: Path) -> list[Cost]:
     Raises:
         UserError: there is no such folder, or it has no calls.
     """
-    whole = Usage(0, 0)
+    whole, calls = Usage(0, 0), 0
     used: dict[tuple[str, str], Usage] = {}
     caches = {model: PromptCaches() for _, _, names in MODELS.values() for model in names}
     clients = {
@@ -106,7 +106,7 @@ async def costs(folder: Path) -> list[Cost]:
         for name, (client, address, models) in MODELS.items()
     }
     for request, usage in recorded(folder):
-        whole = _sum(whole, usage)
+        whole, calls = _sum(whole, usage), calls + 1
         for name, client in clients.items():
             body = await unsent(client, request)
             for model in MODELS[name][2]:
@@ -119,7 +119,7 @@ async def costs(folder: Path) -> list[Cost]:
         await client.close()
     if not used:
         raise UserError(f"{folder}: its runs have no calls", "Give a sweep whose minds ask a language model.")
-    return [_cost(provider, model, whole, usage) for (provider, model), usage in used.items()]
+    return [_cost(provider, model, whole, usage, calls) for (provider, model), usage in used.items()]
 
 
 def _sum(one: Usage, other: Usage) -> Usage:
@@ -132,17 +132,17 @@ def _sum(one: Usage, other: Usage) -> Usage:
     )
 
 
-def _cost(provider: str, model: str, whole: Usage, used: Usage) -> Cost:
+def _cost(provider: str, model: str, whole: Usage, used: Usage, calls: int) -> Cost:
     price = find_price(provider, model)
     assert price is not None, model
     flex, batch = price.of_tier(FLEX), price.of_tier(BATCH)
     return Cost(
         model=model,
-        full=price.usd(whole),
-        cached=price.usd(used),
-        flex=None if flex is None else flex.usd(whole),
-        flex_cached=None if flex is None else flex.usd(used),
-        batch=None if batch is None else batch.usd(whole),
+        full=price.usd(whole, calls),
+        cached=price.usd(used, calls),
+        flex=None if flex is None else flex.usd(whole, calls),
+        flex_cached=None if flex is None else flex.usd(used, calls),
+        batch=None if batch is None else batch.usd(whole, calls),
         read=used.cached / used.prompt,
         written=used.cache_written / used.prompt,
         priced=price.date,

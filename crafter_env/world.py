@@ -27,7 +27,7 @@ from crafter_env.symbolic.actions import VOCABULARY, Noop
 from crafter_env.symbolic.control import make_controller
 from crafter_env.symbolic.controller import CrafterController, decode
 from crafter_env.symbolic.episode_state import EpisodeState
-from crafter_env.symbolic.naming import check_action, known_ids
+from crafter_env.symbolic.naming import check_plan, known_ids, known_tasks
 from crafter_env.symbolic.observer import Observer, facts_of
 from crafter_env.symbolic.picture import canvas, depict, draw, primitive_name
 from crafter_env.symbolic.tasks import TaskBoard, open_tasks
@@ -37,7 +37,7 @@ from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
 from maeil.environments.errors import WorldError
 from maeil.painting.scale import MOST_LINES, TooManyCells, scale_of
 from maeil.plans import Plan
-from maeil.tasks import CapabilityChange, OpenTask, TaskState
+from maeil.tasks import CapabilityChange, OpenTask, Tasks, TaskState
 from maeil.world import Controller, Ids, Progress, Transition
 
 _LONGEST = 10_000_000
@@ -238,11 +238,15 @@ class CrafterWorld:
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         """Return what a plan names that there cannot be; with `known_only`, what its agent has never seen."""
-        return tuple(problem for action in plan.actions for problem in check_action(self._episode, agent, action))
+        return check_plan(self._episode, agent, plan)
 
     def ids(self, agent: int | None) -> Ids:
         """Return which teammates and cells there are."""
         return known_ids(self._episode, agent)
+
+    def tasks(self, agent: int | None, text: str = "") -> Tasks:
+        """Return the tasks that an agent knows of, and those that a text names: fulfils `maeil.world.TellsTasks`."""
+        return known_tasks(self._episode, agent, text)
 
     def prompt_facts(self) -> Mapping[str, Any]:
         """Return the goal, what agents may name and are shown, and the rules: see `crafter_env.symbolic.observer`."""

@@ -20,7 +20,7 @@ from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY, Idle, 
 from cube_env.symbolic.control import make_controller
 from cube_env.symbolic.controller import CubeController
 from cube_env.symbolic.episode_state import EpisodeState
-from cube_env.symbolic.naming import check_action, known_ids
+from cube_env.symbolic.naming import check_plan, known_ids, known_tasks
 from cube_env.symbolic.picture import canvas, depict, draw
 from cube_env.symbolic.shown import ShownObservation, TextLimits
 from cube_env.symbolic.tasks import TaskBoard, open_tasks
@@ -30,7 +30,7 @@ from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
 from maeil.environments.errors import WorldError
 from maeil.painting.scale import TooManyCells, scale_of
 from maeil.plans import Plan
-from maeil.tasks import OpenTask, TaskState
+from maeil.tasks import OpenTask, Tasks, TaskState
 from maeil.world import Controller, Ids, Progress, Transition
 
 LARGEST_SIDE = 1024
@@ -145,6 +145,14 @@ class CubeWorld:
         self._delivered = self._delivered_weight = 0
         self._allows_unsolvable = config.allow_unsolvable
 
+    @property
+    def blocks(self) -> int:
+        """How many blocks every episode begins with."""
+        layout, scenario = self.env.layout, self.env.scenario
+        if layout is not None:
+            return len(layout.blocks)
+        return sum(scenario.blocks.values()) if scenario is not None else 0
+
     def reset(self, seed: int) -> Mapping[str, Any]:
         """Draw the board of a seed, with its lower bound on steps."""
         self.env.reset(seed=seed)
@@ -179,11 +187,15 @@ class CubeWorld:
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         """Return what a plan names that is not there, and which quorum is larger than the team."""
-        return tuple(problem for action in plan.actions for problem in check_action(self._episode, agent, action))
+        return check_plan(self._episode, agent, plan)
 
     def ids(self, agent: int | None) -> Ids:
         """Return which blocks are there, and how many agents there are."""
         return known_ids(self._episode, agent)
+
+    def tasks(self, agent: int | None, text: str = "") -> Tasks:  # noqa: ARG002 (all see the board)
+        """Return the tasks of the blocks that are there: fulfils `maeil.world.TellsTasks`."""
+        return known_tasks(self._episode)
 
     def prompt_facts(self) -> Mapping[str, Any]:
         """Return what the configuration says of actions, steps, and how much of the board a prompt shows."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -43,6 +45,30 @@ def as_call(action: str, arguments: Mapping[str, Any]) -> str:
     """Write an action and its JSON-ready arguments as a call."""
     shown = (f"{key}={'null' if value is None else value}" for key, value in arguments.items())
     return f"{action}({', '.join(shown)})"
+
+
+_CALL = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
+_BETWEEN = re.compile(r", (?=\w+=)")
+
+
+def read_call(call: str) -> dict[str, Any]:
+    """Read a call as plain data: the inverse of `as_call`, for arguments that are numbers, null, or words.
+
+    Raises:
+        ValueError: it is none.
+    """
+    found = _CALL.fullmatch(call)
+    if found is None:
+        raise ValueError(f"{call!r} is no call of an action")
+    given = (pair.partition("=") for pair in _BETWEEN.split(found[2]) if pair)
+    return {"action": found[1], **{key: _value(word) for key, _, word in given}}
+
+
+def _value(word: str) -> Any:
+    try:
+        return json.loads(word)
+    except ValueError:
+        return word
 
 
 class ActionStatus(StrEnum):

@@ -108,6 +108,8 @@ class TeamContext:
             if it is not what they have written.
         own: the participants, by index, whose minds are used; None: all. The others have minds of other components or
             of other values, in a mixed team (`Component.compatible`).
+        thoughts: whether the model of a participant, by name, is to write its thoughts into its answers in a role,
+            where the prompts leave that open: one that thinks by itself is not.
     """
 
     world: World
@@ -116,6 +118,7 @@ class TeamContext:
     models: Callable[[str], Any]
     memories: Mapping[str, Any] = field(default_factory=dict)
     own: frozenset[int] | None = None
+    thoughts: Callable[[str, str], bool] = lambda _participant, _role: True
 
     @property
     def coordinates(self) -> bool:

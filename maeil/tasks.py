@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from maeil.plans import Task
+
+Tasks = Mapping[str, Sequence[str]]
+"""What plans may be for: the targets of each kind of task."""
+
+NAMED = 2
+"""Tasks of each kind that a refusal names, at most."""
+
+
+def no_such_task(task: Task, tasks: Tasks) -> str:
+    """Return why a plan for a task that does not exist is refused, with some of those that do."""
+    few = [str(Task(kind, target)) for kind, targets in tasks.items() for target in targets[:NAMED]]
+    return f"there is no task {task}; there are, for example, {', '.join(few)}" if few else f"there is no task {task}"
 
 
 class Constraint(StrEnum):

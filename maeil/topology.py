@@ -124,6 +124,8 @@ class Topology(ABC):
     coordinator directs."""
     negotiates: bool = False
     """Whether it counts the tasks that commitments name, and allots by them what each then plans for."""
+    talks: bool = True
+    """Whether its turns let anybody write to anybody."""
     feedback: bool = False
     """Whether its turns show the open tasks."""
     words: str = "The agents of this team may talk to each other as their turns allow."

@@ -10,7 +10,7 @@ from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
 from maeil.mind import Observation
 from maeil.outcomes import Outcome
 from maeil.plans import Plan, Task
-from maeil.tasks import Attempt, CapabilityChange, OpenTask, TaskState
+from maeil.tasks import Attempt, CapabilityChange, OpenTask, Tasks, TaskState
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +157,9 @@ NEAREST = 6
 Ids = Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]
 """What plans may name: for an action, by name, the forms that it may have; of each form the values of some arguments.
 
-Values are integers (a `range`, or a list), strings, or None alone. An action that is not there, or an argument, is not
-bound by the state; an action without a form cannot be carried out at all.
+Values are integers (a `range`, or a list), strings, or None alone; `(None, range)` is None or an integer, and a pair of
+ranges a pair of integers. An action that is not there, or an argument, is not bound by the state; an action without a
+form cannot be carried out at all.
 """
 
 
@@ -169,7 +170,25 @@ class TellsIds(Protocol):
     def ids(self, agent: int | None) -> Ids:
         """Return what a plan of an agent may name; for None, of anybody.
 
-        Everything that `World.check_plan` takes is among it. It changes nothing.
+        Everything that `World.check_plan` takes is among it, but for numbers beyond those that make a difference: no
+        block can be pushed farther than the grid is wide. It changes nothing.
+        """
+
+
+@runtime_checkable
+class TellsTasks(Protocol):
+    """A world that says which tasks exist just now, so that no plan is for one that does not."""
+
+    def tasks(self, agent: int | None, text: str = "") -> Tasks:
+        """Return the tasks that a plan of an agent may be for; for None, of anybody. A kind without a target is none.
+
+        `World.check_plan` takes a plan for each of them, and refuses one for any other, in the words of
+        `maeil.tasks.no_such_task`. It takes more only where an agent cannot know whether there is such a task, and no
+        `text` has named it. It changes nothing.
+
+        Args:
+            agent: index; None for all.
+            text: what the agent has read: the tasks that it names, and that the agent cannot rule out, are among them.
         """
 
 

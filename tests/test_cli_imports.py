@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import environment
 
 HEAVY = {
-    "anthropic", "av", "cube_env", "duckdb", "gymnasium", "hydra", "jinja2", "litellm", "matplotlib", "numba",
+    "anthropic", "av", "cube_env", "duckdb", "google", "gymnasium", "hydra", "jinja2", "litellm", "matplotlib", "numba",
     "numpy", "omegaconf", "openai", "opensimplex", "orjson", "pettingzoo", "PIL", "ray", "rich", "starlette", "uvicorn",
     "yaml",
 }  # fmt: skip
@@ -69,7 +69,9 @@ def test_a_run_loads_no_provider_and_no_http_that_it_does_not_use(
 ) -> None:
     loaded = _modules("run", "n=2", "max_steps=1", "--json", "--out", str(tmp_path / "run"), *arguments)
     assert {name for name in loaded if name.startswith(absent)} == set()
-    assert loaded & {"openai", "anthropic", "aiohttp", "httpx", "httpx2", "starlette", "uvicorn"} == set()
+    assert (
+        loaded & {"openai", "anthropic", "google.genai", "aiohttp", "httpx", "httpx2", "starlette", "uvicorn"} == set()
+    )
 
 
 def test_a_run_loads_few_modules(tmp_path: Path) -> None:

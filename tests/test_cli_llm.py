@@ -195,7 +195,13 @@ def test_show_prompt_prints_the_first_turn_of_a_participant_and_asks_no_provider
     printed = quorum("show", "prompt", *arguments).stdout
     assert printed.startswith("--- system ---\nYou are one of a team of agents in the world")
     assert "\nYou are agent_1, " in printed.partition("--- user ---")[2]
-    for words in ("--- user ---", "<observation>", "<unread>", '"said":[["agent_0",', "--- wanted: messages ---"):
+    for words in (
+        "--- user ---",
+        "<observation>",
+        "<unread>",
+        '"messages":[{"author":"agent_0",',
+        "--- wanted: turn ---",
+    ):
         assert words in printed
     data = json.loads(quorum("show", "prompt", *arguments, "--json").stdout)
     assert data["participant"] == "agent_1"

@@ -21,7 +21,8 @@ def _constraints(name: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("name", "extras"), [("constraints.txt", ["test", "dev"]), ("constraints-litellm.txt", ["test", "litellm"])]
+    ("name", "extras"),
+    [("constraints.txt", ["test", "dev", "gemini"]), ("constraints-litellm.txt", ["test", "litellm", "gemini"])],
 )
 def test_every_dependency_is_pinned_to_a_version_that_will_do(name: str, extras: list[str]) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -24,6 +24,7 @@ class Individual(Topology):
     """No edges; whoever needs a plan makes one at once."""
 
     name = "individual"
+    talks = False
     words = "Nobody talks in this team: each agent decides alone, by what it sees."
 
     def turns(self, conversation: ConversationState) -> Sequence[Turn]:

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -24,7 +24,8 @@ from maeil.plans import Plan
 from maeil.together import together
 from maeil.world import World
 from quorum.agents.coordination.asking import JointAnswers, Misread, Outcome, RoleSpeaker, form, read
-from quorum.agents.coordination.joint import NoJointPlan, Proposal, Rejection, impossible, named
+from quorum.agents.coordination.joint import NoJointPlan, Proposal, Rejection, impossible
+from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.answers import Thoughts, part, read_plan
 
 
@@ -63,6 +64,11 @@ class BaselineAnswers(JointAnswers):
         )
         self.talk, self.review = form("talk", self._talk), form("review", self._review)
         """The forms of what an agent says, and of a review."""
+
+    def forms(self, roles: Iterable[BaselineRole]) -> Sequence[AnswerFormat]:
+        """Return the forms of the answers in some roles."""
+        special = {BaselineRole.TALKER: self.talk, BaselineRole.REVIEWER: self.review}
+        return [special.get(role, self.joint) for role in roles]
 
     def read_talk(self, value: object, asked: Collection[int]) -> tuple[str, dict[int, Plan] | None]:
         """Read what an agent says, and the joint plan when it states one.
@@ -172,14 +178,13 @@ def majority(proposals: Sequence[Mapping[int, Plan]], asked: Sequence[int]) -> d
 
 @dataclass
 class Panel:
-    """Joint plans of several debaters: `debaters` times `rounds` calls when all goes well.
+    """Joint plans of several debaters: one call of each in each round when all goes well.
 
     A debater whose answer cannot be read or carried out after all retries stays with its last proposal; one that has
     none is silent.
 
     Attributes:
-        planner: asks the model that all debaters think with.
-        debaters: how many there are.
+        planners: the debaters, each with its own way to ask the model that all of them think with.
         rounds: how often each proposes.
         merge: makes one joint plan of the last proposals: `majority`, or what the role `merge` of the world returns.
         personas: who the debaters are, given to them in turn; none for debaters that are alike.
@@ -187,8 +192,7 @@ class Panel:
             all at once.
     """
 
-    planner: Planner
-    debaters: int
+    planners: Sequence[Planner]
     rounds: int
     merge: Callable[[Sequence[Mapping[int, Plan]], Sequence[int]], dict[int, Plan]]
     personas: Sequence[str] = ()
@@ -205,11 +209,13 @@ class Panel:
         last: dict[int, Proposal] = {}
         rejections: Sequence[Rejection] = ()
         calls: tuple[Call, ...] = ()
-        everybody = tuple(range(self.debaters))
+        everybody = tuple(range(len(self.planners)))
         for speaking in ([(debater,) for debater in everybody] if self.in_turn else [everybody]) * self.rounds:
-            shown = {k: {"thoughts": p.thoughts, "plans": named(p.plans, view.names)} for k, p in last.items()}
+            shown = {k: proposal.shown(view.names) for k, proposal in last.items()}
             outcomes = await together(
-                partial(self.planner.propose, BaselineRole.DEBATER, view, asked, {**blocks, **self._debate(k, shown)})
+                partial(
+                    self.planners[k].propose, BaselineRole.DEBATER, view, asked, {**blocks, **self._debate(k, shown)}
+                )
                 for k in speaking
             )
             for k, outcome in zip(speaking, outcomes, strict=True):
@@ -218,7 +224,7 @@ class Panel:
                     last[k] = outcome.answer
                 rejections = rejections or outcome.rejections
         if not last:
-            raise NoJointPlan(self.planner.retries, rejections, calls)
+            raise NoJointPlan(self.planners[0].retries, rejections, calls)
         return self.merge([proposal.plans for _, proposal in sorted(last.items())], asked), calls
 
     def _debate(self, debater: int, shown: Mapping[int, object]) -> dict[str, object]:

@@ -241,7 +241,7 @@ class Talker:
                 self._stated = stated
                 draft = directive(view.turn.recipients, stated, view.names)
             else:
-                self._dialogue.append({"from": view.name, "text": text})
+                self._dialogue.append({"author": view.name, "message": text})
                 draft = Draft(view.turn.recipients, text)
             return Thought(messages=(draft,), calls=calls)
         calls = ()
@@ -278,7 +278,7 @@ class Talker:
     def _hear(self, message: Message, names: Sequence[str]) -> None:
         """Take in what another has said."""
         if message.kind is not MessageKind.DIRECTIVE:
-            self._dialogue.append({"from": names[message.sender], "text": message.content})
+            self._dialogue.append({"author": names[message.sender], "message": message.content})
             return
         plans = read_directive(message, self.planner.world.vocabulary, names)
         if message.sender < len(self.planner.world.agents):

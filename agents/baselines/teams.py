@@ -73,9 +73,9 @@ class _Parts:
         self._world = context.world
         skills = skills_of(self._world.name)
         self._briefing = skills.briefing()
-        self._prompts = prompts_of_roles(config, self._world, KIND, roles)
         actions, names = tuple(self._world.vocabulary), self._world.agents
         self._answers: BaselineAnswers = answers_of(BaselineAnswers, actions, config.max_actions, names, skills.tasks)
+        self._prompts = prompts_of_roles(config, context, KIND, roles, forms=self._answers.forms(roles))
 
     def planner(self, participant: str = COORDINATOR) -> Planner:
         """Return what asks the model of a participant for joint plans."""
@@ -165,7 +165,8 @@ def minds_of_debaters(config: DebatersConfig, context: TeamContext, parts: _Part
     needs_leader(config.name, context.topology, rounds=0)
     merge = role_of(context.world.name, "merge", "agents=debaters", default=lambda: majority)()
     in_turn = config.speaking == "in_turn"
-    panel = Panel(parts.planner(), config.debaters, config.rounds, merge, config.personas, in_turn)
+    planners = [parts.planner() for _ in range(config.debaters)]
+    panel = Panel(planners, config.rounds, merge, config.personas, in_turn)
     return [*parts.followers(), parts.coordinator(panel)]
 
 

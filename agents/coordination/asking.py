@@ -121,7 +121,8 @@ class RoleSpeaker:
             maeil.errors.EpisodeStop: a budget is used up, or the provider does not answer.
         """
         messages = self.prompts.write(role, view, blocks, wanted.schema)
-        form, refused = self.prompts.wanted(wanted), bool(blocks.get("feedback"))
+        form = self.prompts.wanted(wanted, role, view, blocks.get("asked"))
+        refused = bool(blocks.get("feedback"))
         request = self._requests.request(messages, form, view, agents=agents, role=str(role), refused=refused)
         try:
             reply = await self.model.complete(request)
@@ -280,11 +281,13 @@ def form(name: str, model: type[BaseModel]) -> AnswerFormat:
 
 
 def read(model: type[BaseModel], value: object) -> Any:
-    """Validate an answer.
+    """Validate an answer; null for keys of other roles, which share the schema, is left out of account.
 
     Raises:
         Misread: it has not the form.
     """
+    if isinstance(value, Mapping):
+        value = {key: part for key, part in value.items() if part is not None or key in model.model_fields}
     try:
         return checked(model, value)
     except InvalidThought as error:

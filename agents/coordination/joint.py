@@ -114,6 +114,11 @@ class Proposal:
     thoughts: str = ""
     rejections: tuple[Rejection, ...] = ()
 
+    def shown(self, names: Sequence[str]) -> dict[str, Any]:
+        """Write it for a prompt by the names of the agents, JSON-ready; without thoughts where it has none."""
+        thoughts = {"thoughts": self.thoughts} if self.thoughts else {}
+        return {**thoughts, "plans": named(self.plans, names)}
+
 
 class NoJointPlan(EpisodeStop):
     """All retries are used up, and there is no joint plan that can be read and carried out: the episode fails.

@@ -3,34 +3,36 @@
 A set of roles has a folder, `llamac` or `baselines`, with a template for each role; both share those of `roles`. The
 rules of a world are those that `naive` shows. The data stand in the blocks of `quorum.agents.prompting.blocks`.
 
-Plans of several agents are shown with their actions as calls, and agents that have the same plan in one entry: a joint
-plan of a large team is most of what its planners read, and teams have one plan for all their members.
+Plans are shown as answers have them. Agents that have the same plan stand in one entry of a joint plan, since that is
+most of what its planners read, and teams have one plan for all their members.
 
-    {"agent_0": {"actions": [{"action": "idle", "steps": 1}], "task": {"kind": "clear", "target": "x"}},
-     "agent_1": (the same)}
- -> {"agent_0, agent_1": {"actions": ["idle(steps=1)"], "task": "clear:x"}}
+    {"agent_0": {"actions": [{"action": "idle", "steps": 1}], "task": "clear:x"}, "agent_1": (the same)}
+ -> [{"agent": "agent_0, agent_1",
+      "plan": {"actions": [{"action": "idle", "steps": 1}], "task": {"kind": "clear", "target": "x"}}}]
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import orjson
 
+from maeil.actions import read_call
 from maeil.drawing import Depicted
+from maeil.messages import MessageKind
 from maeil.mind import View
 from maeil.names import fold_names, unfold_names
+from maeil.plans import Plan, Task
 from maeil.world import World
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
-from quorum.agents.prompting.answers import PLAN, plan_value
+from quorum.agents.prompting.answers import FORM, PLAN, plan_value, task_value, united, with_thoughts
 from quorum.agents.prompting.blocks import write_example
 from quorum.agents.prompting.examples import Example
-from quorum.agents.prompting.frame import Frame, turn_block, write_blocks
-from quorum.agents.prompting.schemas import ground, ids_of
+from quorum.agents.prompting.frame import Frame, always, turn_block, write_blocks
+from quorum.agents.prompting.schemas import ground, ids_of, tasks_of
 from quorum.agents.prompting.templates import PromptSet, Templates
 
 
@@ -57,14 +59,12 @@ class Notation(Protocol):
             maeil.errors.InvalidThought: it is none; the reasons say what to mend.
         """
 
-    def example(self, role: str, agent: str) -> str:
-        """Return an answer of a role, as a prompt shows it; `agent` may have a plan in it."""
+    def example(self, role: str) -> str:
+        """Return an answer of a role on another board, as a prompt shows it."""
 
 
 _KEYS = frozenset({"actions", "task", "rationale", "status", "reason"})
 """What a plan may consist of, with what came of it."""
-_CALL = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
-_BETWEEN = re.compile(r", (?=\w+=)")
 _AND = ", "
 
 
@@ -80,94 +80,81 @@ def show_plans(value: Any) -> Any:
 
 
 def read_plans_shown(value: Any) -> Any:
-    """Read the plans in a value: the inverse of `show_plans`, but for tuples, and tasks without a name."""
+    """Read the plans in a value: the inverse of `show_plans`, but for tuples, calls, and tasks without a name."""
     if isinstance(value, Mapping):
-        if _is_plan(value):
-            return _read(value)
-        if value and all(map(_is_plan, value.values())):
-            names = {name: plan for among, plan in value.items() for name in unfold_names(among.split(_AND))}
-            return {name: _read(plan) for name, plan in names.items()}
         return {key: read_plans_shown(part) for key, part in value.items()}
-    return [read_plans_shown(part) for part in value] if isinstance(value, list) else value
+    if not isinstance(value, list):
+        return value
+    if value and all(map(_is_entry, value)):
+        return {name: entry["plan"] for entry in value for name in unfold_names(entry["agent"].split(_AND))}
+    return [read_plans_shown(part) for part in value]
 
 
 def _is_plan(value: Any) -> bool:
     return isinstance(value, Mapping) and isinstance(value.get("actions"), list | tuple) and value.keys() <= _KEYS
 
 
-def _together(plans: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _is_entry(value: Any) -> bool:
+    return isinstance(value, Mapping) and value.keys() == {"agent", "plan"} and _is_plan(value["plan"])
+
+
+def _together(plans: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Give agents of equal plans one entry, in the order of the first of them."""
     teams: dict[bytes, list[str]] = {}
     for name, plan in plans.items():
         teams.setdefault(orjson.dumps(plan, option=orjson.OPT_SORT_KEYS), []).append(name)
-    return {_AND.join(fold_names(team)): plans[team[0]] for team in teams.values()}
+    return [{"agent": _AND.join(fold_names(team)), "plan": plans[team[0]]} for team in teams.values()]
 
 
 def _show(plan: Mapping[str, Any]) -> dict[str, Any]:
     """A plan without what there is nothing to say about."""
-    task, actions = plan.get("task"), plan["actions"]
     shown = {key: part for key, part in plan.items() if part not in (None, "")}
-    shown["actions"] = [_call(action) if isinstance(action, Mapping) else action for action in actions]
-    return {**shown, "task": f"{task['kind']}:{task['target']}"} if isinstance(task, Mapping) else shown
+    shown["actions"] = [read_call(action) if isinstance(action, str) else action for action in plan["actions"]]
+    if isinstance(task := plan.get("task"), str):
+        kind, _, target = task.partition(":")
+        shown["task"] = {"kind": kind, "target": target}
+    return shown
 
 
-def _read(plan: Mapping[str, Any]) -> dict[str, Any]:
-    read = {**plan, "actions": [_action(call) if isinstance(call, str) else call for call in plan["actions"]]}
-    if isinstance(plan.get("task"), str):
-        kind, _, target = plan["task"].partition(":")
-        read["task"] = {"kind": kind, "target": target}
-    return read
+_THOUGHTS = {
+    "issue": "The rule is right: I see nothing that I could do for it now.",
+    "agrees": "I can do it now, and it goes together with what the others do.",
+}
+"""What those think who judge their own part, by a key of their answer."""
 
 
-def _call(action: Mapping[str, Any]) -> str:
-    given = (f"{key}={_word(value)}" for key, value in action.items() if key != "action")
-    return f"{action['action']}({_AND.join(given)})"
-
-
-def _action(call: str) -> Any:
-    found = _CALL.fullmatch(call)
-    if found is None:
-        return call
-    given = (pair.partition("=") for pair in _BETWEEN.split(found[2]) if pair)
-    return {"action": found[1], **{key: _value(word) for key, _, word in given}}
-
-
-def _word(value: Any) -> str:
-    """A value as JSON; a text that cannot be taken for anything else stands without quotes."""
-    if isinstance(value, str) and _value(value) == value and len(_BETWEEN.split(value)) == 1:
-        return value
-    return orjson.dumps(value).decode().replace("=", "\\u003d")  # so that no argument seems to begin in a text
-
-
-def _value(word: str) -> Any:
-    try:
-        return orjson.loads(word)
-    except ValueError:
-        return word
-
-
-def role_example(schema: Mapping[str, Any], example: Example, agent: str) -> dict[str, Any]:
+def role_example(schema: Mapping[str, Any], example: Example, *, critic: str = "explorer") -> dict[str, Any]:
     """Return an example of an answer, JSON-ready, with the keys of its form in their order.
+
+    A joint plan is one of all agents of the example. An assessor takes the plans of a whole team from one critic, and
+    makes that of one more agent itself.
 
     Args:
         schema: of the answer.
         example: of the world.
-        agent: the name of an agent that the answer may be about.
+        critic: whose plans an assessor takes.
     """
-    written = plan_value(example.plan)
-    plan = {key: written[key] for key in schema.get("$defs", {}).get(PLAN, {}).get("properties", ())}
+    form = schema.get("$defs", {}).get(PLAN, {}).get("properties", ())
+
+    def written(plan: Plan) -> dict[str, Any]:
+        whole = plan_value(plan)
+        return {key: whole[key] for key in form}
+
+    alone = written(example.alone or example.plan)
+    task = example.task or example.plan.task or Task("do", "something")
+    taken = [{"agent": agent, "source": critic, "plan": None} for agent in example.joint]
     values = {
-        "thoughts": example.thoughts,
-        "plans": [{"agent": agent, "plan": plan}],
-        "choices": [{"agent": agent, "source": "new", "plan": plan}],
-        "plan": plan,
-        "task": written["task"] or {"kind": "do", "target": "something"},
+        "thoughts": _THOUGHTS.get(next(iter(schema["properties"].keys() & _THOUGHTS), ""), example.thoughts),
+        "plans": [{"agent": a, "plan": written(plan)} for a, plan in example.joint.items()],
+        "choices": [*taken, {"agent": example.one_more, "source": "new", "plan": alone}],
+        "plan": written(example.plan),
+        "task": task_value(task),
         "why": "It is near, and those of us who are free are as many as it takes.",
-        "message": example.message,
-        "agrees": False,
-        "reason": "Another agent is nearer, and I am in its way.",
-        "issue": "I cannot get there: another agent stands in the only way.",
-        "proposal": plan,
+        "message": example.says(MessageKind.DIRECTIVE),
+        "agrees": True,
+        "reason": "",
+        "issue": "I cannot do my part now: what another agent does stands in its way.",
+        "proposal": alone if "issue" in schema["properties"] else None,
     }
     return {key: values[key] for key in schema["properties"]}
 
@@ -207,6 +194,8 @@ class RolePrompts:
         tasks: whether plans name what they are for.
         notation: of the values in them; None: typed JSON.
         checks: the rules that joint plans are judged by, shown to those who make them; by gate.
+        thoughts: whether answers begin with thoughts where the set leaves that open, as in `TeamContext`.
+        forms: those of all its roles, which share a schema where it is not grounded; none: each has its own.
 
     Raises:
         ValueError: a template cannot be read, or the world shows observations as pictures.
@@ -220,6 +209,8 @@ class RolePrompts:
     tasks: bool = True
     notation: Notation | None = None
     checks: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
+    thoughts: Callable[[str, str], bool] = always
+    forms: Sequence[AnswerFormat] = ()
 
     def __post_init__(self) -> None:
         """Read the templates."""
@@ -228,20 +219,29 @@ class RolePrompts:
                 f"env.observation={self.world.observation}: teams with roles plan from what several see, which no "
                 "picture shows: set env.observation=text, or agents=naive"
             )
-        self._frame = Frame(self.templates, self.prompts, self.world, self.max_actions, tasks=self.tasks)
+        self._frame = Frame(
+            self.templates, self.prompts, self.world, self.max_actions, tasks=self.tasks, thoughts=self.thoughts
+        )
 
-    def wanted(self, form: AnswerFormat) -> AnswerFormat | None:
-        """Return the form of an answer as these prompts ask for it; None for a text in the notation.
+    def wanted(self, form: AnswerFormat, role: str, view: View, asked: Any = None) -> AnswerFormat | None:
+        """Return the form of an answer in a role as these prompts ask for it; None for a text in the notation.
 
-        An answer may plan for any agent of the team.
+        An answer may plan for those who are asked about, by name; for any agent of the team where nothing says who
+        they are. A form that is grounded already stays as it is.
         """
         if self.notation is not None:
             return None
 
-        def grounded() -> Mapping[str, Any]:
-            return ground(form.schema, ids_of(self.world, None), self.world.agents)
+        own = form.schema
 
-        return replace(form, in_words=self.prompts.form == "words", grounded=grounded)
+        def grounded() -> Mapping[str, Any]:
+            tasks = tasks_of(self.world, None, view)
+            return ground(own, ids_of(self.world, None), asked or self.world.agents, tasks)
+
+        schema = united(self.forms) if self.forms else own
+        in_words, known = self.prompts.form == "words", form.grounded or grounded
+        form = replace(form, name=FORM, schema=schema, in_words=in_words, grounded=known)
+        return with_thoughts(form, self._frame.room_for_thoughts(view, role))
 
     def write(
         self, role: str, view: View, blocks: Mapping[str, object], schema: Mapping[str, Any]
@@ -259,15 +259,18 @@ class RolePrompts:
         """
         turn = turn_block(view, self.world.name, role=role)
         asked = blocks.get("asked")
-        agent = asked[0] if isinstance(asked, list) else view.name
         shown: dict[str, Any] = {"checks": self.checks}
         if self.notation is not None:
             turn = {**turn, "text": True}
             blocks = {name: self.notation.write(value) for name, value in blocks.items()}
             turn = self.notation.write(turn)
-            shown |= {"example": self.notation.example(role, agent), "name": turn["you"]}
+            shown |= {"example": self.notation.example(role), "name": turn["you"]}
         else:
-            shown["example"] = write_example(role_example(schema, self.example, agent))
+            critic = next((name for name in ("explorer", "exploiter") if name in blocks), "explorer")
+            example = role_example(schema, self.example, critic=critic)
+            if not self._frame.room_for_thoughts(view, role):
+                del example["thoughts"]
+            shown["example"] = write_example(example)
             blocks = {name: value if name in AS_THEY_ARE else show_plans(value) for name, value in blocks.items()}
             if isinstance(asked, list):
                 blocks["asked"] = fold_names(asked)

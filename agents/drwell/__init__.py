@@ -38,8 +38,9 @@ def build(config: DrwellConfig, context: TeamContext) -> Sequence[Mind]:
             "set env=cube, or agents=naive"
         )
     check_typed("drwell", config.prompts)
-    prompts = prompts_of_roles(config, world, "drwell", DrwellRole, tasks=False)
     answers: Answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions)
+    forms = tuple(answers.forms.values())
+    prompts = prompts_of_roles(config, context, "drwell", DrwellRole, forms=forms, tasks=False)
     kept = context.memories.get(MEMORY)
     team = DrwellTeam(world, WorldModel.load(kept) if kept is not None else WorldModel())
     return [

@@ -10,8 +10,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, NonNegativeInt, PositiveInt
@@ -21,12 +22,15 @@ from maeil.calls import Call
 from maeil.messages import Draft, Message, MessageKind
 from maeil.mind import Act, PlanView, Thought, View
 from maeil.plans import Plan, Task
+from maeil.tasks import Tasks
 from maeil.world import World
 from quorum.agents.coordination.asking import Misread, Outcome, RoleSpeaker, form, read
 from quorum.agents.coordination.joint import IMPOSSIBLE, Rejection
 from quorum.agents.drwell.world_model import DrwellTeam
-from quorum.agents.prompting.answers import TaskAnswer, Thoughts, part, plan_model, read_plan
+from quorum.agents.llm.protocol import AnswerFormat
+from quorum.agents.prompting.answers import TaskAnswer, Thoughts, part, plan_model, read_plan, task_value
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
+from quorum.agents.prompting.schemas import ground
 from quorum.agents.skills.lookup import RoleTeamConfig
 
 
@@ -131,9 +135,14 @@ class Room:
 
     def shown(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the blocks of a prompt that tell it, JSON-ready."""
-        said = {names[agent]: proposal.content for agent, proposal in sorted(self.proposals.items())}
-        committed = {names[agent]: str(task) for agent, task in sorted(self.commitments.items())}
+        said = {names[agent]: _proposal(message) for agent, message in sorted(self.proposals.items())}
+        committed = {names[agent]: task_value(task) for agent, task in sorted(self.commitments.items())}
         return {"proposals": said, "commitments": committed}
+
+
+def _proposal(message: Message | Draft) -> dict[str, object]:
+    """A proposal as it is answered: its task, and the reason, or the text that stands for it."""
+    return {"task": task_value(message.task), "why": message.content.removeprefix(f"I propose {message.task}: ")}
 
 
 MEMORY = "drwell"
@@ -204,9 +213,11 @@ class DrwellMind:
                 raise Misread([Rejection(IMPOSSIBLE, (view.agent,), reason)])
             return choice
 
+        form = self.answers.forms[role]
+        wanted = replace(form, grounded=partial(ground, form.schema, {}, (), _by_kind(tasks)))
         room = [view.names[agent] for agent in sorted((view.agent, *view.turn.recipients))]
         blocks = {"tasks": self._known(view), "room": room, **self._room.shown(view.names)}
-        return await self._ask(role, reader, view, blocks)
+        return await self._ask(role, wanted, reader, view, blocks)
 
     async def _plan(self, view: View) -> Thought:
         """Plan for the task; choose one first where there is none, and wait where none is open."""
@@ -238,10 +249,8 @@ class DrwellMind:
 
         model, most = self.team.model, self.settings.instances
         blocks = {
-            "tasks": [
-                entry for entry in self._known(view) if entry["task"] == {"kind": task.kind, "target": task.target}
-            ],
-            "task": str(task),
+            "tasks": [entry for entry in self._known(view) if entry["task"] == task_value(task)],
+            "task": task_value(task),
             "partners": [view.names[partner] for partner in view.turn.partners],
             "prototypes": [{"kinds": kinds, **found.shown()} for kinds, found in model.prototypes(str(task))[:most]],
             "instances": [
@@ -253,7 +262,7 @@ class DrwellMind:
                 for tried, found in model.attempts(str(task))[:most]
             ],
         }
-        return await self._ask(DrwellRole.PLANNER, read, view, blocks)
+        return await self._ask(DrwellRole.PLANNER, self.answers.forms[DrwellRole.PLANNER], read, view, blocks)
 
     def _known(self, view: View) -> list[dict[str, object]]:
         """The open tasks, each with what the world model says of it."""
@@ -265,15 +274,26 @@ class DrwellMind:
         return known
 
     async def _ask(
-        self, role: DrwellRole, reader: Callable[[object], T], view: View, blocks: Mapping[str, object]
+        self,
+        role: DrwellRole,
+        wanted: AnswerFormat,
+        reader: Callable[[object], T],
+        view: View,
+        blocks: Mapping[str, object],
     ) -> Outcome[T]:
         """Ask until an answer can be used, or all repairs are used up."""
         given = {"observation": view.observation, "past_plans": [_past(plan) for plan in view.outcomes], **blocks}
         problems = [Rejection(IMPOSSIBLE, (view.agent,), text) for text in view.problems]
-        wanted, retries = self.answers.forms[role], self.settings.repairs
         return await self.speaker.insist(
-            role, wanted, reader, view, given, retries=retries, problems=problems, plain=True
+            role, wanted, reader, view, given, retries=self.settings.repairs, problems=problems, plain=True
         )
+
+
+def _by_kind(tasks: Iterable[Task]) -> Tasks:
+    found: dict[str, list[str]] = {}
+    for task in tasks:
+        found.setdefault(task.kind, []).append(task.target)
+    return found
 
 
 def _past(plan: PlanView) -> dict[str, object]:

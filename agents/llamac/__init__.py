@@ -39,8 +39,9 @@ def build(config: LlamacConfig, context: TeamContext) -> Sequence[Mind]:
         raise ValueError(f"rollout: joint plans cannot be rolled out in the world '{world.name}': set agents.rollout=0")
     gates = role_of(world.name, "gates", "agents=llamac")(world.vocabulary, config.rollout)
     evidence = role_of(world.name, "evidence", "agents=llamac", default=lambda _world, view: view.observation)
-    prompts = prompts_of_roles(config, world, "llamac", roles_of(config), checks=checks(config, gates))
-    answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions, world.agents, skills.tasks)
+    answers: Answers = answers_of(Answers, tuple(world.vocabulary), config.max_actions, world.agents, skills.tasks)
+    rules = checks(config, gates)
+    prompts = prompts_of_roles(config, context, "llamac", roles_of(config), forms=answers.forms, checks=rules)
     actors: list[Mind] = [
         Actor(RoleSpeaker(context.models(name), prompts, gates.rules), answers, gates, evidence, world, config)
         for name in world.agents

@@ -176,7 +176,7 @@ class TripletCritic:
 
     def __post_init__(self) -> None:
         """Begin without memories."""
-        self._memory = Memory(self.settings.memory, self.world.agents)
+        self._memory = Memory(self.settings.epochs, self.world.agents)
 
     async def think(self, view: View) -> Thought:
         """Decide, or answer objections.
@@ -268,10 +268,7 @@ class TripletCritic:
         """Have the assessor make a suggestion for some agents, again until it passes; the others keep their plans."""
         kept = {agent: plan for agent, plan in decision.plans.items() if agent not in asked}
         sources = {role: proposal.plans for role, proposal in decision.critics.items()}
-        shown = {
-            role: {"thoughts": proposal.thoughts, "plans": named(proposal.plans, self.world.agents)}
-            for role, proposal in decision.critics.items()
-        }
+        shown = {role: proposal.shown(self.world.agents) for role, proposal in decision.critics.items()}
 
         def reader(value: object, asked: Sequence[int]) -> tuple[str, dict[int, Plan]]:
             thoughts, plans = self.answers.read_assessor(value, asked, sources)

@@ -68,7 +68,7 @@ class LlamacConfig(RoleTeamConfig):
     """What an actor does with a part that fails confirmation after all external retries."""
     replan: Literal["idle_only", "all"]
     """Whose plans a decision makes: of those without one, or of all, whose plans it may replace."""
-    memory: NonNegativeInt | None
+    epochs: NonNegativeInt | None
     """L: decision epochs that the critics see; null: all."""
     transitions: bool
     """Whether an epoch has the whole states before and after it (<s, a, r, s'>, as in the paper), or the one before in
@@ -96,6 +96,8 @@ class Answers(JointAnswers):
         )
         self.assessor, self.actor = form("suggestion", self._assessor), form("feedback", self._actor)
         """The forms of the answers of assessor and actor."""
+        self.forms = (self.joint, self.assessor, self.actor)
+        """The forms of all roles."""
 
     def read_assessor(
         self, value: object, asked: Collection[int], sources: Mapping[str, Mapping[int, Plan]]

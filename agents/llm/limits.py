@@ -11,6 +11,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
+import orjson
+
 from maeil.contracts import check_awaitable, check_type
 from quorum.agents.llm.errors import InfrastructureFailed, RateLimited, Transient
 from quorum.agents.llm.pictures import picture_tokens
@@ -174,8 +176,9 @@ class CallLimits:
 
 
 def estimate_prompt(request: Request) -> float:
-    """Estimate how many tokens a prompt has, those of its pictures among them."""
+    """Estimate how many tokens a prompt has, those of its pictures and of the thoughts that it carries among them."""
     characters = sum(len(message.content) for message in request.messages)
+    characters += sum(len(orjson.dumps(item)) for message in request.messages for item in message.carried)
     return characters / CHARACTERS_PER_TOKEN + sum(picture_tokens(message.pictures) for message in request.messages)
 
 
@@ -299,7 +302,7 @@ class Retrying:
                 asked = "" if failure.retry_after is None else f"; it asks to wait {failure.retry_after:g} s"
                 raise InfrastructureFailed(
                     f"no answer within {bound}: {type(failure).__name__}: {failure}{asked}", failed + rate_limited
-                ) from None
+                ) from failure
             waited += wait
             _log.info("a call failed and is tried again in %.1f s: %s: %s", wait, type(failure).__name__, failure)
             await self.sleep(wait)

@@ -28,12 +28,14 @@ class ChatMessage:
         marks: where what may come again in later prompts ends, in characters from the beginning, rising. Providers keep
             the beginnings of prompts up to there; no part of the message's identity.
         pictures: that go with the text, for models that see.
+        carried: of an answer of an earlier turn, what its provider wants back with it: `Reply.carried`, unchanged.
     """
 
     role: ChatRole
     content: str
     marks: tuple[int, ...] = field(default=(), compare=False)
     pictures: tuple[Picture, ...] = ()
+    carried: tuple[Mapping[str, Any], ...] = ()
 
 
 class ThinkingEffort(StrEnum):
@@ -73,7 +75,8 @@ class ThinkingFormat(StrEnum):
 
     Sources, read on 2026-11-23: openai 3.52 (`reasoning_effort`); docs.vllm.ai and vllm-project/vllm#43401;
     docs.ollama.com/openai; ggml-org/llama.cpp, tools/server; openrouter.ai/docs, reasoning tokens;
-    api-docs.deepseek.com/guides/thinking_mode; docs.litellm.ai, reasoning content.
+    api-docs.deepseek.com/guides/thinking_mode; docs.litellm.ai, reasoning content; docs.sglang.io, thinking budget
+    (2026-11-26).
     """
 
     AUTO = "auto"
@@ -82,6 +85,8 @@ class ThinkingFormat(StrEnum):
     """`reasoning_effort`."""
     VLLM = "vllm"
     """`reasoning_effort`, the same for the template of the chat, and `thinking_token_budget`."""
+    SGLANG = "sglang"
+    """`reasoning_effort`, and for the template of the chat the switch and a budget, which it may heed."""
     OLLAMA = "ollama"
     """`reasoning_effort`."""
     LLAMACPP = "llamacpp"
@@ -111,6 +116,7 @@ class Sampling:
         top_p: share of the probability from which tokens are drawn.
         stop: texts at which an answer ends.
         extra_body: fields of the request's body that its provider alone knows; they are sent whatever they are.
+        longest_text, longest_list: what `quorum.agents.llm.caps` has brought the form of the answer down to.
     """
 
     temperature: int | float | None
@@ -122,6 +128,8 @@ class Sampling:
     top_p: int | float | None = None
     stop: tuple[str, ...] | None = None
     extra_body: Mapping[str, Any] | None = None
+    longest_text: int | None = None
+    longest_list: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +152,12 @@ class AnswerFormat:
     def ground(self) -> AnswerFormat:
         """Return the form with the schema of this very turn."""
         return self if self.grounded is None else replace(self, schema=self.grounded(), grounded=None)
+
+    def changed(self, change: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> AnswerFormat:
+        """Return the form with both of its schemas changed, that of this very turn when it is made."""
+        own = self.grounded
+        grounded = None if own is None else lambda: change(own())
+        return replace(self, schema=change(self.schema), grounded=grounded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +190,7 @@ class Request:
             request's identity, to which the sampling belongs.
         origin: who asks, and when; no part of the request's identity.
         deadline: seconds that one attempt may take in all; None: those of the provider. No part of the identity.
+        carry: whether the answer goes into the prompts of later turns, so that `Reply.carried` is wanted with it.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -185,6 +200,7 @@ class Request:
     agents: int = field(default=1, compare=False)
     origin: Origin | None = field(default=None, compare=False)
     deadline: float | None = field(default=None, compare=False)
+    carry: bool = False
 
 
 class Finish(StrEnum):
@@ -255,6 +271,8 @@ class Reply:
         thinking: the text of its thoughts, where the provider returns it and it is kept; no part of the answer.
         tier: the tier of service that answered; empty for the usual one. See `quorum.agents.llm.prices`.
         fingerprint: what the service calls the build that answered (`system_fingerprint`); empty where it sends none.
+        carried: reasoning items of the provider, as JSON that nobody else reads (signed or encrypted thoughts), to be
+            sent back with this answer in later turns; nothing unless `Request.carry`, and where the provider has none.
     """
 
     text: str
@@ -275,6 +293,7 @@ class Reply:
     thinking: str = ""
     tier: str = ""
     fingerprint: str = ""
+    carried: tuple[Mapping[str, Any], ...] = ()
 
 
 class Model(Protocol):

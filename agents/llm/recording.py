@@ -6,14 +6,20 @@ and an answer's form says only where it stands. Both name the line that holds th
 reader needs two lines for a call, wherever it is in the file.
 
 A message then has `like: [byte, message, characters]` and the `content` that follows; an answer is `{"like": byte}`.
+
+A conversation grows at its end, so its line says which messages it shares with the line before, and that one with the
+line before it. The request then has `like: [byte, first, end]`: behind its messages of the system come those of that
+line, whole and counted with its answer as the last one, from `first` up to `end`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import orjson
@@ -21,7 +27,7 @@ import orjson
 from maeil.errors import EpisodeStop
 from quorum.agents.llm import errors
 from quorum.agents.llm.pictures import Picture
-from quorum.agents.llm.protocol import Model, Origin, Reply, Request
+from quorum.agents.llm.protocol import ChatRole, Model, Origin, Reply, Request
 from quorum.agents.llm.records import WALL, describe_reply, describe_request, record_key
 
 LEAST = 256
@@ -41,24 +47,45 @@ class _Whole:
     byte: int
 
 
+LEAST_MESSAGES = 2
+"""Messages in a row that must be shared, for the same reason: a turn of a conversation, or more."""
+
+_LINES = 8
+"""Latest lines of a role in which that before a turn is looked for: in a debate several conversations alternate."""
+_Message = Mapping[str, Any]
+
+
 class Folding:
     """Writes the records of one file, in their order."""
 
     def __init__(self) -> None:
         self._byte = 0
+        self._said: defaultdict[tuple[str, str], deque[tuple[int, list[_Message]]]]
+        self._said = defaultdict(lambda: deque(maxlen=_LINES))
         self._texts: dict[tuple[str, int], _Whole] = {}
         self._forms: dict[bytes, int] = {}
 
     def line(self, record: Mapping[str, Any]) -> bytes:
         """Return the line of a record that `Recording` made."""
         request = record["request"]
-        messages = [
-            self._message(record["agent"], number, message) for number, message in enumerate(request["messages"])
-        ]
-        folded = {**request, "messages": messages, "answer": self._form(request["answer"])}
+        like, own = self._earlier(record)
+        messages = [self._message(record["agent"], number, message) for number, message in enumerate(own)]
+        folded = {**request, **like, "messages": messages, "answer": self._form(request["answer"])}
         line = orjson.dumps({**record, "request": folded}) + b"\n"
         self._byte += len(line)
         return line
+
+    def _earlier(self, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Sequence[_Message]]:
+        """Return which messages of a record a line before it in the conversation has, if any, and the others."""
+        messages: list[_Message] = record["request"]["messages"]
+        start = _after_system(messages)
+        lines = self._said[record["agent"], record.get("role", "")]
+        runs = [(_longest_run(said, messages[start:]), byte) for byte, said in lines]
+        (length, first), byte = max(runs, default=((0, 0), 0))
+        lines.append((self._byte, [*messages, *_answer(record)]))
+        if length < LEAST_MESSAGES:
+            return {}, messages
+        return {"like": [byte, first, first + length]}, [*messages[:start], *messages[start + length :]]
 
     def _message(self, agent: str, number: int, message: Mapping[str, Any]) -> Mapping[str, Any]:
         text = message["content"]
@@ -84,6 +111,7 @@ class Unfolding:
     def __init__(self) -> None:
         self._byte = 0
         self._records: dict[int, Mapping[str, Any]] = {}
+        self._said: dict[int, list[_Message]] = {}
 
     def read(self, line: bytes) -> dict[str, Any]:
         """Return the next record as it stands in the file.
@@ -98,7 +126,7 @@ class Unfolding:
 
     def whole(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return a record with all of its texts; see `unfold`."""
-        return unfold(record, self._records.__getitem__)
+        return unfold(record, self._records.__getitem__, self._said)
 
 
 def unfolded(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
@@ -111,19 +139,24 @@ def unfolded(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
     return (reader.whole(reader.read(line)) for line in lines)
 
 
-def unfold(record: Mapping[str, Any], at: Callable[[int], Mapping[str, Any]]) -> dict[str, Any]:
+def unfold(
+    record: Mapping[str, Any],
+    at: Callable[[int], Mapping[str, Any]],
+    said: dict[int, list[_Message]] | None = None,
+) -> dict[str, Any]:
     """Return a record with all of its texts.
 
     Args:
         record: as it stands in the file.
         at: gives the record whose line begins at a byte.
+        said: keeps the messages of the lines that were read on the way, by byte, for the records after this one.
 
     Raises:
         ValueError: it names a text that is not there.
     """
     try:
-        request = record["request"]
-        messages = [_whole_message(message, at) for message in request["messages"]]
+        messages = _whole_messages(record, at, {} if said is None else said)
+        request = {name: value for name, value in record["request"].items() if name != "like"}
         answer = request["answer"]
         if answer is not None and "like" in answer:
             answer = at(answer["like"])["request"]["answer"]
@@ -134,13 +167,66 @@ def unfold(record: Mapping[str, Any], at: Callable[[int], Mapping[str, Any]]) ->
     return {**record, "request": {**request, "messages": messages, "answer": answer}}
 
 
+def _whole_messages(
+    record: Mapping[str, Any], at: Callable[[int], Mapping[str, Any]], said: dict[int, list[_Message]]
+) -> list[_Message]:
+    back: list[tuple[int | None, Mapping[str, Any]]] = [(None, record)]
+    while (like := back[-1][1]["request"].get("like")) is not None and like[0] not in said:
+        byte, after = like[0], back[-1][0]
+        if after is not None and byte >= after:
+            raise ValueError("it names messages that do not come before it")
+        back.append((byte, at(byte)))
+    whole: list[_Message] = []
+    for start, line in reversed(back):
+        whole = [_whole_message(message, at) for message in line["request"]["messages"]]
+        if (like := line["request"].get("like")) is not None:
+            byte, first, end = _reference(like)
+            if not 0 <= first < end <= len(said[byte]):
+                raise ValueError("it names messages that are not there")
+            place = _after_system(whole)
+            whole[place:place] = said[byte][first:end]
+        if start is not None:
+            said[start] = [*whole, *_answer(line)]
+    return whole
+
+
+def _reference(like: Any) -> tuple[int, int, int]:
+    """Return the numbers of a reference; a `LookupError` where it has not three."""
+    try:
+        byte, first, last = like
+    except ValueError as error:
+        raise LookupError(*error.args) from error
+    return byte, first, last
+
+
+def _answer(record: Mapping[str, Any]) -> list[_Message]:
+    """Return the answer of a record, if it has one, as the message that it is in the next turn of a conversation."""
+    if "reply" not in record:
+        return []
+    reply = record["reply"]
+    carried = {"carried": reply["carried"]} if "carried" in reply else {}
+    return [{"role": ChatRole.ASSISTANT.value, "content": reply["text"], **carried}]
+
+
+def _after_system(messages: Sequence[_Message]) -> int:
+    """Return the number of the first message that is none of the system."""
+    return next((i for i, message in enumerate(messages) if message["role"] != ChatRole.SYSTEM), len(messages))
+
+
+def _longest_run(said: Sequence[_Message], messages: Sequence[_Message]) -> tuple[int, int]:
+    """Return the length of the longest run of messages with which others begin, and where it begins."""
+    starts = (first for first, message in enumerate(said) if messages and message == messages[0])
+    return max(((_alike(said[first:], messages), first) for first in starts), default=(0, 0))
+
+
+def _alike(some: Sequence[_Message], others: Sequence[_Message]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(some, others, strict=False)))
+
+
 def _whole_message(message: Mapping[str, Any], at: Callable[[int], Mapping[str, Any]]) -> Mapping[str, Any]:
     if "like" not in message:
         return message
-    try:
-        byte, number, characters = message["like"]
-    except ValueError as error:
-        raise LookupError(*error.args) from error
+    byte, number, characters = _reference(message["like"])
     whole = at(byte)["request"]["messages"][number]
     if "like" in whole or not 0 <= characters <= len(whole["content"]):
         raise ValueError("it names a text that is not whole itself, or shorter")

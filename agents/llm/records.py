@@ -37,13 +37,15 @@ def describe_request(request: Request) -> dict[str, Any]:
         "answer": None if answer is None else {"name": answer.name, "schema": answer.schema},
         "sampling": _describe_sampling(request.sampling),
         "sample": request.sample,
+        **({"carry": True} if request.carry else {}),
     }
 
 
 def describe_message(message: ChatMessage) -> dict[str, Any]:
-    """Return a message; its pictures, by what they show, where it has any."""
+    """Return a message; its pictures, by what they show, and what it carries, where it has any."""
     pictures = {"pictures": [picture.record for picture in message.pictures]} if message.pictures else {}
-    return {"role": message.role.value, "content": message.content, **pictures}
+    carried = {"carried": list(message.carried)} if message.carried else {}
+    return {"role": message.role.value, "content": message.content, **pictures, **carried}
 
 
 _USAGE = tuple(field.name for field in fields(Usage))
@@ -95,6 +97,7 @@ def describe_reply(reply: Reply) -> dict[str, Any]:
     return {
         "text": reply.text,
         **({"thinking": reply.thinking} if reply.thinking else {}),
+        **({"carried": list(reply.carried)} if reply.carried else {}),
         "value": reply.value,
         "finish": reply.finish.value,
         "model": reply.model,
@@ -162,6 +165,7 @@ def answered(reply: Reply, *, repairs: int = 0, parse_failure: bool = False, emp
         "widened": reply.widened,
         "tier": reply.tier,
         "fallback": reply.fallback,
+        "fingerprint": reply.fingerprint,
         "not_sent": list(reply.not_sent),
         "parse_failure": parse_failure,
         "empty_answer": empty,

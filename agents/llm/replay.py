@@ -13,6 +13,7 @@ import orjson
 
 from maeil.errors import EpisodeStop
 from quorum.agents.llm import errors
+from quorum.agents.llm.caps import capped
 from quorum.agents.llm.protocol import Origin, Reply, Request, Sampling
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.recording import CANCELLED
@@ -63,7 +64,7 @@ class Replay(ProvidedModel):
         How answers are drawn may differ by call and by role.
         """
         agent = request.origin.agent if request.origin is not None else ""
-        known = (replace(request, sampling=sampling) for sampling in self._samplings.get(agent, ()))
+        known = (capped(replace(request, sampling=sampling)) for sampling in self._samplings.get(agent, ()))
         return next((drawn for drawn in known if (agent, request_key(drawn)) in self._left), None)
 
     def knows(self, request: Request) -> bool:

@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from quorum.agents.llm.conversation import without_carried
 from quorum.agents.llm.errors import ContextOverflow, InfrastructureFailed
 from quorum.agents.llm.limits import CallLimits, Limited, Retrying, RetryRules
 from quorum.agents.llm.prices import Price, Priced
@@ -89,7 +90,7 @@ class FallingBack:
                 level, "%s is asked in the place of a model that cannot be reached: %s", fallback.name, failures[-1]
             )
             try:
-                reply = await fallback.model.complete(fallback.drawn(request))
+                reply = await fallback.model.complete(fallback.drawn(without_carried(request)))
             except InfrastructureFailed as error:
                 failures.append(InfrastructureFailed(f"{fallback.name}: {error}", error.attempts))
             except ContextOverflow as error:
@@ -153,7 +154,7 @@ def build_stack(
         max_repairs: how often an answer of a wrong form is asked for again.
         spending: the episode's budget and what is used of it.
         price: price of the model.
-        priced: whether the model's replies carry money although `price` is None (the simulated model, litellm's map).
+        priced: whether the model's replies carry money although `price` is None (the simulated model, litellm).
         fallbacks: what is asked where the model cannot be reached.
         widens: whether an empty answer may be asked for again by a request with more room.
         sink: takes a record of every call.

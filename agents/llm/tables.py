@@ -23,6 +23,11 @@ def model_table(name: str, kind: type[T]) -> T:
     return msgspec.convert(_read("models.yaml")[name], type=kind)
 
 
+def price_file(kind: type[T]) -> T:
+    """Return `prices.yaml`, converted to a type."""
+    return msgspec.convert(_read("prices.yaml"), type=kind)
+
+
 def wordings(name: str) -> Any:
     """Return how servers word something, of `wordings.yaml`: a regular expression, or several in a list or by name."""
     return _read("wordings.yaml")[name]

@@ -2,6 +2,9 @@
 
 The reasons are written for the model that is asked to mend its answer, so they name the place, what stands there and
 what may stand there, and of a choice of forms only the form that was meant.
+
+A key of the whole answer that may be null may also be left out: strict modes want all keys, and the form of a team has
+those of all its turns.
 """
 
 from __future__ import annotations
@@ -188,7 +191,7 @@ class Validator:
     def _object(self, schema: Schema, value: dict[str, Any], place: str) -> Iterator[str]:
         properties = schema.get("properties", {})
         for name in schema.get("required", ()):
-            if name not in value:
+            if name not in value and (place or not _may_be_null(properties.get(name, {}))):
                 yield f"{_join(place, name)}: is missing"
         further = schema.get("additionalProperties", True)
         for name, inner in value.items():
@@ -213,6 +216,10 @@ def _tags(schema: Schema) -> Iterator[tuple[str, str]]:
     for name, inner in schema.get("properties", {}).items():
         if isinstance(inner, Mapping) and isinstance(inner.get("const"), str):
             yield name, inner["const"]
+
+
+def _may_be_null(schema: Schema) -> bool:
+    return any(form.get("type") == "null" for form in schema.get("anyOf", ()))
 
 
 def _join(place: str, name: str) -> str:

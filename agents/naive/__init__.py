@@ -7,10 +7,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from maeil.component import Compatibility, Component, ComponentConfig, Handover, TeamContext, Usual
+from maeil.component import Compatibility, Component, Handover, TeamContext, Usual
 from maeil.extensions.describe.describing import DESCRIBE, Embedding
 from maeil.extensions.predictions import REQUIRED
 from maeil.mind import COORDINATOR, Mind, View
+from quorum.agents.llm.conversation import AskingConfig
 from quorum.agents.llm.protocol import ChatMessage
 from quorum.agents.naive.answers import AnswerTypes
 from quorum.agents.naive.mind import NaiveMind
@@ -21,7 +22,7 @@ from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.skills import check_predictable, check_typed, prompts_of
 
 
-class NaiveConfig(ComponentConfig):
+class NaiveConfig(AskingConfig):
     """Parameters of `naive`."""
 
     name: Literal["naive"]
@@ -43,7 +44,7 @@ def build(config: NaiveConfig, context: TeamContext) -> Sequence[Mind]:
     """
     names = [*context.world.agents, *([COORDINATOR] if context.coordinates else [])]
     answers = _answers(config, context)
-    prompts = PromptWriter(config.prompts, context.world, context.topology, answers)
+    prompts = _prompts(config, context, answers)
     embeds = isinstance(context.topology, Embedding) and context.topology.embeds
     return [NaiveMind(Asker(context.models(name), config.repairs), prompts, answers, embeds) for name in names]
 
@@ -54,7 +55,11 @@ def render_prompt(config: NaiveConfig, context: TeamContext, view: View) -> tupl
     Raises:
         ValueError: there is no prompt for this world, or a template of the set cannot be read or filled in.
     """
-    return PromptWriter(config.prompts, context.world, context.topology, _answers(config, context)).write(view)
+    return _prompts(config, context, _answers(config, context)).write(view)
+
+
+def _prompts(config: NaiveConfig, context: TeamContext, answers: AnswerTypes) -> PromptWriter:
+    return PromptWriter(config.prompts, context.world, context.topology, answers, context.thoughts)
 
 
 def _answers(config: NaiveConfig, context: TeamContext) -> AnswerTypes:
@@ -62,7 +67,18 @@ def _answers(config: NaiveConfig, context: TeamContext) -> AnswerTypes:
     if config.predict:
         check_predictable(f"agents={config.name} agents.predict=true", context.world.name)
     predicted = len(context.world.agents) if config.predict else 0
-    found: AnswerTypes = answers_of(AnswerTypes, tuple(context.world.vocabulary), config.max_actions, predicted)
+    return answers_of_team(context, config.max_actions, predicted)
+
+
+def answers_of_team(context: TeamContext, max_actions: int, predicted: int = 0) -> AnswerTypes:
+    """Return the forms of the answers of a team, with the parts that its turns can ask for; further arguments as there.
+
+    They are made once for all teams of a process.
+    """
+    topology = context.topology
+    talks = topology.talks and (topology.coordinated or len(context.world.agents) > 1)
+    arguments = (max_actions, predicted, talks, isinstance(topology, Embedding))
+    found: AnswerTypes = answers_of(AnswerTypes, tuple(context.world.vocabulary), *arguments)
     return found
 
 

@@ -11,11 +11,16 @@
 
 A turn that may do both wants both, in this order. Recipients are names of those whom the turn lets its holder write to,
 or `all`. A turn that lets it write to nobody, such as that of the only agent of a team, wants no `messages`.
+
+Providers read the form before the prompt, so turns with different forms have no beginning in common that a cache could
+keep. The form that is not grounded therefore has the keys of all turns that the team can have, and those that a turn
+does not want may be null or left out. The grounded form is that of the very turn: whose decoding is bound by it cannot
+answer with another turn's keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -31,10 +36,12 @@ from maeil.mind import Act, Resume, Thought, Turn, View
 from maeil.plans import Plan
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.answers import (
+    FORM,
     Part,
     TaskAnswer,
     Thoughts,
     checked,
+    or_null,
     part,
     plan_model,
     plan_value,
@@ -44,12 +51,16 @@ from quorum.agents.prompting.answers import (
     tidy,
 )
 from quorum.agents.prompting.examples import Example
+from quorum.agents.skills.speaker import LEADING, MEMBER
 
 ALL = "all"
 """Stands for everybody whom a turn lets its holder write to."""
 
 LISTED = 64
 """Entries of a list, at most, in a schema that is the same for every team; what a turn takes is checked as well."""
+
+KEYS = ("thoughts", "predictions", "messages", "offers", "needs", "plan", "decision")
+"""All keys of answers, in their order."""
 
 _TALK = frozenset({Act.SPEAK, Act.ACKNOWLEDGE})
 
@@ -108,17 +119,25 @@ class AnswerTypes:
         vocabulary: the actions that a plan may have.
         max_actions: actions of a plan, at most.
         predicted: embodied agents of the team, of whom a turn that plans asks predictions; 0: it asks none.
+        talks: whether turns can let somebody say something.
+        describes: whether turns can ask what somebody offers and needs.
     """
 
-    def __init__(self, vocabulary: Vocabulary, max_actions: int, predicted: int = 0) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, max_actions: int, predicted: int = 0, talks: bool = True, describes: bool = False
+    ) -> None:
         self.max_actions = max_actions
         self._predicted = predicted
+        self._of_team = {"thoughts", "plan"}
+        self._of_team |= {"predictions"} if predicted else set()
+        self._of_team |= {"messages", "decision"} if talks else set()
+        self._of_team |= {"offers", "needs"} if describes else set()
         self._plan: Any = plan_model(vocabulary, max_actions)
         replacement = part(
             "ReplaceAnswer", "Give up the current plan for another.", choice=Literal["replace"], plan=self._plan
         )
         self._decision: Any = Annotated[ResumeAnswer | replacement, Field(discriminator="choice")]
-        self._models: dict[str, tuple[type[BaseModel], dict[str, Any]]] = {}
+        self._models: dict[tuple[str, ...], tuple[type[BaseModel], dict[str, Any]]] = {}
 
     def mates(self, view: View) -> tuple[str, ...]:
         """Return the names of those whom a turn asks predictions of."""
@@ -128,34 +147,45 @@ class AnswerTypes:
 
     def keys(self, view: View) -> tuple[str, ...]:
         """Return the keys of the answer to a turn, in their order."""
-        return ("thoughts", *self._name(view).split("_and_"))
+        wanted = {"thoughts"}
+        if self.mates(view):
+            wanted |= {"predictions"}
+        if may_talk(view.turn):
+            wanted |= {"messages"}
+        if DESCRIBE in view.turn.asks:
+            wanted |= {"offers", "needs"}
+        if Act.PLAN in view.turn.acts:
+            wanted |= {"decision" if view.may_resume else "plan"}
+        return _in_order(wanted)
 
     def wanted(self, view: View, *, grounded: bool = False) -> AnswerFormat:
-        """Return the format of the answer to a turn.
+        """Return the form of the answer to a turn.
 
         Args:
             view: the turn.
-            grounded: whether it lists the names of those who may be written to. Without them it is the same for all
-                agents and all sizes of teams, so that a provider compiles it once, and prompts begin alike.
+            grounded: whether it is that of this very turn, with the names of those who may be written to, and its
+                limits. Else it is the same for all turns, agents and sizes of teams, so that a provider compiles it
+                once, and prompts begin alike.
         """
-        name = self._name(view)
-        schema: Mapping[str, Any] = self._model(name)[1]
+        if not grounded:
+            return AnswerFormat(FORM, _of_all_turns(self._model(_in_order({*self._of_team, *self.keys(view)}))[1]))
+        schema: Mapping[str, Any] = self._model(self.keys(view))[1]
         if may_talk(view.turn):
-            schema = _restricted(schema, view.turn, view.names if grounded else None)
-        if grounded and (mates := self.mates(view)):
+            schema = _restricted(schema, view.turn, view.names)
+        if mates := self.mates(view):
             schema = _of_these_mates(schema, mates)
-        return AnswerFormat(name, schema)
+        return AnswerFormat(FORM, schema)
 
     def example(self, view: View, example: Example) -> dict[str, Any]:
         """Return an example of the answer to a turn, JSON-ready."""
-        speaks = Act.SPEAK in view.turn.acts
-        kind = MessageKind.INFORM if speaks else MessageKind.ACK
-        draft = Draft(view.turn.recipients, example.message, kind)
-        mates = self.mates(view)
-        expected = tuple(Prediction(view.names.index(mate), example.plan.task) for mate in mates[:1])
-        answers = {Predictions.name: expected, DESCRIBE: example_descriptor(example)}
-        thought = Thought(example.plan, (draft,), answers=answers)
-        return {**write(thought, view, predicts=bool(mates)), "thoughts": example.thoughts}
+        kind = _kind(view.turn)
+        draft = Draft(view.turn.recipients, example.says(kind), kind)
+        thought = Thought(example.plan, (draft,), answers={DESCRIBE: example_descriptor(example)})
+        answer = {**write(thought, view, predicts=bool(self.mates(view))), "thoughts": example.thoughts}
+        if "predictions" in answer:
+            other = example.alone or example.plan
+            answer["predictions"] = [{"agent": example.one_more, "task": task_value(other.task)}]
+        return answer
 
     def read(self, value: object, view: View) -> Thought:
         """Make a thought of an answer.
@@ -163,8 +193,9 @@ class AnswerTypes:
         Raises:
             InvalidThought: the answer is not what the turn asks for; the reasons say what to mend.
         """
-        model, _ = self._model(self._name(view))
-        answer = checked(model, value)
+        keys = self.keys(view)
+        model, _ = self._model(keys)
+        answer = checked(model, _of_turn(value, keys))
         mates = self.mates(view)
         answers: dict[str, Any] = {}
         if mates:
@@ -180,20 +211,9 @@ class AnswerTypes:
             answers[DESCRIBE] = read_descriptor(answer.offers, answer.needs)
         return Thought(decision, messages, answers=answers)
 
-    def _name(self, view: View) -> str:
-        """Name of an answer: its keys after the thoughts."""
-        keys = ["predictions"] if self.mates(view) else []
-        if may_talk(view.turn):
-            keys.append("messages")
-        if DESCRIBE in view.turn.asks:
-            keys += ["offers", "needs"]
-        if Act.PLAN in view.turn.acts:
-            keys.append("decision" if view.may_resume else "plan")
-        return "_and_".join(keys)
-
-    def _model(self, name: str) -> tuple[type[BaseModel], dict[str, Any]]:
-        """The model of an answer by its name, which lists its keys, and its schema; made when first asked for."""
-        if name not in self._models:
+    def _model(self, keys: tuple[str, ...]) -> tuple[type[BaseModel], dict[str, Any]]:
+        """The model of an answer by its keys, and its schema; made when first asked for."""
+        if keys not in self._models:
             types = {
                 "thoughts": Thoughts,
                 "predictions": Annotated[list[PredictionAnswer], Field(max_length=LISTED)],
@@ -203,9 +223,32 @@ class AnswerTypes:
                 "plan": self._plan,
                 "decision": self._decision,
             }
-            model = part("Answer", "", **{key: types[key] for key in ("thoughts", *name.split("_and_"))})
-            self._models[name] = model, tidy(model.model_json_schema())
-        return self._models[name]
+            model = part("Answer", "", **{key: types[key] for key in keys})
+            self._models[keys] = model, tidy(model.model_json_schema())
+        return self._models[keys]
+
+
+def _in_order(keys: Collection[str]) -> tuple[str, ...]:
+    return tuple(key for key in KEYS if key in keys)
+
+
+def _of_turn(value: object, keys: Sequence[str]) -> object:
+    """Leave out of an answer what it has no value for, as it may have of the parts that other turns want.
+
+    Raises:
+        InvalidThought: it has a part that this turn does not want, or lacks one.
+    """
+    if not isinstance(value, Mapping):
+        return value
+    given = {key: part for key, part in value.items() if part is not None and (key in keys or part != [])}
+    wanted = ", ".join(keys)
+    reasons = [
+        f"{key}: this turn does not ask for it; it asks for {wanted}" for key in KEYS if key in {*given} - {*keys}
+    ]
+    reasons += [f"{key}: this turn asks for it" for key in keys[1:] if key not in given]
+    if reasons:
+        raise InvalidThought(tuple(reasons))
+    return given
 
 
 def write(thought: Thought, view: View, *, predicts: bool = False) -> dict[str, Any]:
@@ -269,6 +312,15 @@ def _thoughts(thought: Thought) -> str:
     return "I go on with my plan." if thought.decision is not None else "This is what the others should know."
 
 
+def _kind(turn: Turn) -> MessageKind:
+    """Return what a turn's message is first of all: an order, a report, a proposal; or what an acknowledgement is."""
+    if Act.SPEAK not in turn.acts:
+        return MessageKind.ACK
+    if turn.role in LEADING:
+        return MessageKind.DIRECTIVE
+    return MessageKind.INFORM if turn.role == MEMBER else MessageKind.PROPOSE
+
+
 def _most_messages(turn: Turn) -> int:
     """How many messages a turn takes: one without a limit takes one to each recipient, and one to all."""
     if turn.limit is not None:
@@ -276,28 +328,38 @@ def _most_messages(turn: Turn) -> int:
     return len(turn.recipients) + (len(turn.recipients) > 1)
 
 
-def _restricted(schema: Mapping[str, Any], turn: Turn, names: Sequence[str] | None) -> dict[str, Any]:
+def _of_all_turns(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Write into the schema of an answer with the keys of all turns that none of them is in every answer."""
+    properties = dict(schema["properties"])
+    definitions = dict(schema["$defs"])
+    if "messages" in properties:
+        message = definitions["MessageAnswer"]
+        recipients = {**message["properties"]["recipients"], "maxItems": LISTED}
+        definitions["MessageAnswer"] = {**message, "properties": {**message["properties"], "recipients": recipients}}
+        properties["messages"] = {**properties["messages"], "maxItems": LISTED}
+    if len(properties) > 2:  # thoughts and another
+        properties |= {key: or_null(properties[key]) for key in properties if key != "thoughts"}
+    return {**schema, "$defs": definitions, "properties": properties}
+
+
+def _restricted(schema: Mapping[str, Any], turn: Turn, names: Sequence[str]) -> dict[str, Any]:
     """Write the limits of a turn into a schema: how often it may write, with what, and to whom; shares the rest.
 
     Args:
         schema: of the answer.
         turn: what it allows.
-        names: of all participants; None leaves out what depends on who they are, and on how many.
+        names: of all participants.
     """
     message = schema["$defs"]["MessageAnswer"]
-    changed, messages = dict(message["properties"]), dict(schema["properties"]["messages"])
+    changed = dict(message["properties"])
     if Act.SPEAK not in turn.acts:
         changed["kind"] = {"type": "string", "const": MessageKind.ACK.value}
-    if names is None:
-        changed["recipients"] = {**changed["recipients"], "maxItems": LISTED}
-        messages["maxItems"] = LISTED if turn.limit is None else turn.limit
-    else:
-        allowed = [names[recipient] for recipient in turn.recipients]
-        if len(allowed) > 1:
-            allowed.append(ALL)
-        items = {"type": "string", "enum": allowed}
-        changed["recipients"] = {**changed["recipients"], "items": items, "maxItems": len(allowed)}
-        messages["maxItems"] = _most_messages(turn)
+    allowed = [names[recipient] for recipient in turn.recipients]
+    if len(allowed) > 1:
+        allowed.append(ALL)
+    items = {"type": "string", "enum": allowed}
+    changed["recipients"] = {**changed["recipients"], "items": items, "maxItems": len(allowed)}
+    messages = {**schema["properties"]["messages"], "maxItems": _most_messages(turn)}
     return {
         **schema,
         "$defs": {**schema["$defs"], "MessageAnswer": {**message, "properties": changed}},
@@ -306,10 +368,15 @@ def _restricted(schema: Mapping[str, Any], turn: Turn, names: Sequence[str] | No
 
 
 def _of_these_mates(schema: Mapping[str, Any], mates: Sequence[str]) -> dict[str, Any]:
-    """Write into a schema who may be predicted."""
+    """Write into a schema who may be predicted, each once."""
     prediction = schema["$defs"]["PredictionAnswer"]
     changed = {**prediction["properties"], "agent": {"type": "string", "enum": list(mates)}}
-    return {**schema, "$defs": {**schema["$defs"], "PredictionAnswer": {**prediction, "properties": changed}}}
+    predictions = {**schema["properties"]["predictions"], "maxItems": len(mates)}
+    return {
+        **schema,
+        "$defs": {**schema["$defs"], "PredictionAnswer": {**prediction, "properties": changed}},
+        "properties": {**schema["properties"], "predictions": predictions},
+    }
 
 
 def _drafts(messages: Sequence[MessageAnswer], view: View) -> tuple[Draft, ...]:

@@ -8,25 +8,26 @@ what this turn allows). `quorum.agents.prompting.templates` finds them, `quorum.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from typing import Any
 
+from maeil.actions import read_call
 from maeil.extensions.predictions import Prediction
-from maeil.messages import Message, MessageKind
+from maeil.messages import Message
 from maeil.mind import Act, PlanView, View
 from maeil.names import fold_names
 from maeil.topology import Topology
 from maeil.world import World
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
-from quorum.agents.naive.answers import AnswerTypes, may_talk
-from quorum.agents.prompting.answers import task_value
+from quorum.agents.naive.answers import ALL, AnswerTypes, may_talk
+from quorum.agents.prompting.answers import task_value, with_thoughts
 from quorum.agents.prompting.blocks import write_example
-from quorum.agents.prompting.frame import Frame, turn_block, write_blocks
+from quorum.agents.prompting.frame import Frame, always, turn_block, write_blocks
 from quorum.agents.prompting.open_tasks import OpenTaskWriter
-from quorum.agents.prompting.schemas import ground, ids_of
+from quorum.agents.prompting.schemas import foreseen_of, ground, ids_of, tasks_of
 from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.skills import prompts_of, skills_of
 
@@ -42,17 +43,25 @@ class PromptWriter:
         world: whose rules and vocabulary they tell.
         topology: how the team may talk.
         answers: the forms of its answers.
+        thoughts: whether answers begin with thoughts where the set leaves that open, as in `TeamContext`.
 
     Raises:
         ValueError: a template is not there, or cannot be read.
     """
 
-    def __init__(self, prompts: PromptSet, world: World, topology: Topology, answers: AnswerTypes) -> None:
+    def __init__(
+        self,
+        prompts: PromptSet,
+        world: World,
+        topology: Topology,
+        answers: AnswerTypes,
+        thoughts: Callable[[str, str], bool] = always,
+    ) -> None:
         templates = prompts.for_turns(world.name, prompts_of(world.name))
         self._endings = {
             part: prompts.for_ending(part, world.name, prompts_of(world.name)).find(part) for part in ENDINGS
         }
-        self._frame = Frame(templates, prompts, world, answers.max_actions)
+        self._frame = Frame(templates, prompts, world, answers.max_actions, thoughts=thoughts)
         self._world = world
         self._topology = topology
         self._answers = answers
@@ -70,14 +79,19 @@ class PromptWriter:
             ValueError: a template asks for what there is not.
         """
         words = (note.words for note in view.notes)
+        example = self._answers.example(view, self._example)
+        keys = self._answers.keys(view)
+        if not self._frame.room_for_thoughts(view):
+            keys, _ = keys[1:], example.pop("thoughts")
         turn = {
             "acts": [act.value for act in sorted(view.turn.acts)],
             "may_acknowledge": Act.ACKNOWLEDGE in view.turn.acts and may_talk(view.turn),
             "role": view.turn.role,
             "how_the_team_talks": next(filter(None, words), None) or self._topology.describe(view.turn.role),
             "limit": view.turn.limit,
-            "answer": self._answers.keys(view),
-            "example": write_example(self._answers.example(view, self._example)),
+            "answer": keys,
+            "example": write_example(example),
+            "message": next(iter(example.get("messages", ())), None),
         }
         ends = {"predict": bool(self._answers.mates(view)), "expected": bool(expected)}
         last = [self._endings[part] for part in ENDINGS if ends[part]]
@@ -85,14 +99,17 @@ class PromptWriter:
 
     def wanted(self, view: View) -> AnswerFormat:
         """Return the form of the answer to a turn."""
-        return replace(
+        form = replace(
             self._answers.wanted(view), in_words=self._in_words, grounded=partial(self._grounded_schema, view)
         )
+        return with_thoughts(form, self._frame.room_for_thoughts(view))
 
     def _grounded_schema(self, view: View) -> Mapping[str, Any]:
         agent = view.agent if view.agent < len(self._world.agents) else None
         schema = self._answers.wanted(view, grounded=True).schema
-        return ground(schema, ids_of(self._world, agent), self._world.agents)
+        tasks = tasks_of(self._world, agent, view)
+        foreseen = foreseen_of(self._world, view) if self._answers.mates(view) else None
+        return ground(schema, ids_of(self._world, agent), self._world.agents, tasks, foreseen)
 
     def _blocks(self, view: View, expected: Sequence[Prediction]) -> Mapping[str, str]:
         """The blocks of a turn by name; those that would be empty are left out, but for what the turn is to show."""
@@ -106,15 +123,15 @@ class PromptWriter:
         if mates := self._answers.mates(view):
             turn["predict"] = fold_names(mates)
         if view.turn.task is not None:
-            turn["task"] = str(view.turn.task)
+            turn["task"] = task_value(view.turn.task)
         writer = OpenTaskWriter(self._world, view)
         values: dict[str, object] = {
             "turn": turn,
             "observation": view.observation,
             "memory": write_messages(view.memory, view.names),
             "unread": write_messages(view.unread, view.names),
-            "plan": _plan(view.plan) if view.plan is not None else None,
-            "past_plans": [_plan(plan) for plan in view.outcomes],
+            "plan": write_plan(view.plan) if view.plan is not None else None,
+            "past_plans": [write_plan(plan) for plan in view.outcomes],
             "constraints": [writer.write(task) for task in view.constraints],
             "problems": view.problems,
             "expected": {view.names[one.agent]: task_value(one.task) for one in expected},
@@ -124,31 +141,32 @@ class PromptWriter:
 
 
 def write_messages(messages: Sequence[Message], names: Sequence[str]) -> list[dict[str, object]]:
-    """Messages in their order: of a step, and alike in what they are and whom they are to, those in a row together.
-
-    What is said has its author before it. Without a word on it, it is to all, and to inform them.
-    """
+    """Messages in their order, with the fields that they are written with; what several in a row share stands once."""
     return [
-        {**dict(shared), "said": [[names[message.sender], message.content] for message in group]}
-        for shared, group in groupby(messages, lambda message: _shared(message, names))
+        {
+            "step": step,
+            "recipients": recipients,
+            "kind": kind,
+            "messages": [{"author": names[message.sender], "content": message.content} for message in group],
+        }
+        for (step, recipients, kind), group in groupby(messages, lambda message: _shared(message, names))
     ]
 
 
-def _shared(message: Message, names: Sequence[str]) -> tuple[tuple[str, object], ...]:
-    """What a message may have in common with others, by key."""
-    shared: list[tuple[str, object]] = [("step", message.t)]
-    if not 1 < len(message.recipients) == len(names) - 1:
-        shared.append(("to", fold_names([names[recipient] for recipient in message.recipients])))
-    if message.kind is not MessageKind.INFORM:
-        shared.append(("kind", message.kind.value))
-    return tuple(shared)
+def _shared(message: Message, names: Sequence[str]) -> tuple[int, list[str], str]:
+    """What a message may have in common with others: its step, its recipients and its kind."""
+    everybody = 1 < len(message.recipients) == len(names) - 1
+    recipients = [ALL] if everybody else fold_names([names[recipient] for recipient in message.recipients])
+    return message.t, recipients, message.kind.value
 
 
-def _plan(plan: PlanView) -> dict[str, object]:
-    """A plan without what there is nothing to say about; without a word on it, all its actions are done."""
-    shown: dict[str, object] = {"actions": plan.actions, "status": plan.status.value}
-    if plan.task is not None:
-        shown["task"] = str(plan.task)
+def write_plan(plan: PlanView) -> dict[str, object]:
+    """A plan as answers have it, and where it stands; without a word on it, all its actions are done."""
+    shown: dict[str, object] = {
+        "task": task_value(plan.task),
+        "actions": [read_call(action) for action in plan.actions],
+        "status": plan.status.value,
+    }
     if plan.done < len(plan.actions):
         shown["actions_done"] = plan.done
     if plan.reason:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, reduce
 from operator import or_
 from typing import Annotated, Any
@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.errors import InvalidThought
 from maeil.plans import Plan, Task
+from quorum.agents.llm.protocol import AnswerFormat
 
 FAR = 1000
 """A limit from here on is one that no sensible plan comes near."""
@@ -24,8 +25,13 @@ BOUNDS = ("minimum", "exclusiveMinimum", *_LIMITS)
 PLAN = "PlanAnswer"
 """Name of the schema of a plan."""
 
-Thoughts = Annotated[str, Field(max_length=4000, description="what speaks for this answer, in a few sentences")]
-"""The first key of every answer: a model that writes its reasons before its choice chooses better."""
+LONGEST_THOUGHTS = 4000
+"""Characters."""
+Thoughts = Annotated[
+    str, Field(max_length=LONGEST_THOUGHTS, description="what speaks for this answer, in a few sentences")
+]
+"""The first key of an answer: a model that writes its reasons before its choice chooses better. One that thinks by
+itself is not asked for it (`with_thoughts`), so readers do without."""
 
 
 class Part(BaseModel):
@@ -77,10 +83,48 @@ def answers_of(forms: Callable[..., Any], actions: tuple[type[SymbolicAction], .
 
 
 def part(name: str, meaning: str, **fields: Any) -> type[BaseModel]:
-    """Make a model at run time, all of whose fields are required."""
-    required: Any = {key: (kind, ...) for key, kind in fields.items()}
+    """Make a model at run time, all of whose fields but thoughts are required."""
+    required: Any = {key: (kind, "" if kind is Thoughts else ...) for key, kind in fields.items()}
     model: type[BaseModel] = create_model(name, __base__=Part, __doc__=meaning or None, **required)
     return model
+
+
+FORM = "turn"
+"""Name of the form that all turns or roles of a team share."""
+
+
+def or_null(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema of a value that may also be null."""
+    null = {"type": "null"}
+    return schema if null in schema.get("anyOf", ()) else {"anyOf": [schema, null]}
+
+
+def united(forms: Sequence[AnswerFormat]) -> Mapping[str, Any]:
+    """Return one schema for all forms of a team, with the keys of each; what is not in all of them may be null.
+
+    Providers read the schema before the prompt, so prompts with different schemas have no beginning in common that a
+    cache could keep.
+    """
+    schemas = [form.schema for form in forms]
+    keys = dict.fromkeys(key for schema in schemas for key in schema["properties"])
+    properties = {}
+    for key in keys:
+        found = [schema["properties"][key] for schema in schemas if key in schema["properties"]]
+        nullable = len(found) < len(schemas) or any(part != found[0] for part in found)
+        properties[key] = or_null(found[0]) if nullable else found[0]
+    definitions = {name: part for schema in schemas for name, part in schema.get("$defs", {}).items()}
+    return {**schemas[0], "$defs": definitions, "properties": properties, "required": list(properties)}
+
+
+def with_thoughts(form: AnswerFormat, longest: int) -> AnswerFormat:
+    """Return the form of an answer that begins with thoughts of so many characters at most; 0: without them."""
+
+    def changed(schema: Mapping[str, Any]) -> dict[str, Any]:
+        rest = {key: part for key, part in schema["properties"].items() if key != "thoughts"}
+        first = {"thoughts": {**schema["properties"]["thoughts"], "maxLength": longest}} if longest else {}
+        return {**schema, "properties": {**first, **rest}, "required": [*first, *rest]}
+
+    return form.changed(changed)
 
 
 def sent_bounds(field: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ equal runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,11 @@ from quorum.agents.prompting.templates import PromptSet, Templates, place_of, re
 from quorum.agents.prompting.vocabulary import describe, tell
 
 
+def always(_participant: str, _role: str) -> bool:
+    """Have every model write its thoughts where a set of prompts leaves that open."""
+    return True
+
+
 @dataclass(eq=False)
 class Frame:
     """Fills in the templates of a team.
@@ -35,7 +40,7 @@ class Frame:
         world: whose rules and vocabulary they tell.
         max_actions: actions of a plan, at most.
         tasks: whether plans name what they are for.
-        turn: the part that the message of a turn is made of.
+        thoughts: whether answers begin with thoughts where the set leaves that open, as in `TeamContext`.
 
     Raises:
         ValueError: a template cannot be read.
@@ -46,6 +51,7 @@ class Frame:
     world: World
     max_actions: int
     tasks: bool = True
+    thoughts: Callable[[str, str], bool] = always
 
     def __post_init__(self) -> None:
         """Read the templates, and what all prompts have in common."""
@@ -63,7 +69,16 @@ class Frame:
             "tasks": self.tasks,
             "agents": len(world.agents),
         }
-        self._systems: dict[tuple[str, str], str] = {}
+        self._systems: dict[tuple[str, str, int], str] = {}
+
+    def room_for_thoughts(self, view: View, role: str = "") -> int:
+        """Return how many characters of thoughts the answer to a turn begins with, at most; 0: it has none.
+
+        Args:
+            view: the turn.
+            role: in which its holder is asked; empty: that of the turn.
+        """
+        return self.prompts.room_for_thoughts(self.thoughts(view.name, role or view.turn.role))
 
     def write(
         self,
@@ -91,7 +106,7 @@ class Frame:
             UserError: a template asks for what there is not; the message names its place.
             ValueError: the template of a note cannot be read.
         """
-        embodied = view.agent < len(self.world.agents)
+        embodied, thoughts = view.agent < len(self.world.agents), self.room_for_thoughts(view, role)
         seen = self._pictures.see(view.agent if embodied else None)
         blocks = self._pictures.described(blocks, "observation", seen)
         notes = {note.block: write_block(note.block, note.shown) for note in view.notes if note.shown}
@@ -100,6 +115,7 @@ class Frame:
             **self._common,
             "prompts": {**self.prompts.model_dump(), "role": self.prompts.for_role(role)},
             "role": role,
+            "thoughts": thoughts,
             "name": view.name,
             "names": view.names,
             "embodied": embodied,
@@ -111,12 +127,13 @@ class Frame:
             "has_plan": view.may_resume,
         }
         try:
-            if (view.name, role) not in self._systems:
-                self._systems[view.name, role] = self._parts["system"].render(who).strip()
+            asking = (view.name, role, thoughts)
+            if asking not in self._systems:
+                self._systems[asking] = self._parts["system"].render(who).strip()
             parts = (self._parts[part], *map(self._template_of, view.notes), *last)
             values = {**who, **of_turn, **turn, "blocks": blocks}
             asked = "\n\n".join(template.render(values).strip() for template in parts)
-            system = ChatMessage(ChatRole.SYSTEM, self._systems[view.name, role])
+            system = ChatMessage(ChatRole.SYSTEM, self._systems[asking])
             return self._pictures.attached((system, ChatMessage(ChatRole.USER, asked, marks(asked))), seen)
         except TemplateError as error:
             names = (*who, *turn, *self._common["facts"], *blocks)

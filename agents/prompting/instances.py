@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ LARGEST = 100_000
 DEEPEST = 100
 """Values within one another, references among them: a schema can refer to itself."""
 _WIDTH = 10
-"""Different values of a number, and of the length of a list, that a draw chooses among, at most."""
+"""Lengths of a list, and values of a number without an upper bound, that a draw chooses among, at most."""
 _MOST = 2**63 - 1
 
 
@@ -27,24 +28,51 @@ def minimal_instance(schema: Mapping[str, Any]) -> Any:
     return _made(schema, lambda: schema.get("$defs", {}), lambda _choices: 0)
 
 
-def random_instance(schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: np.random.Generator) -> Any:
-    """Draw a value that fits.
+def random_instance(
+    schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: np.random.Generator, longest: int = _WIDTH
+) -> Any:
+    """Draw a value that fits, each choice within it uniformly.
+
+    A number has any value within its bounds, or one of the ten smallest where it has no upper one; a list any length
+    up to the longest. Texts are fixed. A list whose entries begin with `agent` names each agent once: an agent that is
+    drawn again keeps its first entry.
 
     Args:
         schema: of the value.
         definitions: that its references name.
         rng: for the draws.
+        longest: entries of a list, at most, where the schema does not ask for more.
 
     Raises:
         ValueError: as for the smallest one.
     """
-    return _made(schema, lambda: definitions, lambda choices: int(rng.integers(choices)))
+    return _made(schema, lambda: definitions, lambda choices: int(rng.integers(choices)), longest)
 
 
-def _made(schema: Any, definitions: Callable[[], Mapping[str, Any]], choose: Callable[[int], int]) -> Any:
+def resolved(schema: Mapping[str, Any], definitions: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the definition that a schema refers to; any other schema as it is."""
+    return definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+
+
+def with_words(schema: Any, words: Collection[str]) -> Any:
+    """Return a schema in which texts of a pattern are some of the given ones, where any fits."""
+    if isinstance(schema, list):
+        return [with_words(part, words) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if isinstance(schema.get("pattern"), str) and (
+        fitting := sorted(filter(re.compile(schema["pattern"]).search, words))
+    ):
+        return {"enum": fitting}
+    return {key: with_words(part, words) for key, part in schema.items()}
+
+
+def _made(
+    schema: Any, definitions: Callable[[], Mapping[str, Any]], choose: Callable[[int], int], longest: int = _WIDTH
+) -> Any:
     """Make a value; `choose` picks one of so many possibilities, the smallest of which is 0."""
     try:
-        return _Maker(dict(definitions()), choose).value(schema)
+        return _Maker(dict(definitions()), choose, longest).value(schema)
     except (AttributeError, IndexError, KeyError, TypeError) as error:
         raise ValueError(f"it is no schema: {type(error).__name__}: {error}") from error
 
@@ -53,6 +81,7 @@ def _made(schema: Any, definitions: Callable[[], Mapping[str, Any]], choose: Cal
 class _Maker:
     definitions: Mapping[str, Any]
     choose: Callable[[int], int]
+    longest: int
     left: int = LARGEST
 
     def value(self, schema: Any, depth: int = 0) -> Any:
@@ -74,15 +103,15 @@ class _Maker:
                 properties = schema.get("properties", {}).items()
                 return {name: self.value(part, depth + 1) for name, part in properties if name in wanted}
             case "array":
-                length = self._number(schema, "minItems", "maxItems")
+                length = self._length(schema)
                 self._take(length)
-                return [self.value(schema.get("items"), depth + 1) for _ in range(length)]
+                return _one_each([self.value(schema.get("items"), depth + 1) for _ in range(length)])
             case "string":
                 least, most = _bound(schema, "minLength"), _bound(schema, "maxLength")
                 self._take(int(least or 0))
                 return "simulated"[: None if most is None else int(most)].ljust(int(least or 0), ".")
             case "integer" | "number":
-                return self._number(schema, "minimum", "maximum")
+                return self._number(schema)
             case "boolean":
                 return not self.choose(2)
             case "null":
@@ -100,15 +129,30 @@ class _Maker:
             raise ValueError(f"{key}: a list of choices is needed")
         return choices[self.choose(len(choices))]
 
-    def _number(self, schema: Mapping[str, Any], at_least: str, at_most: str) -> int:
+    def _length(self, schema: Mapping[str, Any]) -> int:
+        least = math.ceil(_bound(schema, "minItems") or 0)
+        most = _bound(schema, "maxItems")
+        longest = self.longest if most is None else min(int(most), self.longest)
+        return least + self.choose(max(longest - least, 0) + 1)
+
+    def _number(self, schema: Mapping[str, Any]) -> int:
         """Make a whole number within the bounds of a schema, which may exclude them."""
-        low, above = _bound(schema, at_least), _bound(schema, "exclusiveMinimum")
-        high, below = _bound(schema, at_most), _bound(schema, "exclusiveMaximum")
+        low, above = _bound(schema, "minimum"), _bound(schema, "exclusiveMinimum")
+        high, below = _bound(schema, "maximum"), _bound(schema, "exclusiveMaximum")
         if low is None:
             low = 0 if above is None else above + 1
         if high is None:
-            high = low + _WIDTH if below is None else below - 1
-        return math.ceil(low) + self.choose(max(min(int(high - low) + 1, _WIDTH), 1))
+            high = low + _WIDTH - 1 if below is None else below - 1
+        return math.ceil(low) + self.choose(max(int(high - low) + 1, 1))
+
+
+def _one_each(entries: list[Any]) -> list[Any]:
+    """Leave out entries about an agent, which they begin with, that an earlier one is about."""
+    about: dict[object, Any] = {}
+    for place, entry in enumerate(entries):
+        by_agent = isinstance(entry, dict) and next(iter(entry), "") == "agent"
+        about.setdefault(entry["agent"] if by_agent else place, entry)
+    return list(about.values())
 
 
 def _bound(schema: Mapping[str, Any], key: str) -> int | float | None:

@@ -37,6 +37,8 @@ class OpenTaskWriter:
     def write(self, task: OpenTask) -> dict[str, object]:
         """Return an open task as it is shown."""
         found: dict[str, object] = task.plain()
+        if task.before:
+            found["before"] = [_task_value(name) for name in task.before]
         hidden: dict[str, int] = {}
         for key, agents in ((key, getattr(task, key)) for key in _LISTS if key in found):
             shown = self._shown(agents)
@@ -55,6 +57,12 @@ class OpenTaskWriter:
         away = {agent: self._world.distance(reader, agent) or 0 for agent in others}
         nearest = {reader, *sorted(others, key=lambda agent: (away[agent], agent))[: self._most]}
         return [agent for agent in agents if agent in nearest]
+
+
+def _task_value(name: str) -> str | dict[str, str]:
+    """What stands before a task: a task in the notation of all tasks, anything else by its name."""
+    kind, is_task, target = name.partition(":")
+    return {"kind": kind, "target": target} if is_task else name
 
 
 def read_open_task(data: Mapping[str, Any], index: Mapping[str, int]) -> OpenTask:
@@ -79,5 +87,5 @@ def read_open_task(data: Mapping[str, Any], index: Mapping[str, int]) -> OpenTas
         agents("able"),
         agents("planned") or (),
         tuple(data.get("missing", {}).items()),
-        tuple(data.get("before", ())),
+        tuple(name if isinstance(name, str) else str(Task(**name)) for name in data.get("before", ())),
     )

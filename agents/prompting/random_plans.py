@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from maeil.plans import Plan
 from maeil.world import World
 from quorum.agents.prompting.answers import plan_model, tidy
 from quorum.agents.prompting.blocks import write_json
-from quorum.agents.prompting.instances import random_instance
+from quorum.agents.prompting.instances import random_instance, with_words
 from quorum.agents.prompting.schemas import ground, ids_of
 
 LONGEST = 3
@@ -26,8 +25,7 @@ TRIES = 100
 class RandomPlans:
     """Draws the plans of an agent: its length, the actions and their arguments, each uniformly, until it is valid.
 
-    Numbers are drawn from the ten smallest. Texts that have to fit a pattern, such as the names of places, are drawn
-    from those that the agent sees.
+    Texts that have to fit a pattern, such as the names of places, are drawn from those that the agent sees.
 
     Args:
         world: whose actions they are made of.
@@ -43,7 +41,7 @@ class RandomPlans:
     def draw(self, view: View) -> Plan:
         """Draw a plan that the world takes in its present state."""
         schema = ground(self._schema, ids_of(self._world, view.agent), self._world.agents)
-        schema = _with_words(schema, _words(orjson.loads(write_json(view.observation))))
+        schema = with_words(schema, _words(orjson.loads(write_json(view.observation))))
         for _ in range(TRIES):
             drawn = random_instance(schema, schema.get("$defs", {}), self._rng)
             try:
@@ -62,14 +60,3 @@ def _words(seen: Any) -> set[str]:
     if isinstance(seen, dict):
         return set(seen).union(*map(_words, seen.values()))
     return set().union(*map(_words, seen)) if isinstance(seen, list) else set()
-
-
-def _with_words(schema: Any, words: set[str]) -> Any:
-    """Return a schema in which texts of a pattern are some of the given ones, where any fits."""
-    if isinstance(schema, list):
-        return [_with_words(part, words) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if "pattern" in schema and (fitting := sorted(filter(re.compile(schema["pattern"]).search, words))):
-        return {"enum": fitting}
-    return {key: _with_words(part, words) for key, part in schema.items()}

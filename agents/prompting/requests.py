@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from maeil.calls import Call
@@ -76,17 +76,8 @@ class RequestCounter:
         digest = hashlib.sha256(joined.encode()).digest()
         self._asked[digest] += 1
         origin = Origin(view.name, view.t, role or view.turn.role, turn_of(view, refused=refused))
-        answer = _compact(wanted) if wanted is not None else None
+        answer = wanted.changed(compact) if wanted is not None else None
         return Request(messages, answer, UNSET, self._asked[digest] - 1, agents, origin)
-
-
-def _compact(wanted: AnswerFormat) -> AnswerFormat:
-    grounded = wanted.grounded
-    return replace(
-        wanted,
-        schema=compact(wanted.schema),
-        grounded=None if grounded is None else lambda: compact(grounded()),
-    )
 
 
 @dataclass

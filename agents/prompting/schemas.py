@@ -4,19 +4,25 @@ Providers that take a schema read it with every prompt, so its characters are pa
 
 A server whose decoding is constrained by the schema cannot answer "block 19" when the schema names the three blocks
 that exist. What the loop would take is never forbidden: a world names no more than what it refuses by itself
-(`maeil.world.TellsIds`), and a name is taken out only where the turn does not allow it.
+(`maeil.world.TellsIds`, `maeil.world.TellsTasks`), numbers end where larger ones make no difference, and a name is
+taken out only where the turn does not allow it, or where nothing that the agent has seen or read can have led to it.
+Offers and needs alone, which nothing refuses, name no task that is done: it would match nothing.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import orjson
 
-from maeil.world import Ids, TellsIds, World
+from maeil.mind import View
+from maeil.tasks import Tasks
+from maeil.world import Ids, TellsIds, TellsTasks, World
 from quorum.agents.prompting.answers import PLAN
 
 
@@ -80,6 +86,13 @@ Schema = Mapping[str, Any]
 
 ENTRIES = ("EntryAnswer", "ChoiceAnswer")
 """Definitions whose `agent` is one of the team."""
+TASK = "TaskAnswer"
+"""The definition of a task."""
+PREDICTION = "PredictionAnswer"
+"""The definition of a prediction."""
+LISTS = ("OfferAnswer", "NeedAnswer")
+"""Definitions whose `tasks` are targets of tasks."""
+_WORD = re.compile(r"\w+")
 
 
 def ids_of(world: World, agent: int | None) -> Ids:
@@ -87,13 +100,52 @@ def ids_of(world: World, agent: int | None) -> Ids:
     return world.ids(agent) if isinstance(world, TellsIds) else {}
 
 
-def ground(schema: Schema, ids: Ids, agents: Sequence[str]) -> dict[str, Any]:
+def tasks_of(world: World, agent: int | None, view: View) -> Tasks | None:
+    """Return what a plan of an agent may be for, of anybody for None; nothing where the world does not tell."""
+    return world.tasks(agent, _text_of(view)) if isinstance(world, TellsTasks) else None
+
+
+def foreseen_of(world: World, view: View, shown: object = "") -> Tasks | None:
+    """Return what plans of the others may be for, as far as the holder of a turn can know; nothing where it cannot.
+
+    That is what it may plan for itself, and what the turn names that it can rule out while another cannot.
+
+    Args:
+        world: it as it is now.
+        view: the turn of an agent.
+        shown: what else the agent is shown that may name tasks.
+    """
+    if not isinstance(world, TellsTasks):
+        return None
+    text = f"{_text_of(view)} {shown}"
+    words = set(_WORD.findall(text))
+    found = {kind: list(targets) for kind, targets in world.tasks(view.agent, text).items()}
+    for other in range(len(world.agents)):
+        for kind, targets in world.tasks(other, text).items():
+            known = found.setdefault(kind, [])
+            known += [target for target in targets if target in words and target not in known]
+    return found
+
+
+def _text_of(view: View) -> str:
+    """All in a turn that may name a task to its holder, apart from what it sees."""
+    messages = [*view.memory, *view.unread]
+    tasks = [view.turn.task, *(message.task for message in messages), *(known.task for known in view.constraints)]
+    said = [*(message.content for message in messages), *(note.shown for note in view.notes)]
+    return " ".join(map(str, (*tasks, *said)))
+
+
+def ground(
+    schema: Schema, ids: Ids, agents: Sequence[str], tasks: Tasks | None = None, foreseen: Tasks | None = None
+) -> dict[str, Any]:
     """Narrow the form of an answer to what exists.
 
     Args:
         schema: of the answer, as `tidy` leaves it.
         ids: what actions may name.
-        agents: names of the team, for the entries of a joint plan.
+        agents: names of those whom the parts of an answer are about.
+        tasks: what plans may be for; None: nobody says.
+        foreseen: what plans of others may be for, where they are predicted.
     """
     definitions: dict[str, Any] = {}
     gone: set[str] = set()
@@ -102,16 +154,44 @@ def ground(schema: Schema, ids: Ids, agents: Sequence[str]) -> dict[str, Any]:
         if action in ids:
             forms = [form for values in ids[action] if (form := _narrowed(definition, values)) is not None]
             if forms:
-                definitions[name] = forms[0] if len(forms) == 1 else {"anyOf": forms}
+                definitions[name] = _one_of(forms)
             else:
                 gone.add(f"#/$defs/{name}")
         elif name in ENTRIES:
             definitions[name] = _narrowed(definition, {"agent": agents})
+        elif name == TASK and tasks is not None:
+            forms = _task_forms(definition, tasks)
+            definitions[name] = _one_of(forms) if forms else definition
+            if not forms:
+                gone.add(f"#/$defs/{name}")
+        elif name == PREDICTION and foreseen not in (None, tasks):
+            forms = _task_forms(schema["$defs"][TASK], foreseen)
+            definitions[name] = _with_property(definition, "task", {"anyOf": [*forms, {"type": "null"}]})
+        elif name in LISTS and tasks and (targets := list(dict.fromkeys(chain(*tasks.values())))):
+            listed = {**definition["properties"]["tasks"], "items": _of_these(targets)}
+            definitions[name] = _with_property(definition, "tasks", listed)
         else:
             definitions[name] = definition
     whole = {**schema, "$defs": definitions} if "$defs" in schema else dict(schema)
     found: dict[str, Any] = _without(whole, gone) if gone else whole
     return found
+
+
+def _task_forms(definition: Schema, tasks: Tasks) -> list[dict[str, Any]]:
+    """Return the forms of these tasks, those of kinds with the same targets as one."""
+    kinds: dict[tuple[str, ...], list[str]] = {}
+    for kind, targets in tasks.items():
+        kinds.setdefault(tuple(targets), []).append(kind)
+    found = (_narrowed(definition, {"kind": alike, "target": targets}) for targets, alike in kinds.items())
+    return [form for form in found if form is not None]
+
+
+def _with_property(definition: Schema, name: str, form: Schema) -> dict[str, Any]:
+    return {**definition, "properties": {**definition["properties"], name: form}}
+
+
+def _one_of(forms: Sequence[Schema]) -> Schema:
+    return forms[0] if len(forms) == 1 else {"anyOf": forms}
 
 
 def _narrowed(definition: Schema, values: Mapping[str, Sequence[Any]]) -> dict[str, Any] | None:
@@ -123,9 +203,14 @@ def _narrowed(definition: Schema, values: Mapping[str, Sequence[Any]]) -> dict[s
 
 
 def _of_these(values: Sequence[Any]) -> dict[str, Any]:
-    """Return the schema of some values: of a range its bounds, else the list."""
+    """Return the schema of some values: of a range its bounds, of ranges a pair, else the list."""
     if isinstance(values, range):
         return {"type": "integer", "minimum": values[0], "maximum": values[-1]}
+    if isinstance(values, tuple) and isinstance(values[-1], range):
+        number = _of_these(values[-1])
+        if values[0] is None:
+            return {"anyOf": [number, {"type": "null"}]}
+        return {"type": "array", "items": number, "minItems": len(values), "maxItems": len(values)}
     kinds = {type(value) for value in values}
     if kinds == {type(None)}:
         return {"type": "null"}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from jinja2 import (
     FileSystemLoader,
@@ -23,10 +23,11 @@ from jinja2 import (
     nodes,
 )
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from maeil.digests import digest
 from maeil.user_errors import nearest, shown_path
+from quorum.agents.prompting.answers import LONGEST_THOUGHTS
 from quorum.agents.prompting.blocks import read_value, write_json
 
 SHIPPED = Path(__file__).resolve().parents[2] / "prompts"
@@ -177,6 +178,14 @@ class Templates:
                 self._read(other, found)
 
 
+def _read_thoughts(value: object) -> object:
+    if value is False:  # what YAML makes of off
+        return "off"
+    if value in ("auto", "off") or (type(value) is int and 1 <= value <= LONGEST_THOUGHTS):
+        return value
+    raise ValueError(f"it must be auto, off, or a number of characters from 1 to {LONGEST_THOUGHTS}")
+
+
 class PromptSet(BaseModel):
     """A set of prompts: values of the group `prompts`."""
 
@@ -196,6 +205,19 @@ class PromptSet(BaseModel):
     """What gives a model the form of its answer where the provider has no way to ask for it: the words of
     these templates, or the JSON schema. `text`: values and answers are no typed JSON, but in the world's own notation,
     which the words tell."""
+    thoughts: Annotated[Literal["auto", "off"] | int, BeforeValidator(_read_thoughts)]
+    """Characters of the thoughts that a typed answer begins with, at most; `off`: it has none; `auto`: it has none
+    where the model thinks by itself, or is to be short (`maeil.component.TeamContext.thoughts`). Text has its own."""
+
+    def room_for_thoughts(self, auto: bool) -> int:
+        """Return how many characters of thoughts a typed answer begins with, at most; 0: it has none.
+
+        Args:
+            auto: whether it has any where the set leaves that open.
+        """
+        if self.thoughts == "auto":
+            return LONGEST_THOUGHTS if auto or self.form == "text" else 0
+        return 0 if self.thoughts == "off" else self.thoughts
 
     def for_turns(self, world: str, world_folder: Path) -> Templates:
         """Read the templates of agents that are asked turn by turn.

@@ -6,13 +6,15 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["NAME", "SimulatedSettings"]
+__all__ = ["CHANCE", "NAME", "SimulatedSettings"]
 
 Rate = Annotated[float, Field(ge=0, le=1)]
 Money = Annotated[float, Field(ge=0)]
 
 NAME = "simulated"
 """What it calls itself; everything that is made of its answers says so."""
+CHANCE = "chance"
+"""What answers that are drawn at random are called in a model's place."""
 
 
 class SimulatedSettings(BaseModel):

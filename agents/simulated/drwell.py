@@ -75,7 +75,7 @@ def _commit(given: Mapping[str, Any]) -> _Shown:
     wanted = _proposed(given)
     tasks = {_name(shown): shown for shown in given["tasks"]}
     room = unfold_names(given["room"])
-    said = {agent: _task_of(text) for agent, text in given.get("proposals", {}).items()}
+    said = {agent: _name(shown) for agent, shown in given.get("proposals", {}).items()}
     placed: dict[str, str] = {}
     for name in sorted((name for name in wanted if name in tasks), key=lambda name: -wanted[name]):
         free = sorted((agent for agent in room if agent not in placed), key=lambda agent: said.get(agent) != name)
@@ -92,11 +92,10 @@ def _plan(
 
     What it has itself tried in vain of late it does not try again, as long as there is something else.
     """
-    kind, _, target = given["task"].partition(":")
     agent = unfold_names(given["turn"]["team"]).index(given["turn"]["you"])
     seen = speaker.read_observation(blocks["observation"])
     try:
-        drafts = speaker.drafts(seen, agent, Task(kind, target), chooser)
+        drafts = speaker.drafts(seen, agent, Task(**given["task"]), chooser)
     except ValueError as error:
         raise BadRequest(f"llm=simulated: {error}") from error
     failed = [plan["actions"] for plan in given.get("past_plans", ()) if plan["status"] in _IN_VAIN]
@@ -142,12 +141,7 @@ def _lacking(shown: _Shown) -> int:
 
 
 def _proposed(given: Mapping[str, Any]) -> Counter[str]:
-    return Counter(map(_task_of, given.get("proposals", {}).values()))
-
-
-def _task_of(proposal: str) -> str:
-    """The task of a proposal, by its text: `I propose push:block_3/left: ...`."""
-    return proposal.removeprefix("I propose ").partition(": ")[0]
+    return Counter(map(_name, given.get("proposals", {}).values()))
 
 
 def _name(shown: _Shown) -> str:

@@ -63,6 +63,6 @@ def wrap(text: str, rng: np.random.Generator) -> str:
 
 def plans_of(value: dict[str, Any]) -> list[dict[str, Any]]:
     """All plans of an answer: the one of an agent, or those that the roles of planners make for a team."""
-    entries = [*(value.get("plans") or ()), *value.get("choices", ())]
-    found = [value.get("plan"), value.get("decision", {}).get("plan"), value.get("proposal")]
+    entries = [*(value.get("plans") or ()), *(value.get("choices") or ())]
+    found = [value.get("plan"), (value.get("decision") or {}).get("plan"), value.get("proposal")]
     return [plan for plan in (*found, *(entry["plan"] for entry in entries)) if plan is not None]

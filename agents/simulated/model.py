@@ -6,10 +6,10 @@ import asyncio
 import hashlib
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import orjson
@@ -26,6 +26,7 @@ from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.naive.answers import write
 from quorum.agents.prompting.instances import minimal_instance
 from quorum.agents.simulated import NAME, SimulatedSettings, inject_errors
+from quorum.agents.simulated.fitting import fit
 from quorum.agents.simulated.reading import (
     answer_repair,
     find_actions,
@@ -128,7 +129,8 @@ class SimulatedModel(ProvidedModel):
             return _without_world(request), Finish.STOP, self._name
         settings = self.settings
         chance, choice, fault = (
-            np.random.Generator(np.random.PCG64(seed)) for seed in _seeds(settings.seed, blocks, later, _draw(request))
+            np.random.Generator(np.random.PCG64(seed))
+            for seed in _seeds(settings.seed, blocks, later, name_draw(request))
         )
         refuses, malforms, invalidates, adds = (
             chance.random(4) < (settings.refusal, settings.malformed, settings.invalid, settings.prose)
@@ -148,7 +150,7 @@ class SimulatedModel(ProvidedModel):
         if refuses:
             return inject_errors.REFUSAL, Finish.REFUSAL, name
         value = self._answer(blocks, speaker, Chooser(choice, self._poor(blocks), request.sampling.temperature or 0.0))
-        _fit(inject_errors.plans_of(value), schema)
+        value = fit(value, schema, schema.get("$defs", {}))
         if notation is not None:
             resolve_choices(value, blocks)
         if invalidates:
@@ -245,36 +247,6 @@ def _reading() -> Iterator[None]:
         raise BadRequest(f"llm=simulated cannot read the prompt: {type(error).__name__}: {error}") from error
 
 
-def _fit(plans: Iterable[dict[str, Any]], schema: Mapping[str, Any]) -> None:
-    """Give plans the fields that the wanted form has, and no more actions than it takes; as they are where it has none.
-
-    The form is recognised by its actions, not by a name: servers' formats may have rewritten the schema, and
-    Anthropic's has no bounds of lists.
-    """
-    form = _plan_form(schema)
-    if form is None:
-        return
-    for plan in plans:
-        fitting = {name: plan.get(name) for name in form}
-        fitting["actions"] = plan["actions"][: form["actions"].get("maxItems")]
-        plan.clear()
-        plan.update(fitting)
-
-
-def _plan_form(schema: object) -> Mapping[str, Any] | None:
-    """Find the properties of a plan in a schema."""
-    match schema:
-        case {"actions": {"type": "array"}}:
-            return cast("Mapping[str, Any]", schema)
-        case dict():
-            parts = list(schema.values())
-        case list():
-            parts = schema
-        case _:
-            return None
-    return next((form for part in parts if (form := _plan_form(part)) is not None), None)
-
-
 def _without_world(request: Request) -> str:
     if request.answer is None:
         return "This is a simulated model."
@@ -286,7 +258,7 @@ def _without_world(request: Request) -> str:
         ) from error
 
 
-def _draw(request: Request) -> str:
+def name_draw(request: Request) -> str:
     """Name a draw among those of one prompt: its sample, the seed sent, whether it is asked again as it was empty."""
     seed, again = request.sampling.seed, request.sampling.room_factor
     parts = [str(request.sample)]

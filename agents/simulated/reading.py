@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from maeil.actions import Vocabulary
+from maeil.actions import Vocabulary, as_call
 from maeil.extensions.describe.descriptors import Need
 from maeil.extensions.repair.rules import Advice, Notice, Violation
 from maeil.messages import Draft, Message, MessageKind
@@ -25,6 +25,7 @@ from maeil.plans import Plan, PlanStatus, Task
 from maeil.tasks import Constraint
 from quorum.agents.coordination.prompts import Notation
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Request
+from quorum.agents.naive.answers import ALL
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.open_tasks import read_open_task
 from quorum.agents.skills import Chooser, Speaker, role_of
@@ -36,14 +37,16 @@ def find_blocks(request: Request) -> tuple[Mapping[str, str], Sequence[ChatMessa
     """Find the blocks of a request.
 
     Returns:
-        The blocks of the first message of a user that holds a `turn`, with those of the rules before it, and the
-        messages after it: a wrong answer and the request to fix it. Nothing when no message holds one.
+        The blocks of the last message of a user that holds a `turn`, with those of the rules, and the messages after
+        it: a wrong answer and the request to fix it. Nothing when no message holds one.
     """
     rules: dict[str, str] = {}
-    for index, message in enumerate(request.messages):
+    for message in request.messages:
         if message.role is ChatRole.SYSTEM:
             rules |= read_blocks(message.content)
-        elif message.role is ChatRole.USER and "turn" in (blocks := read_blocks(message.content)):
+    for index in reversed(range(len(request.messages))):
+        message = request.messages[index]
+        if message.role is ChatRole.USER and "turn" in (blocks := read_blocks(message.content)):
             return {**rules, **blocks}, request.messages[index + 1 :]
     return {}, ()
 
@@ -60,7 +63,7 @@ def read_view(blocks: Mapping[str, str], observation: Observation, vocabulary: V
     Args:
         blocks: by name, as JSON.
         observation: the block of that name, read by the rules of the world.
-        vocabulary: what advised plans are made of.
+        vocabulary: what plans are made of.
 
     Raises:
         ValueError, KeyError: the blocks are not what `quorum.agents.naive.prompts` writes.
@@ -86,8 +89,8 @@ def read_view(blocks: Mapping[str, str], observation: Observation, vocabulary: V
         observation=observation,
         unread=tuple(_messages(_list(blocks, "unread"), index)),
         memory=tuple(_messages(_list(blocks, "memory"), index)),
-        plan=_plan(orjson.loads(blocks["plan"])) if "plan" in blocks else None,
-        outcomes=tuple(_plan(plan) for plan in _list(blocks, "past_plans")),
+        plan=_plan(orjson.loads(blocks["plan"]), vocabulary) if "plan" in blocks else None,
+        outcomes=tuple(_plan(plan, vocabulary) for plan in _list(blocks, "past_plans")),
         constraints=tuple(read_open_task(task, index) for task in _list(blocks, "constraints")),
         problems=tuple(_list(blocks, "problems")),
         notes=read_notes(blocks, index, vocabulary),
@@ -101,25 +104,30 @@ def _list(blocks: Mapping[str, str], name: str) -> list[Any]:
 
 def _messages(data: Sequence[Mapping[str, Any]], index: Mapping[str, int]) -> Iterator[Message]:
     for group in data:
-        kind = MessageKind(group.get("kind", MessageKind.INFORM))
-        for name, text in group["said"]:
-            sender = index[name]
-            everybody = (other for other in index.values() if other != sender)
-            recipients = tuple((index[to] for to in unfold_names(group["to"])) if "to" in group else everybody)
-            yield Message(0, sender, recipients, text, kind, group["step"], 0, 0)
+        for said in group["messages"]:
+            sender = index[said["author"]]
+            if group["recipients"] == [ALL]:
+                recipients = tuple(other for other in index.values() if other != sender)
+            else:
+                recipients = tuple(index[name] for name in unfold_names(group["recipients"]))
+            yield Message(0, sender, recipients, said["content"], MessageKind(group["kind"]), group["step"], 0, 0)
 
 
-def _plan(data: Mapping[str, Any]) -> PlanView:
-    actions = tuple(data["actions"])
+def _plan(data: Mapping[str, Any], vocabulary: Vocabulary) -> PlanView:
+    actions = _calls(data["actions"], vocabulary)
+    task = Task(**data["task"]) if data["task"] is not None else None
     done = data.get("actions_done", len(actions))
-    return PlanView("", _task(data.get("task")), actions, done, PlanStatus(data["status"]), data.get("reason", ""))
+    return PlanView("", task, actions, done, PlanStatus(data["status"]), data.get("reason", ""))
 
 
-def _task(name: str | None) -> Task | None:
-    if name is None:
-        return None
-    kind, _, target = name.partition(":")
-    return Task(kind, target)
+def _calls(actions: Sequence[Mapping[str, Any]], vocabulary: Vocabulary) -> tuple[str, ...]:
+    """Actions as a view has them; of others than one knows, with their arguments in the order of the prompt."""
+    return tuple(
+        str(vocabulary.parse(action))
+        if action["action"] in vocabulary.names
+        else as_call(action["action"], {key: value for key, value in action.items() if key != "action"})
+        for action in actions
+    )
 
 
 def read_text_blocks(blocks: Mapping[str, str]) -> tuple[Mapping[str, str], Notation | None]:
@@ -160,7 +168,7 @@ def read_notes(blocks: Mapping[str, str], index: Mapping[str, int], vocabulary: 
     Args:
         blocks: of a prompt by name, as JSON.
         index: of each participant, by its name.
-        vocabulary: of advised plans.
+        vocabulary: of plans.
 
     Raises:
         KeyError, ValueError: a block is not what its extension writes.
@@ -196,7 +204,7 @@ def _notice(data: Mapping[str, Any], index: Mapping[str, int], vocabulary: Vocab
 
     def judged(shown: Mapping[str, Any]) -> PlanView:
         task = Task(**shown["task"]) if shown["task"] is not None else None
-        return PlanView("", task, tuple(shown["actions"]), shown["actions_done"], PlanStatus.COMMITTED)
+        return PlanView("", task, _calls(shown["actions"], vocabulary), shown["actions_done"], PlanStatus.COMMITTED)
 
     advice = None
     if (shown := data.get("advice")) is not None:

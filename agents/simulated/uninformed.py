@@ -13,7 +13,7 @@ from maeil.actions import SymbolicAction, Vocabulary
 from maeil.mind import Thought, View
 from maeil.plans import Plan, Task
 from quorum.agents.prompting.answers import PLAN
-from quorum.agents.prompting.instances import random_instance
+from quorum.agents.prompting.instances import random_instance, resolved
 from quorum.agents.skills import Chooser, JointPlanRequest, Speaker, take_turn
 
 LONGEST = 3
@@ -77,16 +77,11 @@ class UninformedSpeaker(Speaker[UnreadObservation]):
         if PLAN not in self._definitions:
             return Plan(())  # a turn for talk alone
         actions = self._definitions[PLAN]["properties"]["actions"]
-        kinds = [self._resolved(option) for option in actions["items"].get("anyOf", [actions["items"]])]
         if careful:
+            options = actions["items"].get("anyOf", [actions["items"]])
+            kinds = [resolved(option, self._definitions) for option in options]
             fewest = min(kinds, key=lambda kind: len(kind["properties"]))
             drawn = [random_instance(fewest, self._definitions, rng)]
         else:
-            length = 1 + int(rng.integers(min(actions.get("maxItems", LONGEST), LONGEST)))
-            chosen = [kinds[rng.integers(len(kinds))] for _ in range(length)]
-            drawn = [random_instance(kind, self._definitions, rng) for kind in chosen]
+            drawn = random_instance(actions, self._definitions, rng, LONGEST)
         return Plan(tuple(AnyAction(**action) for action in drawn), None, "drawn at random")
-
-    def _resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self._definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
-        return found

@@ -15,10 +15,11 @@ from typing import Any
 
 from pydantic import PositiveInt
 
-from maeil.component import ComponentConfig
+from maeil.component import TeamContext
 from maeil.registry import Registry
-from maeil.world import World
 from quorum.agents.coordination.prompts import RolePrompts, role_templates
+from quorum.agents.llm.conversation import AskingConfig
+from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.templates import SHIPPED, PromptSet, Templates
 from quorum.agents.skills.contract import WorldSkills
 
@@ -119,7 +120,7 @@ def prompts_of(world: str) -> Path:
     return skills_of(world).prompts or SHIPPED / world
 
 
-class RoleTeamConfig(ComponentConfig):
+class RoleTeamConfig(AskingConfig):
     """Base of the configurations of teams that are asked in roles."""
 
     pause: PositiveInt
@@ -148,10 +149,11 @@ def templates_of_roles(config: RoleTeamConfig, world: str, kind: str, roles: Ite
 
 def prompts_of_roles(
     config: RoleTeamConfig,
-    world: World,
+    context: TeamContext,
     kind: str,
     roles: Iterable[str],
     *,
+    forms: Sequence[AnswerFormat],
     tasks: bool = True,
     checks: Mapping[str, Sequence[Mapping[str, str]]] = MappingProxyType({}),
 ) -> RolePrompts:
@@ -160,6 +162,7 @@ def prompts_of_roles(
     Raises:
         ValueError: a template is not there, or cannot be read.
     """
+    world = context.world
     skills = skills_of(world.name)
     notation = notation_role(config.name, config.prompts, world.name)
     return RolePrompts(
@@ -171,4 +174,6 @@ def prompts_of_roles(
         tasks=tasks and skills.tasks,
         notation=notation(world.global_observation) if notation is not None else None,
         checks=checks,
+        thoughts=context.thoughts,
+        forms=forms,
     )

@@ -11,13 +11,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from maeil.component import Compatibility, Component, ComponentConfig, TeamContext
+from maeil.component import Compatibility, Component, TeamContext
 from maeil.extensions.predictions import REQUIRED
 from maeil.mind import COORDINATOR, Mind
-from quorum.agents.naive import NaiveMind
-from quorum.agents.naive.answers import AnswerTypes
+from quorum.agents.llm.conversation import AskingConfig
+from quorum.agents.naive import NaiveMind, answers_of_team
 from quorum.agents.naive.prompts import PromptWriter
-from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.requests import Asker
 from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.skills import check_predictable, check_typed
@@ -26,7 +25,7 @@ from quorum.agents.tom.hypotheses import Partner
 from quorum.agents.tom.mind import TomMind, TomPrompts, role_templates
 
 
-class TomConfig(ComponentConfig):
+class TomConfig(AskingConfig):
     """Parameters of `tom`."""
 
     name: Literal["tom"]
@@ -52,9 +51,9 @@ def build(config: TomConfig, context: TeamContext) -> Sequence[Mind]:
     """
     _check(config, context.world.name)
     world = context.world
-    answers: AnswerTypes = answers_of(AnswerTypes, tuple(world.vocabulary), config.max_actions)
-    turns = PromptWriter(config.prompts, world, context.topology, answers)
-    roles = TomPrompts(config.prompts, world, config.max_actions)
+    answers = answers_of_team(context, config.max_actions)
+    turns = PromptWriter(config.prompts, world, context.topology, answers, context.thoughts)
+    roles = TomPrompts(config.prompts, world, config.max_actions, context.thoughts)
 
     def planner(name: str) -> NaiveMind:
         return NaiveMind(Asker(context.models(name), config.repairs), turns, answers)

@@ -19,6 +19,7 @@ from maeil.errors import InvalidThought
 from maeil.plans import Task
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.answers import Part, TaskAnswer, Thoughts, checked, read_task, task_value, tidy
+from quorum.agents.prompting.examples import Example
 from quorum.agents.tom.hypotheses import Partner
 
 
@@ -59,21 +60,21 @@ class ForecastAnswer(Part):
 class ObserverAnswer(Part):
     """The answer of the observer."""
 
-    thoughts: Thoughts
+    thoughts: Thoughts = ""
     acts: list[ActAnswer]
 
 
 class HypothesizerAnswer(Part):
     """The answer of the hypothesizer."""
 
-    thoughts: Thoughts
+    thoughts: Thoughts = ""
     hypotheses: list[HypothesisAnswer]
 
 
 class PredictorAnswer(Part):
     """The answer of the predictor."""
 
-    thoughts: Thoughts
+    thoughts: Thoughts = ""
     predictions: list[ForecastAnswer]
 
 
@@ -84,6 +85,28 @@ MODELS: Mapping[TomRole, type[Part]] = {
 }
 FORMS = {role: AnswerFormat(role.value, tidy(model.model_json_schema())) for role, model in MODELS.items()}
 """The form of the answer in each role, the same for all teams."""
+_ENTRIES = {
+    TomRole.OBSERVER: "ActAnswer",
+    TomRole.HYPOTHESIZER: "HypothesisAnswer",
+    TomRole.PREDICTOR: "ForecastAnswer",
+}
+
+
+def ground_partners(role: TomRole, partners: Partners) -> dict[str, Any]:
+    """Return the schema of an answer about those partners: their names, hypotheses about them, as many entries."""
+    schema, name = FORMS[role].schema, _ENTRIES[role]
+    definition = schema["$defs"][name]
+    forms, most = [], 0
+    for agent, partner in partners.items():
+        own: dict[str, Any] = {"agent": {"type": "string", "const": agent}}
+        if role is TomRole.PREDICTOR:
+            own["hypothesis"] = {"type": "integer", "enum": [one.number for one in partner.predicting]}
+        most += len(partner.predicting) if role is TomRole.PREDICTOR else 1
+        forms.append({**definition, "properties": {**definition["properties"], **own}})
+    *_, entries = schema["properties"]
+    listed = {**schema["properties"][entries], "maxItems": most}
+    definitions = {**schema["$defs"], name: {"anyOf": forms}}
+    return {**schema, "$defs": definitions, "properties": {**schema["properties"], entries: listed}}
 
 
 def read_acts(value: object, partners: Partners) -> dict[str, Task]:
@@ -135,9 +158,9 @@ def read_forecasts(value: object, partners: Partners) -> dict[str, dict[int, Tas
     return found
 
 
-def example_of(role: TomRole, agent: str, task: Task | None) -> dict[str, Any]:
-    """Return an example of the answer in a role, JSON-ready, about an agent and a task of the world."""
-    known = task_value(task or Task("carry", "box_1"))
+def example_of(role: TomRole, example: Example) -> dict[str, Any]:
+    """Return an example of the answer in a role, JSON-ready, about an agent and a task of another board."""
+    agent, known = example.one_more, task_value(example.plan.task or Task("carry", "box_60"))
     match role:
         case TomRole.OBSERVER:
             return {"thoughts": "It says so, and it stands there.", "acts": [{"agent": agent, "task": known}]}

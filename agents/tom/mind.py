@@ -7,23 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from maeil.calls import Call
 from maeil.extensions.predictions import Predictions
 from maeil.mind import Act as TurnAct
 from maeil.mind import Thought, View
 from maeil.world import World
-from quorum.agents.llm.protocol import ChatMessage
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage
 from quorum.agents.naive import NaiveMind
 from quorum.agents.naive.prompts import write_messages
-from quorum.agents.prompting.answers import task_value
+from quorum.agents.prompting.answers import task_value, with_thoughts
 from quorum.agents.prompting.blocks import write_example
-from quorum.agents.prompting.frame import Frame, turn_block, write_blocks
+from quorum.agents.prompting.frame import Frame, always, turn_block, write_blocks
 from quorum.agents.prompting.requests import Asker
+from quorum.agents.prompting.schemas import foreseen_of, ground
 from quorum.agents.prompting.templates import PromptSet, Templates
 from quorum.agents.skills import prompts_of, skills_of
-from quorum.agents.tom.answers import FORMS, TomRole, example_of, read_acts, read_forecasts, read_hypotheses
+from quorum.agents.tom.answers import (
+    FORMS,
+    Partners,
+    TomRole,
+    example_of,
+    ground_partners,
+    read_acts,
+    read_forecasts,
+    read_hypotheses,
+)
 from quorum.agents.tom.hypotheses import Act, Partner
 
 T = TypeVar("T")
@@ -51,18 +61,43 @@ class TomPrompts:
         prompts: names of the templates.
         world: whose rules and vocabulary they tell.
         max_actions: actions of a plan, at most, which the system message states.
+        thoughts: whether answers begin with thoughts where the set leaves that open, as in `TeamContext`.
 
     Raises:
         ValueError: a template is not there, or cannot be read.
     """
 
-    def __init__(self, prompts: PromptSet, world: World, max_actions: int) -> None:
+    def __init__(
+        self,
+        prompts: PromptSet,
+        world: World,
+        max_actions: int,
+        thoughts: Callable[[str, str], bool] = always,
+    ) -> None:
         templates = role_templates(prompts, world.name)
-        self._frame = Frame(templates, prompts, world, max_actions)
-        self._world = world.name
-        self._task = skills_of(world.name).example(world).plan.task
-        self.in_words = prompts.form == "words"
-        """Whether the words of the prompt give a model the form, where the provider cannot."""
+        self._frame = Frame(templates, prompts, world, max_actions, thoughts=thoughts)
+        self._world = world
+        self._example = skills_of(world.name).example(world)
+        self._in_words = prompts.form == "words"
+
+    def wanted(self, role: TomRole, view: View, others: Mapping[str, object], partners: Partners) -> AnswerFormat:
+        """Return the form of an answer about some partners.
+
+        The observer may name any task: what somebody has taken up can be done by now.
+
+        Args:
+            role: who is to answer.
+            view: the turn before which it is asked.
+            others: what is shown of each of the others, by name.
+            partners: what is known of them, by name.
+        """
+
+        def grounded() -> Mapping[str, Any]:
+            tasks = foreseen_of(self._world, view, others) if role is not TomRole.OBSERVER else None
+            return ground(ground_partners(role, partners), {}, (), tasks)
+
+        form = replace(FORMS[role], in_words=self._in_words, grounded=grounded)
+        return with_thoughts(form, self._frame.room_for_thoughts(view, role))
 
     def write(self, role: TomRole, view: View, others: Mapping[str, object]) -> tuple[ChatMessage, ...]:
         """Write the messages of a call: the same for equal arguments.
@@ -76,7 +111,7 @@ class TomPrompts:
             ValueError: a template asks for what there is not.
         """
         values = {
-            "turn": turn_block(view, self._world, role=role),
+            "turn": turn_block(view, self._world.name, role=role),
             "observation": view.observation,
             "memory": write_messages(view.memory, view.names),
             "unread": write_messages(view.unread, view.names),
@@ -84,8 +119,11 @@ class TomPrompts:
             "problems": view.problems,
         }
         blocks = write_blocks(values, always=frozenset({"observation"}))
-        shown = {"example": write_example(example_of(role, next(iter(others)), self._task))}
-        return self._frame.write(replace(view, notes=()), shown, blocks, role=role, part=role.value)
+        example = example_of(role, self._example)
+        if not self._frame.room_for_thoughts(view, role):
+            del example["thoughts"]
+        turn, shown = replace(view, notes=()), {"example": write_example(example)}
+        return self._frame.write(turn, shown, blocks, role=role, part=role.value)
 
 
 @dataclass(eq=False)
@@ -186,7 +224,7 @@ class TomMind:
             problems.extend(reasons)
             return self.prompts.write(role, replace(view, problems=tuple(problems)), others)
 
-        wanted = replace(FORMS[role], in_words=self.prompts.in_words)
+        wanted = self.prompts.wanted(role, view, others, partners)
         found, _, made = await self.asker.ask(write, wanted, lambda value: read(value, partners), view, role=role)
         calls += made
         return found

@@ -32,6 +32,7 @@ from quorum.experiments.blame.reference import asks_real
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.common.sanitize import sanitize
+from quorum.experiments.episode.expected import NO_MODELS
 from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
 
 Joint = Sequence[int]
@@ -268,7 +269,7 @@ class Continuations:
 
     def __init__(self, parent: Parent) -> None:
         _refuse_luck(parent.episode.world(), str(parent.run))
-        if asks_real(parent.configuration, free=("simulated",)):
+        if asks_real(parent.configuration, free=NO_MODELS):
             raise UserError(
                 f"{parent.run}: --credit: its minds would ask a paid model again, for each agent or message",
                 "--credit agent asks no model. For one message: quorum branch RUN --drop MESSAGE.",

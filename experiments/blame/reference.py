@@ -19,6 +19,7 @@ from quorum.experiments.configuration.members import MEMBERS
 from quorum.experiments.configuration.registry import minds
 from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.call_books import CallBooks
+from quorum.experiments.episode.expected import NO_MODELS
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.team import build_team
@@ -26,7 +27,7 @@ from quorum.experiments.episode.team import build_team
 SELF = "self"
 """The reference that is a fresh copy of each agent's own mind."""
 USUAL = "heuristic"
-_FREE = ("simulated", "replay")
+_FREE = (*NO_MODELS, "replay")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import cast
 from maeil.metrics import METRICS
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.compare import factors, metrics
+from quorum.experiments.compare.chance import MODELS, command_for_chance, mixes_chance, without_chance
 from quorum.experiments.compare.design import Design, Unit, find_design
 from quorum.experiments.compare.differences import Difference, Pairing, differences
 from quorum.experiments.compare.draws import Noise, noise_of
@@ -82,6 +83,8 @@ class Comparison:
         noise: what chance alone changes, by metric, level and point: of groups with several draws of a board.
         curves: the score along the steps by level and point; empty where it was not asked for.
         radar: what the radar shows of the constraints, one of `RADARS`.
+        set_aside: runs of chance that would have been pooled with a model's.
+        chance_commands: the commands that add the chance level to sweeps of a real model.
         family: what branches are compared with, where they are compared by what was changed; else None.
         budgets: the levels at equal budgets; None where that was not asked for.
     """
@@ -104,6 +107,8 @@ class Comparison:
     noise: Mapping[tuple[str, str, Scalar], Noise]
     curves: Mapping[tuple[str, Scalar], Curve]
     radar: str
+    set_aside: int = 0
+    chance_commands: tuple[str, ...] = ()
     family: Family | None = None
     budgets: AtBudgets | None = None
 
@@ -135,8 +140,13 @@ class Comparison:
 
     @property
     def simulated(self) -> frozenset[str]:
-        """The levels in which a language model was simulated."""
-        return frozenset(tally.level for tally in self.pool.tallies if tally.simulated)
+        """The levels in which a language model was simulated; those of chance are none of them."""
+        return frozenset(tally.level for tally in self.pool.tallies if tally.simulated and not tally.chance)
+
+    @property
+    def chance(self) -> frozenset[str]:
+        """The levels whose answers were drawn at random."""
+        return frozenset(tally.level for tally in self.pool.tallies if tally.chance)
 
 
 def compare(results: Sequence[Results], question: Question) -> Comparison:
@@ -163,6 +173,11 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
     by = tuple(dict.fromkeys(factors.resolve(name, every, "--by") for name in question.by))
     by = by or (factors.first_that_varies([row for row in every if row.pooled]),)
     across = _across(question.across, every, by)
+    commands = tuple(filter(None, map(command_for_chance, results))) if family is None else ()
+    set_aside = 0
+    if mixes_chance(every, lambda row: (factors.label_of(row, by), _point(row, across))):
+        set_aside = sum(row.chance for row in every)
+        results = without_chance(results)
     found = pool(results, lambda row: factors.label_of(row, by))
     if not question.accept_versions:
         if "version" not in by:
@@ -179,7 +194,8 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
     points = tuple(factors.in_order(_point(row, across) for row in found.rows))
     design = find_design(found.rows, found.levels, by, across, family=family is not None)
     groups = _groups(found, levels, points, design, across)
-    baseline = _baseline(question.baseline, levels) if family is None else _control(question.baseline, levels, found)
+    asked_for = question.baseline if family is not None else _or_chance(question.baseline, by, found)
+    baseline = _baseline(asked_for, levels) if family is None else _control(asked_for, levels, found)
     estimates = {
         (metric, level, point): group.estimate(metric, statistic)
         for metric in wanted
@@ -213,6 +229,8 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
         },
         curves={key: curve(group, statistic) for key, group in groups.items()} if question.curves else {},
         radar=question.radar,
+        set_aside=set_aside,
+        chance_commands=commands,
         family=family,
     )
 
@@ -264,6 +282,13 @@ def _levels(found: Pool, by: Sequence[str]) -> tuple[str, ...]:
     return tuple(
         factors.written(value) for value in factors.in_order(factors.value_of(row, by[0]) for row in found.rows)
     )
+
+
+def _or_chance(baseline: str | None, by: Sequence[str], found: Pool) -> str | None:
+    """Return the baseline, which is the chance level where models are compared and nobody names another."""
+    drawn = [tally.level for tally in found.tallies if tally.chance]
+    compares_models = len(by) == 1 and by[0] in MODELS and len(found.tallies) > 1
+    return drawn[0] if baseline in (None, FIRST) and compares_models and drawn else baseline
 
 
 def _baseline(name: str | None, levels: Sequence[str]) -> str | None:

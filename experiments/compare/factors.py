@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from maeil.user_errors import UserError, choices_hint, nearest
+from quorum.experiments.compare.chance import mixes_chance
 from quorum.experiments.results import Row
 from quorum.experiments.results.rows import Scalar
 
@@ -15,19 +16,19 @@ NONE: Final = "-"
 _OWN: Mapping[str, Callable[[Row], Scalar]] = {
     "arm": lambda row: row.arm,
     "inputs": lambda row: row.inputs_digest or None,
+    "llm": lambda row: row.factors.get("llm.model") or row.factors.get("llm.name"),
     "members": lambda row: row.factors.get("members", row.factors.get("agents.name")),
-    "model": lambda row: ", ".join(row.models) or row.factors.get("llm.model", row.factors.get("llm.name")),
+    "model": lambda row: ", ".join(row.models) or _OWN["llm"](row),
     "provider": lambda row: ", ".join(row.providers) or None,
     "sweep": lambda row: row.folder.resolve().parent.name,
     "version": lambda row: row.version,
 }
-"""Factors that are no part of a configuration."""
+"""Factors that are no key of a configuration."""
 
 _SHORT = {
     "topology": "topology.name",
     "agents": "agents.name",
     "env": "env.name",
-    "llm": "llm.name",
     "clock": "clock.unit",
     "difficulty": "env.level",
 }
@@ -102,11 +103,11 @@ def resolve(name: str, rows: Iterable[Row], option: str) -> str:
 
 
 def first_that_varies(rows: Sequence[Row]) -> str:
-    """Choose what a comparison is by when nothing is said."""
+    """Choose what a comparison is by when nothing is said: the model where else chance were pooled with a model."""
     several = any("members" in row.factors for row in rows)
     first = ("members" if several and factor == "agents.name" else factor for factor in _FIRST)
-    found = (factor for factor in first if varies(factor, rows))
-    return next(found, "topology.name")
+    found = next((factor for factor in first if varies(factor, rows)), "topology.name")
+    return "model" if mixes_chance(rows, lambda row: value_of(row, found)) else found
 
 
 def varies(factor: str, rows: Iterable[Row]) -> bool:

@@ -27,7 +27,7 @@ _LEVEL = 0.05
 
 def notes(comparison: Comparison) -> list[str]:
     """Return every note, the gravest first."""
-    pooled = (_simulated, _runs, _curves, _parse_failures, _fallbacks, _cached, _wasted)
+    pooled = (_simulated, _drawn, _runs, _curves, _parse_failures, _fallbacks, _builds, _cached, _wasted)
     parts = (*pooled, _boards, _family, _draws, _chance, _differences, _gaps, _unused, _design)
     return [note for part in parts for note in part(comparison)]
 
@@ -36,6 +36,16 @@ def _simulated(comparison: Comparison) -> Iterator[str]:
     if comparison.simulated:
         every = comparison.simulated >= set(comparison.levels)
         yield SIMULATED if every else f"{SIMULATED} It answered in: {', '.join(sorted(comparison.simulated))}."
+
+
+def _drawn(comparison: Comparison) -> Iterator[str]:
+    """Say where answers are drawn at random, and how to have some next to a real model."""
+    if comparison.chance:
+        yield f"Chance: in {', '.join(sorted(comparison.chance))} every answer is drawn at random from its form."
+    if comparison.set_aside:
+        yield f"{comparison.set_aside} runs of chance are left aside, as they are no draws of a model: see --by model."
+    for command in comparison.chance_commands:
+        yield f"To see what chance alone comes to: {command}"
 
 
 def _runs(comparison: Comparison) -> Iterator[str]:
@@ -99,6 +109,16 @@ def _fallbacks(comparison: Comparison) -> Iterator[str]:
             f"In {len(rows)} runs another model answered in the place of one that could not be reached: {names},"
             f" in {fallen:g} of their {calls:g} calls."
         )
+
+
+def _builds(comparison: Comparison) -> Iterator[str]:
+    """Say that a service answered with several builds, since its model may have changed between runs."""
+    builds: dict[str, set[str]] = {}
+    for row in comparison.pool.rows:
+        builds.setdefault(", ".join(row.models), set()).update(row.fingerprints)
+    for model, found in builds.items():
+        if len(found) > 1:
+            yield f"{len(found)} builds of {model} answered in the pooled runs: {', '.join(sorted(found))}."
 
 
 def _cached(comparison: Comparison) -> Iterator[str]:

@@ -31,7 +31,8 @@ class Tally:
         calls: calls of language models in the runs that count.
         parse_failures: those of them whose reply could not be read; NaN where a run does not tell.
         empty_answers: those of them that got no answer at all; 0 in runs of versions that did not tell them apart.
-        simulated: whether a language model was simulated.
+        simulated: whether a language model was simulated, or answers were drawn at random.
+        chance: whether all answers were drawn at random.
         models: names of the language models that have answered.
     """
 
@@ -43,6 +44,7 @@ class Tally:
     parse_failures: float
     empty_answers: float
     simulated: bool
+    chance: bool
     models: tuple[str, ...]
 
 
@@ -161,6 +163,7 @@ def _tally(label: str, rows: Iterable[Row]) -> Tally:
         parse_failures=_total("model.parse_failures", counted),
         empty_answers=fsum(row.metrics.get("model.empty_answers") or 0.0 for row in counted),
         simulated=any(row.simulated for row in counted),
+        chance={row.chance for row in counted if row.models} == {True},
         models=tuple(sorted({name for row in counted for name in row.models})),
     )
 

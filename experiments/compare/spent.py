@@ -48,7 +48,7 @@ class Spent:
             what the whole run took.
         values: of each of `AT_BUDGETS` after each change, NaN where it is not defined, shape (metrics, changes).
         most: the largest budget of which it is known what the run would have come to: infinite where it ended by
-            itself.
+            itself, and in tokens and money where answers were drawn at random, which take none.
     """
 
     least: Floats
@@ -85,7 +85,8 @@ def read_spent(row: Row, kind: str) -> Spent:
     assert isinstance(end, EpisodeEnd)
     least.append(purse.least(events[-1]))
     values.append((float(end.outcome == Outcome.SUCCESS), *values[-1][1:]))
-    most = least[-1] if end.outcome == Outcome.BUDGET else math.inf
+    stopped = end.outcome == Outcome.BUDGET and not (row.chance and kind in ("tokens", "usd"))
+    most = least[-1] if stopped else math.inf
     return Spent(np.array(least), np.array(values).T, most)
 
 

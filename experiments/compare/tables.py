@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 
 from maeil.metrics import METRICS
+from quorum.agents.simulated import CHANCE
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.coordination import coordination, is_single_mind
 from quorum.experiments.compare.differences import Difference
@@ -254,8 +255,10 @@ def _growth(comparison: Comparison) -> Iterator[Table]:
 
 
 def coordination_table(comparison: Comparison) -> Iterator[Table]:
-    """Yield the table of what coordination costs and brings, where the baseline is a single mind."""
+    """Yield the table of what coordination costs and brings, where the baseline is a single mind, and not chance."""
     lines = []
+    if comparison.baseline in comparison.chance:
+        return
     for (level, point), group in comparison.groups.items():
         single = comparison.groups.get((str(comparison.baseline), point))
         if level == comparison.baseline or single is None or not is_single_mind(single):
@@ -354,7 +357,9 @@ def _difference(item: Difference, comparison: Comparison, places: int, *, bounde
 
 
 def level_label(comparison: Comparison, level: str) -> str:
-    """Write a level, with `simulated` behind it where that holds for some levels and not for all."""
+    """Write a level, with `simulated` behind it where that holds for some levels and not for all, and with `chance`."""
+    if level in comparison.chance:
+        return level if level == CHANCE else f"{level} ({CHANCE})"
     some = comparison.simulated and not comparison.simulated >= set(comparison.levels)
     return f"{level} (simulated)" if some and level in comparison.simulated else level
 

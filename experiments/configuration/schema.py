@@ -32,7 +32,7 @@ from quorum.experiments.configuration.providers.config import (
     layered,
 )
 from quorum.experiments.configuration.registry import REGISTRIES, minds, providers, topologies
-from quorum.experiments.configuration.team_label import LEADER, team_label
+from quorum.experiments.configuration.team_label import LEADER, converses, team_label
 
 Positive = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
@@ -66,6 +66,9 @@ class Memory(_Part):
 
     messages: Natural
     """Number of earlier messages."""
+    exchanges: Annotated[Positive, Usual(32)]
+    """Earlier turns that a model is shown where the memory of its mind is a conversation, at most; more: the older half
+    is dropped."""
     keep: Annotated[bool, Usual(True)]
     """Whether minds that remember take their memory along to the next episode."""
     store: Annotated[Annotated[str, Field(min_length=1)] | None, Usual(None)]
@@ -198,12 +201,15 @@ class Configuration(Knobs):
         Left out are `llm` and `budget` where the minds use no model, the operational values of `llm`, prices where no
         budget of money rests on them, `prompts`, which stand again in the values of the minds that use them, and the
         keys that came with a later version and have the value of those before it (`Usual`); `memory.keep` where the
-        minds have nothing to keep; and where the files are that extensions read (`NamesFile`).
+        minds have nothing to keep, and `memory.exchanges` where none has conversations; and where the files are that
+        extensions read (`NamesFile`).
         """
         plain = self.plain()
         plain = _without(_as_before(self, plain), plain)
         without = _as_before(self.memory, plain["memory"])
-        plain["memory"] = _without(without if self._could_remember else without | {"keep"}, plain["memory"])
+        without |= set() if self._could_remember else {"keep"}
+        without |= set() if converses(plain["agents"]) else {"exchanges"}
+        plain["memory"] = _without(without, plain["memory"])
         for group, part in (("env", self.env), ("agents", self.agents)):
             plain[group] = _without(_as_before(part, plain[group]), plain[group])
         for key, mind in self.members.items():
@@ -245,6 +251,10 @@ class Configuration(Knobs):
             UserError: these values do not go with the others.
         """
         return _llm_of(self.llm.model_dump(mode="json"), participant, role)
+
+    def writes_thoughts(self, participant: str, role: str) -> bool:
+        """Whether a model is to write its thoughts into its answers in a role, where the prompts leave that open."""
+        return self.llm_of(participant, role).writes_thoughts(participant, role)
 
     @property
     def extensions(self) -> Mapping[str, BaseModel]:

@@ -34,8 +34,16 @@ def label_of_factors(factors: Mapping[str, Any]) -> str | None:
 
 def minds_in(agents: Mapping[str, Any]) -> list[str]:
     """Return the names of the minds of a team, each once, by the values of the group `agents`."""
-    others = (*(agents.get("members") or {}).values(), agents.get(LEADER) or agents)
-    return list(dict.fromkeys(str(values["name"]) for values in (agents, *others)))
+    return list(dict.fromkeys(str(values["name"]) for values in _minds(agents)))
+
+
+def converses(agents: Mapping[str, Any]) -> bool:
+    """Whether a mind of a team has conversations with its models, by the values of the group `agents`."""
+    return any(values.get("memory") == "conversation" for values in _minds(agents))
+
+
+def _minds(agents: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    return (agents, *(agents.get("members") or {}).values(), agents.get(LEADER) or agents)
 
 
 def natural(names: Iterable[str]) -> list[str]:

@@ -26,6 +26,7 @@ from maeil.trace import Listener, Prefix, Stamped
 from maeil.trace.events import EpisodeStart
 from maeil.user_errors import UserError, choices_hint
 from maeil.world import Limited
+from quorum.agents.llm.conversation import without_carried
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.common.memory_file import Memory
@@ -205,7 +206,8 @@ class Branching:
         self._switch(partial(setattr, books.spending, "budget", had), partial(setattr, books.spending, "budget", has))
         if self.earlier is not None:
             before = self.earlier.models(before, pool, books)
-        return lambda participant: _Until(self.prefix, before(participant), after(participant))
+        others = self.after is not None and self.after.llm != self.configuration.llm
+        return lambda participant: _Until(self.prefix, before(participant), after(participant), others=others)
 
     def seated(self, team: Team, context: TeamContext) -> Team:
         """Return the team of the branch: minds of the run, which others take over from at the branch point.
@@ -387,13 +389,17 @@ class _Until:
         prefix: knows when the branch point is reached.
         before: the recorded model.
         after: the live model.
+        others: whether the model changes: the reasoning items of a conversation are not for the new one.
     """
 
-    def __init__(self, prefix: Prefix, before: Model, after: Model) -> None:
+    def __init__(self, prefix: Prefix, before: Model, after: Model, *, others: bool) -> None:
         self._prefix = prefix
         self._before = before
         self._after = after
+        self._others = others
 
     async def complete(self, request: Request) -> Reply:
         """Ask the model in charge."""
-        return await (self._after if self._prefix.live else self._before).complete(request)
+        if not self._prefix.live:
+            return await self._before.complete(request)
+        return await self._after.complete(without_carried(request) if self._others else request)

@@ -8,6 +8,7 @@ import platform
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from maeil.extensions.describe.descriptors import EMBEDDING
 from maeil.user_errors import UserError
 from quorum.agents.llm.embeddings import EMBEDDINGS
 from quorum.agents.llm.errors import AnswerInvalid, LanguageModelError
-from quorum.agents.llm.prices import Priced
+from quorum.agents.llm.prices import OLD, Priced, days_old, price_lists
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Reply, Request
 from quorum.agents.llm.stack import build_stack
 from quorum.experiments.common.outputs import require_writable
@@ -116,6 +117,25 @@ def _extra(extra: str, members: Sequence[Needed]) -> Finding:
     return Finding(f"[{extra}]", False, False, f"without {names}: pip install '{DISTRIBUTION}[{extra}]'")
 
 
+def price_findings(today: date) -> Iterator[Finding]:
+    """Look at the list of prices of each provider.
+
+    Args:
+        today: from which their ages are counted.
+    """
+    for provider, known in price_lists().items():
+        age = price_age(known.date, today)
+        why = f"; not known: {', '.join(known.unpriced)}" if known.unpriced else ""
+        detail = f"{len(known.models)} models, prices of {known.date} ({age}), from {known.source}{why}"
+        yield Finding(provider, days_old(known.date, today) <= OLD, False, detail)
+
+
+def price_age(day: str, today: date) -> str:
+    """Say how old a price is, and what to do where it is old."""
+    days = days_old(day, today)
+    return f"{days} days old" + (": check it, and set yours by llm.prices" if days > OLD else "")
+
+
 def _writable(out: Path) -> Finding:
     """Try the nearest folder that exists, and leave nothing there."""
     try:
@@ -196,7 +216,9 @@ async def _ask(config: ProviderConfig, form: AnswerFormat) -> Reply:
 
 def _found(config: ProviderConfig, reply: Reply) -> str:
     tokens = reply.usage.prompt + reply.usage.completion
-    money = "price unknown" if reply.usd is None else f"{reply.usd:.2g} USD"
+    day = config.price.date if config.price is not None else ""
+    age = f" at prices of {day} ({price_age(day, date.today())})" if day else ""
+    money = "price unknown" if reply.usd is None else f"{reply.usd:.2g} USD{age}"
     simulated = ", simulated" if reply.simulated else ""
     dropped = f", not taken: {', '.join(reply.not_sent)}" if reply.not_sent else ""
     return f"{config.label} answers in {reply.seconds:.1f} s with {tokens} tokens, {money}{dropped}{simulated}"

@@ -8,6 +8,7 @@ last `SECONDS_PER_CALL`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -27,10 +28,10 @@ from quorum.experiments.configuration.providers.config import ProviderConfig
 from quorum.experiments.configuration.providers.simulated import SimulatedConfig
 from quorum.experiments.configuration.registry import providers
 from quorum.experiments.configuration.schema import Configuration
-from quorum.experiments.configuration.team_label import team_label
+from quorum.experiments.configuration.team_label import converses, team_label
 
-SIMULATED = "simulated"
-"""Name of the provider whose episodes the figures come from."""
+NO_MODELS = ("simulated", "random")
+"""Providers without a model: rules and draws. The figures come from episodes with the first."""
 SECONDS_PER_CALL = 3.0
 """Assumed for an answer of a real model; the answers of an episode are assumed to come one after the other."""
 FIGURES = Path(__file__).with_name("usual_costs.json")
@@ -110,30 +111,34 @@ class Expected:
 
 
 def asks_real_model(raw: Mapping[str, Any], *, uses_models: bool) -> bool:
-    """Whether the minds of a resolved configuration ask a model that is not simulated."""
-    return uses_models and raw["llm"]["name"] != SIMULATED
+    """Whether the minds of a resolved configuration ask a model, and not rules or draws in its place."""
+    return uses_models and raw["llm"]["name"] not in NO_MODELS
 
 
 def expected(raw: Mapping[str, Any], *, uses_models: bool, thoughts: int | None = None) -> Expected | None:
     """Estimate an episode of a resolved configuration; None where no recorded episode is of such minds.
+
+    In none do minds have conversations, whose prompts grow with the turns.
 
     Args:
         raw: the configuration.
         uses_models: whether its minds think with language models.
         thoughts: of an episode that goes on from a recorded one: the thoughts that are left; None: all of it.
     """
-    usual = _usual(raw)
+    usual = None if converses(raw["agents"]) else _usual(raw)
     if usual is None or (uses_models and not usual.answers):
         return None
     share = usual.share(raw, thoughts)
     if not uses_models:
         return Expected(0.0, 0.0, 0.0, usual.seconds * share)
     answers, read, written = (value * share for value in (usual.answers, usual.prompt, usual.completion))
+    if raw["llm"]["name"] == "random":
+        return Expected(answers, 0.0, 0.0, usual.seconds * share)
     if not asks_real_model(raw, uses_models=uses_models):
         prices = [raw["llm"].get(f"usd_per_million_{kind}") or 0.0 for kind in ("prompt", "completion")]
         usd = (read * prices[0] + written * prices[1]) / 1e6
         return Expected(answers, read + written, usd, usual.seconds * share)
-    by_tier = _by_tier(raw["llm"], Usage(prompt=round(read), completion=round(written)))
+    by_tier = _by_tier(raw["llm"], Usage(prompt=round(read), completion=round(written)), math.ceil(answers))
     money = by_tier.get(read_tier(raw["llm"].get("service_tier")))
     seconds = usual.seconds * share + answers * SECONDS_PER_CALL
     return Expected(answers, read + written, money or 0.0, seconds, priceless=money is None, by_tier=by_tier)
@@ -151,7 +156,8 @@ def expectation(cell: Cell, thoughts: int | None = None) -> str:
         return ""
     found = expected(cell.plain, uses_models=True, thoughts=thoughts)
     if found is None:
-        return f"cost unknown: there are no figures of agents={c.team_label}"
+        how = " with agents.memory=conversation" if converses(cell.plain["agents"]) else ""
+        return f"cost unknown: there are no figures of agents={c.team_label}{how}"
     money = "unknown money (no price)" if found.priceless else dollars(found.usd)
     amounts = f"{found.answers:,.0f} answers, {found.tokens:,.0f} tokens, {money}, {clock_time(found.seconds)}"
     return f"expected: about {amounts} ({basis()})"
@@ -191,12 +197,13 @@ def _usual(raw: Mapping[str, Any]) -> UsualCosts | None:
     return max(alike, key=likeness, default=None)
 
 
-def _by_tier(values: Mapping[str, Any], usage: Usage) -> Mapping[str, float]:
+def _by_tier(values: Mapping[str, Any], usage: Usage, calls: int) -> Mapping[str, float]:
     """Return what tokens of a model cost in each tier whose price is known.
 
     Args:
         values: of the model.
         usage: the tokens.
+        calls: that take them.
     """
     config = providers.get(values["name"]).config.model_validate(values)
     if not isinstance(config, ProviderConfig) or (price := config.price) is None:
@@ -208,4 +215,4 @@ def _by_tier(values: Mapping[str, Any], usage: Usage) -> Mapping[str, float]:
     else:  # other servers that speak the format mostly have no batches
         known.discard(BATCH)
     prices = {tier: price.of_tier(tier) for tier in sorted(known)}
-    return {tier: found.usd(usage) for tier, found in prices.items() if found is not None}
+    return {tier: found.usd(usage, calls) for tier, found in prices.items() if found is not None}

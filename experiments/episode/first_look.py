@@ -1,6 +1,6 @@
 """Whether a cell can begin: its parts build, its models can be reached from here, its first prompt can be written.
 
-Nothing is sent and nothing is written. The simulated model, which is rules, is asked the first question.
+Nothing is sent and nothing is written. Rules and draws in a model's place are asked the first question.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.spending import Budget, check_price
 from quorum.experiments.common.extension_errors import as_extension_error, extension_errors
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.providers.chance import RandomConfig
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.providers.replay import ReplayConfig
 from quorum.experiments.configuration.providers.replay import build as read_replay
 from quorum.experiments.configuration.providers.simulated import SimulatedConfig
+from quorum.experiments.configuration.registry import providers
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.branching import Branching
 from quorum.experiments.episode.model_pool import ModelPool, as_user_errors
@@ -48,12 +50,11 @@ class _Listening:
         self._config = config
 
     async def complete(self, request: Request) -> Reply:
-        if isinstance(self._config, SimulatedConfig):
-            from quorum.agents.simulated.model import SimulatedModel  # noqa: PLC0415 (only where it is asked)
-
-            rules = SimulatedModel(self._config.model_copy(update={"latency": 0}))
+        if isinstance(self._config, SimulatedConfig | RandomConfig):
+            values = self._config.model_copy(update={"latency": 0})
             with as_user_errors(self._config):
-                await rules.complete(replace(request, sampling=sampling_of(self._config)))
+                model = providers.get(values.name).build(values, None)
+                await model.complete(replace(request, sampling=sampling_of(self._config)))
         raise _Asked
 
 

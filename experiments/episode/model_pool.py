@@ -26,6 +26,7 @@ from quorum.agents.llm.prices import service_at
 from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.spending import UnderWay
+from quorum.experiments.configuration.providers.chance import RandomConfig
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.registry import providers
 
@@ -99,6 +100,7 @@ _STARTED_BY = {
     8000: "vllm serve NAME",
     8080: "llama-server -m FILE.gguf",
     11434: "ollama serve",
+    30000: "python -m sglang.launch_server --model-path NAME",
 }
 """By its usual port, what starts a server on this machine."""
 
@@ -127,8 +129,8 @@ _log = logging.getLogger(__name__)
 
 _PER_REQUEST = {
     "agents", "roles", "fallback", "deadlines", "temperature", "max_tokens", "max_tokens_per_agent", "sampling_seed",
-    "effort", "thinking_tokens", "top_p", "stop", "extra_body", "grounded_schema", "tries", "rate_limited_tries",
-    "max_wait", "cache", "cache_path", "prices",
+    "effort", "thinking_tokens", "top_p", "stop", "extra_body", "grounded_schema", "longest_text", "longest_list",
+    "tries", "rate_limited_tries", "max_wait", "cache", "cache_path", "prices",
 }  # fmt: skip
 """Values that leave a client and its limits as they are."""
 _NO_LIMIT = 10**9
@@ -197,7 +199,7 @@ class ModelPool:
             client: of the pool.
             cell: name of the episode's cell.
         """
-        if self.waves is None:
+        if self.waves is None or isinstance(client.config, RandomConfig):
             return client.model
         from quorum.agents.llm.batches.waves import Batched  # noqa: PLC0415 (only where batches are sent)
         from quorum.agents.llm.providers.base import Provider  # noqa: PLC0415 (the same)

@@ -12,6 +12,7 @@ from pathlib import Path
 from maeil.seeds import Seeds
 from maeil.user_errors import UserError
 from quorum.agents.llm.cache import Cached
+from quorum.agents.llm.caps import capped
 from quorum.agents.llm.errors import ContextExceeded, ContextOverflow
 from quorum.agents.llm.limits import RetryRules
 from quorum.agents.llm.prices import Price, provider_name
@@ -95,6 +96,8 @@ def sampling_of(config: ProviderConfig, draw: int = 0) -> Sampling:
         extra_body=config.extra_body or None,
         effort=config.effort,
         thinking_tokens=config.thinking_tokens,
+        longest_text=config.longest_text,
+        longest_list=config.longest_list,
     )
 
 
@@ -162,6 +165,7 @@ class ConfiguredModel:
         )
         if self.prepare is not None:
             request = self.prepare(request)
+        request = capped(request)
         try:
             reply = await self.model.complete(request)
         except ContextOverflow as error:

@@ -37,11 +37,13 @@ class AnsweringModels:
             stood in for others are not among them where others answered.
         simulated: whether one of them was simulated: no result of the episode says anything of a real model.
         fallbacks: those that answered in the place of models that could not be reached, with their providers.
+        fingerprints: of the builds that answered, as far as their services send them.
     """
 
     models: Sequence[str]
     simulated: bool
     fallbacks: Sequence[str] = ()
+    fingerprints: Sequence[str] = ()
 
     @property
     def text(self) -> str:
@@ -49,14 +51,16 @@ class AnsweringModels:
         names = ", ".join(self.models)
         if self.fallbacks:
             names += f"; {', '.join(self.fallbacks)} in the place of one that could not be reached"
+        if self.fingerprints:
+            names += f"; fingerprints of the service: {', '.join(self.fingerprints)}"
         if not self.simulated:
             return names
         return f"{names} (no real model)" if "simulated" in names else f"{names} (simulated)"
 
     def plain(self) -> dict[str, object]:
         """Return them as JSON-ready data; nothing where nothing answered."""
-        fallbacks = {"fallbacks": list(self.fallbacks)} if self.fallbacks else {}
-        return {"models": list(self.models), "simulated": self.simulated, **fallbacks} if self.models else {}
+        more = {name: list(found) for name in ("fallbacks", "fingerprints") if (found := getattr(self, name))}
+        return {"models": list(self.models), "simulated": self.simulated, **more} if self.models else {}
 
 
 def answering_models(trace: Trace) -> AnsweringModels:
@@ -68,6 +72,7 @@ def answering_models(trace: Trace) -> AnsweringModels:
         tuple(dict.fromkeys(str(call["model"]) for call in chosen)),
         any(call.get("simulated") is True for call in calls),
         tuple(dict.fromkeys(str(call["fallback"]) for call in answered if call.get("fallback"))),
+        tuple(dict.fromkeys(one for call in answered for one in str(call.get("fingerprint", "")).split(", ") if one)),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -12,6 +13,7 @@ from maeil import Mind, TeamContext, Topology
 from maeil.component import Compatibility, ComponentConfig
 from maeil.mind import COORDINATOR, Act, Resume, Thought, View
 from maeil.user_errors import UserError, choices_hint
+from quorum.agents.llm.conversation import AskingConfig, Conversation
 from quorum.experiments.configuration.members import MEMBERS
 from quorum.experiments.configuration.registry import minds
 from quorum.experiments.configuration.schema import Configuration
@@ -100,10 +102,11 @@ def build_team(configuration: Configuration, context: TeamContext) -> Team:
         UserError: a mind is for nobody who is there, minds cannot share a team, or the values of one do not
             go with the world or the topology.
     """
+    context = replace(context, thoughts=cache(configuration.writes_thoughts))
     parts = _parts(configuration, context)
     if len(parts) == 1:
         (part,) = parts
-        built = _built(part, replace(context, own=None))
+        built = _built(part, replace(context, own=None), configuration)
         if configuration.extension:
             built = _among_extensions(part, built)
         return Team(built, [part.config] * len(built))
@@ -115,7 +118,7 @@ def build_team(configuration: Configuration, context: TeamContext) -> Team:
         own = (
             part.own if component.compatible is Compatibility.ANYBODY else None
         )  # who plays one method is built with all its roles
-        built = _built(part, replace(context, own=own, models=_models_of(part, context)))
+        built = _built(part, replace(context, own=own, models=_models_of(part, context)), configuration)
         if configuration.extension:
             built = _among_extensions(part, built)
         deaf = not component.talks and not configuration.extension
@@ -190,9 +193,11 @@ def _check_company(parts: Sequence[_Part]) -> None:
         )
 
 
-def _built(part: _Part, context: TeamContext) -> Sequence[Mind]:
+def _built(part: _Part, context: TeamContext, c: Configuration) -> Sequence[Mind]:
     component = minds.get(part.config.name)
     given = context if component.uses_models else replace(context, models=no_models)
+    if isinstance(part.config, AskingConfig) and part.config.memory == "conversation":
+        given = replace(given, models=lambda name: Conversation(context.models(name), c.memory.exchanges))
     built = call_component(part.place, component.build, part.config, given)
     return check_team(built, given, component.build)
 

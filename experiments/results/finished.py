@@ -15,6 +15,7 @@ from maeil.inside import list_inside
 from maeil.outcomes import Outcome
 from quorum.agents.llm.prices import BATCH
 from quorum.agents.llm.spending import Spent
+from quorum.agents.simulated import CHANCE
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.common.run_files import META, DamagedFile, RunFiles
 from quorum.experiments.episode.call_books import CALLS, RECORDED
@@ -86,7 +87,7 @@ def finished_cell(folder: Path) -> FinishedCell:
         reason=reason,
         seconds=seconds,
         spent=spent,
-        simulated=meta.simulated,
+        simulated=meta.simulated and meta.models != [CHANCE],
         code=meta.code,
         completion=_completion(run),
         memory_before=meta.memory.before if meta.memory is not None else None,

@@ -155,12 +155,21 @@ def open_episode(folder: Path) -> RecordedEpisode:
     Raises:
         UserError: it is no such folder, or its trace or its configuration cannot be read.
     """
-    require_folder(folder)
-    if not is_run(folder):
-        raise UserError(f"{folder}: it is no run", _instead(folder))
+    require_run(folder)
     files = RunFolder(folder)
     trace = files.trace()
     return RecordedEpisode(folder, files.configuration(), trace, answering_models(trace), _arm(files))
+
+
+def require_run(folder: Path) -> None:
+    """Check that a folder is that of a run.
+
+    Raises:
+        UserError: it is not; the hint names the runs in it.
+    """
+    require_folder(folder)
+    if not is_run(folder):
+        raise UserError(f"{folder}: it is no run", _instead(folder))
 
 
 def rebuild_world(configuration: Mapping[str, Any]) -> World:

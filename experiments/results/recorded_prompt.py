@@ -9,8 +9,9 @@ from typing import Any
 
 from maeil.user_errors import UserError, choices_hint
 from quorum.agents.llm.pictures import Picture
-from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole
+from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Origin, Request
 from quorum.agents.llm.recording import Unfolding
+from quorum.agents.llm.records import read_sampling
 from quorum.experiments.common.run_files import LARGEST_PICTURE, DamagedFile, RunFiles, picture_file
 from quorum.experiments.episode.call_books import CALLS
 from quorum.experiments.episode.prompt import Prompt, Wanted, choices
@@ -40,7 +41,7 @@ def recorded_prompt(wanted: Wanted) -> Prompt:
     if step > episode.steps:
         raise UserError(f"at={wanted.at}: the run ends after step {episode.steps}")
     participant = _participant(wanted, episode)
-    calls = [call for call in _calls(folder) if call.get("agent") == participant]
+    calls = [call for call in calls_of(folder) if call.get("agent") == participant]
     if not calls:
         raise UserError(f"at={wanted.at}: {participant} asked no language model in this run")
     in_step = [call for call in calls if call.get("t") == step]
@@ -82,8 +83,12 @@ def _participant(wanted: Wanted, episode: RecordedEpisode) -> str:
     raise UserError(f"agent={agent}: there is no such participant", choices_hint(agent, "They are", names))
 
 
-def _calls(folder: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the records of a run's calls, each whole; none where it has no such file."""
+def calls_of(folder: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the records of a run's calls, each whole; none where it has no such file.
+
+    Raises:
+        UserError: the file is damaged.
+    """
     reader = Unfolding()
     try:
         for line in RunFiles(folder).lines(CALLS):
@@ -114,11 +119,36 @@ def _png(folder: Path, name: str) -> bytes:
 
 
 def _prompt(folder: Path, call: Mapping[str, Any], participant: str, step: int, others: int) -> Prompt:
+    request = recorded_request(folder, call)
+    remark = f"the first of {others} such questions in step {step}; role= and turn= choose others" if others > 1 else ""
+    role, turn = call.get("role", ""), tuple(call.get("turn", ()))
+    return Prompt(participant, step, role, turn, request.messages, request.answer, remark)
+
+
+def recorded_request(folder: Path, call: Mapping[str, Any], *, in_words: bool = False) -> Request:
+    """Return what was asked by a recorded call.
+
+    Args:
+        folder: of the run.
+        call: its record, whole.
+        in_words: whether the prompts of the run state the forms of their answers.
+
+    Raises:
+        UserError: a picture of it is damaged.
+        LookupError, TypeError, ValueError: it is no record of a call.
+    """
     request = call["request"]
     messages = tuple(
-        ChatMessage(ChatRole(m["role"]), m["content"], pictures=tuple(_pictures(folder, m)))
+        ChatMessage(
+            ChatRole(m["role"]),
+            m["content"],
+            pictures=tuple(_pictures(folder, m)),
+            carried=tuple(m.get("carried", ())),
+        )
         for m in request["messages"]
     )
-    answer = AnswerFormat(request["answer"]["name"], request["answer"]["schema"]) if request["answer"] else None
-    remark = f"the first of {others} such questions in step {step}; role= and turn= choose others" if others > 1 else ""
-    return Prompt(participant, step, call.get("role", ""), tuple(call.get("turn", ())), messages, answer, remark)
+    form = request["answer"]
+    answer = AnswerFormat(form["name"], form["schema"], in_words) if form else None
+    who = Origin(call["agent"], call["t"], call.get("role", ""), tuple(call.get("turn", ())))
+    sampling, carry = read_sampling(request["sampling"]), request.get("carry", False)
+    return Request(messages, answer, sampling, request["sample"], origin=who, carry=carry)

@@ -12,6 +12,7 @@ from typing import Any, Final
 from maeil.digests import digest
 from maeil.outcomes import Outcome
 from maeil.trace import Instant
+from quorum.agents.simulated import CHANCE
 from quorum.experiments.configuration.cell import Branch
 from quorum.experiments.results.sweep_file import Sweep, SweepCell
 
@@ -54,6 +55,7 @@ class Row:
             answered and nothing failed, since they changed nothing.
         metrics: by name; booleans are 0 and 1, None is not defined.
         branch: what it branches off; None: nothing.
+        fingerprints: what the services of its models call the builds that answered.
     """
 
     folder: Path
@@ -76,6 +78,12 @@ class Row:
     factors: Mapping[str, Scalar]
     metrics: Mapping[str, float | None]
     branch: Branch | None = None
+    fingerprints: tuple[str, ...] = ()
+
+    @property
+    def chance(self) -> bool:
+        """Whether its answers were drawn at random (`llm=random`), and no model was asked."""
+        return self.models == (CHANCE,)
 
     @property
     def pooled(self) -> bool:

@@ -200,6 +200,7 @@ class RunFolder:
             providers=providers_of(meta.configuration) if meta.models else (),
             models=tuple(meta.models),
             fallbacks=tuple(meta.fallbacks),
+            fingerprints=tuple(meta.fingerprints),
             simulated=meta.simulated,
             factors=factors,
             metrics=metrics,

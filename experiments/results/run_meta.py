@@ -75,6 +75,8 @@ class RunMeta(_Part):
     """Whether one of them was simulated."""
     fallbacks: list[str] = []
     """Those that answered in the place of others, which could not be reached."""
+    fingerprints: list[str] = []
+    """What the services call the builds that answered."""
     configuration: dict[str, Any]
     """The resolved configuration."""
     inputs: Mapping[str, str] = {}

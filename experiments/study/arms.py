@@ -123,7 +123,7 @@ def arms_of(question: Question, treatment: Treatment) -> Iterator[tuple[str, Arm
     yield TREATMENT, treatment.arm
     for name, file in question.arms.items():
         draws = _draws(file, treatment.draws)
-        own = [_resolved(word, treatment.configuration) for word in file.words]
+        own = [found for word in file.words for found in _resolved(word, treatment.configuration)]
         if file.control:
             own.append(f"{EXTENSION}=[{','.join((*treatment.extensions, file.control))}]")
         members = _members_alone(treatment.configuration) if file.alone else {"": ()}
@@ -143,11 +143,16 @@ def _draws(file: ArmFile, draws: tuple[int, ...]) -> tuple[int, ...]:
     return draws
 
 
-def _resolved(word: str, c: Configuration) -> str:
-    """Put the world's own reference policy in: its planner with full knowledge, else its heuristic."""
-    if word != "agents=reference":
-        return word
-    return "agents=planner" if skills_of(c.env.name).has("planner") else "agents=heuristic"
+def _resolved(word: str, c: Configuration) -> Sequence[str]:
+    """Put in the world's own reference policy: its planner with full knowledge, else its heuristic.
+
+    Of a team that asks no model, plans are drawn where answers would be.
+    """
+    if word == "agents=reference":
+        return ("agents=planner" if skills_of(c.env.name).has("planner") else "agents=heuristic",)
+    if word == "llm=random" and not c.uses_models:
+        return ("agents=random", "topology=individual")
+    return (word,)
 
 
 def _replaced(words: Sequence[str], own: Sequence[str]) -> tuple[str, ...]:

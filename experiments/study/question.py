@@ -28,7 +28,8 @@ class ArmFile(_Part):
     says: str
     """What it is, in words."""
     words: Sequence[str] = ()
-    """`KEY=VALUE` that take the place of the treatment's. `agents=reference` is the world's reference policy."""
+    """`KEY=VALUE` that take the place of the treatment's. `agents=reference` is the world's reference policy, and
+    `llm=random` draws the plans of a team that asks no model."""
     control: str = ""
     """The option of `extension` that replaces what participants read; empty: none."""
     alone: bool = False

@@ -44,8 +44,8 @@ LARGEST = 64 * MIB
 _PLUGINS = ("package ", "library ")
 _OF_A_MODEL = (
     "temperature", "top_p", "max_tokens", "max_tokens_per_agent", "effort", "thinking_tokens", "sampling_seed", "stop",
-    "structured", "grounded_schema", "service_tier", "calibrated_to", "seed", "malformed", "invalid", "poor",
-    "crowding", "refusal", "prose",
+    "structured", "grounded_schema", "longest_text", "longest_list", "service_tier", "calibrated_to", "seed",
+    "malformed", "invalid", "poor", "crowding", "refusal", "prose",
 )  # fmt: skip
 """Values that decide how a model answers; those of the simulated model among them."""
 _PATH = re.compile(
@@ -142,7 +142,7 @@ def sheet_of(results: Results, study: Mapping[str, Any]) -> Sheet:
         "schema": SCHEMA,
         "written_by": __version__,
         "study": study,
-        "simulated": any(row.simulated for row in rows),
+        "simulated": any(row.simulated and not row.chance for row in rows),
         "asked": list({orjson.dumps(model): model for model in asked}.values()),
         "answering": [calls.models[who] for who in sorted(calls.models)],
         "fallbacks": {name for row in rows for name in row.fallbacks},

@@ -13,13 +13,14 @@ from quorum.agents.llm.batches.journal import BATCHES, BatchJournal, BatchRules,
 from quorum.agents.llm.prices import OFFER_BATCHES, service_at
 from quorum.agents.llm.providers.base import Provider
 from quorum.experiments.configuration.cell import PlannedCell
+from quorum.experiments.configuration.providers.chance import RandomConfig
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.model_pool import ModelPool, as_user_errors, line_key
 from quorum.experiments.sweep.engines.locks import sweep_lock
 from quorum.experiments.sweep.engines.protocol import Engine
 
-_OFFERS = " and ".join(f"llm={name}" for name in OFFER_BATCHES)
+_OFFERS = ", ".join(f"llm={name}" for name in OFFER_BATCHES)
 _HINT = f"Batches are offered by {_OFFERS}: engine.batch=false sends each request by itself."
 
 
@@ -42,6 +43,8 @@ def check_batches(cells: Iterable[PlannedCell]) -> None:
     for cell in asking.values():
         configuration = cell.cell().configuration
         for config in models_of(configuration):
+            if isinstance(config, RandomConfig):
+                continue  # what is drawn at random next to a model costs nothing, and waits for nobody
             service = service_at(config.address) if config.name in OFFER_BATCHES else None
             name = service.name if service is not None else config.name
             if name not in OFFER_BATCHES:

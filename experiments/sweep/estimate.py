@@ -29,7 +29,7 @@ from quorum.experiments.common.consoles import Text
 from quorum.experiments.common.outputs import clock_time
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.team_label import team_label
-from quorum.experiments.episode.expected import SIMULATED, Expected, asks_real_model, basis, expected
+from quorum.experiments.episode.expected import Expected, asks_real_model, basis, expected
 from quorum.experiments.sweep.batches import batching_of
 from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.grid import varied
@@ -170,7 +170,7 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
     known = [(cell, e) for cell in cells if (e := found[cell.kind].of(cell)) is not None]
     priceless = any(expected.priceless for _, expected in known)
     priceless |= any(cell.uses_models and found[cell.kind].expected is None for cell in cells)
-    models = [expected for cell, expected in known if cell.uses_models]
+    models = [e for cell, e in known if cell.uses_models and _raw(cell)["llm"]["name"] != "random"]
     common = set.intersection(*(set(expected.by_tier) for expected in models)) if models and not priceless else set()
     by_tier = {tier: fsum(expected.by_tier[tier] for expected in models) for tier in sorted(common)}
     batching = batching_of(engine) is not None
@@ -196,7 +196,7 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
         seconds=seconds,
         sources=Counter(found[cell.kind].source for cell in cells),
         stands_in=estimates.stands_in,
-        simulated=any(cell.uses_models and _raw(cell)["llm"]["name"] == SIMULATED for cell in cells),
+        simulated=any(cell.uses_models and _raw(cell)["llm"]["name"] == "simulated" for cell in cells),
         by_tier=by_tier,
         # Agents think at the same time at best, and each of their thoughts waits for the last.
         waves=max((ceil(e.answers / _size(cell)) for cell, e in known), default=0) if batching else None,

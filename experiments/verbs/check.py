@@ -22,6 +22,15 @@ def check(
     compile_: Annotated[
         bool, typer.Option("--compile", help="Compile all kernels now instead of in the first run.")
     ] = False,
+    prices: Annotated[
+        bool, typer.Option("--prices", help="List the prices of models: their sources, dates and ages.")
+    ] = False,
+    drift: Annotated[
+        Path | None,
+        options.value("--drift", "RUN", "Ask prompts of this run again, and compare the answers.", unset="no run"),
+    ] = None,
+    budget_usd: options.BudgetUsd = None,
+    budget_calls: options.BudgetCalls = None,
     as_json: options.Json = False,
     plugin: options.Plugins = None,
     config_dir: options.ConfigDir = None,
@@ -39,6 +48,9 @@ def check(
     Of a STUDY, its folder or its study.zip, it also makes the sheet again, and plays every run again from the recorded
     replies: each trace must come out the same but for the wall clock. No model is asked.
 
+    With --drift it sends up to 20 recorded prompts twice each to the service of the run, with the key that its
+    configuration names, and compares the answers. The budget is for these. The exit code is 1 if drift is shown.
+
     \b
     Examples:
       quorum check
@@ -47,18 +59,30 @@ def check(
       quorum check n=16 --out /data/runs
       quorum check llm=simulated
       quorum check llm=openai llm.model=NAME
+      quorum check --prices
+      quorum check --drift runs/talk
     """
-    from dataclasses import asdict
-
-    from quorum.experiments.episode.checks import check as findings_of
-
+    if sum((bool(words), prices, drift is not None)) > 1:
+        raise UserError("check: give a configuration or folders, --prices, or --drift RUN: one of the three")
+    if drift is None and (budget_usd, budget_calls) != (None, None):
+        raise UserError("check: a budget is for --drift RUN")
+    if drift is not None:
+        _check_drift(drift, budget_usd, budget_calls, as_json=as_json)
+        return
     folders, settings = options.split_folders(words or [])
     if folders and settings:
         raise UserError(f"check: {folders[0]} is a folder and {settings[0]} a configuration: give one of the two")
     if folders:
         _verify(folders, plugin or [], as_json=as_json)
         return
-    findings = list(findings_of(words or [], out, config_dir, compiled=compile_))
+    from dataclasses import asdict
+    from datetime import date
+
+    from quorum.experiments.episode.checks import check as findings_of
+    from quorum.experiments.episode.checks import price_findings
+
+    found = price_findings(date.today()) if prices else findings_of(settings, out, config_dir, compiled=compile_)
+    findings = list(found)
     if as_json:
         echo_json([asdict(finding) for finding in findings])
     else:
@@ -72,6 +96,21 @@ def check(
             table.add_row(sign, Text(finding.subject), Text(finding.detail, overflow="fold"))
         Console().print(table)
     if any(finding.needed and not finding.fine for finding in findings):
+        raise typer.Exit(1)
+
+
+def _check_drift(run: Path, usd: float | None, calls: int | None, *, as_json: bool) -> None:
+    from quorum.agents.llm.spending import Budget
+    from quorum.experiments.results.drift import ask_again, repetition
+
+    wanted = repetition(run)
+    echo(wanted.expectation, err=True)
+    found = ask_again(wanted, Budget(usd=usd, calls=calls))
+    if as_json:
+        echo_json(found.plain())
+    else:
+        echo("\n".join(found.lines()))
+    if found.changed:
         raise typer.Exit(1)
 
 

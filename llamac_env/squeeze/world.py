@@ -16,7 +16,7 @@ from maeil.component import Component, ComponentConfig
 from maeil.controllers import Repeat
 from maeil.drawing import Canvas, Drawing
 from maeil.plans import Plan, Task
-from maeil.tasks import Attempt, OpenTask, TaskState
+from maeil.tasks import Attempt, OpenTask, Tasks, TaskState, no_such_task
 from maeil.world import Progress, Transition
 
 
@@ -140,9 +140,13 @@ class SqueezeWorld:
         """Return the sums and the rewards, and the picks where they are seen, for a participant without a body."""
         return self.env.symbolic_observation(None)
 
-    def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:  # noqa: ARG002 (a pick has only its range)
-        """Nothing in the state makes a pick impossible."""
-        return ()
+    def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
+        """Nothing in the state makes a pick impossible, and there is one task."""
+        return () if plan.task in (None, _TASK) else (no_such_task(plan.task, self.tasks(agent)),)
+
+    def tasks(self, agent: int | None, text: str = "") -> Tasks:  # noqa: ARG002 (always the same)
+        """Return the one task: fulfils `maeil.world.TellsTasks`."""
+        return {_TASK.kind: [_TASK.target]}
 
     def prompt_facts(self) -> Mapping[str, Any]:
         """Return the number of rounds, what may be picked, and what agents see of the picks and the reward."""

@@ -15,7 +15,15 @@ from llamac_env.transport.frozen import find_instance
 from llamac_env.transport.grid import LARGEST_SIDE, grid_for, manhattan
 from llamac_env.transport.observation import Sight, TransportObservation
 from llamac_env.transport.routing import NoPlan
-from llamac_env.transport.symbolic.control import VOCABULARY, BoxName, MoveController, Wait, check_plan, make_controller
+from llamac_env.transport.symbolic.control import (
+    VOCABULARY,
+    MoveController,
+    Wait,
+    check_plan,
+    known_ids,
+    known_tasks,
+    make_controller,
+)
 from llamac_env.transport.symbolic.picture import canvas, draw, primitive_name
 from llamac_env.transport.symbolic.tasks import TaskBoard, attempts, open_tasks
 from llamac_env.transport.text import render_ansi, write_board
@@ -23,7 +31,7 @@ from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig
 from maeil.drawing import Canvas, Drawing, Way
 from maeil.plans import Plan
-from maeil.tasks import OpenTask, TaskState
+from maeil.tasks import OpenTask, Tasks, TaskState
 from maeil.world import Controller, Ids, Progress, Transition
 
 
@@ -118,10 +126,13 @@ class TransportWorld:
         """Return what in a plan the state or the grid does not allow."""
         return check_plan(self.env.board, agent, plan)
 
-    def ids(self, agent: int | None) -> Ids:  # noqa: ARG002 (others' moves can bring any box within reach)
-        """Return the colours of the boxes that are left."""
-        left = {f"box_{box.colour}" for box in self.env.board.boxes}
-        return {"move": [{"box": [name.value for name in BoxName if name.value in left]}]}
+    def ids(self, agent: int | None) -> Ids:
+        """Return the boxes that are left, which others can bring within reach, and where the agent can bring them."""
+        return known_ids(self.env.board, agent)
+
+    def tasks(self, agent: int | None, text: str = "") -> Tasks:  # noqa: ARG002 (the colours are the same for all)
+        """Return a task for each colour that is left: fulfils `maeil.world.TellsTasks`."""
+        return known_tasks(self.env.board)
 
     def prompt_facts(self) -> Mapping[str, Any]:
         """Return which rules hold, and how much of the board agents see."""

@@ -159,6 +159,17 @@ def check_reasons(contract: Contract, reasons: object) -> None:
     contract.require(fits, "check_plan() returns a tuple of reasons in words", reasons)
 
 
+def check_tasks(contract: Contract, tasks: object) -> list[Task]:
+    """Check what `tasks` answers, and return the first and the last task of each kind."""
+    rule = "tasks() returns the targets of each kind, lists of texts"
+    found: list[Task] = []
+    for kind, targets in contract.require_type(tasks, Mapping, rule).items():
+        fits = isinstance(targets, list | tuple) and all(isinstance(name, str) and name for name in (kind, *targets))
+        contract.require(fits, rule, tasks)
+        found += [Task(kind, target) for target in (*targets[:1], *targets[-1:])]
+    return found
+
+
 def check_end(contract: Contract, end: object) -> None:
     """Check what the `status` of a controller answers."""
     if end is None:

@@ -16,7 +16,7 @@ from maeil.plans import Plan, Task
 from maeil.tasks import TaskState
 from maeil.testing import answers
 from maeil.testing.answers import Contract, Record, frame, look
-from maeil.world import Changeable, Controller, TellsFacts, TellsOpenTasks, Transition, World
+from maeil.world import Changeable, Controller, TellsFacts, TellsOpenTasks, TellsTasks, Transition, World
 
 SPREAD = 4
 """Numbers are drawn from the smallest that the schema allows to this much above it."""
@@ -392,6 +392,8 @@ class _Episode:
             answers.check_reasons(contract, reasons)
             contract.require(reasons == (), "check_plan() never has anything against idle", reasons)
             world.check_plan(agent, self._sampler.plan(Random(len(self.joints))))
+            if isinstance(world, TellsTasks):
+                self._check_tasks(world, agent)
         contract.compare(seen, self._look(), "check_plan() changes nothing")
         if isinstance(world, TellsOpenTasks):
             plans = [
@@ -405,6 +407,14 @@ class _Episode:
             contract.compare(seen, self._look(), "open_tasks() changes nothing")
             seen.append((f"{contract.place}: open_tasks()", tasks))
         self.record += seen
+
+    def _check_tasks(self, world: TellsTasks, agent: int) -> None:
+        """See that plans can be for the first and the last task of each kind, and not for one that does not exist."""
+        for task in answers.check_tasks(self._contract, world.tasks(agent)):
+            reasons = self._world.check_plan(agent, Plan((self._world.idle,), task))
+            self._contract.require(not reasons, "check_plan() takes a plan for each of tasks()", f"{task}: {reasons}")
+        refused = self._world.check_plan(agent, Plan((self._world.idle,), Task("no", "such task")))
+        self._contract.require(bool(refused), "check_plan() refuses a plan for a task that is not in tasks()", refused)
 
     def _take_constraints(self, joint: list[int]) -> None:
         """Take in what has changed of the tasks, and see that nothing else does by it."""

@@ -17,8 +17,8 @@ Number = int | float
 WALL_FIELDS = ("wall", "seconds")
 """Fields that hold wall time; everything else of a trace is reproducible byte for byte, but for the next."""
 
-WALL_CALL_FIELDS = ("seconds", "attempts", "retries", "cache_hit")
-"""Fields of a call that tell how its answer was had, not what it was: they depend on the network and on the cache."""
+WALL_CALL_FIELDS = ("seconds", "attempts", "retries", "cache_hit", "fingerprint")
+"""Fields of a call that tell how its answer was had, not what it was: they depend on network, cache and service."""
 
 CUT_SHORT = "the episode ended before this thought could take effect"
 """What stands in `refused` of a thought that nothing was wrong with."""

@@ -20,6 +20,7 @@ from quorum.agents.naive.answers import AnswerTypes, write
 from quorum.agents.naive.prompts import PromptWriter
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.prompting.requests import turn_of
+from quorum.agents.prompting.schemas import ground
 from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.simulated.reading import read_view
@@ -66,11 +67,13 @@ def overheard() -> tuple[Overheard, list[Stamped]]:
 
 def test_offers_and_needs_are_asked_for_in_turns_to_describe_alone(world: Any) -> None:
     answers = AnswerTypes(world.vocabulary, 8)
-    wanted = answers.wanted(describing(world)).schema
+    wanted = answers.wanted(describing(world), grounded=True).schema
     assert list(wanted["properties"]) == ["thoughts", "offers", "needs"]
+    grounded = ground(wanted, {}, world.agents, {"deliver": ["block_0"], "push": ["block_0/left"]})
+    listed = [grounded["$defs"][part]["properties"]["tasks"]["items"] for part in ("OfferAnswer", "NeedAnswer")]
+    assert listed == [{"type": "string", "enum": ["block_0", "block_0/left"]}] * 2
     for acts in ((Act.PLAN,), (Act.SPEAK,), (Act.SPEAK, Act.PLAN)):
-        keys = answers.wanted(view(world, 0, acts, recipients=(1,))).schema["properties"]
-        assert not {"offers", "needs"} & keys.keys()
+        assert not {"offers", "needs"} & {*answers.keys(view(world, 0, acts, recipients=(1,)))}
 
 
 def test_a_descriptor_is_read_as_it_is_written(world: Any) -> None:
@@ -142,7 +145,12 @@ def test_what_was_routed_is_in_the_prompt_of_the_turn_that_plans_and_nothing_els
         if turn["step"] > 0 or turn["may"] != ["plan"]:
             continue
         me = int(agent.removeprefix("agent_"))
-        reported = [(int(name[-1]), text) for group in shown(blocks) for name, text in group["said"] if name != agent]
+        reported = [
+            (int(said["author"][-1]), said["content"])
+            for group in shown(blocks)
+            for said in group["messages"]
+            if said["author"] != agent
+        ]
         assert sorted(reported) == sorted((m.sender, m.content) for m in sent if me in m.recipients)
         joined = {recipient for sender, recipient in routed.edges if sender == me}
         wanted = {

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
+from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
+import numpy as np
+import orjson
 import pytest
 
-from maeil.plans import Plan
+from crafter_env import CrafterObservation, Material, Resource
+from cube_env.symbolic.shown import ShownObservation
+from maeil.names import unfold_names
+from maeil.plans import Plan, Task
 from maeil.trace import Recorder
 from maeil.world import World
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.structured import Structuring
 from quorum.agents.llm.validation import validator_of
-from quorum.agents.prompting.answers import part_value
+from quorum.agents.naive.answers import NeedAnswer, OfferAnswer
+from quorum.agents.prompting.answers import part, part_value, tidy
+from quorum.agents.prompting.instances import random_instance
 from quorum.agents.prompting.schemas import ground
 from quorum.agents.simulated.model import SimulatedModel
+from quorum.agents.skills.crafter.scene import RESOURCE, Scene
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.parts import build, play
 from tests.agents.naive_team import settings
@@ -33,7 +44,16 @@ CELLS = [
     f"env=crafter_coop n=2 agents=llamac {LEADER} topology.rounds=3 max_steps=6",
     f"env=transport n=4 agents=hmas2 {LEADER} topology.rounds=3 max_steps=6",
     "env=transport n=3 agents=dmas topology=dialogue topology.opens=team max_steps=6",
+    "env=transport_hard n=4 agents=naive topology=chain max_steps=6",
+    "env=crafter_coop n=3 agents=tom topology=debate max_steps=6",
+    "env=cube n=3 agents=drwell topology=negotiation max_steps=12",
+    "env=cube n=4 agents=naive topology=dytopo max_steps=8",
 ]
+KINDS = ("deliver", "push", "stand_by", "place", "allocate", "collect", "craft", "eat", "fight", "explore", "go")
+PARTS = ("block_{}", "block_{}/left", "block_0{}", "tree_{}", "iron_{}", "water_{}", "cow_{}", "wood_pickaxe", "tree")
+SOURCES = [material.name for material in RESOURCE]
+ALWAYS = (*SOURCES, *Resource, "points")
+NAMES = ("box_red", "box_blue", "box_black", "system", "left", "wood", "cow")
 
 
 class Checking:
@@ -44,13 +64,15 @@ class Checking:
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
         self.model = Structuring(SimulatedModel(settings()), 0)
-        self.narrowed = self.taken = 0
+        self.narrowed = self.taken = self.existing = self.entries = 0
+        self.draws = np.random.default_rng(seed)
 
     async def complete(self, request: Request) -> Reply:
         reply = await self.model.complete(request)
         assert request.answer is not None
         grounded = request.answer.ground().schema
-        assert validator_of(grounded).reasons(reply.value) == ()
+        own = {key: part for key, part in reply.value.items() if key in grounded["properties"]}
+        assert validator_of(grounded).reasons(own) == ()
         self.narrowed += grounded != request.answer.schema
         if "PlanAnswer" in grounded.get("$defs", ()):
             actions = grounded["$defs"]["PlanAnswer"]["properties"]["actions"]
@@ -61,7 +83,45 @@ class Checking:
                 if not self.world.check_plan(agent, plan):
                     self.taken += 1
                     assert found.reasons(part_value(plan)["actions"]) == (), (agent, plan)
+        self.hold_tasks(request, grounded)
+        asked = re.search(r"<asked>\n(.*)\n</asked>", request.messages[-1].content)
+        for entry in objects_in(grounded) if asked is not None else ():
+            if {"agent", "plan"} <= entry.keys():
+                self.entries += 1
+                assert list(entry["agent"]["enum"]) == unfold_names(orjson.loads(asked[1]))
         return reply
+
+    def hold_tasks(self, request: Request, schema: dict[str, Any]) -> None:
+        """Hold the tasks of a schema against the world as it is, both ways, and what is drawn from the schema."""
+        agents = range(len(self.world.agents))
+        alone = not request.origin.role and request.origin.agent in self.world.agents
+        asked = [self.world.agents.index(request.origin.agent)] if alone else list(agents)
+        definitions = schema.get("$defs", {})
+        listed = set(tasks_in(schema))
+        if not listed:
+            return  # the answer has no task, or is about past ones
+        if request.origin.role in ("proposer", "committer"):
+            shown = re.search(r"<tasks>\n(.*)\n</tasks>", request.messages[-1].content)
+            assert shown is not None
+            assert listed == {Task(**one["task"]) for one in orjson.loads(shown[1])}
+        for task in listed:
+            assert any(self.takes(agent, task) for agent in asked), task
+        self.existing += len(listed)
+        if alone:
+            targets = {task.target for task in listed if task.kind in ("deliver", "collect")}
+            assert targets - set(ALWAYS) == live(self.world.observe(asked[0]), request.messages[-1].content)
+        for _ in range(40):
+            target = self.rng.choice((*PARTS, *NAMES)).format(self.rng.choice((self.rng.randint(0, 9), 100, 2081)))
+            task = Task(self.rng.choice(KINDS), target)
+            taking = [agent for agent in asked if self.takes(agent, task)]
+            unknown = all(is_unseen(self.world.observe(agent), task) for agent in taking)
+            assert request.origin.role or task in listed or unknown, (task, taking)
+        for _ in range(5):
+            for drawn in tasks_of_value(random_instance(schema, definitions, self.draws)):
+                assert drawn in listed
+
+    def takes(self, agent: int, task: Task) -> bool:
+        return not self.world.check_plan(agent, Plan((self.world.idle,), task))
 
     def draw(self) -> Any:
         """Draw an action that the vocabulary allows, with small numbers, so that many of them exist."""
@@ -88,6 +148,52 @@ class Checking:
         return None if part.get("type") == "null" else self.rng.randint(0, 9)
 
 
+def tasks_in(schema: Any) -> Iterator[Task]:
+    """Give the tasks that a form allows."""
+    for named in objects_in(schema):
+        if named.keys() == {"kind", "target"} and "enum" in named["kind"]:
+            yield from (Task(*pair) for pair in product(named["kind"]["enum"], named["target"]["enum"]))
+
+
+def objects_in(schema: Any) -> Iterator[dict[str, Any]]:
+    """Give the properties of all objects in a form."""
+    if isinstance(schema, dict):
+        yield schema.get("properties", {})
+    if isinstance(schema, dict | list):
+        for part in schema.values() if isinstance(schema, dict) else schema:
+            yield from objects_in(part)
+
+
+def tasks_of_value(value: Any) -> Iterator[Task]:
+    if isinstance(value, dict) and value.keys() == {"kind", "target"}:
+        yield Task(**value)
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from tasks_of_value(part)
+
+
+def live(seen: Any, prompt: str) -> set[str]:
+    """The targets of what is delivered or collected: what an agent sees, and cells that its prompt alone names."""
+    if isinstance(seen, ShownObservation):
+        return {f"block_{block.id}" for block in seen.blocks}
+    if not isinstance(seen, CrafterObservation):
+        return set()
+    scene = Scene(seen)
+    known = {f"{material.name}_{scene.id_of(cell)}" for material in RESOURCE for cell in scene.known(material)}
+    live_words = re.sub(r"# Your answer\n.*?\n\n", "", prompt, flags=re.DOTALL)  # its example is of another board
+    named = {f"{kind}_{cell}" for kind, cell in re.findall(r"\b([a-z]+)_(\d+)\b", live_words) if kind in SOURCES}
+    return known | {name for name in named if is_unseen(seen, Task("collect", name))}
+
+
+def is_unseen(seen: Any, task: Task) -> bool:
+    """Whether a task is of a cell of the open world that an agent has not seen, so that it may have heard of it."""
+    name, _, identity = task.target.rpartition("_")
+    if not isinstance(seen, CrafterObservation) or name not in Material.__members__ or not identity.isdigit():
+        return False
+    scene = Scene(seen)
+    return scene.material(scene.cell_of(int(identity))) is Material.none and not seen.known_only
+
+
 @pytest.mark.parametrize("words", CELLS)
 def test_what_the_loop_would_take_is_never_forbidden(words: str) -> None:
     cell = Cell.compose([*words.split(), "seed=2"])
@@ -102,7 +208,9 @@ def test_what_the_loop_would_take_is_never_forbidden(words: str) -> None:
         one.world = parts.world
     asyncio.run(play(cell, parts, Recorder(None)))
     assert sum(one.taken for one in found) > 0 or "squeeze" in words
-    assert sum(one.narrowed for one in found) > 0 or words.startswith("env=squeeze")
+    assert sum(one.narrowed for one in found) > 0
+    assert sum(one.existing for one in found) > 0
+    assert sum(one.entries for one in found) > 0 or LEADER not in words
 
 
 def test_what_does_not_exist_is_forbidden() -> None:
@@ -119,3 +227,10 @@ def test_what_does_not_exist_is_forbidden() -> None:
     gone = ground(schema, {"push_block": [{"block": []}]}, world.agents)
     assert gone["anyOf"] == [{"type": "null"}]
     assert "PushBlock" not in gone["$defs"]
+
+
+@pytest.mark.parametrize("tasks", [{}, {"deliver": []}])
+def test_offers_and_needs_name_what_they_will_where_no_task_is_left(tasks: Any) -> None:
+    form = part("Answer", "", offers=OfferAnswer, needs=NeedAnswer)
+    schema = tidy(form.model_json_schema())
+    assert ground(schema, {}, (), tasks) == schema

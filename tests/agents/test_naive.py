@@ -35,6 +35,7 @@ from tests.agents.naive_team import (
     cube,
     episode,
     no_answer,
+    prompts,
     settings,
     topology,
     view,
@@ -105,6 +106,7 @@ def test_a_turn_that_may_do_both_is_one_answer_with_both(world):
 
 
 def test_every_kind_of_turn_makes_exactly_one_request(world):
+    forms = set()
     for acts, plan, value in [
         ((Act.PLAN,), None, {"plan": PUSH}),
         ((Act.PLAN,), RUNNING, {"decision": {"choice": "resume"}}),
@@ -116,7 +118,42 @@ def test_every_kind_of_turn_makes_exactly_one_request(world):
         thought = asyncio.run(one.think(view(world, acts=acts, plan=plan, recipients=(1,))))
         assert thought.failure == ""
         assert len(model.requests) == len(thought.calls) == 1
-        assert model.requests[0].answer.name == "_and_".join(value)
+        forms.add((model.requests[0].answer.name, orjson.dumps(model.requests[0].answer.schema)))
+        [asked] = [line for line in model.requests[0].messages[-1].content.splitlines() if line.startswith("The keys ")]
+        assert all(f'"{key}"' in asked for key in value)
+    assert len(forms) == 1  # a provider reads the form first: turns with others would share no beginning
+
+
+def test_the_form_of_a_team_has_what_its_turns_can_ask_for_and_no_more(world):
+    alone, describing = (AnswerTypes(world.vocabulary, 8, *which) for which in ((0, False), (4, True, True)))
+    of_team = [list(types.wanted(view(world)).schema["properties"]) for types in (alone, describing)]
+    assert of_team == [
+        ["thoughts", "plan"],
+        ["thoughts", "predictions", "messages", "offers", "needs", "plan", "decision"],
+    ]
+    assert alone.wanted(view(world)).schema["properties"]["plan"] == {"$ref": "#/$defs/PlanAnswer"}
+    interrupted = alone.wanted(view(world, plan=RUNNING)).schema["properties"]  # by an extension
+    assert list(interrupted) == ["thoughts", "plan", "decision"]
+
+
+def test_what_a_turn_does_not_ask_for_may_be_null_or_left_out_and_nothing_else(world):
+    form = AnswerTypes(world.vocabulary, 8).wanted(view(world)).schema
+    plan = {"thoughts": "", "plan": PUSH}
+    for rest in ({}, {"messages": None}, {"messages": None, "decision": None}, {"messages": []}):
+        assert validator_of(form).reasons({**plan, **rest}) == ()
+        assert think(world, {**plan, **rest}).failure == ""
+    refused = think(world, {"messages": [SAY], "decision": {"choice": "resume"}}).failure
+    assert refused == (
+        "no valid answer: messages: this turn does not ask for it; it asks for thoughts, plan; "
+        "decision: this turn does not ask for it; it asks for thoughts, plan; plan: this turn asks for it"
+    )
+
+
+def test_a_grounded_form_is_that_of_the_very_turn(world):
+    for acts, keys in (((Act.PLAN,), ["thoughts", "plan"]), ((Act.SPEAK,), ["thoughts", "messages"])):
+        schema = wanted(world, True, acts=acts, recipients=(1,)).schema
+        assert list(schema["properties"]) == schema["required"] == keys
+        assert validator_of(schema).reasons({"thoughts": ""}) == (f"{keys[1]}: is missing",)
 
 
 @pytest.mark.parametrize(
@@ -124,8 +161,8 @@ def test_every_kind_of_turn_makes_exactly_one_request(world):
     [
         (None, "answer: Input should be an object"),
         ([], "answer: Input should be an object"),
-        ({}, "plan: Field required"),
-        ({"plan": None}, "plan: Input should be an object"),
+        ({}, "plan: this turn asks for it"),
+        ({"plan": None}, "plan: this turn asks for it"),
         ({"plan": {**PUSH, "actions": []}}, "plan.actions: List should have at least 1 item"),
         ({"plan": {**PUSH, "actions": [{"action": "idle"}] * 9}}, "plan.actions: List should have at most 8 items"),
         ({"plan": {**PUSH, "actions": [{"action": "fly"}]}}, "plan.actions.0: Input tag 'fly' found using 'action'"),
@@ -136,7 +173,10 @@ def test_every_kind_of_turn_makes_exactly_one_request(world):
             "plan.actions.0.idle.steps: Input should be",
         ),
         ({"plan": {**PUSH, "actions": [{"action": "idle", "speed": 2}]}}, "plan.actions.0.idle.speed: Extra inputs"),
-        ({"plan": PUSH, "decision": {"choice": "resume"}}, "decision: Extra inputs are not permitted"),
+        (
+            {"plan": PUSH, "decision": {"choice": "resume"}},
+            "decision: this turn does not ask for it; it asks for thoughts, plan",
+        ),
     ],
 )
 def test_an_answer_of_other_types_is_no_plan_but_a_failure_with_its_reason(world, value, reason):
@@ -226,11 +266,24 @@ def test_every_answer_begins_with_bounded_thoughts(world, acts, plan, grounded):
     assert schema["properties"]["thoughts"]["maxLength"] == 4000
 
 
-def test_an_answer_without_thoughts_is_asked_for_again(world):
-    model = Dictated({"plan": PUSH}, thinking({"plan": PUSH}))
-    [one] = build(config(repairs=1), context(world, topology("debate", 4), lambda _: model))[:1]
+def test_thoughts_have_the_length_that_the_prompts_say(world):
+    model = Dictated({"plan": PUSH})
+    values = config(prompts={**prompts(), "thoughts": 80})
+    asyncio.run(build(values, context(world, topology("debate", 4), lambda _: model))[0].think(view(world)))
+    system = model.requests[0].messages[0].content
+    assert model.requests[0].answer.schema["properties"]["thoughts"] == {"type": "string", "maxLength": 80}
+    assert '"thoughts", always first: what you see and what follows, in at most 80 characters that' in system
+
+
+def test_prompts_without_thoughts_neither_ask_for_them_nor_show_them(world):
+    model = Dictated({"plan": PUSH})
+    values = config(prompts={**prompts(), "thoughts": False})  # YAML's off
+    [one] = build(values, context(world, topology("debate", 4), lambda _: model))[:1]
     assert asyncio.run(one.think(view(world))).decision is not None
-    assert "thoughts: Field required" in model.requests[1].messages[-1].content
+    [request] = model.requests
+    assert "thoughts" not in request.answer.schema["properties"]
+    assert "thoughts" not in request.answer.schema["required"]
+    assert "thoughts" not in " ".join(message.content for message in request.messages)
 
 
 def test_the_form_of_an_answer_is_the_same_for_every_agent_and_every_size_of_a_team(world):
@@ -266,7 +319,7 @@ def test_grounded_recipients_are_names_of_the_turn_and_the_number_of_messages_is
 
 
 def test_an_acknowledgement_is_of_the_kind_ack(world):
-    schema = wanted(world, acts=(Act.ACKNOWLEDGE,), recipients=(0,)).schema
+    schema = wanted(world, True, acts=(Act.ACKNOWLEDGE,), recipients=(0,)).schema
     assert schema["$defs"]["MessageAnswer"]["properties"]["kind"]["const"] == "ack"
 
 
@@ -384,7 +437,7 @@ def test_an_invalid_plan_comes_back_with_its_reasons_and_ends_as_an_invalid_plan
     model = Dictated({"thoughts": "", "plan": {**PUSH, "actions": [{"action": "push_block", "block": 7}]}})
     events = play(build(config(), context(world, chosen, lambda _: model)), world, topology=chosen)
     assert compute_metrics(Trace(tuple(events)))["plans.invalid"] == 3
-    assert "there is no block 7" in model.requests[1].messages[-1].content
+    assert "there is no block_7" in model.requests[1].messages[-1].content
     samples = [request.sample for request in model.requests[:3]]
     assert samples == [0, 0, 1]
 
@@ -464,5 +517,4 @@ def test_a_turn_to_talk_to_nobody_is_no_request(world):
     assert model.requests == []
     thought = asyncio.run(one.think(view(world, acts=(Act.SPEAK, Act.PLAN), recipients=())))
     assert thought.decision is not None
-    assert set(model.requests[0].answer.schema["properties"]) == {"thoughts", "plan"}
     assert '"messages"' not in model.requests[0].messages[-1].content

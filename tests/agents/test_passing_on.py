@@ -48,7 +48,7 @@ def overhear(world):
 
 def said(blocks):
     groups = [group for name in ("memory", "unread") for group in orjson.loads(blocks.get(name, "[]"))]
-    return [(name, text) for group in groups for name, text in group["said"]]
+    return [(said["author"], said["content"]) for group in groups for said in group["messages"]]
 
 
 @pytest.fixture(scope="module")

@@ -49,7 +49,8 @@ def prompt(world: Any, predict: bool, *acts: Act) -> str:
 def test_only_a_turn_that_plans_asks_for_predictions_and_says_of_whom(world: Any) -> None:
     asked = prompt(world, True)
     assert '"predict":["agent_0","agent_2"]' in read_blocks(asked)["turn"]
-    assert '"predictions"' in asked.partition("# What you see")[0]  # among the keys, and in the example
+    answer = asked.partition("# Your answer")[2].partition("# Your turn")[0]
+    assert '"predictions"' in answer  # among the keys, and in the example
     assert asked.endswith("it is held against what they do.")
     for other in (prompt(world, False), prompt(world, True, Act.SPEAK)):
         assert "predict" not in other
@@ -67,12 +68,12 @@ def test_the_system_message_does_not_tell_whether_predictions_are_asked_for(worl
 def test_predictions_come_before_what_is_decided_by_them(types: AnswerTypes, world: Any) -> None:
     seen = view(world, 1, (Act.SPEAK, Act.PLAN), recipients=(0, 2))
     assert types.keys(seen) == ("thoughts", "predictions", "messages", "plan")
-    assert list(types.wanted(seen).schema["properties"]) == list(types.keys(seen))
+    assert list(types.wanted(seen, grounded=True).schema["properties"]) == list(types.keys(seen))
 
 
 def test_an_answer_is_read_back_as_it_was_written(types: AnswerTypes, world: Any) -> None:
     seen = view(world, 1)
-    plan = types.read(types.example(seen, _example(world)), seen).decision
+    plan = _example(world).plan
     thought = Thought(plan, answers={"predictions": (Prediction(0, Task("deliver", "block_2")), Prediction(2, None))})  # type: ignore[arg-type]
     assert types.read(write(thought, seen, predicts=True), seen) == thought
 

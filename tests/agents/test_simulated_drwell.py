@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from maeil.plans import Task
+from quorum.agents.prompting.answers import task_value
 from quorum.agents.simulated.drwell import play
 from quorum.agents.skills import Chooser, skills_of
 from tests.agents.naive_team import cube
@@ -16,6 +17,10 @@ def entry(block, needs=1, planned=(), attempts=0, rate=None, steps=None, before=
     task = {"task": {"kind": "push", "target": f"block_{block}/left"}, "needs": needs, "attempts": attempts}
     known = {"success_rate": rate, "mean_steps": steps, "planned": list(planned), "before": list(before)}
     return {**task, **{key: value for key, value in known.items() if value not in (None, [])}}
+
+
+def proposal(block):
+    return {"task": entry(block)["task"], "why": "so."}
 
 
 def ask(role, seed=0, poor=0.0, **blocks):
@@ -39,7 +44,7 @@ def test_it_proposes_what_nobody_has_tried_and_then_what_came_off_most_often_and
 
 
 def test_it_stands_by_a_proposal_that_is_short_of_agents_and_proposes_nothing_that_too_few_are_free_for():
-    said = {"agent_1": "I propose push:block_2/left: so."}
+    said = {"agent_1": proposal(2)}
     assert proposed(entry(1), entry(2, needs=2), proposals=said) == "block_2/left"
     assert proposed(entry(1), entry(2), proposals=said) == "block_1/left"
     assert proposed(entry(3, needs=4), entry(1)) == "block_1/left"
@@ -47,8 +52,7 @@ def test_it_stands_by_a_proposal_that_is_short_of_agents_and_proposes_nothing_th
 
 
 def test_it_commits_itself_where_the_proposals_need_it():
-    said = {"agent_0": "I propose push:block_1/left: so.", "agent_1": "I propose push:block_2/left: so."}
-    said["agent_2"] = said["agent_1"]
+    said = {"agent_0": proposal(1), "agent_1": proposal(2), "agent_2": proposal(2)}
     tasks = [entry(1), entry(2, needs=3)]
     assert ask("committer", tasks=tasks, proposals=said)["task"]["target"] == "block_2/left"
     assert ask("committer", tasks=[entry(1), entry(2, needs=2)], proposals=said)["task"]["target"] == "block_1/left"
@@ -63,7 +67,7 @@ def board():
     task = Task("push", f"block_{block.id}/left")
     drafts = skills_of("cube").speaker().drafts(world.observe(0), 0, task, Chooser(np.random.default_rng(0)))
     shown = [[action.model_dump(mode="json") for action in draft.actions] for draft in drafts]
-    return observation, str(task), shown
+    return observation, task_value(task), shown
 
 
 def plan(board, seed=0, **blocks):

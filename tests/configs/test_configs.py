@@ -99,7 +99,8 @@ def test_the_groups_are_those_of_the_defaults_list_and_have_options() -> None:
 def test_every_top_level_knob_is_commented_and_in_the_schema() -> None:
     found = {knob.key: knob.description for knob in knobs()}
     assert set(found) == {
-        "n", "seed", "episode", "draw", "max_steps", "max_repairs", "memory.messages", "memory.keep", "memory.store",
+        "n", "seed", "episode", "draw", "max_steps", "max_repairs",
+        "memory.messages", "memory.exchanges", "memory.keep", "memory.store",
         "limits.thought_seconds", "limits.episode_seconds",
         "budget.usd", "budget.tokens", "budget.calls",
     }  # fmt: skip

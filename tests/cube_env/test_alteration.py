@@ -175,7 +175,7 @@ def test_a_push_whose_block_is_taken_away_has_failed() -> None:
     assert controller.status() == BLOCK_GONE
     assert board.progress() == Progress(0, 1, 0.0)
     assert board.check_plan(0, Plan((PushBlock(block=0),))) == (
-        f"{PushBlock(block=0)}: block 0 is not on the board any more",
+        f"{PushBlock(block=0)}: block_0 is not on the board any more",
     )
 
 

@@ -209,7 +209,7 @@ def test_a_plan_on_a_block_that_does_not_exist_or_with_too_large_a_quorum_is_ref
     cube.reset(0)
     plan = Plan((MoveToBlock(block=7, face=LEFT), Rendezvous(block=0, face=LEFT, count=3)))
     unknown, crowd = cube.check_plan(0, plan)
-    assert "there is no block 7; ids go from 0 to 0" in unknown
+    assert "there is no block_7; ids go from 0 to 0" in unknown
     assert "count 3 is more than the 2 agents" in crowd
 
 

@@ -15,7 +15,7 @@ from cube_env import (
     WaitAgents,
     YieldBlock,
 )
-from maeil import Plan
+from maeil import Plan, Task
 from maeil.errors import InvalidThought
 from tests.cube_env.acting import OPEN, act, drive, world
 
@@ -132,7 +132,7 @@ ON_BLOCKS = [
 def test_an_action_on_a_block_that_never_was_is_refused_and_ends_failed_if_it_runs(action):
     cube = world(OPEN)
     (problem,) = cube.check_plan(0, Plan((action,)))
-    assert "there is no block 7; ids go from 0 to 0" in problem
+    assert "there is no block_7; ids go from 0 to 0" in problem
     assert drive(cube, action, Idle()) == ["0 failed no_such_block 7", "1 success"]
 
 
@@ -148,8 +148,23 @@ def test_an_action_on_a_delivered_block_is_refused_and_ends_failed_if_it_runs(ac
     cube = world(DELIVERS)
     cube.step([4, 0])
     action = action.model_copy(update={"block": 0})
-    assert cube.check_plan(0, Plan((action,))) == (f"{action}: block 0 is delivered",)
+    assert cube.check_plan(0, Plan((action,))) == (f"{action}: block_0 is delivered",)
     assert drive(cube, action, ticks=1) == ["0 failed block_gone"]
+
+
+def test_a_plan_is_for_a_block_that_is_there():
+    cube = world(DELIVERS)
+    cube.step([4, 0])
+    faces = [f"block_1/{face}" for face in Face]
+    assert cube.tasks(0) == {"deliver": ["block_1"], "stand_by": ["block_1"], "push": faces}
+    listed = [Task(kind, target) for kind, targets in cube.tasks(0).items() for target in targets]
+    assert not any(cube.check_plan(0, Plan((Idle(),), task)) for task in listed)
+    targets = ("block_0", "block_7", "block_01", "block_1/left", "block_1 ", "blocks")
+    for task in (*(Task("deliver", target) for target in targets), Task("push", "block_1"), Task("carry", "block_1")):
+        named = "deliver:block_1, stand_by:block_1, push:block_1/left, push:block_1/right"
+        assert cube.check_plan(0, Plan((Idle(),), task)) == (
+            f"there is no task {task}; there are, for example, {named}",
+        )
 
 
 def test_a_delivery_ends_what_others_do_with_the_block():

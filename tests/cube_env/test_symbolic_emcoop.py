@@ -163,8 +163,8 @@ def test_navigate_follows_an_agent_that_moves():
 @pytest.mark.parametrize(
     ("action", "reason", "words"),
     [
-        (PushTowards(block=4), "no_such_block 4", "there is no block 4; ids go from 0 to 0"),
-        (Navigate(entity="block", id=4), "no_such_block 4", "there is no block 4"),
+        (PushTowards(block=4), "no_such_block 4", "there is no block_4; ids go from 0 to 0"),
+        (Navigate(entity="block", id=4), "no_such_block 4", "there is no block_4"),
         (Navigate(entity="agent", id=4), "no_such_agent 4", "there is no agent 4; indices go from 0 to 1"),
         (Navigate(entity="agent", id=0), "navigates_to_itself", "cannot navigate to itself"),
         (Navigate(entity="cell", cell=(0, 9)), "outside_the_grid 0 9", r"(0, 9) is outside the grid of side 9"),

@@ -102,7 +102,8 @@ def test_every_command_of_a_page_runs(page: Path, tmp_path: Path) -> None:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content)
     folder.mkdir(exist_ok=True)
-    shutil.copytree(ROOT / "docs" / "boards", folder / "docs" / "boards")
+    for shown_folder in ("docs/boards", "examples/smollm2"):
+        shutil.copytree(ROOT / shown_folder, folder / shown_folder)
     tools.mkdir()
     script = "\n".join(line[:-2] + _WAIT if line.endswith(" &") else line for line in shown)
     for port in _PORTS:

@@ -17,6 +17,7 @@ from llamac_env.squeeze.symbolic.picture import _LAST, KINDS
 from llamac_env.squeeze.world import SqueezeConfig, SqueezeWorld
 from maeil.metrics.task_history import cooperative
 from maeil.painting.colours import parse
+from maeil.plans import Plan, Task
 
 DEFAULTS = {
     "name": "squeeze", "n": 3, "rho": 0.5, "mu": None, "sigma": None, "picks": "coordinator", "hint": False,
@@ -211,6 +212,15 @@ def test_a_pick_takes_one_round():
     assert controller.status().status == "success"
     assert w.distance(0, 1) is None
     assert w.idle == Pick(units=0)
+
+
+def test_there_is_one_task():
+    squeeze = world()
+    assert squeeze.tasks(0) == {"allocate": ["system"]}
+    assert squeeze.check_plan(0, Plan((Pick(units=1),), Task("allocate", "system"))) == ()
+    assert squeeze.check_plan(0, Plan((Pick(units=1),), Task("allocate", "block_7"))) == (
+        "there is no task allocate:block_7; there are, for example, allocate:system",
+    )
 
 
 def test_a_seed_names_the_game():

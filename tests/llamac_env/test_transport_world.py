@@ -12,7 +12,7 @@ from llamac_env.transport.arrays import encode
 from llamac_env.transport.world import TransportConfig, TransportWorld
 from maeil.errors import InvalidThought
 from maeil.mind import Thought
-from maeil.plans import Plan
+from maeil.plans import Plan, Task
 from maeil.trace import read_trace, replay
 from tests.llamac_env.boards import board, moves
 from tests.maeil.scripted import Scripted, play
@@ -120,6 +120,15 @@ def test_later_actions_of_a_plan_may_need_what_others_do_but_must_be_in_reach():
     assert w.check_plan(1, later) == ()
     (problem,) = w.check_plan(1, Plan((Wait(), go("red", "square[1.5, 0.5]"))))
     assert "out_of_reach" in problem
+
+
+def test_a_plan_is_for_a_colour_that_is_left():
+    w = world(RED)
+    assert w.tasks(0) == w.tasks(None) == {"place": ["box_red"]}
+    assert w.check_plan(0, Plan((Wait(),), Task("place", "box_red"))) == ()
+    for task in (Task("place", "box_blue"), Task("move", "box_red")):
+        refused = f"there is no task {task}; there are, for example, place:box_red"
+        assert w.check_plan(0, Plan((Wait(),), task)) == (refused,)
 
 
 def test_a_conflict_fails_both_actions_after_the_step():

@@ -21,10 +21,12 @@ from quorum.agents.llm.protocol import Model, Reply
 from quorum.experiments.serving import app
 from quorum.experiments.serving.app import BODY_SECONDS, MOST_BYTES, as_json
 from quorum.experiments.serving.formats import BadBody, Format, WireRequest
-from tests.loopback.batches import AnthropicBatches, Batches, OpenAIBatches
+from tests.loopback.batches import AnthropicBatches, Batches, GeminiBatches, OpenAIBatches
 from tests.loopback.faults import STATUSES, Fault, FaultKind, Faults, planned, spoil
 from tests.loopback.formats import AnthropicFormat, OpenAIEmbeddings, OpenAIFormat
+from tests.loopback.gemini import PATH, GeminiFormat
 from tests.loopback.prompt_caches import PromptCaches, read_prompt
+from tests.loopback.responses import ResponsesFormat
 
 DEFAULT_DRIP = 0.05
 _PAGE = "<html><body><h1>Sign in to the network</h1></body></html>"
@@ -55,6 +57,8 @@ class App(app.App):
         "/v1/chat/completions": OpenAIFormat(),
         "/v1/embeddings": OpenAIEmbeddings(),
         "/v1/messages": AnthropicFormat(),
+        "/v1/responses": ResponsesFormat(),
+        PATH: GeminiFormat(),
     }
 
     def __init__(
@@ -78,15 +82,16 @@ class App(app.App):
 
     def routes(self) -> list[Route]:
         """Return the routes."""
-        batches = (*OpenAIBatches(self._batches).routes(), *AnthropicBatches(self._batches).routes())
-        return [*super().routes(), *batches]
+        batches = [served(self._batches).routes() for served in (OpenAIBatches, AnthropicBatches, GeminiBatches)]
+        return [*super().routes(), *(route for routes in batches for route in routes)]
 
     async def respond(self, http: HttpRequest, wire: Any, number: int) -> Response:
         """Respond to a request, unless its kept connection is dead."""
         if http.client in self._stale:
             self._stale.discard(http.client)
             return self._reset(http.client)
-        return await super().respond(http, wire, number)
+        named = http.path_params.get("model")
+        return await super().respond(http, wire if named is None else GeminiFormat(named), number)
 
     async def answer(
         self, http: HttpRequest, wire: Any, asked: WireRequest, body: Mapping[str, Any], number: int
@@ -135,7 +140,7 @@ class App(app.App):
             case FaultKind.NO_CHOICES:
                 return as_json(wire.without_answer(body))
             case FaultKind.NO_USAGE:
-                return as_json({name: value for name, value in body.items() if name != "usage"})
+                return as_json({name: value for name, value in body.items() if not name.startswith("usage")})
             case FaultKind.DRIP:
                 pace = DEFAULT_DRIP if fault.seconds is None else fault.seconds
                 return StreamingResponse(_drip(content, pace), media_type="application/json")
@@ -168,7 +173,7 @@ async def _drip(content: bytes, pace: float) -> AsyncIterator[bytes]:
 def _refusal(http: HttpRequest, wire: Format, asked: WireRequest, fault: Fault) -> Response | None:
     """Return the response of a fault that is a plain HTTP error."""
     if fault.kind is FaultKind.UNAUTHORIZED:
-        sent = http.headers.get("authorization", "") + http.headers.get("x-api-key", "")
+        sent = "".join(http.headers.get(name, "") for name in ("authorization", "x-api-key", "x-goog-api-key"))
         return as_json(wire.error("authentication_error", f"Wrong API key: {sent}"), 401)
     structured = asked.request.answer is not None
     idle = {

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 import orjson
 
 from quorum.agents.llm.embeddings import EMBEDDINGS, texts_to_embed
-from quorum.agents.llm.protocol import Reply, Request, Sampling, Usage
+from quorum.agents.llm.protocol import ChatMessage, Reply, Request, Sampling, Usage
 from quorum.agents.llm.protocol import ThinkingEffort as Effort
 from quorum.experiments.serving import formats
 from quorum.experiments.serving.formats import BadBody, WireRequest, integer, part
@@ -32,7 +34,7 @@ class OpenAIFormat(formats.OpenAIFormat):
         body = super().write(reply, asked, number)
         if reply.usage.reasoning:
             body["choices"][0]["message"]["reasoning_content"] = reply.thinking
-        return body
+        return {**body, "system_fingerprint": reply.fingerprint} if reply.fingerprint else body
 
     def _usage(self, usage: Usage) -> dict[str, Any]:
         cache = {"cached_tokens": usage.cached, "cache_write_tokens": usage.cache_written}
@@ -68,6 +70,14 @@ class AnthropicFormat(formats.AnthropicFormat):
 
     provider = "anthropic"
 
+    def _messages(self, body: Mapping[str, Any]) -> tuple[ChatMessage, ...]:
+        """Read messages; thoughts of earlier answers are taken back as they came alone."""
+        given = body.get("messages")
+        parted = [_parted(message) for message in given] if isinstance(given, list) else []
+        found = super()._messages({**body, "messages": [rest for _, rest in parted]} if parted else body)
+        carried = [(), *(thoughts for thoughts, _ in parted)][-len(found) :]
+        return tuple(replace(message, carried=thoughts) for message, thoughts in zip(found, carried, strict=True))
+
     def _sampling(self, body: Mapping[str, Any]) -> Sampling:
         switch = part(body, "thinking") if body.get("thinking") else {}
         off = switch.get("type") in ("disabled", "between_tools")
@@ -79,7 +89,8 @@ class AnthropicFormat(formats.AnthropicFormat):
         """Write a reply."""
         body = super().write(reply, asked, number)
         if reply.usage.reasoning:
-            thoughts = {"type": "thinking", "thinking": reply.thinking, "signature": "simulated"}
+            signature = f"{number}:{_signed(reply.thinking)}"
+            thoughts = {"type": "thinking", "thinking": reply.thinking, "signature": signature}
             body["content"] = [thoughts, *(body["content"] if reply.text else ())]
         return body
 
@@ -153,6 +164,20 @@ class OpenAIEmbeddings(OpenAIFormat):
         return {**body, "data": []}
 
 
+def _parted(message: Any) -> tuple[tuple[Mapping[str, Any], ...], Any]:
+    """Return the thoughts that a message begins with, and the message without them."""
+    content = message.get("content") if isinstance(message, Mapping) else None
+    blocks = content if isinstance(content, list) else []
+    found = tuple(takewhile(lambda block: isinstance(block, Mapping) and block.get("type") == "thinking", blocks))
+    if any(block["signature"].partition(":")[2] != _signed(block["thinking"]) for block in found):
+        raise BadBody("`thinking` blocks cannot be modified: they must remain as they were in the response")
+    return found, {**message, "content": blocks[len(found) :]} if found else message
+
+
+def _signed(thinking: str) -> str:
+    return hashlib.sha256(thinking.encode()).hexdigest()[:16]
+
+
 def _openai_thinking(body: Mapping[str, Any]) -> tuple[Effort | None, int | None]:
     """Return the effort and the budget of a body, in whatever dialect of OpenAI's format it names them."""
     nested, template = (body.get(name) or {} for name in ("reasoning", "chat_template_kwargs"))
@@ -164,7 +189,11 @@ def _openai_thinking(body: Mapping[str, Any]) -> tuple[Effort | None, int | None
     effort = next((level for value in named if (level := read_effort(value)) is not None), None)
     if template.get("enable_thinking") is False or switch.get("type") == "disabled":
         effort = Effort.NONE
-    budgets = (integer(body, "thinking_token_budget"), integer(body, "reasoning_budget_tokens"))
+    budgets = (
+        integer(body, "thinking_token_budget"),
+        integer(body, "reasoning_budget_tokens"),
+        integer(template, "thinking_budget"),
+    )
     return effort, next((found for found in (*budgets, integer(nested, "max_tokens")) if found is not None), None)
 
 

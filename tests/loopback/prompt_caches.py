@@ -1,9 +1,9 @@
 """How providers keep the beginnings of prompts: a dated table by model, and the simulation that the server plays.
 
 In the simulation, tokens are characters / 4 of the texts of a prompt. The form of the answer (schema or tool) stands
-before them and must be equal; its tokens are not counted. Entries exist from the first answer on, so prompts that are
-under way at the same time do not help each other. Time plays no part: no entry is dropped (providers drop what nobody
-reads for 5 to 30 minutes).
+before them and must be equal; its tokens help to reach the minimum, and are not reported. Entries exist from the first
+answer on, so prompts that are under way at the same time do not help each other. Time plays no part: no entry is
+dropped (providers drop what nobody reads for 5 to 30 minutes).
 """
 
 from __future__ import annotations
@@ -91,6 +91,7 @@ class Prompt:
         breakpoints: which of the ends are breakpoints, by their numbers.
         rules: of the model's cache.
         lookback: ends before a breakpoint, itself among them, at which a kept beginning is found.
+        before: characters of the form.
     """
 
     owner: bytes
@@ -99,6 +100,7 @@ class Prompt:
     breakpoints: Sequence[int]
     rules: PromptCache
     lookback: int = 1
+    before: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,8 @@ class PromptCaches:
         if prompt.rules.step is not None:
             return self._steps(prompt, prompt.rules.step)
         places = [prompt.ends[number] for number in prompt.breakpoints]
-        enough = [place for place in places if place // CHARACTERS_PER_TOKEN >= prompt.rules.minimum]
+        least = prompt.rules.minimum
+        enough = [place for place in places if (prompt.before + place) // CHARACTERS_PER_TOKEN >= least]
         near = {n for at in prompt.breakpoints for n in range(max(0, at - prompt.lookback + 1), at + 1)}
         found = [prompt.ends[n] for n in near if _digest(prompt, prompt.ends[n]) in self._kept]
         read = max(found, default=0) // CHARACTERS_PER_TOKEN
@@ -194,7 +197,9 @@ def read_prompt(provider: str, body: Mapping[str, Any]) -> Prompt | None:
         breakpoints = [*breakpoints, len(blocks) - 1]
     owner = _digest_of([body.get("model"), form])
     text = "".join(text for text, _ in blocks)
-    return Prompt(owner, text, ends, breakpoints[-MOST_BREAKPOINTS:], rules, LOOKBACK if is_anthropic else 1)
+    before = len(orjson.dumps([part for part in form if part is not None and not isinstance(part, str)]))
+    lookback = LOOKBACK if is_anthropic else 1
+    return Prompt(owner, text, ends, breakpoints[-MOST_BREAKPOINTS:], rules, lookback, before)
 
 
 def _blocks(content: Any, mark: str) -> Iterator[tuple[str, bool]]:

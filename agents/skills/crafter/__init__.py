@@ -11,8 +11,8 @@ from maeil.extensions.control.statements import Statements
 from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind
 from maeil.plans import Task
-from maeil.world import World
-from quorum.agents.prompting.examples import Example, example_plan
+from maeil.world import TellsFacts, World
+from quorum.agents.prompting.examples import Example, beyond, example_plan
 from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
 from quorum.agents.skills.speaker import Speaker
 
@@ -45,17 +45,30 @@ class CrafterSkills(WorldSkills):
         return CrafterBriefing()
 
     def example(self, world: World) -> Example:
-        """Return iron that takes two agents."""
+        """Return iron that takes as many agents as the rules say, and land that one looks at by itself."""
+        assert isinstance(world, TellsFacts)
+        facts = world.prompt_facts()
+        number, cell = beyond(len(world.agents)), beyond(facts["size"][0] * facts["size"][1])
+        hands = min(facts["agents"]["iron"], len(world.agents))
+        iron = f"iron_{cell}"
+        joint = example_plan(
+            world,
+            Task("collect", iron),
+            "the nearest iron",
+            {"action": "navigate", "target": "iron", "id": cell},
+            {"action": "collect", "resource": "iron", "target": cell, "steps": 9},
+        )
+        with_me = "; come and collect it with me" if hands > 1 else ""
+        who = ", ".join(f"agent_{number + k}" for k in range(hands))
         return Example(
-            "Iron takes two of us with a stone_pickaxe; both of us have one.",
-            "I am at [20, 31] with a stone_pickaxe, and go to iron_2081; come and collect it with me.",
-            example_plan(
-                world,
-                Task("collect", "iron_2081"),
-                "the nearest iron",
-                {"action": "navigate", "target": "iron", "id": 2081},
-                {"action": "collect", "resource": "iron", "target": 2081, "steps": 9},
-            ),
+            f"Iron takes {f'{hands} of us' if hands > 1 else 'one of us'} with a stone_pickaxe, which I have.",
+            f"I am at cell {cell + 2} with a stone_pickaxe, and go to {iron}{with_me}.",
+            joint,
+            others=(joint,) * (hands - 1),
+            order=f"{who}: collect {iron}, try 9 times.",
+            report=f"I am at cell {cell + 2} with a stone_pickaxe, and see {iron}.",
+            alone=example_plan(world, None, "to see more", {"action": "navigate", "target": "cell", "id": cell + 3}),
+            number=number,
         )
 
     def statements(self, world: World) -> Statements:

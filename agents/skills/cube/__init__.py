@@ -4,36 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from cube_env import SymbolicObservation
 from maeil.actions import Vocabulary
+from maeil.errors import InvalidThought
 from maeil.extensions.control.statements import Statements
 from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind
-from maeil.plans import Task
+from maeil.plans import Plan, Task
 from maeil.world import World
 from quorum.agents.coordination.joint import Sight
-from quorum.agents.prompting.examples import Example, example_plan, plain_example
+from quorum.agents.prompting.examples import Example, beyond, example_plan, plain_example
 from quorum.agents.skills.chooser import Chooser
 from quorum.agents.skills.contract import Briefing, CommandedMind, Gates, WorldSkills
 from quorum.agents.skills.cube.plans import Wording
 from quorum.agents.skills.speaker import Speaker
 
-_EXAMPLES: tuple[tuple[dict[str, Any], ...], ...] = (
-    (
-        {"action": "move_to_block", "block": 7, "face": "left", "timeout": None},
-        {"action": "rendezvous", "block": 7, "face": "left", "count": 2, "timeout": 20},
-        {"action": "push_block", "block": 7, "steps": 5, "timeout": None},
-    ),
-    (
-        {"action": "navigate", "entity": "block", "id": 7, "cell": None, "timeout": None},
-        {"action": "push", "block": 7, "steps": 12},
-    ),
-)
-"""Plans of an example, in CUBE's vocabulary and in EmCoop's."""
+
+@runtime_checkable
+class _HasBlocks(Protocol):
+    """A world that knows before the first reset how many blocks its boards have."""
+
+    @property
+    def blocks(self) -> int: ...
 
 
 class CubeBriefing(Briefing):
@@ -110,16 +106,28 @@ class CubeSkills(WorldSkills):
         return CubeBriefing()
 
     def example(self, world: World) -> Example:
-        """Return a block of weight 2 that takes two agents, in the vocabulary of the world."""
-        plan = next(
-            (plan for plan in _EXAMPLES if {each["action"] for each in plan} <= set(world.vocabulary.names)), None
-        )
-        if plan is None:
+        """Return a block that takes two agents, or the only one of a team, in the vocabulary of the world."""
+        blocks = world.blocks if isinstance(world, _HasBlocks) else 0
+        number = beyond(max(blocks, len(world.agents)))
+        weight = min(2, len(world.agents))
+        try:
+            heavy, light = (_delivery(world, number + k, w, 5) for k, w in enumerate((weight, 1)))
+        except InvalidThought:  # a vocabulary of somebody's own
             return plain_example(world)
+        name = f"block_{number}"
+        hands = ("one of us", "two of us")[weight - 1]
+        who = ("", f" and agent_{number + 1}")[weight - 1]
+        more = (".", "; one more is needed there.")[weight - 1]
         return Example(
-            "Block 7 is free and nearest to the goal; it takes two of us.",
-            "I take block_7 from the left; one more is needed there.",
-            example_plan(world, Task("deliver", "block_7"), "nearest to the goal", *plan),
+            f"{name} is free and nearest to the goal; it takes {hands}.",
+            f"I take {name} from the left{more}",
+            heavy,
+            others=(heavy,) * (weight - 1),
+            order=f"agent_{number}{who}: deliver {name} from the left.",
+            report=f"I am free, and near the left face of {name}; it takes {hands}.",
+            alone=light,
+            task=Task("push", f"{name}/left"),
+            number=number,
         )
 
     def statements(self, world: World) -> Statements:
@@ -133,6 +141,22 @@ class CubeSkills(WorldSkills):
         from quorum.agents.skills.cube.speaker import CubeSpeaker
 
         return CubeSpeaker()
+
+
+def _delivery(world: World, block: int, weight: int, steps: int) -> Plan:
+    """The plan of each who delivers a block in an example, in CUBE's vocabulary or in EmCoop's."""
+    if "rendezvous" in world.vocabulary.names:
+        actions: tuple[dict[str, Any], ...] = (
+            {"action": "move_to_block", "block": block, "face": "left"},
+            {"action": "rendezvous", "block": block, "face": "left", "count": weight, "timeout": 20},
+            {"action": "push_block", "block": block, "steps": steps},
+        )
+    else:
+        actions = (
+            {"action": "navigate", "entity": "block", "id": block},
+            {"action": "push", "block": block, "steps": steps + 7},
+        )
+    return example_plan(world, Task("deliver", f"block_{block}"), "nearest to the goal", *actions)
 
 
 skills = CubeSkills("cube")

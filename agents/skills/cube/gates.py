@@ -91,7 +91,7 @@ def idle_in_need(board: Board, agent: int, joint: Joint) -> Rejection | None:
         present = sum(board.is_aligned(other, block.id, Face.left) for other in board.agents)
         lacking = block.weight - max(staff.get(block.id, 0), present)
         if not block.ahead and 0 < lacking <= idle:
-            text = f"{called([agent])} waits, and block {block.id} of weight {block.weight} lacks {lacking} agents"
+            text = f"{called([agent])} waits, and block_{block.id} of weight {block.weight} lacks {lacking} agents"
             return Rejection("C-IDLE", (agent,), text)
     return None
 
@@ -159,7 +159,7 @@ class CubeGates:
         if isinstance(plan.actions[0], Rendezvous | PushTowards) and (missing := missing_partners(board, job, joint)):
             return Rejection("C-WAIT", (agent,), missing)
         if job.face is not Face.left and not any(job.block in block.ahead for block in board.blocks.values()):
-            text = f"block {job.block} gets no nearer to the goal from its {job.face} face, and is in no other's way"
+            text = f"block_{job.block} gets no nearer to the goal from its {job.face} face, and is in no other's way"
             return Rejection("C-PROG", (agent,), text)
         return None
 
@@ -169,10 +169,10 @@ def _split_plans(board: Board, joint: Joint) -> Iterator[Rejection]:
     for agent, plan in sorted(joint.plans.items()):
         pushes = jobs(board, agent, plan)
         if len({(job.block, job.face) for job in pushes}) > 1:
-            found = " and ".join(f"block {job.block} from the {job.face} face" for job in pushes)
+            found = " and ".join(f"block_{job.block} from the {job.face} face" for job in pushes)
             yield Rejection("V-TASK", (agent,), f"{called([agent])} pushes {found} in one plan; plan one push")
         elif pushes and pushes[0].face is None:
-            text = f"{called([agent])} pushes block {pushes[0].block}, and goes to none of its faces before"
+            text = f"{called([agent])} pushes block_{pushes[0].block}, and goes to none of its faces before"
             yield Rejection("V-SLOT", (agent,), text)
 
 
@@ -254,7 +254,7 @@ def _opposed(found: Mapping[Key, list[PushTask]], judged: Mapping[Key, list[Push
     for one, other in combinations(sorted(found), 2):
         if one[0] == other[0] and (one in judged or other in judged):
             agents = _members([*found[one], *found[other]])
-            yield Rejection("V-OPP", agents, f"block {one[0]} is pushed from its {one[1]} and its {other[1]} face")
+            yield Rejection("V-OPP", agents, f"block_{one[0]} is pushed from its {one[1]} and its {other[1]} face")
 
 
 def _sweep(board: Board, key: Key, found: Mapping[Key, list[PushTask]]) -> Sweep:

@@ -244,7 +244,7 @@ class PushTask:
 
 def place_of(key: Key) -> str:
     """Name a face in words."""
-    return f"the {key[1]} face of block {key[0]}"
+    return f"the {key[1]} face of block_{key[0]}"
 
 
 def jobs(board: Board, agent: int, plan: Plan) -> list[PushTask]:

@@ -13,7 +13,7 @@ from maeil.mind import Mind
 from maeil.plans import Plan, Task
 from maeil.world import World
 from quorum.agents.coordination.joint import Sight
-from quorum.agents.prompting.examples import Example, example_plan
+from quorum.agents.prompting.examples import Example, beyond, example_plan
 from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
 from quorum.agents.skills.speaker import Speaker
 
@@ -56,11 +56,15 @@ class SqueezeSkills(WorldSkills):
         return median
 
     def example(self, world: World) -> Example:
-        """Return a pick that is as far from every peak as can be, since the sum 0 pays nothing anywhere."""
+        """Return picks that are as far from every peak as can be, since the sum 0 pays nothing anywhere."""
+        pick = example_plan(world, Task("allocate", "system"), "to see what it pays", {"action": "pick", "units": 0})
         return Example(
             "I compare what the last rounds have paid.",
             "I pick 0 in this round.",
-            example_plan(world, Task("allocate", "system"), "to see what it pays", {"action": "pick", "units": 0}),
+            pick,
+            others=(pick,),
+            order="Pick 0 in this round, all of you.",
+            number=beyond(len(world.agents)),
         )
 
     def statements(self, world: World) -> Statements:

@@ -10,9 +10,9 @@ from maeil.actions import Vocabulary
 from maeil.extensions.control.statements import Statements
 from maeil.mind import Mind, Observation, View
 from maeil.plans import Task
-from maeil.world import World
+from maeil.world import TellsFacts, World
 from quorum.agents.coordination.prompts import Notation
-from quorum.agents.prompting.examples import Example, example_plan
+from quorum.agents.prompting.examples import Example, beyond, example_plan
 from quorum.agents.skills.contract import Briefing, Gates, WorldSkills
 from quorum.agents.skills.speaker import Speaker
 
@@ -43,16 +43,24 @@ class TransportSkills(WorldSkills):
         return TransportBriefing()
 
     def example(self, world: World) -> Example:
-        """Return a box that goes one cell nearer to its target."""
+        """Return a box that two agents of a row bring to its target: one hands it on, the other places it."""
+        number = beyond(len(world.agents))
+        hard = isinstance(world, TellsFacts) and world.prompt_facts()["difficulty"] == "hard"
+        place = f"position[0.0, {number + 1}.0]" if hard else f"square[0.5, {number + 1}.5]"
+        hand_on, put, alone = (
+            {"action": "move", "box": box, "to": to}
+            for box, to in (("box_green", place), ("box_green", "target_green"), ("box_red", "target_red"))
+        )
+        green, red = Task("place", "box_green"), Task("place", "box_red")
         return Example(
-            "The agent on my right has the green target.",
-            "I bring box_green to square[0.5, 1.5]: place it then. In square[0.5, 0.5] is target_red.",
-            example_plan(
-                world,
-                Task("place", "box_green"),
-                "one cell nearer to its target",
-                {"action": "move", "box": "box_green", "to": "square[0.5, 1.5]"},
-            ),
+            f"agent_{number + 1}, on my right, has the green target.",
+            f"I bring box_green to {place}: place it then. In square[0.5, {number}.5] is target_red.",
+            example_plan(world, green, "nearer to its target", hand_on),
+            others=(example_plan(world, green, "placed after that", {"action": "wait", "steps": 1}, put),),
+            order=f"agent_{number}: bring box_green to {place}; agent_{number + 1}: wait(1), then place it.",
+            report=f"I am in square[0.5, {number}.5]; box_green and target_red are here.",
+            alone=example_plan(world, red, "on its target", alone),
+            number=number,
         )
 
     def notation(self, look: Callable[[], Any]) -> Notation:

@@ -45,6 +45,7 @@ from llamac_env import (
     write_destination,
 )
 from maeil.errors import InvalidThought
+from quorum.agents.prompting.examples import beyond
 from quorum.agents.skills.transport.moves import TransportState
 
 _ACTION = re.compile(r"move\(([^,()]*), (.*)\)|wait\((\d+)\)")
@@ -250,16 +251,16 @@ class PaperText:
             return _cut({"thoughts": words, "choices": [{**entry, "source": "new"} for entry in entries]})
         return _cut({"thoughts": words, "plans": entries})
 
-    def example(self, role: str, agent: str) -> str:
-        """Return an answer of a role as a prompt shows it.
+    def example(self, role: str) -> str:
+        """Return an answer of a role on a board with a longer row, as a prompt shows it.
 
         Args:
             role: who is to answer.
-            agent: an agent that it may have a plan for.
         """
+        agent = f"Agent[0.5, {beyond(grid_of(self._look()).agents)}.5]"
         plans = [{"agent": agent, "plan": _EXAMPLE}]
         answers: dict[str, dict[str, Any]] = {
-            "reviewer": {"agrees": False, "reason": "The green box in my cell can be placed.", "proposal": _EXAMPLE},
+            "reviewer": {"agrees": True},
             "actor": {"issue": "This brings the box no nearer; the green box can be placed.", "proposal": _EXAMPLE},
             "talker": {"message": "All have said what they can do.", "plans": plans},
         }

@@ -65,7 +65,7 @@ def report(board: Board, cells: Iterable[int]) -> str:
 def telling(board: Board, view: View) -> list[int]:
     """Return the agents whose cells one reports on: its own, and those with a target that others need to know."""
     needed = {name for _, need in needs_of(view) for name in need.tasks}
-    cells = {target.place for target in board.targets if f"target_{target.colour}" in needed}
+    cells = {target.place for target in board.targets if f"box_{target.colour}" in needed}
     return [
         view.agent,
         *(agent for agent, cell in enumerate(board.grid.cells) if cell in cells and agent != view.agent),
@@ -182,17 +182,20 @@ class TransportSpeaker(Speaker[TransportObservation]):
         return read_shown(orjson.loads(text))
 
     def describe(self, view: View, chooser: Chooser) -> Descriptor:
-        """Offer the targets that are known, and ask for those of the boxes in reach; as all do with the whole board."""
+        """Offer the targets that are known, and ask for those of the boxes in reach; as all do with the whole board.
+
+        They are named by what is to be placed there, as tasks are.
+        """
         observation = self.seen(view)
         if observation.board is not None:
             return super().describe(view, chooser)
         board = _known(view)
         known = {target.colour for target in board.targets}
         lost = {move.colour for move in board.available(view.agent)} - known
-        offered, needed = (tuple(sorted(f"target_{colour}" for colour in colours)) for colours in (known, lost))
+        offered, needed = (tuple(sorted(f"box_{colour}" for colour in colours)) for colours in (known, lost))
         return Descriptor(
-            Offer(f"I know the places of {', '.join(offered) or 'nothing'}.", offered, free=view.plan is None),
-            Need(f"Where is {' or '.join(needed)}?" if needed else "", needed),
+            Offer(f"I know where {', '.join(offered) or 'nothing'} belongs.", offered, free=view.plan is None),
+            Need(f"Where does {' or '.join(needed)} belong?" if needed else "", needed),
         )
 
     def answer(self, view: View, chooser: Chooser) -> Thought:

@@ -143,6 +143,15 @@ class ModelConfig(ComponentConfig):
         """What stands for the model in names and tables."""
         return self.name
 
+    def writes_thoughts(self, participant: str, role: str) -> bool:  # noqa: ARG002 (for what was recorded)
+        """Whether its answers begin with its thoughts, where the prompts leave that open (`prompts.thoughts=auto`).
+
+        Args:
+            participant: who asks.
+            role: in which it asks.
+        """
+        return True
+
     @property
     def participants(self) -> Sequence[str]:
         """Those that have values of their own, by name."""
@@ -210,6 +219,10 @@ class ProviderConfig(ModelConfig):
     """How the JSON is asked for."""
     grounded_schema: bool
     """Whether the schema of an answer names what exists in its turn: the blocks that are left, the agents."""
+    longest_text: Annotated[Positive | None, Usual(None)] = None
+    """Characters of each text in an answer, at most, in its schema; null: as the form says."""
+    longest_list: Annotated[Positive | None, Usual(None)] = None
+    """Entries of each list in an answer, at most; lists that have an entry for each agent stay as long as those."""
     max_tokens_key: Annotated[MaxTokensKey, Operational]
     """What the longest answer is called in OpenAI's format."""
     prompt_cache: Annotated[bool, Operational]
@@ -246,6 +259,15 @@ class ProviderConfig(ModelConfig):
     """What differs for single participants, by name."""
     roles: Annotated[Mapping[str, Mapping[str, Any]], Usual({})] = {}
     """What differs for the calls of a role, by its name; the values of an agent take precedence."""
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the model thinks by itself before it answers, as it is asked here."""
+        return False
+
+    def writes_thoughts(self, participant: str, role: str) -> bool:  # noqa: ARG002 (for what was recorded)
+        """Whether its answers begin with its thoughts: not if it thinks by itself, nor if texts have to be short."""
+        return self.longest_text is None and not self.thinks
 
     @property
     def caches(self) -> bool:

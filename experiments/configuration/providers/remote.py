@@ -1,4 +1,4 @@
-"""The providers that are reached over HTTP: `llm=openai`, `llm=anthropic`, `llm=litellm`."""
+"""The providers that are reached over HTTP: `openai`, `openai_responses`, `anthropic`, `gemini`, `litellm`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 from maeil.component import Component
 from maeil.user_errors import Withheld, WrongKey
 from quorum.agents.llm.prices import Price, find_price, service_at
-from quorum.agents.llm.protocol import Sampling, Structured
+from quorum.agents.llm.protocol import Sampling, Structured, ThinkingEffort
 from quorum.agents.llm.providers.anthropic import AnthropicModel
 from quorum.agents.llm.providers.base import Provider
 from quorum.agents.llm.providers.bounded import Bounds
+from quorum.agents.llm.providers.gemini import GeminiModel
 from quorum.agents.llm.providers.litellm import LiteLLMModel
 from quorum.agents.llm.providers.openai import OpenAIModel
+from quorum.agents.llm.providers.responses import ResponsesModel
 from quorum.agents.llm.providers.thinking import (
     BOTH,
+    Family,
     ToolsThinking,
     complaint,
     exclusive,
@@ -51,6 +54,8 @@ def _variable(name: str) -> str:
 
 OPENAI_TIERS = ("auto", "default", "flex", "priority", "fast", "scale")
 """What OpenAI takes as `service_tier`: the type in openai 3.52 (2026-11-16). Other hosts have other tiers."""
+_UNKNOWN = Family(levels=tuple(ThinkingEffort))
+"""Models that are not known: they think if they are asked to."""
 CHARGES = "openrouter.ai"
 """A host whose answers say what they have cost."""
 Money = Annotated[float, Field(ge=0)]
@@ -119,6 +124,21 @@ class RemoteConfig(ProviderConfig):
         return self.host is not None and (self.host == CHARGES or self.host.endswith(f".{CHARGES}"))
 
     @property
+    def thinks(self) -> bool:
+        """Whether the model thinks by itself before it answers: by its family; one that is not known, if asked to."""
+        return thinks(self.thinking, self.family or _UNKNOWN)
+
+    @property
+    def thinking(self) -> Sampling:
+        """How much it is asked to think."""
+        return Sampling(None, self.max_tokens, effort=self.effort, thinking_tokens=self.thinking_tokens)
+
+    @property
+    def family(self) -> Family | None:
+        """What is known of models such as this one; None for nothing."""
+        return find_family(self.name, self.model)
+
+    @property
     def host(self) -> str | None:
         """The host that is asked; None where LiteLLM knows it."""
         return urlsplit(self.base_url or "").hostname
@@ -148,6 +168,11 @@ class OpenAIConfig(RemoteConfig):
     base_url: Address
     """Address of the server."""
 
+    @property
+    def family(self) -> Family | None:
+        """What is known of models such as this one, whose maker the address shows."""
+        return find_family(family_table(format_at(self.host, self.thinking_format)), self.model)
+
     @field_validator("service_tier")
     @classmethod
     def _knows_its_tier(cls, tier: str | None, info: ValidationInfo) -> str | None:
@@ -155,6 +180,29 @@ class OpenAIConfig(RemoteConfig):
         if tier is not None and official and tier not in OPENAI_TIERS:
             raise ValueError(f"the tiers of OpenAI are {', '.join(OPENAI_TIERS)}")
         return tier
+
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> Self:
+        family = find_family("openai", self.model)
+        if self.name == "openai" and self.host == self.official and family is not None and not family.chat:
+            raise WrongKey("model", f"chat completions do not have {self.model}: ask it with llm=openai_responses")
+        return self
+
+
+class ResponsesConfig(OpenAIConfig):
+    """Values of `openai_responses`: OpenAI, by its Responses API."""
+
+    name: Literal["openai_responses"]  # type: ignore[assignment] # it is the only difference
+
+    @property
+    def family(self) -> Family | None:
+        """What is known of models such as this one, by this API."""
+        return find_family(self.name, self.model)
+
+    @property
+    def price(self) -> Price | None:
+        """Price of the model: that of the same model by chat completions."""
+        return super().price or (find_price("openai", self.model) if self.host == self.official else None)
 
 
 class AnthropicConfig(RemoteConfig):
@@ -169,10 +217,27 @@ class AnthropicConfig(RemoteConfig):
     """`auto` takes capacity that was bought beforehand where there is some, `standard_only` never; null: `auto`."""
 
 
+class GeminiConfig(RemoteConfig):
+    """Values of `gemini`: Google's models, by the Gemini API."""
+
+    official: ClassVar[str | None] = "generativelanguage.googleapis.com"
+
+    name: Literal["gemini"]
+    base_url: Address
+    """Address of the server."""
+    service_tier: Annotated[Literal["standard", "flex", "priority"] | None, Pricing] = None
+    """How soon to answer, for less or more money; null: `standard`."""
+
+
 class LiteLLMConfig(RemoteConfig):
     """Values of `litellm`: every provider that LiteLLM knows."""
 
     name: Literal["litellm"]
+
+    @property
+    def priced(self) -> bool:
+        """LiteLLM says what an answer costs where it knows that."""
+        return True
 
 
 def thinking_complaint(config: RemoteConfig) -> WrongKey | None:
@@ -180,18 +245,16 @@ def thinking_complaint(config: RemoteConfig) -> WrongKey | None:
 
     What a model that is not known does not take, its server says.
     """
-    dialect, table = config.thinking_format, config.name
-    if isinstance(config, OpenAIConfig):
-        dialect = format_at(config.host, dialect)
-        table = family_table(dialect)
     effort, budget, model = config.effort, config.thinking_tokens, config.model
-    family = find_family(table, model)
+    family = config.family
     if family is None:
+        dialect = config.thinking_format
+        if isinstance(config, OpenAIConfig):
+            dialect = format_at(config.host, dialect)
         both = effort is not None and budget is not None and dialect not in BOTH
         return WrongKey("thinking_tokens", exclusive(model)) if both else None
-    wanted = Sampling(None, config.max_tokens, effort=effort, thinking_tokens=budget)
     never = family.tools is ToolsThinking.NEVER and config.structured is Structured.TOOLS
-    if never and thinks(wanted, family):
+    if never and config.thinks:
         way_out = "llm.structured=schema, or llm.effort=none where it takes that"
         return WrongKey("structured", f"{model} takes no tools while it thinks: {way_out}")
     return complaint(model, family, effort, budget)
@@ -221,5 +284,7 @@ def build_remote(client: type[Provider], config: RemoteConfig, _context: None = 
 
 
 openai = Component(OpenAIConfig, partial(build_remote, OpenAIModel))
+openai_responses = Component(ResponsesConfig, partial(build_remote, ResponsesModel))
 anthropic = Component(AnthropicConfig, partial(build_remote, AnthropicModel))
+gemini = Component(GeminiConfig, partial(build_remote, GeminiModel))
 litellm = Component(LiteLLMConfig, partial(build_remote, LiteLLMModel))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -25,6 +26,16 @@ class ReplayConfig(ModelConfig):
     name: Literal["replay"]
     run: Annotated[str, Field(min_length=1)]
     """Folder of the episode whose `calls.jsonl` answers."""
+
+    def writes_thoughts(self, participant: str, role: str) -> bool:
+        """Whether answers began with thoughts when they were recorded, by the first one; True where there is none."""
+        reader = Unfolding()
+        with suppress(OSError, DamagedFile, ValueError, LookupError, TypeError):  # who builds the model reports it
+            for record in map(reader.read, RunFiles(Path(self.run)).lines(_CALLS)):
+                if (record["agent"], record.get("role", "")) == (participant, role):
+                    answer = reader.whole(record)["request"]["answer"]
+                    return answer is None or "thoughts" in answer["schema"]["properties"]
+        return True
 
 
 def build(config: ReplayConfig, _context: None) -> Replay:

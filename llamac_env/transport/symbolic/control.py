@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
+from itertools import chain
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -11,13 +12,14 @@ from pydantic import Field
 from llamac_env.transport.arrays import NOTHING, encode
 from llamac_env.transport.board import Board, BoxMove
 from llamac_env.transport.env import TransportEnv
-from llamac_env.transport.grid import Colour, FailureCode, Grid
-from llamac_env.transport.text import Unreadable, describe, read_destination
+from llamac_env.transport.grid import PLACES, Colour, FailureCode, Grid
+from llamac_env.transport.text import Unreadable, describe, read_destination, write_place
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.controllers import SUCCESS, Repeat, failed
 from maeil.drawing import Way
 from maeil.plans import Plan, Task
-from maeil.world import ActionEnd, Controller
+from maeil.tasks import Tasks, no_such_task
+from maeil.world import ActionEnd, Controller, Ids
 
 
 class BoxName(StrEnum):
@@ -149,7 +151,32 @@ def check_plan(board: Board, agent: int, plan: Plan) -> tuple[str, ...]:
             if number and code is not FailureCode.no_such_box:
                 code = FailureCode.out_of_reach
             found.append(f"{action}: {code}: {describe(code, board.grid, agent, move)}")
+    if plan.task is not None and plan.task.target not in (tasks := known_tasks(board)).get(plan.task.kind, ()):
+        found.append(no_such_task(plan.task, tasks))
     return tuple(found)
+
+
+def known_tasks(board: Board) -> Tasks:
+    """Return the tasks of a board: to place the boxes of each colour that is left."""
+    return {"place": _boxes_left(board)}
+
+
+def known_ids(board: Board, agent: int | None) -> Ids:
+    """Return what moves of an agent, or of anybody, may name: boxes that others can bring within reach, and places.
+
+    A box goes on a target of its colour alone. A place has several spellings; these are those in which the board
+    is shown.
+    """
+    boxes, slots = _boxes_left(board), board.grid.slots
+    reached = chain(*(place[:PLACES] for place in (slots if agent is None else [slots[agent]])))
+    places = [write_place(place) for place in dict.fromkeys(reached) if place is not None]
+    onto_targets = [{"box": [name], "to": [name.replace("box", "target")]} for name in boxes]
+    return {"move": [{"box": boxes, "to": places}, *onto_targets]}
+
+
+def _boxes_left(board: Board) -> list[str]:
+    left = {f"box_{box.colour}" for box in board.boxes}
+    return [name.value for name in BoxName if name.value in left]
 
 
 def box_move(grid: Grid, agent: int, action: Move) -> BoxMove:

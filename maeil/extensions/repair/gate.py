@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from maeil.actions import read_call
 from maeil.component import Component
 from maeil.extension import Extension, ExtensionConfig, ExtensionContext
 from maeil.extensions.repair.events import RepairChecked, RepairEnded, RepairStarted
@@ -280,7 +281,11 @@ def _shown(notice: Notice, names: Sequence[str]) -> dict[str, object]:
             for failure in notice.failures
         ],
         "plans": {
-            names[agent]: {"task": _written(plan.task), "actions": plan.actions, "actions_done": plan.done}
+            names[agent]: {
+                "task": _written(plan.task),
+                "actions": [read_call(action) for action in plan.actions],
+                "actions_done": plan.done,
+            }
             for agent, plan in notice.plans.items()
         },
         "channel": named(notice.channel),

@@ -45,6 +45,6 @@ class Asker:
 async def test_no_debater_is_left_behind(failure: EpisodeStop, seconds: float, ended: str) -> None:
     asker: Any = Asker(failure, seconds)
     with pytest.raises(type(failure)):
-        await Panel(asker, 3, 1, merge=lambda plans, _: plans[0]).plan(VIEW, [0], {})
+        await Panel([asker] * 3, 1, merge=lambda plans, _: plans[0]).plan(VIEW, [0], {})
     assert asker.ended == [ended, ended]
     assert asyncio.all_tasks() == {asyncio.current_task()}

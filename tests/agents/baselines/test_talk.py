@@ -23,8 +23,8 @@ def test_a_dialogue_ends_as_soon_as_one_states_the_joint_plan(tmp_path):
     events = run("dmas", model, tmp_path)
     assert (speakers(model), end_of(events).steps) == (["agent_0", "agent_1", "agent_0"], 3)
     assert model.asked("talker")[2]["dialogue"] == [
-        {"from": "agent_0", "text": "who goes?"},
-        {"from": "agent_1", "text": "both"},
+        {"author": "agent_0", "message": "who goes?"},
+        {"author": "agent_1", "message": "both"},
     ]
 
 

@@ -35,6 +35,10 @@ def test_each_proposer_reads_the_earlier_proposals_in_its_prompt(tmp_path):
     assert model.asked("proposer")[2]["room"] == ["agent_0", "agent_1", "agent_2"]
 
 
+def opened(target):
+    return {"kind": "open", "target": target}
+
+
 def test_each_committer_reads_all_proposals_and_in_a_further_round_the_commitments(tmp_path):
     answers = {
         "agent_0": {**SURE, "committer": [choose("gate"), choose("gate")]},
@@ -44,13 +48,13 @@ def test_each_committer_reads_all_proposals_and_in_a_further_round_the_commitmen
     events, _ = run(model, tmp_path)
     for blocks in model.asked("committer"):
         assert blocks["proposals"] == {
-            "agent_0": "I propose open:gate: It is shut.",
-            "agent_1": "I propose open:door: It is near.",
+            "agent_0": {"task": opened("gate"), "why": "It is shut."},
+            "agent_1": {"task": opened("door"), "why": "It is near."},
         }
     assert [blocks.get("commitments") for blocks in model.asked("committer")] == [
         None,
         None,
-        *[{"agent_0": "open:gate", "agent_1": "open:door"}] * 2,
+        *[{"agent_0": opened("gate"), "agent_1": opened("door")}] * 2,
     ]
     assert committed(events)[:2] == [(0, "gate"), (1, "gate")]
 
@@ -60,7 +64,7 @@ def test_the_planner_reads_its_task_and_who_shares_it_but_no_plan_of_another(tmp
     model = Cast(answers)
     events, _ = run(model, tmp_path)
     planner = model.asked("planner", "agent_0")[0]
-    assert (planner["task"], planner["partners"]) == ("open:gate", ["agent_1"])
+    assert (planner["task"], planner["partners"]) == (opened("gate"), ["agent_1"])
     assert "SECRET" not in "".join(text for name, _, text in model.prompts if name == "agent_0")
     assert not [s for s in events if s.event.kind == "message_sent" and "walk" in s.event.content]
 

@@ -301,7 +301,7 @@ def test_an_agent_that_only_waits_is_asked_about_again(tmp_path):
 @pytest.mark.parametrize(("length", "kept"), [(2, 2), (0, 0), (None, 4)])
 def test_the_memory_holds_the_last_epochs_with_what_came_of_them(tmp_path, length, kept):
     model = cast(1, exploiter=everybody(1, walk(1)), explorer=everybody(1, walk(1)))
-    run(model, tmp_path, 1, world=Corridor(1, length=5), memory=length, confirmation=False)
+    run(model, tmp_path, 1, world=Corridor(1, length=5), epochs=length, confirmation=False)
     epochs = model.asked("exploiter")[-1].get("memory", [])
     assert len(epochs) == kept
     if kept:

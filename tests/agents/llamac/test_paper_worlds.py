@@ -88,7 +88,7 @@ def test_no_collision_comes_of_a_suggestion_that_was_repaired_or_changed(rule):
         {"strict": True},
         {"on_exhaust": "noop"},
         {"replan": "all"},
-        {"memory": None},
+        {"epochs": None},
         {"transitions": True},
     ],
     ids=str,
@@ -129,10 +129,10 @@ def test_the_best_case_takes_three_calls_a_decision_for_fifty_agents():
     assert [call["role"] for call in calls_of(events)] == ["explorer", "exploiter", "assessor"] * 3
 
 
-@pytest.mark.parametrize("memory", [0, 5, None])
-def test_in_the_squeeze_the_critics_see_the_whole_history_and_nothing_twice(memory):
+@pytest.mark.parametrize("epochs", [0, 5, None])
+def test_in_the_squeeze_the_critics_see_the_whole_history_and_nothing_twice(epochs):
     w = squeeze(n=3, max_steps=8)
-    last = heard(w, switches={"memory": memory}).of("explorer")[-1].messages[1].content
+    last = heard(w, switches={"epochs": epochs}).of("explorer")[-1].messages[1].content
     assert "<memory>" not in last
     state = orjson.loads(last.partition("<state>")[2].partition("</state>")[0])
     assert state["history"]["sum"] == list(w.env.sums[:7])

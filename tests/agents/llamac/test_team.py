@@ -41,7 +41,7 @@ def test_a_team_delivers_every_block_of_cube(n):
 
 @pytest.mark.parametrize("n", [4, 8])
 def test_a_team_with_faults_plays_cube_to_the_end_and_its_gates_catch_them(n):
-    events = episode(cube(n, max_steps=150), 1, **FAULTS)
+    events = episode(cube(n, max_steps=150), 5, **FAULTS)
     end, metrics = events[-1].event, compute_metrics(Trace(tuple(events)))
     assert (end.outcome, end.reason) == ("success", "")
     assert metrics["gates.rejections"] == len(codes_of(events)) > 0

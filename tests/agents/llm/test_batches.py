@@ -18,11 +18,11 @@ from quorum.agents.llm.batches.waves import Batched, Waves
 from quorum.agents.llm.errors import BadRequest, InfrastructureFailed
 from quorum.agents.llm.prices import BATCH, price_table
 from quorum.agents.llm.protocol import Model, Reply, Request
-from tests.agents.llm.wire import CANARY, TEXT, Brain, client, reply, request, stack
+from tests.agents.llm.wire import CANARY, SDKS, TEXT, Brain, client, reply, request, stack
 from tests.loopback import Addresses, Batches, RowFault, serve
 
 RULES = BatchRules(size=None, bytes=None, wait=1.0, poll=0.01)
-BOTH = pytest.mark.parametrize("wire", ["openai", "anthropic"])
+BOTH = pytest.mark.parametrize("wire", SDKS)
 
 
 @asynccontextmanager

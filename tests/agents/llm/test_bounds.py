@@ -21,7 +21,7 @@ import pytest
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, TimedOut
 from quorum.agents.llm.providers.bounded import Bounds, bounded_client
 from tests.agents.llm.raw import Answer, RawServer, Respond, answer, completion, raw_server
-from tests.agents.llm.wire import WIRES, Brain, client, provider, request
+from tests.agents.llm.wire import SDKS, THROUGH_LITELLM, WIRES, Brain, client, provider, request
 from tests.loopback import Addresses
 
 KIB, MIB = 2**10, 2**20
@@ -87,7 +87,7 @@ async def test_a_packing_that_was_not_asked_for_is_not_unpacked(packing: str, bo
             await model.complete(request())
 
 
-@pytest.mark.parametrize("wire", [*WIRES[:1], *WIRES[2:3]])
+@pytest.mark.parametrize("wire", ["openai", *THROUGH_LITELLM[:1]])
 async def test_a_packed_reply_is_unpacked(wire: str) -> None:
     packed = gzip.compress(answer(completion())[2])
     said = (200, {"content-type": "application/json", "content-encoding": "gzip"}, packed)
@@ -140,7 +140,8 @@ async def test_an_answer_that_has_started_may_take_its_time() -> None:
         assert (await model.complete(request())).text
 
 
-@pytest.mark.parametrize("wire", WIRES[:3])  # litellm's way to Anthropic tries to connect again by itself
+# litellm's way to Anthropic tries to connect again by itself
+@pytest.mark.parametrize("wire", [*SDKS, *THROUGH_LITELLM[:1]])
 async def test_a_server_that_takes_no_connection_is_left_at_the_connect_time_out(wire: str) -> None:
     with socket.socket() as full, socket.socket() as waits:
         full.bind(("127.0.0.1", 0))

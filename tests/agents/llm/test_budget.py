@@ -13,7 +13,7 @@ from quorum.agents.llm.errors import BudgetReached, ServerFailed, UnknownPrice
 from quorum.agents.llm.prices import Price, find_price, price_table
 from quorum.agents.llm.protocol import Usage
 from quorum.agents.llm.spending import Budget, Budgeted, Spending
-from tests.agents.llm.wire import HAS_LITELLM, Brain, request, stack
+from tests.agents.llm.wire import Brain, request, stack
 
 PRICE = Price(input=1000.0, output=0.0, cached=0.0, cache_write=0.0, source="test", date="2026-11-21")
 
@@ -112,7 +112,7 @@ def test_prices_are_found_by_exact_name_and_unknown_is_none() -> None:
     assert price == price_table()["openai", "gpt-5-mini"] == find_price("litellm", "openai/gpt-5-mini")
     assert price.usd(Usage(prompt=1_000_000, completion=1_000_000, cached=500_000)) == pytest.approx(2.1375)
     assert price.source
-    assert price.date == "2026-10-21"
+    assert price.date
     assert find_price("openai", "gpt-5-mini-of-somebody") is None
     assert find_price("anthropic", "gpt-5-mini") is None
 
@@ -128,8 +128,7 @@ def test_a_snapshot_has_the_price_of_its_model_unless_it_has_its_own() -> None:
         same = find_price("openai" if provider == "litellm" else provider, model)
         assert found is not None
         assert same is not None
-        assert (found.input, found.output) == pytest.approx((same.input, same.output))
-        assert found == same or HAS_LITELLM  # whose map has a separate price for the snapshot
+        assert found == same
     old = find_price("openai", "gpt-4o-2024-05-13")
     assert old is not None
     assert (old.input, old.output) == (5.0, 15.0)
@@ -144,21 +143,3 @@ async def test_an_answer_of_the_cache_has_the_price_that_is_known_now(tmp_path: 
     again = await stack(Brain(), caching=caching, price=PRICE).complete(request())
     assert (again.cache_hit, again.usd) == (True, pytest.approx(0.1))
     cache.close()
-
-
-@pytest.mark.skipif(not HAS_LITELLM, reason="litellm is not installed")
-def test_litellm_s_local_map_knows_more_and_agrees_with_our_table() -> None:
-    import importlib
-
-    from quorum.agents.llm import prices
-
-    other = find_price("litellm", "gemini/gemini-2.5-flash")
-    assert other is not None
-    assert "litellm" in other.source
-    for (provider, model), price in price_table().items():
-        map_price = importlib.import_module("quorum.agents.llm.prices")._litellm_price(provider, model)
-        assert map_price is not None
-        assert (map_price.input, map_price.output, map_price.cached, map_price.cache_write) == pytest.approx(
-            (price.input, price.output, price.cached, price.cache_write)
-        )
-    assert prices.find_price("openai", "no-such-model") is None

@@ -17,7 +17,7 @@ from quorum.agents.llm.records import invalid
 from quorum.agents.llm.replay import Replay
 from quorum.agents.llm.structured import Structuring
 from tests.agents.llm.raw import answer, completion, raw_server
-from tests.agents.llm.wire import ANSWER, MODEL, TEXT, Brain, client, provider, reply, request, stack
+from tests.agents.llm.wire import ANSWER, MODEL, SDKS, TEXT, Brain, client, provider, reply, request, stack
 from tests.loopback import Fault, FaultKind
 
 NOTHING = Reply("", Finish.LENGTH, Usage(100, 20, reasoning=20), None, 0.0, MODEL)
@@ -25,7 +25,7 @@ REFUSAL = Reply("I cannot help with that.", Finish.REFUSAL, Usage(100, 6), None,
 
 
 @pytest.mark.parametrize("kind", [FaultKind.EMPTY, FaultKind.REFUSAL], ids=str)
-@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+@pytest.mark.parametrize("wire", SDKS)
 async def test_an_empty_answer_is_asked_for_once_more_with_twice_the_room_and_no_word_more(
     wire: str, kind: FaultKind
 ) -> None:
@@ -39,7 +39,7 @@ async def test_an_empty_answer_is_asked_for_once_more_with_twice_the_room_and_no
 
 
 @pytest.mark.parametrize(("fault", "cause"), [(FaultKind.EMPTY, "stop"), (FaultKind.REFUSAL, "refusal")], ids=str)
-@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+@pytest.mark.parametrize("wire", SDKS)
 async def test_an_answer_that_stays_empty_is_a_separate_kind_of_failure(
     wire: str, fault: FaultKind, cause: str
 ) -> None:

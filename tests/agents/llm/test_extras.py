@@ -137,7 +137,8 @@ def test_the_values_of_a_configuration_are_how_answers_are_drawn() -> None:
     drawn = ["llm.top_p=0.9", "llm.stop=[END]", "llm.extra_body.top_k=40"]
     llm = Cell.compose(["agents=naive", "llm=vllm", "llm.model=a", *drawn]).configuration.llm
     assert isinstance(llm, ProviderConfig)
-    assert sampling_of(llm) == Sampling(0.0, 2048, top_p=0.9, stop=("END",), extra_body={"top_k": 40})
+    capped = {"longest_text": 60, "longest_list": 3}
+    assert sampling_of(llm) == Sampling(0.0, 2048, top_p=0.9, stop=("END",), extra_body={"top_k": 40}, **capped)
     plain = Cell.compose(["agents=naive", "llm=vllm", "llm.model=a"]).configuration.llm
     assert isinstance(plain, ProviderConfig)
-    assert sampling_of(plain) == Sampling(0.0, 2048)
+    assert sampling_of(plain) == Sampling(0.0, 2048, **capped)

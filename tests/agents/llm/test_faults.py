@@ -23,7 +23,7 @@ from quorum.agents.llm.errors import (
     UnknownModel,
 )
 from quorum.agents.llm.protocol import Finish
-from tests.agents.llm.wire import ANSWER, TEXT, WIRES, Brain, provider, request, stack
+from tests.agents.llm.wire import ANSWER, SDKS, TEXT, THROUGH_LITELLM, WIRES, Brain, provider, request, stack
 from tests.loopback import Addresses, Fault, FaultKind
 
 FIXED = [
@@ -57,7 +57,7 @@ SOON = 60
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+@pytest.mark.parametrize("wire", SDKS)
 async def test_every_fault_of_the_wire_has_its_own_error(wire: str, kind: FaultKind) -> None:
     async with provider(wire, faults=[Fault(kind)]) as model:
         with pytest.raises(KINDS[kind]):
@@ -65,7 +65,7 @@ async def test_every_fault_of_the_wire_has_its_own_error(wire: str, kind: FaultK
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-@pytest.mark.parametrize("wire", WIRES[2:])
+@pytest.mark.parametrize("wire", THROUGH_LITELLM)
 async def test_through_litellm_a_fault_is_refused_or_transient_as_with_the_sdks(wire: str, kind: FaultKind) -> None:
     family = RequestRefused if issubclass(KINDS[kind], RequestRefused) else Transient
     if family is RequestRefused and kind is not FaultKind.NO_CREDIT:
@@ -192,7 +192,7 @@ async def test_a_wrong_answer_is_asked_for_again_with_the_reasons(wire: str, fau
 
 
 @pytest.mark.parametrize("fault", [fault for fault, _ in MENDABLE], ids=lambda fault: fault.kind)
-@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+@pytest.mark.parametrize("wire", SDKS)
 async def test_an_answer_that_stays_wrong_is_a_parse_failure_and_never_an_answer(wire: str, fault: Fault) -> None:
     brain = Brain()
     async with provider(wire, brain, faults=lambda _: fault) as model:
@@ -213,7 +213,7 @@ async def test_refusals_and_cuts_are_named_by_every_wire(wire: str) -> None:
 @pytest.mark.parametrize(
     "kind", [FaultKind.UNAUTHORIZED, FaultKind.UNKNOWN_MODEL, FaultKind.BAD_REQUEST, FaultKind.NO_CREDIT], ids=str
 )
-@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+@pytest.mark.parametrize("wire", SDKS)
 async def test_what_is_refused_is_asked_once(wire: str, kind: FaultKind) -> None:
     asked = []
     async with provider(wire, faults=lambda number: asked.append(number) or Fault(kind)) as model:

@@ -80,3 +80,67 @@ def test_references_do_not_lead_on_to_others() -> None:
     reader = Unfolding()
     with pytest.raises(ValueError, match="not whole itself"):
         reader.whole(reader.read(orjson.dumps(loop) + b"\n"))
+
+
+def conversation(turns: list[tuple[str, int, int, bool]]) -> list[dict[str, Any]]:
+    """Return the calls of turns: what is asked, earlier turns that go, wrong answers, whether it is answered."""
+    system = {"role": "system", "content": RULES}
+    said: list[dict[str, Any]] = []
+    calls = []
+    for number, (text, dropped, wrong, is_answered) in enumerate(turns):
+        now = [system, *said[2 * dropped :], {"role": "user", "content": text}]
+        texts = [*(f"wrong {i}" for i in range(wrong)), f"answer {number} {text[:400]}"]
+        for place, reply in enumerate(texts):
+            carried = {"carried": [{"signature": f"signature {number} {place}"}]} if number % 2 else {}
+            call = record()
+            call["request"]["messages"] = now
+            calls.append({**call, "reply": {"text": reply, **carried}} if is_answered or place < wrong else call)
+            fix = [{"role": "assistant", "content": reply}, {"role": "user", "content": "no"}]
+            if place < wrong:
+                now = [*now[: len(now) if not place else -2], *fix]
+        if is_answered:
+            answer = {"role": "assistant", "content": texts[-1], **carried}
+            said = [*said[2 * dropped :], {"role": "user", "content": text}, answer]
+    return calls
+
+
+turns = st.tuples(words, st.sampled_from([0, 0, 1, 3]), st.sampled_from([0, 0, 2]), st.booleans())
+
+
+@given(st.lists(turns, max_size=8))
+def test_what_is_read_of_a_conversation_is_what_was_written(turns: list[tuple[str, int, int, bool]]) -> None:
+    records = conversation(turns)
+    lines = written(records)
+    assert list(unfolded(lines)) == records
+    starts = {sum(map(len, lines[:i])): orjson.loads(line) for i, line in enumerate(lines)}
+    assert [unfold(orjson.loads(line), starts.__getitem__) for line in lines] == records
+
+
+def test_a_turn_of_a_conversation_costs_what_is_new_in_it_however_long_that_is() -> None:
+    lines = written(conversation([(RULES + f"You see {i}.", 0, i % 3, True) for i in range(100)]))
+    assert max(map(len, lines[1:])) < 3 * len(RULES)
+    assert sum(line.count(b"signature 51 0") for line in lines) == 1
+    half = len(lines) // 2
+    assert sum(map(len, lines[half:])) < 1.1 * sum(map(len, lines[:half]))
+
+
+@pytest.mark.parametrize(
+    "like",
+    [[0, 0, 9], [0, 1, 1], [0, -1, 2], [7, 0, 2], [0, 0], "no", [], [[], 0, 2], [0, None, 2], [10**9, 0, 2]],
+    ids=str,
+)
+def test_earlier_messages_that_are_not_there_are_reported(like: Any) -> None:
+    reader = Unfolding()
+    reader.read(orjson.dumps(record("first", "second")) + b"\n")
+    broken = record("third")
+    broken["request"]["like"] = like
+    with pytest.raises(ValueError, match=r"names (a text|messages)"):
+        reader.whole(reader.read(orjson.dumps(broken) + b"\n"))
+
+
+def test_lines_that_go_back_to_each_other_are_reported() -> None:
+    loop = record("itself")
+    loop["request"]["like"] = [0, 0, 2]
+    reader = Unfolding()
+    with pytest.raises(ValueError, match="do not come before"):
+        reader.whole(reader.read(orjson.dumps(loop) + b"\n"))

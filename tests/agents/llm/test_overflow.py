@@ -8,7 +8,7 @@ from quorum.agents.llm.errors import BadRequest, ContextOverflow, RateLimited, U
 from quorum.agents.llm.limits import estimate_tokens
 from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.providers.failures import error_text, status_failure
-from tests.agents.llm.wire import Brain, client, request
+from tests.agents.llm.wire import SDKS, Brain, client, request
 from tests.loopback import serve
 
 SAID = {
@@ -130,7 +130,7 @@ class Seeing(Brain):
         return await super().complete(request)
 
 
-@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+@pytest.mark.parametrize("wire", SDKS)
 async def test_a_prompt_that_is_too_long_is_refused_once_and_not_taken_for_a_refused_schema(wire: str) -> None:
     asked, seen = request("word " * 400), Seeing()
     async with serve(seen, context=_tokens(asked)) as addresses, client(wire, addresses) as model:

@@ -24,7 +24,9 @@ from tests.agents.llm.wire import (
     HAS_LITELLM,
     LITELLM_TOOLS,
     SCHEMA,
+    SDKS,
     TEXT,
+    THROUGH_LITELLM,
     WIRES,
     Brain,
     provider,
@@ -42,7 +44,7 @@ async def ask(wire: str, brain: Model, temperature: float | None, **arguments: A
 @pytest.mark.parametrize("structured", [mode for mode in Structured if mode is not Structured.PROMPT], ids=str)
 async def test_the_same_brain_gives_the_same_values_through_every_wire(structured: Structured) -> None:
     through_litellm = LITELLM_TOOLS if structured is Structured.TOOLS else HAS_LITELLM
-    wires = ["openai", "anthropic"] + (["litellm-openai", "litellm-anthropic"] if through_litellm else [])
+    wires = SDKS + (["litellm-openai", "litellm-anthropic"] if through_litellm else [])
     brains = {
         wire: Brain(lambda asked: TEXT.replace("move", ["wait", "move"][len(asked.messages) % 2])) for wire in wires
     }
@@ -103,7 +105,7 @@ async def test_a_form_that_the_prompt_gives_is_not_given_again(wire: str) -> Non
 
 
 @pytest.mark.parametrize("structured", [Structured.SCHEMA, Structured.TOOLS], ids=str)
-@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+@pytest.mark.parametrize("wire", SDKS)
 async def test_the_keys_of_a_form_reach_the_server_in_their_order(wire: str, structured: Structured) -> None:
     thoughts = {"type": "string", "maxLength": 99}
     properties = {"thoughts": thoughts, **SCHEMA["properties"], "another": {"type": "string"}}
@@ -132,7 +134,7 @@ async def test_auto_falls_back_and_remembers_what_the_server_refuses(wire: str, 
         assert all((asked.answer is not None) is tools for asked in brain.asked)
 
 
-@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+@pytest.mark.parametrize("wire", SDKS)
 async def test_a_chosen_mode_that_the_server_refuses_is_a_bad_request(wire: str) -> None:
     with pytest.raises(BadRequest, match="json_schema"):
         await ask(wire, Brain(), None, structured=Structured.SCHEMA, faults=lambda _: Fault(FaultKind.NO_SCHEMA))
@@ -151,7 +153,7 @@ async def test_anthropic_takes_no_temperature_and_says_so() -> None:
     assert brain.asked[0].sampling.temperature is None
 
 
-@pytest.mark.parametrize("wire", ["openai", *WIRES[2:3]])
+@pytest.mark.parametrize("wire", ["openai", *THROUGH_LITELLM[:1]])
 async def test_a_temperature_is_sent_until_the_model_refuses_it(wire: str) -> None:
     brain = Brain()
     assert (await ask(wire, brain, 0.5)).not_sent == ()
@@ -251,15 +253,21 @@ async def test_an_address_with_a_password_is_refused() -> None:
         OpenAIModel("simulated", base_url="https://user:password@example.org/v1", key_variable=None)
 
 
-async def test_an_sdk_is_imported_only_when_its_provider_is_built() -> None:
+@pytest.mark.parametrize(("preset", "own"), [(None, None), ("anthropic", "anthropic"), ("gemini", "google.genai")])
+def test_an_sdk_is_imported_only_when_its_provider_is_built(preset: str | None, own: str | None) -> None:
+    """OpenAI's is that of two providers, so what the others load is what says whether each loads but its own."""
     import subprocess
 
     code = (
-        "import sys; from quorum.agents.llm.providers import anthropic, litellm, openai;"
-        "print({'openai', 'anthropic', 'litellm', 'httpx2'} & set(sys.modules))"
+        "import sys; from quorum.experiments.configuration.registry import providers;"
+        "built = [providers.get(n) for n in ('openai', 'openai_responses', 'anthropic', 'gemini', 'litellm')];"
+        "from quorum.agents.llm.providers.anthropic import AnthropicModel as anthropic;"
+        "from quorum.agents.llm.providers.gemini import GeminiModel as gemini;"
+        f"{preset}('m', key_variable=None) if {preset} else None;"
+        "print(*{'openai', 'anthropic', 'google.genai', 'litellm'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
+    assert done.stdout.strip() == (own or "")
 
 
 @pytest.mark.skipif(HAS_LITELLM, reason="litellm is installed")

@@ -9,7 +9,7 @@ import pytest
 
 from quorum.agents.llm.protocol import Finish, Reply, Structured, ThinkingFormat
 from quorum.agents.llm.protocol import ThinkingEffort as Effort
-from tests.agents.llm.wire import ANSWER, TEXT, Brain, client, request, stack
+from tests.agents.llm.wire import ANSWER, SDKS, TEXT, Brain, client, request, stack
 from tests.loopback import Thinking, serve
 
 
@@ -21,7 +21,7 @@ async def _answered(wire: str, how: Thinking, wanted: dict[str, Any], **argument
 
 
 @pytest.mark.parametrize("structured", [Structured.SCHEMA, Structured.TOOLS])
-@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+@pytest.mark.parametrize("wire", SDKS)
 async def test_thoughts_cost_tokens_and_are_counted_separately(wire: str, structured: Structured) -> None:
     reply = await _answered(wire, Thinking(100), {}, structured=structured)
     assert (reply.usage.completion, reply.usage.reasoning) == (120, 100)
@@ -35,6 +35,9 @@ EFFORTS = [
     ("openai", "openai", {"effort": Effort.NONE}, 0),
     ("openai", "vllm", {"effort": Effort.NONE}, 0),
     ("openai", "vllm", {"thinking_tokens": 30}, 30),
+    ("openai", "sglang", {"effort": Effort.HIGH}, 200),
+    ("openai", "sglang", {"effort": Effort.NONE}, 0),
+    ("openai", "sglang", {"thinking_tokens": 30}, 30),
     ("openai", "llamacpp", {"effort": Effort.HIGH}, 200),
     ("openai", "llamacpp", {"effort": Effort.NONE}, 0),
     ("openai", "llamacpp", {"thinking_tokens": 30}, 30),
@@ -45,6 +48,10 @@ EFFORTS = [
     ("anthropic", "auto", {"effort": Effort.HIGH}, 200),
     ("anthropic", "auto", {"effort": Effort.NONE}, 0),
     ("anthropic", "auto", {"thinking_tokens": 30}, 30),
+    ("openai_responses", "auto", {"effort": Effort.HIGH}, 200),
+    ("gemini", "auto", {"effort": Effort.HIGH}, 200),
+    ("gemini", "auto", {"effort": Effort.NONE}, 0),
+    ("gemini", "auto", {"thinking_tokens": 30}, 30),
 ]
 
 
@@ -65,7 +72,7 @@ async def test_it_thinks_as_much_as_it_is_told_to_in_every_dialect(
     ],
     ids=["stop", "length", "no room"],
 )
-@pytest.mark.parametrize("wire", ["openai", "anthropic"])
+@pytest.mark.parametrize("wire", SDKS)
 async def test_it_ends_without_an_answer_at_set_rates(wire: str, how: Thinking, finish: Finish, spent: int) -> None:
     reply = await _answered(wire, how, {})
     assert (reply.text, reply.finish, reply.usage.completion, reply.usage.reasoning) == ("", finish, spent, spent)

@@ -8,25 +8,30 @@ from typing import Any
 
 import yaml
 
-from quorum.agents.llm.prices import Discount, Price, Service
+from quorum.agents.llm.prices import LongPrompt, Price, PriceList, Rates, Service
 from quorum.agents.llm.providers.thinking import Family
 from tests.conftest import ROOT
 
-TABLES = yaml.safe_load((ROOT / "agents" / "llm" / "models.yaml").read_text(encoding="utf-8"))
+TABLES, PRICES = (
+    yaml.safe_load((ROOT / "agents" / "llm" / file).read_text(encoding="utf-8"))
+    for file in ("models.yaml", "prices.yaml")
+)
 
 
 def entries() -> Iterator[tuple[type[Any], Mapping[str, Any]]]:
     """Return every entry of the tables with the class that it is made an object of."""
     yield from ((Service, service) for service in TABLES["services"].values())
-    for provider in TABLES["prices"].values():
+    for provider in PRICES.values():
+        yield PriceList, provider
         for price in provider["models"].values():
             yield Price, price
-            yield from ((Discount, discount) for discount in price.get("tiers", {}).values())
+            yield from ((Rates, rates) for rates in price.get("tiers", {}).values())
+            yield from ((LongPrompt, price["long"]) for _ in price.keys() & {"long"})
     for families in TABLES["families"].values():
         yield from ((Family, family) for family in families.values())
 
 
 def test_every_key_of_an_entry_is_a_field() -> None:
     found = list(entries())
-    assert {kind for kind, _ in found} == {Service, Price, Discount, Family}
+    assert {kind for kind, _ in found} == {Service, PriceList, Price, Rates, LongPrompt, Family}
     assert [key for kind, entry in found for key in entry.keys() - {field.name for field in fields(kind)}] == []

@@ -63,6 +63,9 @@ CHAT = [
     ("qwen", "vllm", {"effort": Effort.LOW}, {"reasoning_effort": "low", "chat_template_kwargs": ON}),
     ("qwen", "vllm", {"effort": Effort.NONE}, {"reasoning_effort": "none", "chat_template_kwargs": OFF}),
     ("qwen", "vllm", {"thinking_tokens": 512}, {"thinking_token_budget": 512}),
+    ("qwen", "sglang", {"effort": Effort.LOW}, {"reasoning_effort": "low", "chat_template_kwargs": ON}),
+    ("qwen", "sglang", {"effort": Effort.NONE}, {"chat_template_kwargs": OFF}),
+    ("qwen", "sglang", {"thinking_tokens": 512}, {"chat_template_kwargs": {"thinking_budget": 512}}),
     ("gpt-oss", "ollama", {"effort": Effort.HIGH}, {"reasoning_effort": "high"}),
     (
         "qwen",

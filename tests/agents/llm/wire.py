@@ -27,8 +27,10 @@ from quorum.agents.llm.protocol import (
 )
 from quorum.agents.llm.providers.anthropic import AnthropicModel
 from quorum.agents.llm.providers.base import Provider
+from quorum.agents.llm.providers.gemini import GeminiModel
 from quorum.agents.llm.providers.litellm import INSTALL, LiteLLMModel
 from quorum.agents.llm.providers.openai import OpenAIModel
+from quorum.agents.llm.providers.responses import ResponsesModel
 from quorum.agents.llm.stack import build_stack, with_access
 from tests.loopback import Addresses, Faults, serve
 
@@ -40,12 +42,13 @@ LITELLM_TOOLS = HAS_LITELLM and importlib.util.find_spec("mcp") is not None
 """Whether litellm can send tools: it needs a package for them that it does not bring."""
 NEEDS_LITELLM = pytest.mark.skipif(not HAS_LITELLM, reason=f"litellm is not installed: {INSTALL}")
 
-WIRES = [
-    "openai",
-    "anthropic",
+SDKS = ["openai", "anthropic", "openai_responses", "gemini"]
+"""The clients that are official SDKs."""
+THROUGH_LITELLM = [
     pytest.param("litellm-openai", marks=NEEDS_LITELLM),
     pytest.param("litellm-anthropic", marks=NEEDS_LITELLM),
 ]
+WIRES = [*SDKS, *THROUGH_LITELLM]
 """The clients under test, each against the format that it speaks."""
 
 SCHEMA: dict[str, Any] = {
@@ -128,6 +131,10 @@ def client(
             return OpenAIModel(model, base_url=addresses.openai, **arguments)
         case "anthropic":
             return AnthropicModel(model, base_url=addresses.anthropic, **arguments)
+        case "openai_responses":
+            return ResponsesModel(model, base_url=addresses.openai, **arguments)
+        case "gemini":
+            return GeminiModel(model, base_url=addresses.anthropic, **arguments)
         case "litellm-openai":
             return LiteLLMModel(f"openai/{model}", base_url=addresses.openai, **arguments)
         case "litellm-anthropic":

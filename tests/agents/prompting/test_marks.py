@@ -37,6 +37,23 @@ def test_an_agents_own_memory_is_not_marked() -> None:
     assert marks(text) == (len(WORDS),)
 
 
+SEEN = "# See\n" + write_block("observation", {"step": 3}) + "\n\n# Last\n" + write_block("past_plans", [{"done": 1}])
+
+
+@pytest.mark.parametrize(
+    ("rest", "marked"),
+    [
+        (write_block("turn", {"may": ["speak"]}), True),
+        (write_block("unread", ["hello"]) + "\n" + write_block("turn", {"may": ["plan"]}), True),
+        (write_block("turn", {"may": ["plan"]}), False),
+        (write_block("turn", {"role": "actor"}), False),
+    ],
+    ids=["before talk", "after talk", "nobody talks", "one question"],
+)
+def test_what_an_agent_that_talks_sees_is_marked_for_its_next_turn_of_the_step(rest: str, marked: bool) -> None:
+    assert marks(f"{SEEN}\n\n{rest}") == ((len(SEEN),) if marked else ())
+
+
 def planner(history: list[object], step: int) -> str:
     """Write the message of a planner."""
     blocks = [write_block(name, value) for name, value in (("history", history), ("state", step), ("asked", ["a"]))]

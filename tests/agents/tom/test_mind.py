@@ -22,6 +22,7 @@ from quorum.agents.llm.structured import Structuring
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.agents.simulated.tom import NEAREST
+from quorum.agents.skills import skills_of
 from quorum.agents.tom import TomConfig, TomMind, TomRole, build
 from quorum.agents.tom.answers import FORMS, example_of
 from quorum.experiments.configuration.cell import Cell
@@ -223,9 +224,12 @@ def test_a_prediction_by_no_hypothesis_is_refused(world: Any, wrong: dict[str, A
     assert reported in model.blocks("predictor")["problems"][0]
 
 
-def test_the_example_of_each_role_is_of_its_form() -> None:
+def test_the_example_of_each_role_is_of_its_form_and_about_another_board(world: Any) -> None:
     for role in TomRole:
-        assert list(example_of(role, "agent_1", A)) == list(FORMS[role].schema["properties"])
+        example = example_of(role, skills_of("cube").example(world))
+        assert list(example) == list(FORMS[role].schema["properties"])
+        assert "agent_62" in str(example)
+        assert "block_60" in str(example) or role is HYPOTHESIZER
 
 
 def test_an_agent_without_others_asks_its_turn_alone() -> None:

@@ -167,6 +167,17 @@ def test_levels_are_compared_up_to_the_largest_budget_of_which_all_are_known(tmp
     assert stopped.budgets[None][-1] == 100
 
 
+def test_drawn_answers_take_no_tokens_so_that_no_bound_on_calls_hides_what_they_come_to(tmp_path: Path) -> None:
+    story = (score(0), *thought({**call(0, 0), "usd": 0.0}), score(1))
+    (row,) = by_hand(tmp_path, {"one": story}, end="budget").groups["one", None].rows
+    most = {(kind, drawn): read_spent(replace(row, models=(drawn,)), kind).most
+            for kind in ("tokens", "usd", "calls") for drawn in ("chance", "gpt-5")}  # fmt: skip
+    assert most == {
+        ("tokens", "chance"): np.inf, ("usd", "chance"): np.inf, ("calls", "chance"): 1,
+        ("tokens", "gpt-5"): 0, ("usd", "gpt-5"): 0, ("calls", "gpt-5"): 1,
+    }  # fmt: skip
+
+
 def test_a_budget_from_which_the_interval_leaves_out_0_is_named_with_its_sign(tmp_path: Path) -> None:
     found = budget_curves(by_hand(tmp_path, {"one": STORY, "two": STORY}), "calls")
     nan = float("nan")

@@ -489,3 +489,12 @@ def test_n_goes_before_the_episodes_as_the_x_axis(tmp_path: Path) -> None:
     found = answer(tmp_path, metrics=["steps"])
     assert found.across == "n"
     assert found.design.crossed == {"episode": ("0", "1")}
+
+
+def test_runs_that_several_builds_of_a_service_answered_are_noted(tmp_path: Path) -> None:
+    for seed, build in enumerate(("fp_1", "fp_1", "fp_2")):
+        meta = {"models": ["gpt-x"], "fingerprints": [build]}
+        write_run(tmp_path / "two", outcome(), seed=seed, topology__name="debate", meta=meta)
+        write_run(tmp_path / "one", outcome(), seed=seed, topology__name="debate", meta={**meta, "fingerprints": ["f"]})
+    assert "2 builds of gpt-x answered in the pooled runs: fp_1, fp_2." in reported(answer(tmp_path / "two"))
+    assert "builds of" not in reported(answer(tmp_path / "one"))

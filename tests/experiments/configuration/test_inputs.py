@@ -142,7 +142,7 @@ def test_a_template_that_is_edited_while_its_episode_is_played_changes_nothing_i
     found = templates.Templates("cube", shipped / "cube", {"rules": "rules.jinja", "system": "system.jinja"}, own=None)
     system = found.find("system")
     values = {"prompts": {"rules": "rules.jinja"}, "world": "cube", "name": "agent_0", "embodied": True, "agents": 2}
-    values |= {"names": ["agent_0"], "actions": [], "calls": [], "action_names": [], "max_actions": 3}
+    values |= {"names": ["agent_0"], "actions": [], "calls": [], "action_names": [], "max_actions": 3, "thoughts": 0}
     before = system.render(values)
     edit(shipped / "cube/rules.jinja")
     assert system.render(values) == before

@@ -106,3 +106,10 @@ def test_an_agent_with_another_provider_does_not_have_the_tier_of_the_others() -
     other = "llm.agents.agent_1={name: anthropic, model: NAME, base_url: 'https://api.anthropic.com', api_key_env: KEY}"
     own = model("llm=openai", "llm.model=gpt-5", "llm.service_tier=flex", other, participant="agent_1")
     assert getattr(own, "service_tier", "") is None
+
+
+def test_what_litellm_alone_knows_is_priced_by_its_answers() -> None:
+    own = model("llm=litellm", "llm.model=bedrock/some-model")
+    assert (own.price, own.priced) == (None, True)
+    listed = model("llm=litellm", "llm.model=gemini/gemini-2.5-flash")
+    assert listed.price == price_table()["gemini", "gemini-2.5-flash"]

@@ -79,3 +79,38 @@ def test_what_is_kept_of_thoughts_names_no_other_cell_and_how_much_is_thought_do
         for words in ((), ("llm.text_of_thinking=drop",), ("llm.effort=high",))
     )
     assert plain.hash == dropped.hash != more.hash
+
+
+@pytest.mark.parametrize(
+    ("words", "writes"),
+    [
+        (("llm=openai", "llm.model=gpt-5-mini"), False),
+        (("llm=openai", "llm.model=gpt-4.1"), True),
+        (("llm=openai", "llm.model=gpt-6-sol", "llm.effort=none"), True),
+        (("llm=openai", "llm.model=a-new-one"), True),
+        (("llm=openai", "llm.model=a-new-one", "llm.effort=low"), False),
+        (("llm=anthropic", "llm.model=claude-haiku-4-5"), True),
+        (("llm=anthropic", "llm.model=claude-haiku-4-5", "llm.thinking_tokens=2000"), False),
+        (("llm=deepseek", "llm.model=deepseek-reasoner"), False),
+        (("llm=llamacpp",), False),
+        (("llm=llamacpp", "llm.longest_text=null"), True),
+        (("llm=simulated",), True),
+    ],
+    ids=str,
+)
+def test_models_that_think_by_themselves_or_are_to_be_short_are_not_asked_for_thoughts(
+    words: tuple[str, ...], writes: bool
+) -> None:
+    assert _compose(*words).configuration.writes_thoughts("agent_0", "") is writes
+
+
+def test_each_role_is_asked_as_its_own_model_is() -> None:
+    own = ("topology=centralized", "llm.roles.leader.model=gpt-5")
+    c = _compose("llm=openai", "llm.model=gpt-4.1", *own).configuration
+    assert [c.writes_thoughts("agent_0", role) for role in ("leader", "follower")] == [False, True]
+
+
+def test_only_what_thoughts_follow_from_names_a_cell() -> None:
+    cells = [_compose("llm=openai", f"llm.model={model}") for model in ("gpt-5", "gpt-4.1")]
+    assert [cell.plain["agents"]["prompts"]["thoughts"] for cell in cells] == ["auto", "auto"]
+    assert _compose("llm=openai", "llm.model=gpt-5", "prompts.thoughts=off").hash != cells[0].hash

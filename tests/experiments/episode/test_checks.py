@@ -1,18 +1,25 @@
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
 from maeil.user_errors import UserError
 from quorum.agents.llm.errors import ConnectionLost
+from quorum.agents.llm.prices import price_lists
+from quorum.agents.llm.protocol import Finish, Reply, Usage
 from quorum.agents.skills.cube.plans import Wording
 from quorum.experiments.common.packages import Needed
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.providers.config import ProviderConfig
 from quorum.experiments.episode import checks
-from quorum.experiments.episode.checks import check
+from quorum.experiments.episode.checks import check, price_findings
 from quorum.experiments.episode.model_pool import model_hint
 from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.verbs.check import check as command
 
 
 def _findings(*arguments: str, out: Path) -> dict[str, checks.Finding]:
@@ -84,6 +91,7 @@ def test_what_a_run_refuses_a_check_finds(
         ("llm=llamacpp", "Start it: llama-server -m FILE.gguf."),
         ("llm=ollama llm.model=a", "Start it: ollama serve."),
         ("llm=vllm llm.model=a", "Start it: vllm serve NAME."),
+        ("llm=sglang llm.model=a", "Start it: python -m sglang.launch_server --model-path NAME."),
         ("llm=vllm llm.model=a llm.base_url=http://192.168.0.7:8000/v1", None),
         ("llm=llamacpp llm.base_url=http://127.0.0.1:8099/v1", None),
     ],
@@ -95,3 +103,32 @@ def test_a_server_on_this_machine_that_is_not_there_is_reported_with_what_starts
     hint = model_hint(ConnectionLost("refused"), config)
     reported = "" if start is None else f"{start} "
     assert hint == f"Is a server running at {config.address}? {reported}Its address is llm.base_url."
+
+
+def test_the_lists_of_prices_are_shown_with_their_age_and_an_old_one_is_a_warning() -> None:
+    (known,) = {one.date for one in price_lists().values()}
+    day = date.fromisoformat(known)
+    for days, fine in ((90, True), (91, False)):
+        found = list(price_findings(day + timedelta(days)))
+        assert [finding.subject for finding in found] == list(price_lists())
+        assert {(finding.fine, finding.needed) for finding in found} == {(fine, False)}
+        openai = next(finding.detail for finding in found if finding.subject == "openai")
+        models = len(price_lists()["openai"].models)
+        assert openai.startswith(f"{models} models, prices of {known} ({days} days old")
+        assert ("llm.prices" in openai) is not fine
+        assert "from developers.openai.com/api/docs/pricing, as in the price map of litellm" in openai
+
+
+def test_the_command_lists_the_prices(capsys: pytest.CaptureFixture[str]) -> None:
+    command([], prices=True, as_json=True)
+    assert [line["subject"] for line in json.loads(capsys.readouterr().out)] == list(price_lists())
+
+
+def test_a_model_that_answers_is_shown_with_the_age_of_its_price() -> None:
+    config = Cell.compose(["agents=naive", "llm=openai", "llm.model=gpt-5-mini"]).configuration.llm_of("agent_0")
+    assert isinstance(config, ProviderConfig)
+    reply = Reply("{}", Finish.STOP, Usage(10, 5), 0.001, 1.0, "gpt-5-mini")
+    day = price_lists()["openai"].date
+    assert f"0.001 USD at prices of {day} (" in checks._found(config, reply)
+    assert "days old" in checks._found(config, reply)
+    assert "price unknown" in checks._found(config, replace(reply, usd=None))

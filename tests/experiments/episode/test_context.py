@@ -27,7 +27,7 @@ TEAMS = {
         "topology=centralized",
         "topology.leader=coordinator",
         "topology.rounds=3",
-        "agents.memory=null",
+        "agents.epochs=null",
         "n=2",
         "max_steps=80",
     ),

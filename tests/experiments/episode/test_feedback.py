@@ -13,6 +13,7 @@ import pytest
 
 from maeil.mind import Act
 from maeil.names import fold_names
+from maeil.plans import Task
 from maeil.trace import read_trace
 from maeil.trace.events import MessageSent, StepTaken
 from quorum.agents.llm.recording import unfolded
@@ -87,6 +88,8 @@ def test_every_prompt_that_plans_holds_the_states_as_they_are(tmp_path: Path, op
         for task in orjson.loads(blocks["constraints"]):
             name = f"{task['task']['kind']}:{task['task']['target']}"
             if name in now[turn["step"]] and task["task"]["kind"] != "craft":
+                if "before" in task:
+                    task["before"] = [b if isinstance(b, str) else str(Task(**b)) for b in task["before"]]
                 assert {key: task[key] for key in OF_THE_STATE if key in task} == now[turn["step"]][name]
                 reported["states"] += 1
     assert (
@@ -98,7 +101,7 @@ def test_every_prompt_that_plans_holds_the_states_as_they_are(tmp_path: Path, op
 def directed(blocks: Mapping[str, str], turn: Mapping[str, Any]) -> str | None:
     """The block that the leader's directives of this step send the reader of a prompt to."""
     said = [*orjson.loads(blocks.get("memory", "[]")), *orjson.loads(blocks.get("unread", "[]"))]
-    texts = " ".join(text for group in said if group["step"] == turn["step"] for _, text in group["said"])
+    texts = " ".join(each["content"] for group in said if group["step"] == turn["step"] for each in group["messages"])
     return next(iter(re.findall(rf"{turn['you']}: (block_\d+)", texts)[-1:]), None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from maeil.trace import comparable, read_trace
 from maeil.trace.events import StepOutcome
 from quorum.agents.llm.protocol import Model, Reply, Request
+from quorum.agents.llm.recording import unfolded
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
@@ -77,10 +79,21 @@ def test_without_it_the_schema_is_the_same_in_every_turn(tmp_path: Path) -> None
     assert folder.is_dir()
 
 
-BINDING = {"vllm": True, "ollama": True, "llamacpp": True, "openai": False, "anthropic": False}
+BINDING = {"vllm": True, "sglang": True, "ollama": True, "llamacpp": True, "openai": False, "anthropic": False}
 
 
 @pytest.mark.parametrize(("llm", "on"), BINDING.items())
 def test_it_is_on_where_schemas_bind_the_decoding_at_once(llm: str, on: bool) -> None:
     cell = Cell.compose([f"llm={llm}", "llm.model=m", "agents=naive"])
     assert cell.plain["llm"]["grounded_schema"] is on
+
+
+def test_offers_and_needs_of_rules_name_boxes_that_are_left(tmp_path: Path) -> None:
+    words = "env=transport n=2 agents=naive topology=dytopo llm=simulated llm.grounded_schema=true max_steps=12"
+    live = run_cell(Cell.compose(words.split()), tmp_path)
+    assert live.metrics["model.repairs"] == 0
+    calls = unfolded((live.folder / "calls.jsonl").read_bytes().splitlines(keepends=True))
+    said = [json.loads(call["reply"]["text"]) for call in calls]
+    named = {name for value in said if "offers" in value for name in value["offers"]["tasks"] + value["needs"]["tasks"]}
+    assert len(named) > 1
+    assert all(name.startswith("box_") for name in named)

@@ -24,6 +24,7 @@ from quorum.experiments.episode.checks import check
 from quorum.experiments.episode.model_pool import model_hint
 from quorum.experiments.episode.models import sampling_of
 from quorum.experiments.results.run_folder import providers_of
+from tests.agents.llm import test_gemini, test_responses
 from tests.agents.llm.raw import RawServer, answer, completion, raw_server
 from tests.agents.llm.wire import NEEDS_LITELLM, TEXT, request
 
@@ -33,9 +34,6 @@ DOCUMENTED = {
     "azure": (
         "resource.openai.azure.com", "/openai/v1/chat/completions", "AZURE_OPENAI_API_KEY", "max_completion_tokens",
     ),
-    "gemini": (
-        "generativelanguage.googleapis.com", "/v1beta/openai/chat/completions", "GEMINI_API_KEY", "max_tokens",
-    ),
     "openrouter": ("openrouter.ai", "/api/v1/chat/completions", "OPENROUTER_API_KEY", "max_tokens"),
     "deepseek": ("api.deepseek.com", "/v1/chat/completions", "DEEPSEEK_API_KEY", "max_tokens"),
     "xai": ("api.x.ai", "/v1/chat/completions", "XAI_API_KEY", "max_tokens"),
@@ -43,9 +41,21 @@ DOCUMENTED = {
     "groq": ("api.groq.com", "/openai/v1/chat/completions", "GROQ_API_KEY", "max_tokens"),
     "together": ("api.together.ai", "/v1/chat/completions", "TOGETHER_API_KEY", "max_tokens"),
     "lmstudio": ("localhost", "/v1/chat/completions", None, "max_tokens"),
+    "sglang": ("localhost", "/v1/chat/completions", None, "max_tokens"),
 }  # fmt: skip
 """Host, path, variable of the key and name of the longest answer, as `configs/llm` names their sources."""
 PRESETS = sorted(DOCUMENTED)
+IN_OTHER_FORMATS: dict[str, tuple[str, str, str, tuple[str, str], dict[str, Any]]] = {
+    "openai_responses": (
+        "api.openai.com", "/v1/responses", "OPENAI_API_KEY", ("authorization", f"Bearer {KEY}"),
+        test_responses.response(test_responses.SAID),
+    ),
+    "gemini": (
+        "generativelanguage.googleapis.com", "/v1beta/models/some-model:generatecontent", "GEMINI_API_KEY",
+        ("x-goog-api-key", KEY), test_gemini.response(text=TEXT),
+    ),
+}  # fmt: skip
+"""Host, path, variable of the key, the header that has it, and an answer."""
 THROUGH_LITELLM = {"bedrock", "vertex"}
 
 
@@ -85,6 +95,20 @@ async def test_a_preset_sends_the_documented_request(preset: str, monkeypatch: p
     assert body["response_format"]["type"] == "json_schema"
 
 
+@pytest.mark.parametrize("preset", IN_OTHER_FORMATS)
+async def test_a_preset_of_another_format_asks_at_its_documented_place(
+    preset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, path, variable, (header, value), said = IN_OTHER_FORMATS[preset]
+    monkeypatch.setenv(variable, KEY)
+    config = _config(preset)
+    assert (urlsplit(config.base_url or "").hostname, config.api_key_env) == (host, variable)
+    reply, server = await _asked(config, answer(said))
+    assert server.paths == [f"post {path} http/1.1"]
+    assert server.headers[0][header] == value
+    assert reply.text == TEXT
+
+
 async def test_mistral_forbids_what_it_does_not_know_and_is_asked_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {"model", "messages", "temperature", "top_p", "max_tokens", "stop", "random_seed", "response_format"}
 
@@ -106,11 +130,11 @@ async def test_mistral_forbids_what_it_does_not_know_and_is_asked_without_it(mon
     assert server.asked[-1]["random_seed"] == 3
 
 
-@pytest.mark.parametrize("preset", [p for p in PRESETS if DOCUMENTED[p][2]])
+@pytest.mark.parametrize("preset", [*(p for p in PRESETS if DOCUMENTED[p][2]), "gemini"])
 def test_a_missing_key_is_reported_with_its_variable_and_where_it_is_made(
     preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    variable = DOCUMENTED[preset][2]
+    variable = "GEMINI_API_KEY" if preset == "gemini" else DOCUMENTED[preset][2]
     assert variable is not None
     monkeypatch.delenv(variable, raising=False)
     given = [f"llm.base_url={RESOURCE}"] if preset == "azure" else []
@@ -142,9 +166,12 @@ def test_a_prefix_that_only_litellm_knows_is_reported() -> None:
 
 
 def test_there_is_a_test_for_every_preset() -> None:
-    own = {"simulated", "simulated_faults", "simulated_calibrated", "replay", "openai", "anthropic", "litellm"}
-    own |= {"vllm", "ollama", "llamacpp"}
-    assert {option.name for option in options() if option.group == "llm"} == own | {*PRESETS} | THROUGH_LITELLM
+    own = {"simulated", "simulated_faults", "simulated_calibrated", "random", "replay", "openai", "anthropic"}
+    own |= {"litellm", "vllm", "ollama", "llamacpp"}
+    assert {option.name for option in options() if option.group == "llm"} == own | {
+        *PRESETS,
+        *IN_OTHER_FORMATS,
+    } | THROUGH_LITELLM
 
 
 def test_tables_tell_providers_of_one_format_apart() -> None:

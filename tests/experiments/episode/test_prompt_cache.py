@@ -24,6 +24,7 @@ from tests.serving import served
 DEBATE = ("env=cube", "agents=naive", "topology=debate", "n=4", "max_steps=60")
 PRICES = "{input: 2.0, output: 10.0, cached: 0.2, cache_write: 2.5}"
 ROLES = ("topology=centralized", "topology.leader=coordinator", "topology.rounds=3")
+DRWELL = ("agents=drwell", "topology=negotiation")
 TEAMS = {
     **{name: ("agents=naive", f"topology={name}") for name in ("individual", "chain", "centralized", "decentralized")},
     **{name: (f"agents={name}", *ROLES) for name in ("llamac", "hmas2")},
@@ -51,6 +52,21 @@ def test_most_of_a_debates_prompts_is_read_from_the_cache_and_paid_as_such(tmp_p
     saved = kept["model.cached_tokens"] * 1.8e-6 - kept["model.cache_written_tokens"] * 0.5e-6
     assert kept["model.usd"] == pytest.approx(plain["model.usd"] - saved)
     assert kept["model.usd"] < 0.7 * plain["model.usd"]
+
+
+@pytest.mark.parametrize("env", ["cube", "crafter_coop", "transport", "squeeze"])
+def test_talk_and_plan_of_a_step_begin_alike_up_to_the_end_of_what_is_seen(env: str, tmp_path: Path) -> None:
+    words = (f"env={env}", "agents=naive", "topology=debate", "n=3", "max_steps=4")
+    with (run_cell(Cell.compose(words), tmp_path).folder / "calls.jsonl").open("rb") as lines:
+        calls = list(unfolded(lines))
+    first: dict[tuple[str, int], str] = {}
+    for call in calls:
+        messages, who = call["request"]["messages"], (call["agent"], call["t"])
+        seen = messages[1]["content"].index("</observation>")
+        assert marks(messages[1]["content"])[-1] > seen
+        begin = str(call["request"]["answer"]) + messages[0]["content"] + messages[1]["content"][:seen]
+        assert first.setdefault(who, begin) == begin
+    assert len(first) < len(calls)
 
 
 def test_a_model_with_a_higher_minimum_keeps_nothing_of_short_prompts(tmp_path: Path) -> None:
@@ -106,3 +122,12 @@ async def test_no_prompt_has_more_breakpoints_than_there_may_be_and_none_loses_a
             assert 1 <= str(parts).count("'prompt_cache_breakpoint': {'mode': 'explicit'}") <= 4
     await claude.close()
     await gpt.close()
+
+
+@pytest.mark.parametrize("team", [*(("agents=" + name, *ROLES) for name in ("llamac", "hmas2")), DRWELL], ids=str)
+def test_all_roles_of_a_team_have_one_form(team: tuple[str, ...], tmp_path: Path) -> None:
+    folder = run_cell(Cell.compose(["env=cube", "n=4", "max_steps=10", *team]), tmp_path).folder
+    with (folder / "calls.jsonl").open("rb") as lines:
+        calls = list(unfolded(lines))
+    assert len({call["role"] for call in calls}) > 1
+    assert len({str(call["request"]["answer"]) for call in calls}) == 1

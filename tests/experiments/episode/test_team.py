@@ -282,4 +282,4 @@ def test_a_prompt_is_that_of_the_participant_who_is_named() -> None:
 def test_what_a_negotiator_says_stands_in_the_prompt_by_which_another_mind_plans() -> None:
     words = ["agents=naive", "agents.members.agent_0=negotiator", "n=2", "topology=debate"]
     prompt = find_prompt(Wanted.read([*words, "agent=1", "turn=plan"]))
-    assert '["agent_0","I take block_' in prompt.messages[-1].content
+    assert '{"author":"agent_0","content":"I take block_' in prompt.messages[-1].content

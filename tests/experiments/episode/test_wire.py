@@ -50,6 +50,8 @@ def _llm(wire: str, addresses: Addresses, **changes: str) -> list[str]:
     name, url, model = {
         "openai": ("openai", addresses.openai, "simulated"),
         "anthropic": ("anthropic", addresses.anthropic, "simulated"),
+        "openai_responses": ("openai_responses", addresses.openai, "simulated"),
+        "gemini": ("gemini", addresses.anthropic, "simulated"),
         "litellm": ("litellm", addresses.openai, "openai/simulated"),
     }[wire]
     keyless = "QUORUM_TEST_KEY" if wire == "litellm" else "null"
@@ -86,7 +88,9 @@ def test_a_joint_plan_is_of_its_form_by_every_wire(wire, team, addresses, tmp_pa
     assert _decisions(first) == _decisions(other)
 
 
-@pytest.mark.parametrize("wire", ["anthropic", pytest.param("litellm", marks=NEEDS_LITELLM)])
+@pytest.mark.parametrize(
+    "wire", ["anthropic", "openai_responses", "gemini", pytest.param("litellm", marks=NEEDS_LITELLM)]
+)
 def test_swapping_the_provider_changes_no_decision_and_no_metric(wire, addresses, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("QUORUM_TEST_KEY", CANARY)
     first = _run(tmp_path, *_llm("openai", addresses))

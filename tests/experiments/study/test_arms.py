@@ -49,6 +49,15 @@ def test_the_reference_is_the_planner_where_the_world_has_one_and_else_its_heuri
     assert "agents=heuristic" in arms("talk", *TEAM, "env=crafter_coop")["reference"].words
 
 
+@pytest.mark.parametrize("question", question_names())
+def test_chance_is_the_team_itself_with_drawn_answers_or_drawn_plans_where_no_model_is_asked(question: str) -> None:
+    assert set(arms(question, *TEAM)["chance"].words) == {*TEAM, "llm=random"} - {"llm.poor=0.2"}
+    rules = arms(question, "agents=negotiator", "topology=debate", "n=3")["chance"]
+    assert set(rules.words) == {"agents=random", "topology=individual", "n=3"}
+    (effect,) = [effect for effect in load_question(question).effects if effect.name == "above chance"]
+    assert (effect.plus, effect.minus) == (TREATMENT, "chance")
+
+
 def test_one_mind_is_tried_several_times_and_a_team_of_its_kind_has_one_member_alone() -> None:
     found = arms("team", *TEAM)
     assert len(found["solo"].draws) >= 4

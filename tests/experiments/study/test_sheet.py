@@ -112,6 +112,19 @@ def test_the_page_escapes_all_that_others_wrote(tmp_path: Path) -> None:
     assert page.count("&lt;script&gt;alert(1)") > 5
 
 
+def test_an_arm_of_chance_makes_no_simulated_study_of_a_real_one(tmp_path: Path) -> None:
+    chance = {"models": ["chance"], "simulated": True}
+    runs = {"treatment": {"models": ["m"]}, "chance": chance}
+    cells = [
+        (arm, write_run(tmp_path, outcome(), name=arm, topology__note=arm, meta=meta), arm)
+        for arm, meta in runs.items()
+    ]
+    write_plan(tmp_path, cells)
+    found = json.loads(as_json(sheet(tmp_path)))
+    assert found["simulated"] is False
+    assert {arm["arm"]: arm["simulated"] for arm in found["arms"]} == {"treatment": False, "chance": True}
+
+
 def test_simulated_stands_on_the_page_wherever_it_is(study: Path, tmp_path: Path) -> None:
     page = (study / PAGE).read_text()
     assert "no result here says anything about a real one" in page

@@ -192,7 +192,10 @@ def test_open_batches_are_named_can_be_ended_and_are_asked_for_again(
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        (("llm=simulated",), "llm=simulated has no batches\nBatches are offered by llm=openai and llm=anthropic"),
+        (
+            ("llm=simulated",),
+            "llm=simulated has no batches\nBatches are offered by llm=openai, llm=openai_responses, llm=anthropic",
+        ),
         (("llm=groq", "llm.model=m"), "llm=groq has no batches"),
         (("agents=heuristic",), "no cell asks a language model"),
         (("llm=openai", "llm.model=gpt-5", "llm.service_tier=flex"), "llm.service_tier=flex"),
@@ -205,3 +208,10 @@ def test_what_cannot_go_by_batches_is_refused(more: tuple[str, ...], expected: s
         show_plan(SweepRequest(tuple(one_each(*TEAM, ALONE, *more, *BY_BATCH)), out=tmp_path, name="s"))
     assert expected in str(caught.value)
     assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.conformance
+def test_what_is_drawn_at_random_next_to_a_model_needs_no_batches(tmp_path: Path) -> None:
+    request = SweepRequest((*TEAM, ALONE, "llm=random", "seed=0", *BY_BATCH), out=tmp_path, name="s")
+    assert show_plan(request).tokens == 0
+    assert run_sweep_command(request, quiet=True).exit_code == 0

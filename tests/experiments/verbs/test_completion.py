@@ -50,7 +50,7 @@ def test_options_of_a_group_and_the_last_of_several() -> None:
 
 
 def test_keys_of_all_experiments_are_offered() -> None:
-    assert offered("run", "memory.") == ["memory.messages=", "memory.keep=", "memory.store="]
+    assert offered("run", "memory.") == [f"memory.{key}=" for key in ("messages", "exchanges", "keep", "store")]
     assert offered("view", "memory.") == []
 
 

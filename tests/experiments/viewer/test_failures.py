@@ -13,7 +13,7 @@ from quorum.experiments.viewer.episode import read_episode
 from tests.experiments.viewer.conftest import Open, served
 from tests.recorded import recorded_run
 
-CELL = ["n=4", "seed=9", "agents=naive", "topology=decentralized", "llm=simulated_faults"]
+CELL = ["n=4", "seed=2", "agents=naive", "topology=decentralized", "llm=simulated_faults"]
 
 
 @pytest.fixture(scope="module")

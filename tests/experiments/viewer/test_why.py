@@ -14,7 +14,7 @@ from maeil.trace.events import PlanChange
 from tests.experiments.viewer.conftest import Open, served
 from tests.recorded import recorded_run
 
-FAILING = ["n=4", "agents=naive", "topology=decentralized", "llm=simulated_faults", "max_steps=80"]
+FAILING = ["n=4", "seed=6", "agents=naive", "topology=decentralized", "llm=simulated_faults", "max_steps=80"]
 WHY = """async ([plan, page]) => {
   const { whyFailed } = await import(new URL("why.js", document.querySelector("script[type=module]").src));
   const names = ["agent_0", "agent_1", "agent_2"];
@@ -117,7 +117,7 @@ def test_the_reader_tells_it_and_leads_to_the_proofs(address: str, failing: Path
     assert reported.startswith(f"The plan of agent_1 for deliver block_1 failed at t = {failed.t} in action 1 of 3 (")
     assert "block gone" in reported
     proofs = page.locator(".why li").all_inner_texts()
-    assert proofs[0].startswith(f"t = {failed.t - 1} agent_3 did push block_1/left"), json.dumps(proofs)
+    assert proofs[0].startswith(f"t = {failed.t - 1} agent_2 did push block_1/left"), json.dumps(proofs)
     page.locator(".why button").first.click()
     assert page.evaluate("quorum.player.t") == failed.t - 1
     assert complaints == []

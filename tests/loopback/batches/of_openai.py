@@ -17,8 +17,9 @@ from tests.loopback.batches.answers import BOUNDS, as_lines, limit_of, route
 from tests.loopback.batches.forms import parts
 from tests.loopback.batches.served import Batches, Fate, NotThere, Result, ServedBatch
 from tests.loopback.formats import OpenAIFormat
+from tests.loopback.responses import ResponsesFormat
 
-_ENDPOINT = "/v1/chat/completions"
+_ENDPOINTS = {"/v1/chat/completions": OpenAIFormat(), "/v1/responses": ResponsesFormat()}
 _WINDOW = "24h"
 _MOST = 50_000
 _ERRORS = {
@@ -67,16 +68,19 @@ class OpenAIBatches:
 
     async def _create(self, http: HttpRequest) -> Response:
         body = await read_body(http, *BOUNDS)
-        if body.get("endpoint") != _ENDPOINT or body.get("completion_window") != _WINDOW:
-            raise BadBody(f"endpoint, completion_window: {_ENDPOINT} and {_WINDOW} are known here")
+        endpoint = str(body.get("endpoint"))
+        if endpoint not in _ENDPOINTS or body.get("completion_window") != _WINDOW:
+            raise BadBody(f"endpoint, completion_window: {', '.join(_ENDPOINTS)} and {_WINDOW} are known here")
         content = self._files.get(str(body.get("input_file_id")))
         if content is None:
             raise BadBody("input_file_id: there is no such file")
         rows = [orjson.loads(line) for line in content.splitlines() if line.strip()]
-        if any(row.get("method") != "POST" or row.get("url") != _ENDPOINT for row in rows):
+        if any(row.get("method") != "POST" or row.get("url") != endpoint for row in rows):
             raise BadBody("method, url: every line must be of the endpoint")
-        batch = self._batches.begin([(row.get("custom_id"), row.get("body")) for row in rows], self._wire, _MOST)
+        named = [(row.get("custom_id"), row.get("body")) for row in rows]
+        batch = self._batches.begin(named, _ENDPOINTS[endpoint], _MOST)
         batch.metadata, batch.file = body.get("metadata") or {}, str(body["input_file_id"])
+        batch.endpoint = endpoint
         return as_json(self._shown(batch))
 
     async def _get(self, http: HttpRequest) -> Response:
@@ -97,7 +101,7 @@ class OpenAIBatches:
         return {
             "id": batch.id,
             "object": "batch",
-            "endpoint": _ENDPOINT,
+            "endpoint": batch.endpoint,
             "input_file_id": batch.file,
             "completion_window": _WINDOW,
             "status": _status(batch),

@@ -83,6 +83,7 @@ class ServedBatch:
         bodies: of its requests.
         metadata: that came with it.
         file: OpenAI's file of its requests.
+        endpoint: of OpenAI, to which they go.
         created: seconds since the epoch.
         results: of its requests that have ended, by name.
         ended: whether it has.
@@ -96,6 +97,7 @@ class ServedBatch:
     bodies: Sequence[Mapping[str, Any]]
     metadata: Mapping[str, Any] = field(default_factory=dict)
     file: str = ""
+    endpoint: str = ""
     created: float = field(default_factory=time.time)
     results: dict[str, Result] = field(default_factory=dict)
     ended: bool = False

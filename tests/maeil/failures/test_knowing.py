@@ -2,6 +2,8 @@
 
 import pytest
 
+from maeil.plans import Task
+from maeil.tasks import no_such_task
 from tests.maeil.failures.story import Story
 
 
@@ -133,13 +135,20 @@ def test_a_plan_that_did_not_fail_or_was_not_its_own_is_no_termination(status, f
     assert story.kinds() == []
 
 
-def test_plans_that_the_world_refuses_for_a_task_that_is_over_count_once_a_step():
+@pytest.mark.parametrize(
+    "reasons",
+    [
+        ("block 0 is delivered", "push(block=0): block 0 is delivered", "block 1 is far"),
+        (no_such_task(Task("deliver", "block_0"), {"deliver": ["block_1"]}),),
+    ],
+)
+def test_plans_that_the_world_refuses_for_a_task_that_is_over_count_once_a_step(reasons):
     story = Story()
     story.task("block_0")
     story.task("block_1")
     story.step()
     story.task("block_0", 0)
-    for reason in ("block 0 is delivered", "push(block=0): block 0 is delivered", "block 1 is far"):
+    for reason in reasons:
         story.think(1)
         story.thought(1, reason)
     assert story.kinds() == [("termination", 1, "block_0")]

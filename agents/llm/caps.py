@@ -1,0 +1,62 @@
+"""Caps of the texts and lists in the form of an answer, for small models, which never end what may be long.
+
+A list that the turn needs whole is left as long as it may be: a joint plan has a place for each agent that is asked
+about, and what else is about agents, by an `agent` in its entries (predictions), or of names, as many as it had. Texts
+that a pattern or a list of values bounds stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from quorum.agents.llm.embeddings import wants_embeddings
+from quorum.agents.llm.protocol import Request
+
+_CHOICES = frozenset({"enum", "const", "pattern"})
+
+
+def capped(request: Request) -> Request:
+    """Return a request whose form has the caps of its sampling; embeddings have none."""
+    text, entries = request.sampling.longest_text, request.sampling.longest_list
+    if request.answer is None or (text is None and entries is None) or wants_embeddings(request):
+        return request
+    schema = _capped(orjson.dumps(request.answer.schema), text, entries, request.agents)
+    return replace(request, answer=replace(request.answer, schema=schema))
+
+
+@lru_cache(maxsize=256)
+def _capped(schema: bytes, text: int | None, entries: int | None, agents: int) -> Mapping[str, Any]:
+    whole = orjson.loads(schema)
+    definitions = whole.get("$defs", {})
+
+    def cap(part: Any) -> Any:
+        if isinstance(part, list):
+            return [cap(inner) for inner in part]
+        if not isinstance(part, dict):
+            return part
+        found = {key: cap(inner) for key, inner in part.items()}
+        kind = part.get("type")
+        if kind == "string" and text is not None and not _CHOICES & part.keys():
+            found["maxLength"] = _least(part, "Length", text)
+        if kind == "array" and entries is not None and "prefixItems" not in part:
+            items = part.get("items", {})
+            items = definitions[items["$ref"].rpartition("/")[2]] if "$ref" in items else items
+            keys = [form.get("properties", {}).keys() for form in items.get("anyOf", [items])]
+            if all({"agent", "plan"} <= own for own in keys):
+                found.setdefault("maxItems", max(entries, agents))
+            elif not all("agent" in own for own in keys) and not _CHOICES & items.keys():
+                found["maxItems"] = _least(part, "Items", entries)
+        return found
+
+    capped: Mapping[str, Any] = cap(whole)
+    return capped
+
+
+def _least(part: Mapping[str, Any], size: str, cap: int) -> int:
+    """Return the upper bound of a size: the cap or the bound that is there, but not less than the lower one."""
+    return max(min(int(part.get(f"max{size}", cap)), cap), int(part.get(f"min{size}", 0)))

@@ -1,0 +1,206 @@
+"""Google's Gemini, through the official SDK. An extra: its import takes half a second.
+
+Sources, read on 2026-11-26: the types of google-genai 3.6; ai.google.dev/gemini-api/docs (structured output, thinking,
+thought signatures, priority inference, batch API).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from quorum.agents.llm.batches.gemini import GeminiBatches
+from quorum.agents.llm.batches.services import BatchService
+from quorum.agents.llm.errors import BrokenResponse, LanguageModelError, TimedOut
+from quorum.agents.llm.prices import read_tier
+from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Structured
+from quorum.agents.llm.providers.base import Provider, printable_unicode, with_schema_in_words
+from quorum.agents.llm.providers.bounded import Bounds, bounded_client, trusted
+from quorum.agents.llm.providers.chat import counted_usage
+from quorum.agents.llm.providers.content import gemini_image, gemini_part, with_pictures
+from quorum.agents.llm.providers.gemini_calls import call_arguments
+from quorum.agents.llm.providers.refusals import Offer
+from quorum.agents.llm.providers.thinking import gemini_thinking
+
+INSTALL = "pip install 'quorum-harness[gemini]'"
+ADDRESS = "https://generativelanguage.googleapis.com"
+VERSION = "v1beta"
+"""Of the API: all that is sent here is documented for it (the SDK of 3.6 takes v1 by itself)."""
+_CUT_OFF = frozenset({"MAX_TOKENS", "CONTINUATION"})
+_REFUSED = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR"})
+_SIGNATURE = "thoughtSignature"
+_WRONG_KEY = "API_KEY_INVALID"
+_TIER = "x-gemini-service-tier"
+
+
+@dataclass(frozen=True, slots=True)
+class GeminiClient:
+    """The SDK's client, and its connections, which it leaves to whoever has made them."""
+
+    sdk: Any
+    connections: Any
+
+    async def close(self) -> None:
+        """Close the connections."""
+        self.sdk.close()
+        await self.connections.aclose()
+
+
+class GeminiModel(Provider):
+    """A model of Google's, by the Gemini API. Addresses end before `/v1beta`.
+
+    The body of a request is that of the API; the SDK checks it by its types. Signatures of thoughts are carried.
+
+    Raises:
+        ImportError: google-genai is not installed; says how to install it.
+    """
+
+    name: ClassVar[str] = "gemini"
+    _batch_service: ClassVar[type[BatchService] | None] = GeminiBatches
+    usual_key: ClassVar[str | None] = "GEMINI_API_KEY"
+
+    def _import(self) -> Any:
+        try:
+            import httpx2  # noqa: PLC0415 (with the SDK)
+            from google import genai  # noqa: PLC0415 (an extra)
+        except ImportError as error:
+            raise ImportError(f"google-genai is not installed: {INSTALL}") from error
+        self._http = httpx2
+        return genai
+
+    def _connect(self, base_url: str | None) -> str:
+        address = base_url or ADDRESS
+        self._client = self._make_client(address, self._bounds)
+        return address
+
+    def _make_client(self, base_url: str | None, bounds: Bounds) -> GeminiClient:
+        connections = bounded_client(self._http.AsyncClient, bounds, follow_redirects=True)
+        certificates = trusted(self._http.__name__)
+        options = self._sdk.types.HttpOptions(
+            base_url=base_url,
+            api_version=VERSION,
+            headers=self._headers,
+            httpx_async_client=connections,
+            client_args={"verify": certificates},  # the SDK reads them again for each client that it might need
+            async_client_args={"ssl": certificates},
+        )
+        # What the SDK would take from the environment is said here: the key, the version, and which API it is.
+        client = self._sdk.Client(vertexai=False, api_key=self._key.reveal(), http_options=options)
+        return GeminiClient(client, connections)
+
+    def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
+        sampling, answer = offer.sampling, request.answer
+        messages = list(request.messages)
+        body: dict[str, Any] = {"model": self.model}
+        wanted: dict[str, Any] = {
+            "maxOutputTokens": offer.longest,
+            "temperature": sampling.temperature,
+            "topP": sampling.top_p,
+            "seed": sampling.seed,
+            "stopSequences": None if sampling.stop is None else list(sampling.stop),
+        }
+        if answer is not None and offer.structured is Structured.SCHEMA:
+            wanted |= {"responseMimeType": "application/json", "responseJsonSchema": answer.schema}
+        elif answer is not None and offer.structured is Structured.TOOLS:
+            function = {"name": answer.name, "description": "Give the answer.", "parametersJsonSchema": answer.schema}
+            body["tools"] = [{"functionDeclarations": [function]}]
+            forced = {"mode": "ANY", "allowedFunctionNames": [answer.name]} if offer.forced else {"mode": "AUTO"}
+            body["toolConfig"] = {"functionCallingConfig": forced}
+        else:
+            messages = with_schema_in_words(messages, answer)
+        system = [gemini_part(message.content) for message in messages if message.role is ChatRole.SYSTEM]
+        if system:
+            body["systemInstruction"] = {"parts": system}
+        wanted |= gemini_thinking(sampling, self._family, show=self._keep_thinking)
+        body["generationConfig"] = {name: value for name, value in wanted.items() if value is not None}
+        body["contents"] = [_content(message) for message in messages if message.role is not ChatRole.SYSTEM]
+        return body
+
+    async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
+        arguments = call_arguments(self._sdk.types, body)
+        arguments["config"].http_options.timeout = round(deadline * 1000)
+        try:
+            return await self._client.sdk.aio.models.generate_content(model=self.model, **arguments)
+        except (AttributeError, TypeError) as error:
+            raise BrokenResponse(f"a success that is no object ({type(error).__name__})") from None
+
+    def _read(self, response: Any, request: Request) -> Reply:
+        blocked, usage = response.prompt_feedback, response.usage_metadata
+        if not response.candidates and not (blocked and blocked.block_reason):
+            raise BrokenResponse("a success without candidates")
+        text, thinking, finish, signatures = "", "", Finish.REFUSAL, []
+        if response.candidates:
+            candidate = response.candidates[0]
+            if candidate.finish_reason is None:
+                raise BrokenResponse("a success whose answer is not whole")
+            parts = (candidate.content.parts if candidate.content else None) or []
+            thinking = "".join(part.text or "" for part in parts if part.thought)
+            answers = [part for part in parts if not part.thought]
+            calls = [part.function_call.args for part in answers if part.function_call]
+            text = json.dumps(calls[0], ensure_ascii=False) if calls else "".join(part.text or "" for part in answers)
+            finish = _finish(candidate.finish_reason.name)
+            signatures = [] if calls else [part for part in answers if part.thought_signature]
+        else:
+            text = blocked.block_reason_message or ""
+        written = (usage and usage.candidates_token_count) or 0
+        thoughts = (usage and usage.thoughts_token_count) or 0
+        headers = (response.sdk_http_response and response.sdk_http_response.headers) or {}
+        return Reply(
+            text=printable_unicode(text),
+            finish=finish,
+            usage=counted_usage(
+                usage and usage.prompt_token_count,
+                usage and written + thoughts,
+                usage and usage.cached_content_token_count,
+                0,
+                request=request,
+                text=text,
+                reasoning=usage and thoughts,
+                thinking=thinking,
+            ),
+            usd=None,
+            seconds=0.0,
+            model=printable_unicode(response.model_version or self.model),
+            thinking=printable_unicode(thinking),
+            tier=read_tier(headers.get(_TIER)),
+            carried=tuple(
+                part.model_dump(mode="json", by_alias=True, include={"thought_signature"}) for part in signatures[-1:]
+            ),
+        )
+
+    def _failure_of_sdk(self, error: Exception) -> LanguageModelError | None:
+        if isinstance(error, self._sdk.errors.APIError):
+            status = 401 if _WRONG_KEY in str(error.details) else error.code
+            said = {"message": error.message, "code": error.status}
+            return self._translate_status(status, said, str(error), _headers(error))
+        if isinstance(error, self._http.ConnectTimeout):
+            return TimedOut(f"no connection within {self._bounds.connect:g} s (llm.connect_timeout)")
+        return TimedOut("the SDK's own time-out is over") if isinstance(error, self._http.TimeoutException) else None
+
+
+def _content(message: ChatMessage) -> dict[str, Any]:
+    """Return a message; one of the model has the signature of the thoughts that led to it."""
+    if message.role is ChatRole.ASSISTANT:
+        signatures = [item for item in message.carried if _SIGNATURE in item]
+        signed = signatures[-1] if signatures else {}
+        return {"role": "model", "parts": [{**gemini_part(message.content), **signed}]}
+    parts = with_pictures([gemini_part(message.content)], message.pictures, gemini_image, gemini_part)
+    return {"role": "user", "parts": parts}
+
+
+def _finish(reason: str) -> Finish:
+    if reason in _CUT_OFF:
+        return Finish.LENGTH
+    return Finish.REFUSAL if reason in _REFUSED else Finish.STOP
+
+
+def _headers(error: Any) -> Mapping[str, str]:
+    """Return the headers of a failure; how long to wait stands in its body (`RetryInfo`) unless a header says it."""
+    headers = dict(error.response.headers)
+    try:
+        delays = [str(detail["retryDelay"]) for detail in error.details["error"]["details"] if "retryDelay" in detail]
+    except (TypeError, KeyError):
+        delays = []
+    return headers if "retry-after" in headers or not delays else {**headers, "retry-after": delays[0].rstrip("s")}

@@ -1,0 +1,42 @@
+"""Bodies of the Gemini API as Google's SDK takes them: recorded and batched is the API's body, a call is the SDK's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from quorum.agents.llm.errors import BadRequest
+
+_OF_THE_CALL = frozenset({"model", "contents", "generationConfig"})
+
+
+def call_arguments(types: Any, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the contents and the configuration that the SDK sends as a body of the API.
+
+    Fields that its types do not know stand in `http_options.extra_body`, which batches cannot send.
+
+    Args:
+        types: of the SDK.
+        body: of the request.
+
+    Raises:
+        BadRequest: a field has a form that the types do not know.
+    """
+    wanted = dict(body["generationConfig"])
+    others = {name: value for name, value in body.items() if name not in _OF_THE_CALL}
+    names = {name for key, field in types.GenerateContentConfig.model_fields.items() for name in (key, field.alias)}
+    extra = {name: value for name, value in others.items() if name not in names}
+    if unknown := {name: value for name, value in wanted.items() if name not in names}:
+        extra["generationConfig"] = unknown
+    said = {name: value for name, value in (wanted | others).items() if name in names}
+    try:
+        config = types.GenerateContentConfig.model_validate_json(orjson.dumps(said))
+        contents = [types.Content.model_validate_json(orjson.dumps(content)) for content in body["contents"]]
+    except ValueError as error:
+        raise BadRequest(f"google-genai does not take the request: {error}") from None
+    config.automatic_function_calling = types.AutomaticFunctionCallingConfig(disable=True)
+    config.automatic_continuation = False
+    config.http_options = types.HttpOptions(extra_body=extra or None)
+    return {"contents": contents, "config": config}

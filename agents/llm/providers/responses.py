@@ -1,0 +1,162 @@
+"""OpenAI's Responses API, through the official SDK: also for models that chat completions do not take (pro, codex).
+
+Sources, read on 2026-11-26: the types of openai 3.52 (`types/responses`); developers.openai.com/api/docs/guides
+(reasoning, conversation state).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from quorum.agents.llm.batches.services import BatchService, ResponsesBatches
+from quorum.agents.llm.errors import BrokenResponse
+from quorum.agents.llm.prices import read_tier
+from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Reply, Request, Structured
+from quorum.agents.llm.providers.base import carried_item, printable_unicode, with_schema_in_words
+from quorum.agents.llm.providers.chat import counted_usage, is_strict
+from quorum.agents.llm.providers.content import (
+    Content,
+    PromptCaching,
+    contents_of,
+    key_of,
+    responses_image,
+    responses_part,
+    with_pictures,
+)
+from quorum.agents.llm.providers.openai import OpenAIModel
+from quorum.agents.llm.providers.refusals import Offer
+from quorum.agents.llm.providers.thinking import thinks
+
+PATH = "/responses"
+LEAST_TOKENS = 16
+"""Shortest `max_output_tokens` that OpenAI takes."""
+_INCOMPLETE = {"max_output_tokens": Finish.LENGTH, "content_filter": Finish.REFUSAL}
+_FAILURES = {"server_error": 500, "rate_limit_exceeded": 429}
+"""HTTP status that the errors of a failed response would have had; all others are about the request."""
+_CARRIED = ("type", "id", "summary", "encrypted_content")
+
+
+class ResponsesModel(OpenAIModel):
+    """A model behind OpenAI's Responses API. Nothing is stored on the server. Addresses end in `/v1`.
+
+    Reasoning items are carried encrypted. The API has no parameter for a seed, for texts at which an answer ends, or
+    for a budget of thinking tokens.
+    """
+
+    name: ClassVar[str] = "openai_responses"
+    _batch_service: ClassVar[type[BatchService] | None] = ResponsesBatches
+    _never_taken: ClassVar[tuple[str, ...]] = ("seed", "stop", "thinking_tokens")
+    embeds: ClassVar[bool] = False
+
+    def _table(self) -> str:
+        return self.name
+
+    def _body(self, request: Request, offer: Offer) -> dict[str, Any]:
+        messages, answer = list(request.messages), request.answer
+        arguments: dict[str, Any] = {
+            "model": self.model,
+            "store": False,
+            "max_output_tokens": max(offer.longest, LEAST_TOKENS),
+        }
+        if answer is not None and offer.structured is Structured.SCHEMA:
+            form = {"name": answer.name, "schema": answer.schema, "strict": is_strict(answer.schema)}
+            arguments["text"] = {"format": {"type": "json_schema", **form}}
+        elif answer is not None and offer.structured is Structured.TOOLS:
+            form = {"name": answer.name, "parameters": answer.schema, "strict": is_strict(answer.schema)}
+            arguments["tools"] = [{"type": "function", "description": "Give the answer.", **form}]
+            arguments["tool_choice"] = {"type": "function", "name": answer.name} if offer.forced else "auto"
+        else:
+            messages = with_schema_in_words(messages, answer)
+        for name in ("temperature", "top_p"):
+            if (value := getattr(offer.sampling, name)) is not None:
+                arguments[name] = value
+        if offer.prompt_cache is not PromptCaching.NONE:
+            system = (message.content for message in messages if message.role is ChatRole.SYSTEM)
+            arguments["prompt_cache_key"] = key_of(system, answer)
+        marked = offer.prompt_cache is PromptCaching.BREAKPOINTS
+        if marked:
+            arguments["prompt_cache_options"] = {"mode": "explicit"}
+        contents = contents_of(messages, responses_part, marked=marked)
+        items = [_items(message, content) for message, content in zip(messages, contents, strict=True)]
+        return {**arguments, **self._reasoning(request, offer), "input": [item for some in items for item in some]}
+
+    def _reasoning(self, request: Request, offer: Offer) -> dict[str, Any]:
+        """Return what is said of thoughts: how many, and in what form they come back."""
+        reasoning: dict[str, Any] = {} if offer.sampling.effort is None else {"effort": offer.sampling.effort}
+        may_think = self._family is None or thinks(offer.sampling, self._family)
+        if may_think and self._keep_thinking and offer.summary:
+            reasoning["summary"] = "auto"
+        said: dict[str, Any] = {"reasoning": reasoning} if reasoning else {}
+        return {**said, "include": ["reasoning.encrypted_content"]} if may_think and request.carry else said
+
+    async def _send(self, body: Mapping[str, Any], deadline: float) -> Any:
+        # `post` and not `responses.create`, which walks through every schema in Python before it is sent.
+        options = {"timeout": self._timeout(deadline)}
+        return await self._client.post(PATH, cast_to=self._sdk.types.responses.Response, body=body, options=options)
+
+    def _read(self, response: Any, request: Request) -> Reply:
+        try:
+            if (error := response.error) is not None:
+                status = _FAILURES.get(error.code, 400)
+                raise self._translate_status(status, {"message": error.message, "code": error.code}, "", None)
+            status, output, usage = response.status, response.output, getattr(response, "usage", None)
+            if status not in ("completed", "incomplete") or (status == "completed" and not output):
+                raise BrokenResponse(f"a success without an answer (status {status})")
+            reasoning = [item for item in output if item.type == "reasoning"]
+            parts = [part for item in output if item.type == "message" for part in item.content]
+            calls = [item.arguments for item in output if item.type == "function_call"]
+            refusal = "".join(part.refusal for part in parts if part.type == "refusal")
+            text = calls[0] if calls else refusal or "".join(part.text for part in parts if part.type == "output_text")
+            thoughts = [part.text for item in reasoning for part in (*(item.summary or ()), *(item.content or ()))]
+            thinking = "\n\n".join(thoughts)
+            finish = _finish(response) if calls or not refusal else Finish.REFUSAL
+            carried = tuple(
+                {name: value for name, value in carried_item(item).items() if name in _CARRIED}
+                for item in reasoning
+                if item.encrypted_content
+            )
+            name = response.model
+        except (AttributeError, TypeError, KeyError) as error:
+            raise BrokenResponse(f"a success that is no response ({type(error).__name__})") from None
+        if not isinstance(text, str):
+            raise BrokenResponse("a success whose answer is no text")
+        read, written = (getattr(usage, f"{kind}_tokens_details", None) for kind in ("input", "output"))
+        return Reply(
+            text=printable_unicode(text),
+            finish=finish,
+            usage=counted_usage(
+                getattr(usage, "input_tokens", None),
+                getattr(usage, "output_tokens", None),
+                getattr(read, "cached_tokens", None),
+                getattr(read, "cache_write_tokens", None),
+                request=request,
+                text=text,
+                reasoning=getattr(written, "reasoning_tokens", None),
+                thinking=thinking,
+            ),
+            usd=None,
+            seconds=0.0,
+            model=printable_unicode(name) if isinstance(name, str) and name else self.model,
+            thinking=printable_unicode(thinking),
+            tier=read_tier(getattr(response, "service_tier", None)),
+            carried=carried,
+        )
+
+
+def _items(message: ChatMessage, content: Content) -> list[dict[str, Any]]:
+    """Return the input items of a message: one of the assistant follows the reasoning that led to it.
+
+    Only messages of others may be in parts.
+    """
+    if message.role is ChatRole.ASSISTANT:
+        reasoning = [dict(item) for item in message.carried if item.get("type") == "reasoning"]
+        return [*reasoning, {"role": message.role.value, "content": message.content}]
+    parts = with_pictures(content, message.pictures, responses_image, responses_part)
+    return [{"role": message.role.value, "content": parts}]
+
+
+def _finish(response: Any) -> Finish:
+    if response.status == "completed":
+        return Finish.STOP
+    return _INCOMPLETE.get(response.incomplete_details.reason, Finish.LENGTH)

@@ -1,0 +1,64 @@
+"""Answers that are drawn at random: what the form alone is worth, without a model that reads the prompt."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+import numpy as np
+import orjson
+
+from quorum.agents.llm.embeddings import reply_with, wants_embeddings
+from quorum.agents.llm.errors import BadRequest
+from quorum.agents.llm.protocol import ChatRole, Finish, Reply, Request, Usage
+from quorum.agents.llm.provided import ProvidedModel
+from quorum.agents.prompting.instances import random_instance, with_words
+from quorum.agents.simulated import CHANCE
+from quorum.agents.simulated.model import embed, name_draw
+
+LONGEST = 3
+"""Entries of a list, at most: actions of a plan, messages. A joint plan has as many as it may plan for agents."""
+_QUOTED = re.compile(r'"([^"\\\n]*)"')
+_FREE = Usage(0, 0)
+
+
+class RandomModel(ProvidedModel):
+    """Draws each answer from its schema, every choice in it uniformly (`random_instance`).
+
+    Nothing of the prompt is understood: it only names the draw, together with the seed and the number of the sample, so
+    that equal requests get equal answers in any order. Texts that have to fit a pattern are some of those that the
+    prompt quotes. No tokens are read or written, so it is free and no budget of tokens counts it.
+
+    Args:
+        seed: of all its draws.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+
+    async def complete(self, request: Request) -> Reply:
+        """Draw an answer.
+
+        Raises:
+            BadRequest: a text is asked for and no JSON, or no value fits the schema.
+        """
+        if wants_embeddings(request):
+            vectors = [embed(message.content) for message in request.messages]
+            return reply_with(vectors, request, _FREE, CHANCE, usd=0.0, simulated=True)
+        if request.answer is None:
+            raise BadRequest("llm=random draws from the schema of an answer, not free text: choose prompts=default")
+        said = " ".join(message.content for message in request.messages if message.role is not ChatRole.SYSTEM)
+        schema = with_words(request.answer.schema, set(_QUOTED.findall(said)))
+        longest = max(LONGEST, request.agents)
+        try:
+            value = random_instance(schema, schema.get("$defs", {}), self._generator(request), longest)
+        except ValueError as error:
+            raise BadRequest(f"llm=random cannot draw from the schema {request.answer.name!r}: {error}") from error
+        return Reply(orjson.dumps(value).decode(), Finish.STOP, _FREE, 0.0, 0.0, CHANCE, simulated=True)
+
+    def _generator(self, request: Request) -> np.random.Generator:
+        parts = [str(self._seed), name_draw(request)]
+        for message in request.messages:
+            parts += [message.role.value, message.content, *(picture.hash for picture in message.pictures)]
+        digest = hashlib.sha256("\0".join(parts).encode()).digest()
+        return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "little")))
