@@ -35,7 +35,7 @@ def test_a_prompt_that_the_context_has_no_room_for_ends_the_episode_unfinished(s
     assert (result.outcome, result.metrics["outcome.success"]) == ("failure", False)
     assert result.reason.startswith("ContextExceeded: agent_")
     assert "exceeds the available context size (2048 tokens)" in result.reason
-    assert {call["failure"]["kind"] for call in calls_of(result.folder)} == {"ContextOverflow"}
+    assert {call["failure"]["kind"] for call in calls_of(result.folder) if "failure" in call} == {"ContextOverflow"}
     again = play_again(result.folder, tmp_path / "again", *words)
     assert comparable(again.folder) == comparable(result.folder)
 
