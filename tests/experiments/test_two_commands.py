@@ -131,9 +131,11 @@ def test_branches(tmp_path: Path, till: Till, model: tuple[str, ...], quorum: Qu
 
 
 def test_a_fit(tmp_path: Path, till: Till, model: tuple[str, ...], quorum: Quorum, crash: Crash) -> None:
-    sizes = ("--rounds", "2", "--boards", "1", "--graphs", "2")
+    # An episode takes 13 to 23 answers, by the graphs that are drawn, which depend on the port of the server; a round
+    # has one or two episodes. So after 35 answers one is done, and another is under way.
+    sizes = ("--rounds", "4", "--boards", "1", "--graphs", "2")
     command = ("fit", "topology", *TEAM, *model, WORKER, "engine.episodes=1", *sizes, "--json", "--runs", "fits")
-    crash(21, lambda: paid(tmp_path / "fits").answers, "another quorum fit is at work in this folder", *command)
+    crash(35, lambda: paid(tmp_path / "fits").answers, "another quorum fit is at work in this folder", *command)
     done = {
         path: path.stat().st_mtime_ns for path in tmp_path.glob("fits/*/*/*/trace.jsonl") if "partial" not in str(path)
     }
