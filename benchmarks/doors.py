@@ -20,6 +20,7 @@ from typing import Any, Literal
 from pydantic import PositiveInt
 
 from maeil import Act, Plan, Progress, Seeds, SymbolicAction, Thought, Transition, View, Vocabulary, World
+from maeil.acting import end_of
 from maeil.controllers import Repeat
 from maeil.extensions.control.statements import Statement, Statements
 from maeil.messages import Draft, Message
@@ -109,7 +110,7 @@ class Doors:
         points = sum(door == right and not stuck for door, right, stuck in tried)
         self._points += points
         self._t += 1
-        return Transition((), points / 2, terminated=False, truncated=self._t == STEPS)
+        return Transition((), points / 2, end_of(success=False, truncated=self._t == STEPS))
 
     def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> tuple[()]:
         """Return none: nothing takes several agents."""

@@ -30,6 +30,7 @@ from maeil import (
     Vocabulary,
     run_episode,
 )
+from maeil.acting import end_of
 from maeil.controllers import Repeat
 from maeil.messages import Draft
 from maeil.trace import Recorder
@@ -81,7 +82,7 @@ class EmptyWorld:
 
     def step(self, joint: Sequence[int]) -> Transition:
         self.t += 1
-        return Transition((), 0.0, False, self.t >= self.max_steps)
+        return Transition((), 0.0, end_of(success=False, truncated=self.t >= self.max_steps))
 
     def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
         return ()

@@ -31,6 +31,7 @@ from crafter_env.symbolic.naming import check_plan, known_ids, known_tasks
 from crafter_env.symbolic.observer import Observer, facts_of
 from crafter_env.symbolic.picture import canvas, depict, draw, primitive_name
 from crafter_env.symbolic.tasks import TaskBoard, open_tasks
+from maeil.acting import end_of
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, Usual, may_name_files
 from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
@@ -268,11 +269,9 @@ class CrafterWorld:
         return Transition(
             tuple(self._outcomes(alive)),
             fsum(ends.rewards.tolist()) / len(alive),
-            reached,
-            True in ends.truncations.tolist(),
+            end_of(success=reached, failure=1 not in self._alive, truncated=True in ends.truncations.tolist()),
             self._tasks.judged(tries),
             changes,
-            failed=1 not in self._alive,
         )
 
     def change(self, changes: Mapping[str, Any]) -> None:

@@ -24,6 +24,7 @@ from cube_env.symbolic.naming import check_plan, known_ids, known_tasks
 from cube_env.symbolic.picture import canvas, depict, draw
 from cube_env.symbolic.shown import ShownObservation, TextLimits
 from cube_env.symbolic.tasks import TaskBoard, open_tasks
+from maeil.acting import end_of
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, Usual, may_name_files
 from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
@@ -219,7 +220,8 @@ class CubeWorld:
             assert before is not None
             reward = self._reward(before, self.env.snapshot(), report)
         attempts = self._tasks.attempts(report, primitives, self._episode.pushing)
-        return Transition(tuple(_outcomes(report)), reward, report.terminated, report.truncated, attempts)
+        end = end_of(success=report.terminated, truncated=report.truncated)
+        return Transition(tuple(_outcomes(report)), reward, end, attempts)
 
     def change(self, changes: Mapping[str, Any]) -> None:
         """Put agents and blocks elsewhere, or take blocks off the board or add some: see `cube_env.alteration`.

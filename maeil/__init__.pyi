@@ -1,3 +1,6 @@
+from .acting import Primitive as Primitive
+from .acting import TakesTurns as TakesTurns
+from .acting import end_of as end_of
 from .actions import ActionStatus as ActionStatus
 from .actions import SymbolicAction as SymbolicAction
 from .actions import Vocabulary as Vocabulary
@@ -21,6 +24,7 @@ from .mind import Resume as Resume
 from .mind import Thought as Thought
 from .mind import Turn as Turn
 from .mind import View as View
+from .outcomes import Outcome as Outcome
 from .plans import Plan as Plan
 from .plans import PlanStatus as PlanStatus
 from .plans import Task as Task

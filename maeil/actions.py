@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -85,12 +85,22 @@ class Vocabulary:
 
     Args:
         actions: the action models; their names are the defaults of their `action` field.
+        only: the agents, by index, that may use an action, by its name; an action that is not there is for all.
     """
 
-    def __init__(self, *actions: type[SymbolicAction]) -> None:
+    def __init__(self, *actions: type[SymbolicAction], only: Mapping[str, Sequence[int]] | None = None) -> None:
         self._models: dict[str, type[SymbolicAction]] = {
             model.model_fields["action"].default: model for model in actions
         }
+        self.only: Mapping[str, Sequence[int]] = dict(only or {})
+        if unknown := self.only.keys() - self._models.keys():
+            raise ValueError(f"only: unknown action {min(unknown)!r}; the actions are: {', '.join(self._models)}")
+
+    def of(self, agent: int) -> Vocabulary:
+        """Return the actions of one agent."""
+        if not self.only:
+            return self
+        return Vocabulary(*(m for name, m in self._models.items() if agent in self.only.get(name, (agent,))))
 
     def __iter__(self) -> Iterator[type[SymbolicAction]]:
         return iter(self._models.values())

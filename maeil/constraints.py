@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from maeil.acting import Primitive
 from maeil.contracts import check_items, name_of
 from maeil.errors import ContractError
 from maeil.messages import Draft, Message
 from maeil.mind import Turn
 from maeil.plans import Plan, Task
-from maeil.tasks import Attempt, Constraint, OpenTask, TaskState
+from maeil.tasks import Attempt, Constraint, OpenTask, TaskState, fewest
 from maeil.team import Participant, Team
 from maeil.trace.events import ConstraintChange
 from maeil.world import TellsOpenTasks, World
@@ -52,7 +53,7 @@ class ConstraintTracker:
         """The active tasks under the joint action of the last step; none before the first one."""
         return tuple(self._states.values())
 
-    def before_step(self, joint: Sequence[int]) -> None:
+    def before_step(self, joint: Sequence[Primitive]) -> None:
         """Take in the states under the joint action that is about to be taken, and under what was tried in vain."""
         plans = [_plan_of(agent) for agent in self._team.agents]
         constraints = self._world.constraints
@@ -122,6 +123,7 @@ def _change(state: TaskState) -> ConstraintChange:
         joint=state.joint,
         dependency=state.dependency,
         literal=state.literal or (state.threshold, state.spatial, state.threshold * state.dependency),
+        weights=state.weights,
     )
 
 
@@ -190,6 +192,7 @@ class Feedback:
 
 def open_task(state: TaskState) -> OpenTask:
     """Return what the numbers of a task tell of what it is missing: no names."""
-    more = max(0, state.threshold - state.spatial)
+    needs = fewest(state.threshold, state.weights)
+    more = fewest(max(0, state.threshold - state.spatial), state.weights)
     before = (UNNAMED,) if Constraint.DEPENDENCY in missing(state) else ()
-    return OpenTask(state.task, state.threshold, more, before=before)
+    return OpenTask(state.task, needs, more, before=before)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from maeil.acting import Primitive
 from maeil.actions import ActionStatus
 from maeil.world import ActionEnd
 
@@ -31,7 +32,7 @@ class Repeat:
         ticks: how often, at least once.
     """
 
-    def __init__(self, primitive: int, ticks: int) -> None:
+    def __init__(self, primitive: Primitive, ticks: int) -> None:
         self.primitive = primitive
         self.ticks = ticks
         self._left = ticks
@@ -40,7 +41,7 @@ class Repeat:
         """Return success when the ticks are over."""
         return None if self._left > 0 else SUCCESS
 
-    def act(self) -> int:
+    def act(self) -> Primitive:
         """Return the primitive."""
         self._left -= 1
         return self.primitive

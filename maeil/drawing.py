@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from maeil.world import Controller
 
 PAPER = 255
@@ -125,12 +128,15 @@ class Drawing:
         marks: by a name that stays with a thing from one instant to the next.
         caption: what there is to say of the instant, in a line; empty for nothing.
         holdings: what each agent has, in words, by index; empty where agents have nothing.
+        image: a picture of the whole canvas below the marks, RGB, uint8 of shape (height, width, 3) in pixels, for a
+            world that draws itself; None for a ground of cells.
     """
 
     ground: bytes
     marks: dict[str, Mark]
     caption: str = ""
     holdings: tuple[str, ...] = ()
+    image: npt.NDArray[np.uint8] | None = None
 
 
 @runtime_checkable
@@ -143,8 +149,8 @@ class Drawable(Protocol):
     def draw(self) -> Drawing:
         """Draw the world as it is."""
 
-    def primitive_name(self, primitive: int) -> str:
-        """Return the name of a primitive, for people."""
+    def primitive_name(self, primitive: Any) -> str:
+        """Return the name of a `maeil.acting.Primitive` other than None, for people."""
 
 
 @dataclass(frozen=True, slots=True)

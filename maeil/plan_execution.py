@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from maeil.acting import Primitive
 from maeil.actions import ActionStatus
 from maeil.contracts import MAPPING, check_items, check_type, described, name_of, wrong_answer
 from maeil.errors import ContractError
+from maeil.outcomes import Outcome
 from maeil.plans import PlanStatus
 from maeil.stages import Stage, Trigger
 from maeil.tasks import Attempt
@@ -55,13 +57,19 @@ class PlanExecution:
             executing = still
         return thinkers
 
-    def act(self) -> list[int]:
-        """Return the joint primitive action of this step. Every agent must be in X, with a running action."""
-        joint = []
+    def act(self) -> list[Primitive]:
+        """Return the joint action of this step. Every agent must be in X, with a running action, or off turn."""
+        joint: list[Primitive] = []
         for agent in self._team.agents:
+            if agent.stage is Stage.OFF_TURN:
+                joint.append(None)
+                continue
             assert agent.controller is not None
             act = agent.controller.act
-            joint.append(check_type(act(), int, act, "an int, the primitive of this step"))
+            primitive = act()
+            if primitive is None:
+                raise wrong_answer(act, "None", "the primitive of this step: a number, a text, a list or a mapping")
+            joint.append(primitive)
         return joint
 
     def _start(self, agent: Participant) -> None:
@@ -104,6 +112,18 @@ def check_transition(transition: Transition, world: World) -> None:
         raise ContractError(
             f"{name_of(world.step)}() returned a Transition whose reward is {described(reward)}; "
             "it must be one number, the mean of the agents' rewards",
+            world.step,
+        )
+    if transition.end is not None and not isinstance(transition.end, Outcome):
+        raise ContractError(
+            f"{name_of(world.step)}() returned a Transition whose end is {described(transition.end)}; "
+            "it must be a maeil.Outcome, or None while the episode goes on",
+            world.step,
+        )
+    if transition.rewards is not None and len(transition.rewards) != len(world.agents):
+        raise ContractError(
+            f"{name_of(world.step)}() returned a Transition with {len(transition.rewards)} rewards; "
+            f"it must have one for each of the {len(world.agents)} agents, or None where all get the same",
             world.step,
         )
     check_items(transition.outcomes, MAPPING, world.step, "a maeil.Transition whose outcomes are a tuple of mappings")

@@ -51,9 +51,10 @@ def _review_decision(decision: object, view: View, author: Participant, world: W
     decision = check_part(decision, Plan, author, "the decision of its Thought", "a maeil.Plan, Resume.RESUME or None")
     if not decision.actions:
         return ("the plan has no actions",)
-    unknown = [str(action) for action in decision.actions if action not in world.vocabulary]
+    own = world.vocabulary.of(author.index)
+    unknown = [str(action) for action in decision.actions if action not in own]
     if unknown:
-        names = ", ".join(world.vocabulary.names)
+        names = ", ".join(own.names)
         return tuple(f"{action} is not in the vocabulary; the actions are: {names}" for action in unknown)
     reasons = world.check_plan(author.index, decision)
     return tuple(

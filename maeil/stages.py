@@ -1,4 +1,8 @@
-"""The four cognitive stages of an agent and the changes between them (EmCoop, arXiv 2603.00349, section on MAEIL)."""
+"""The cognitive stages of an agent and the changes between them.
+
+Source: EmCoop (arXiv 2603.00349, section on MAEIL), which has R, W, X and I. O is for worlds in which agents take
+turns.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ class Stage(StrEnum):
     WAIT = "W"
     EXECUTE = "X"
     INTERRUPTED = "I"
+    OFF_TURN = "O"
 
 
 class Trigger(StrEnum):
@@ -26,6 +31,9 @@ class Trigger(StrEnum):
     RESUMED = "resumed"
     REPLACED = "replaced"
     EXTENSION = "extension"
+    TURN_OVER = "turn_over"
+    TURN = "turn"
+    TURN_WITH_PLAN = "turn_with_plan"
 
 
 TRANSITIONS: dict[tuple[Stage, Trigger], Stage] = {
@@ -38,6 +46,11 @@ TRANSITIONS: dict[tuple[Stage, Trigger], Stage] = {
     (Stage.EXECUTE, Trigger.EXTENSION): Stage.INTERRUPTED,
     (Stage.INTERRUPTED, Trigger.RESUMED): Stage.WAIT,
     (Stage.INTERRUPTED, Trigger.REPLACED): Stage.WAIT,
+    (Stage.REASON, Trigger.TURN_OVER): Stage.OFF_TURN,
+    (Stage.EXECUTE, Trigger.TURN_OVER): Stage.OFF_TURN,
+    (Stage.INTERRUPTED, Trigger.TURN_OVER): Stage.OFF_TURN,
+    (Stage.OFF_TURN, Trigger.TURN): Stage.REASON,
+    (Stage.OFF_TURN, Trigger.TURN_WITH_PLAN): Stage.EXECUTE,
 }
 """Every legal change. X -> W after a step is implied: an agent with a live plan simply stays in X."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import accumulate
+from math import ceil
 from typing import Any
 
 from maeil.plans import Task
@@ -32,9 +34,25 @@ class Constraint(StrEnum):
     JOINT = "joint"
 
 
+def fewest(threshold: float, weights: Sequence[float] | None) -> int:
+    """Return the fewest agents that reach a threshold together; one more than there are, where all do not.
+
+    Args:
+        threshold: p, a number of agents, or a sum of weights.
+        weights: of each agent; None where each counts for 1.
+    """
+    if weights is None:
+        return ceil(threshold)
+    heaviest = accumulate(sorted(weights, reverse=True))
+    return next((count for count, total in enumerate(heaviest, 1) if total >= threshold), len(weights) + 1)
+
+
 @dataclass(frozen=True, slots=True)
 class TaskState:
     """The cooperation constraints of one task (EmCoop, arXiv 2603.00349, section on cooperative constraints).
+
+    Where agents count for different amounts, as by their levels in level-based foraging, `weights` has that of each,
+    and the threshold and all counts of agents are sums of weights.
 
     Attributes:
         task: the task.
@@ -47,16 +65,18 @@ class TaskState:
         literal: threshold and spatial by EmCoop's literal definition, and of the threshold as many agents as its
             dependency allows (the holders of a tool; all where it depends on nothing). None where threshold and spatial
             are those above, and all or none can.
+        weights: what each agent counts for, by index; None where each counts for 1.
     """
 
     task: Task
-    threshold: int
-    spatial: int
-    temporal: int
-    participation: int
-    joint: int
+    threshold: float
+    spatial: float
+    temporal: float
+    participation: float
+    joint: float
     dependency: bool
-    literal: tuple[int, int, int] | None = None
+    literal: tuple[float, float, float] | None = None
+    weights: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

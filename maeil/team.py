@@ -150,6 +150,19 @@ class Team:
             self.undecided.discard(agent.index)
         self.record(StageChange(agent.index, before, agent.stage, reason or trigger))
 
+    def take_turns(self, acting: Sequence[int]) -> None:
+        """Put all agents off turn but those that act in the coming step; these go on with their plans, or think.
+
+        Args:
+            acting: their indices.
+        """
+        for agent in self.agents:
+            if agent.index not in acting:
+                if agent.stage is not Stage.OFF_TURN:
+                    self.change_stage(agent, Trigger.TURN_OVER)
+            elif agent.stage is Stage.OFF_TURN:
+                self.change_stage(agent, Trigger.TURN if agent.plan is None else Trigger.TURN_WITH_PLAN)
+
     def commit(self, agent: Participant, plan: Plan, flag: str = "") -> None:
         """Commit a plan: out of R as the agent's plan, out of I in place of the plan that it had."""
         trigger = Trigger.PLAN_COMMITTED

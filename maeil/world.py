@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from maeil.acting import Primitive
 from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
 from maeil.mind import Observation
 from maeil.outcomes import Outcome
@@ -39,7 +40,7 @@ class Controller(Protocol):
         so what one agent's arrival sets free (a rendezvous) is set free for the whole team in the same tick.
         """
 
-    def act(self) -> int:
+    def act(self) -> Primitive:
         """Return the primitive for the coming environment step. Called once a step, only while `status()` is None."""
 
     def close(self) -> None:
@@ -53,29 +54,19 @@ class Transition:
     Attributes:
         outcomes: what happened, one JSON-ready record each, in the world's own words, with `what` as its first key.
         reward: the mean of the agents' rewards in this step.
-        terminated: the task is finished.
-        truncated: the world's step limit is reached.
+        end: how the episode ends with this step: `SUCCESS`, `FAILURE` or `TRUNCATED`; None if it goes on.
+            `maeil.acting.end_of` makes it of truth values.
         attempts: attempts at tasks.
         capabilities: changes of what agents are able to do.
-        failed: the task is not finished, and can no longer be (all agents are dead).
+        rewards: of each agent, by index, where these differ; None where all get `reward`.
     """
 
     outcomes: tuple[Mapping[str, Any], ...]
     reward: float
-    terminated: bool
-    truncated: bool
+    end: Outcome | None = None
     attempts: tuple[Attempt, ...] = ()
     capabilities: tuple[CapabilityChange, ...] = ()
-    failed: bool = False
-
-    @property
-    def end(self) -> Outcome | None:
-        """How the episode ends with this step; None if it goes on."""
-        if self.terminated:
-            return Outcome.SUCCESS
-        if self.failed:
-            return Outcome.FAILURE
-        return Outcome.TRUNCATED if self.truncated else None
+    rewards: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +89,8 @@ class World(Protocol):
 
     Only `reset`, `step` and `Changeable.change` change the world, and all that happens follows from these: whatever
     else is asked may be asked at any time, and changes nothing but what `constraints` and the controllers keep for
-    themselves. `maeil.testing.check_world` holds a world against this contract; docs/writing-a-world.md is the guide.
+    themselves. Where agents take turns, die or sit an episode out, it is a `maeil.acting.TakesTurns`, too.
+    `maeil.testing.check_world` holds a world against this contract; docs/writing-a-world.md is the guide.
     """
 
     name: str
@@ -124,10 +116,10 @@ class World(Protocol):
     def start_action(self, agent: int, action: SymbolicAction) -> Controller:
         """Start an action."""
 
-    def step(self, joint: Sequence[int]) -> Transition:
-        """Advance by one step with one primitive for each agent."""
+    def step(self, joint: Sequence[Any]) -> Transition:
+        """Advance by one step with one `maeil.acting.Primitive` for each agent, as its controllers have given them."""
 
-    def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
+    def constraints(self, joint: Sequence[Any], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
         """Return the states of the active tasks that are not what they were when this was last called.
 
         Called before every step with the joint action that is about to be taken, so that agents count where they act

@@ -58,7 +58,7 @@ class Frame:
         world = self.world
         self._parts = {part: self.templates.find(part) for part in self.templates.parts}
         self._pictures = Pictures(world)
-        entries = describe(world.vocabulary)
+        entries = describe(world.vocabulary, world.agents)
         self._common: dict[str, Any] = {
             "world": world.name,
             "facts": dict(world.prompt_facts()) if isinstance(world, TellsFacts) else {},

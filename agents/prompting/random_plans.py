@@ -42,10 +42,11 @@ class RandomPlans:
         """Draw a plan that the world takes in its present state."""
         schema = ground(self._schema, ids_of(self._world, view.agent), self._world.agents)
         schema = with_words(schema, _words(orjson.loads(write_json(view.observation))))
+        own = self._world.vocabulary.of(view.agent)
         for _ in range(TRIES):
             drawn = random_instance(schema, schema.get("$defs", {}), self._rng)
             try:
-                plan = Plan(tuple(map(self._world.vocabulary.parse, drawn["actions"])), None, "drawn at random")
+                plan = Plan(tuple(map(own.parse, drawn["actions"])), None, "drawn at random")
             except InvalidThought:
                 continue
             if not self._world.check_plan(view.agent, plan):

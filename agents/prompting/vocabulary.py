@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from maeil.actions import SymbolicAction
+from maeil.actions import SymbolicAction, Vocabulary
 from quorum.agents.prompting.answers import bounds_in_words
 
 INTEGER = "integer"
@@ -86,9 +86,18 @@ def tell(entries: Iterable[ActionEntry]) -> tuple[ToldAction, ...]:
     return tuple(shown)
 
 
-def describe(vocabulary: Iterable[type[SymbolicAction]]) -> tuple[ActionEntry, ...]:
-    """Describe every action of a vocabulary, in its order."""
-    return tuple(_entry(model) for model in vocabulary)
+def describe(vocabulary: Vocabulary, agents: Sequence[str]) -> tuple[ActionEntry, ...]:
+    """Describe every action of a vocabulary, in its order.
+
+    Args:
+        vocabulary: the actions.
+        agents: names of the agents, by index; an action that is not for all says whom it is for.
+    """
+    found = []
+    for entry in map(_entry, vocabulary):
+        those = [agents[agent] for agent in vocabulary.only.get(entry.name, ())]
+        found.append(replace(entry, meaning=f"{entry.meaning} Only for {', '.join(those)}.") if those else entry)
+    return tuple(found)
 
 
 @cache

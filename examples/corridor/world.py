@@ -10,6 +10,7 @@ from pydantic import PositiveInt
 
 from corridor.actions import GO, STAY, VOCABULARY, Rest, Walk
 from maeil import Component, ComponentConfig, Controller, Plan, Progress, SymbolicAction, TaskState, Transition
+from maeil.acting import end_of
 from maeil.controllers import Repeat
 from maeil.drawing import Canvas, Drawing, Mark, MarkKind, Shape
 
@@ -98,7 +99,7 @@ class Corridor:
         self._t += 1
         self._cells = [min(cell + move, self._length) for cell, move in zip(self._cells, joint, strict=True)]
         done = all(cell == self._length for cell in self._cells)
-        return Transition((), -STEP_COST, done, self._t >= self._max_steps)
+        return Transition((), -STEP_COST, end_of(success=done, truncated=self._t >= self._max_steps))
 
     def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:  # noqa: ARG002
         """Return nothing: no task here takes more than one agent."""

@@ -18,7 +18,7 @@ from math import fsum
 from pathlib import Path
 from typing import Any
 
-from maeil import World
+from maeil import Primitive, World
 from maeil.errors import ChangeRefused
 from maeil.extensions.change import WorldChange, change_world
 from maeil.metrics import Value, compute_on_demand
@@ -35,7 +35,7 @@ from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.episode.expected import NO_MODELS
 from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
 
-Joint = Sequence[int]
+Joint = Sequence[Primitive]
 """A primitive action for each agent."""
 
 
@@ -208,7 +208,9 @@ def utility_without(
 
 
 def _idling(agent: int, world: World, joint: Joint) -> Joint:
-    """Return a joint action in which the agent performs the world's idle action."""
+    """Return a joint action in which the agent performs the world's idle action, where it is its turn."""
+    if joint[agent] is None:
+        return joint
     action = world.start_action(agent, world.idle)
     changed = list(joint)
     if (end := action.status()) is not None:

@@ -80,7 +80,7 @@ async def _read(
 ) -> Verdict:
     played = validate(RunFolder(run).configuration(), recorded=True)
     world, _ = built(worlds, played.env.name, played.env, None)
-    scene = Scene(world.name, tell(describe(world.vocabulary)), played.max_steps)
+    scene = Scene(world.name, tell(describe(world.vocabulary, world.agents)), played.max_steps)
     pool = ModelPool()
     try:
         model = EpisodeModels(configuration, pool, books)(READER)

@@ -54,7 +54,7 @@ _HEAD = 2
 _TABLE_HEAD = 1
 _TALK_SHARE = 0.3
 """Part of the screen that messages take, once there are some."""
-_STAGES = {"R": "reasons", "W": "waits", "X": "acts", "I": "interrupted"}
+_STAGES = {"R": "reasons", "W": "waits", "X": "acts", "I": "interrupted", "O": "off turn"}
 
 
 @dataclass(slots=True)

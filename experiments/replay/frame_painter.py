@@ -20,6 +20,8 @@ WARNING: Colour = (176, 66, 0)
 PALETTE_SIZE = 255
 """Colours of a film; one index of a GIF is left for what does not change."""
 
+_LEVELS = (0, 51, 102, 153, 204, 255)
+
 
 def palette(kinds: Sequence[MarkKind]) -> list[Colour]:
     """Return the colours that a film of these kinds is made of: the kinds', and the way from each to ink and to white.
@@ -32,7 +34,8 @@ def palette(kinds: Sequence[MarkKind]) -> list[Colour]:
     own = [parse(kind.light) for kind in kinds]
     rims = [shade(colour) for colour in own]
     ways = [mix(colour, end, share) for share in steps for end in (PAPER_WHITE, INK) for colour in (*own, WARNING)]
-    return list(dict.fromkeys([*fixed, *own, *rims, *greys, *ways]))[:PALETTE_SIZE]
+    cube = [(red, green, blue) for red in _LEVELS for green in _LEVELS for blue in _LEVELS]  # for worlds with images
+    return list(dict.fromkeys([*fixed, *own, *rims, *greys, *ways, *cube]))[:PALETTE_SIZE]
 
 
 _BOARD = 480

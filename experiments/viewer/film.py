@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from io import BytesIO
 from itertools import groupby, zip_longest
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import orjson
+from PIL import Image
 
 from maeil.contracts import check_type
 from maeil.drawing import Canvas, Drawable, Drawing, Mark, ShowsWays
@@ -16,12 +21,12 @@ from maeil.world import World
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.results.recorded_episode import rebuild_world
 from quorum.experiments.results.run_folder import RunFolder
-from quorum.experiments.viewer.pages import Json, rounded
+from quorum.experiments.viewer.pages import Json, code_of, rounded
 from quorum.experiments.viewer.replayed import Replayed, Script
 
 
 def film_pages(
-    folder: RunFolder, name: str | None, script: Script, firsts: Sequence[int], used: Sequence[Collection[int]]
+    folder: RunFolder, name: str | None, script: Script, firsts: Sequence[int], used: Sequence[Collection[int | str]]
 ) -> Iterator[Json]:
     """Yield the pictures of an episode, by the pages of its lanes.
 
@@ -30,7 +35,7 @@ def film_pages(
         name: of the world; None for a trace without a start.
         script: what is replayed.
         firsts: the step that each page begins with.
-        used: the primitives of each page.
+        used: the primitives of each page, as `code_of` writes them.
     """
     world, why = built_world(folder, name)
     if world is None:
@@ -81,12 +86,23 @@ def _phrases(world: World) -> dict[str, str]:
     return {name: model.phrase for name, model in named if model.phrase}
 
 
-def _named(world: Drawable, primitives: Collection[int]) -> Iterator[tuple[str, str]]:
-    for primitive in sorted(primitives):
+_OFF_TURN = code_of(None)
+
+
+def _named(world: Drawable, codes: Collection[int | str]) -> Iterator[tuple[str, str]]:
+    for code in sorted(codes, key=str):
         try:
-            yield str(primitive), world.primitive_name(primitive)
-        except (ValueError, IndexError, KeyError):
-            yield str(primitive), f"unknown ({primitive})"
+            primitive = code if isinstance(code, int) else orjson.loads(code)
+            yield str(code), "off turn" if code == _OFF_TURN else world.primitive_name(primitive)
+        except (ValueError, IndexError, KeyError, TypeError):
+            yield str(code), f"unknown ({code})"
+
+
+def _picture_url(image: npt.NDArray[np.uint8]) -> str:
+    """Return a picture as a URL that holds it, a PNG."""
+    file = BytesIO()
+    Image.fromarray(image).save(file, "PNG")
+    return f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
 
 
 class _DifferenceWriter:
@@ -98,6 +114,7 @@ class _DifferenceWriter:
         self._ground: bytes = b""
         self._marks: dict[str, Mark] = {}
         self._caption = ""
+        self._image: npt.NDArray[np.uint8] | None = None
         self._holdings: tuple[str, ...] = ()
         self._names: dict[str, int] = {}
 
@@ -118,6 +135,9 @@ class _DifferenceWriter:
         frame = {key: value for key, value in differences.items() if value}
         if drawing.caption != self._caption:
             frame["c"] = drawing.caption
+        if drawing.image is not None and (self._image is None or not np.array_equal(drawing.image, self._image)):
+            frame["i"] = _picture_url(drawing.image)
+            self._image = drawing.image
         self.frames.append(frame)
         self._ground, self._marks = drawing.ground, marks
         self._caption, self._holdings = drawing.caption, drawing.holdings

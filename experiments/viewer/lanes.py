@@ -17,7 +17,7 @@ from maeil.trace import Stamped
 from maeil.trace import events as e
 from quorum.experiments.viewer.calls import NOTHING_SPENT, Calls, Spent, add, records_of, spent_by
 from quorum.experiments.viewer.messages import Traffic
-from quorum.experiments.viewer.pages import FULL, Json, Open, Pages
+from quorum.experiments.viewer.pages import FULL, Json, Open, Pages, code_of
 
 _FINAL = frozenset(status.value for status in PlanStatus if status.final)
 _STAGE = 4
@@ -46,7 +46,7 @@ class LaneBuilder:
         self.traffic = Traffic()
         self.breaks: set[int] = set()
         """The steps with a failure or an interruption."""
-        self.used: list[set[int]] = []
+        self.used: list[set[int | str]] = []
         """The primitives of each page."""
         self.simulated = False
         """Whether a simulated model answered."""
@@ -193,7 +193,7 @@ class LaneBuilder:
             case e.ActionChange():
                 self._change_action(stamped, event)
             case e.StepTaken():
-                page["joint"].append(event.joint)
+                page["joint"].append([code_of(primitive) for primitive in event.joint])
                 self.steps += 1
             case e.StepOutcome():
                 page["outcomes"].append((t, event.outcomes, event.attempts))

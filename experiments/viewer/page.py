@@ -70,7 +70,7 @@ def exported_page(*episodes: Episode, pair: Json | None = None) -> str:
         _check_size(episode.folder)
     style, script = "".join(static_file(name).decode() for name in _STYLES), bound()
     policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'"
-    policy += "; form-action 'none'"
+    policy += "; img-src data:; form-action 'none'"
     data = {} if pair is None else {"pair": _packed(msgspec.json.encode(pair))}
     for place, episode in enumerate(episodes):
         data |= _parts(episode, place)

@@ -14,7 +14,9 @@ from threading import Lock
 from typing import Any, Literal
 
 import msgspec
+import orjson
 
+from maeil.acting import Primitive
 from quorum.experiments.common.run_files import MIB
 
 Json = dict[str, Any]
@@ -131,3 +133,8 @@ _DIGITS = 3
 def rounded(length: float) -> float:
     """Return a length, in cells, as exactly as it can be seen."""
     return length if type(length) is int else round(length, _DIGITS)
+
+
+def code_of(primitive: Primitive) -> int | str:
+    """Return a primitive as pages hold it: a number as it is, anything else as JSON in a text."""
+    return primitive if isinstance(primitive, int) else orjson.dumps(primitive).decode()

@@ -30,7 +30,7 @@ from quorum.experiments.viewer.pages import MadePages, Pages
 from quorum.experiments.viewer.runs import sweep_table
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 """No script, style or address but our own files: what stands in a trace cannot become any of them."""

@@ -11,6 +11,7 @@ from llamac_env.squeeze.env import Seers, SqueezeEnv
 from llamac_env.squeeze.game import CLOSE, HIGHEST, NARROWEST, render_ansi
 from llamac_env.squeeze.observation import SqueezeObservation
 from llamac_env.squeeze.symbolic.picture import Chart, canvas
+from maeil.acting import end_of
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.component import Component, ComponentConfig
 from maeil.controllers import Repeat
@@ -166,7 +167,8 @@ class SqueezeWorld:
         close = share >= CLOSE
         outcome = {"what": "round", "x": sum(joint), "reward": reward, "share": share}
         everybody = tuple(range(len(joint)))
-        return Transition((outcome,), reward, over and close, over and not close, (Attempt(_TASK, everybody, close),))
+        end = end_of(success=over and close, truncated=over)
+        return Transition((outcome,), reward, end, (Attempt(_TASK, everybody, close),))
 
     def change(self, changes: Mapping[str, Any]) -> None:
         """Give the coming rounds another curve, by `mu` or `rho`, and `sigma`; past rounds paid what they paid.

@@ -27,6 +27,7 @@ from llamac_env.transport.symbolic.control import (
 from llamac_env.transport.symbolic.picture import canvas, draw, primitive_name
 from llamac_env.transport.symbolic.tasks import TaskBoard, attempts, open_tasks
 from llamac_env.transport.text import render_ansi, write_board
+from maeil.acting import end_of
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig
 from maeil.drawing import Canvas, Drawing, Way
@@ -157,10 +158,8 @@ class TransportWorld:
         return Transition(
             tuple(outcomes),
             float(len(report.placed) - 1),
-            done,
-            not done and not self.env.agents,
+            end_of(success=done, failure=bool(report.collisions), truncated=not self.env.agents),
             attempts(before, moves, report),
-            failed=bool(report.collisions),
         )
 
     def change(self, changes: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from maeil.messages import MessageKind
+from maeil.tasks import fewest
 from maeil.trace.events import ConstraintChange, PlanChange
 from maeil.trace.story import target_of
 
@@ -145,7 +146,7 @@ class Subjects:
             active = self._active.setdefault(subject, {})
             name = f"{event.task.get('kind', '')}:{event.task.get('target', '')}"
             if event.threshold:
-                active[name] = event.threshold
+                active[name] = fewest(event.threshold, event.weights)
             else:
                 active.pop(name, None)
 

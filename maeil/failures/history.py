@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from maeil.mind import Act
+from maeil.tasks import fewest
 from maeil.trace.events import ConstraintChange, MessageRead, MessageSent, Stamped
 from maeil.trace.reader import Trace
 from maeil.trace.story import Attempt, PlanLife, ThoughtLife, name_of, target_of
@@ -274,5 +275,7 @@ def _courses(trace: Trace) -> Mapping[str, Course]:
         elif active.pop(name, None) is not None and not active and change.task["kind"] in standing:
             course.closures.append(Closure(stamped))
         course.steps.append(stamped.t)
-        course.doable.append(any(way.dependency and way.threshold <= team for way in active.values()))
+        course.doable.append(
+            any(way.dependency and fewest(way.threshold, way.weights) <= team for way in active.values())
+        )
     return courses

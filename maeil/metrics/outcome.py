@@ -130,3 +130,24 @@ def steps_over_lower_bound(trace: Trace) -> Value:
 def episode_return(trace: Trace) -> Value:
     """Sum over steps of the mean reward of the agents, undiscounted."""
     return fsum(step.reward for step in trace.of(StepTaken))
+
+
+def returns(trace: Trace) -> list[float] | None:
+    """Return the sum over steps of the reward of each agent, by index; None where all always get the same."""
+    steps = list(trace.of(StepTaken))
+    if all(step.rewards is None for step in steps):
+        return None
+    each = ((step.reward,) * len(step.joint) if step.rewards is None else step.rewards for step in steps)
+    return [fsum(own) for own in zip(*each, strict=True)]
+
+
+@metric("outcome.lowest_return", "reward", better="higher")
+def lowest_return(trace: Trace) -> Value:
+    """Return of the agent that got the least reward, undiscounted; None where all always get the same."""
+    return min(returns(trace) or (), default=None)
+
+
+@metric("outcome.highest_return", "reward", better="higher")
+def highest_return(trace: Trace) -> Value:
+    """Return of the agent that got the most reward, undiscounted; None where all always get the same."""
+    return max(returns(trace) or (), default=None)

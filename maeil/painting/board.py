@@ -36,9 +36,11 @@ class BoardPainter:
         """Paint a drawing, RGB."""
         width, height = self._canvas.width, self._canvas.height
         board = Image.new("RGB", self.size, PAPER_WHITE)
-        board.paste(self._ground(drawing.ground), (self._margin, self._margin))
+        inner = width * self._cell, height * self._cell
+        ground = self._ground(drawing.ground) if drawing.image is None else Image.fromarray(drawing.image).resize(inner)
+        board.paste(ground, (self._margin, self._margin))
         pen = ImageDraw.Draw(board)
-        end = self._margin + width * self._cell, self._margin + height * self._cell
+        end = self._margin + inner[0], self._margin + inner[1]
         pen.rectangle([self._margin, self._margin, *end], outline=EDGE)
         for mark in drawing.marks.values():
             left, top = self._pixels(mark.x), self._pixels(mark.y)

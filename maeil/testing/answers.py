@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
+from hashlib import sha256
+from math import fsum, isclose, isfinite
+from statistics import fmean
 from typing import Any, TypeVar
 
+import numpy as np
 import orjson
 from pydantic import BaseModel
 
+from maeil.acting import Primitive, acting_in
 from maeil.actions import ActionStatus
 from maeil.drawing import PAPER, Canvas, Drawable, Drawing
+from maeil.outcomes import Outcome
 from maeil.plans import Task
 from maeil.tasks import OpenTask, TaskState
 from maeil.world import ActionEnd, Progress, Transition, World
@@ -195,9 +200,14 @@ def check_transition(contract: Contract, transition: object, agents: int, active
         contract.require(named, "an outcome is a record with 'what' as its first key", outcome)
     contract.require_type(transition.reward, (int, float), "the reward is a number")
     contract.require(isfinite(transition.reward), "the reward is finite", transition.reward)
-    contract.require_type(transition.terminated, bool, "terminated is True or False")
-    contract.require_type(transition.truncated, bool, "truncated is True or False")
-    contract.require_type(transition.failed, bool, "failed is True or False")
+    ends = (None, Outcome.SUCCESS, Outcome.FAILURE, Outcome.TRUNCATED)
+    ended = isinstance(transition.end, Outcome | None) and transition.end in ends
+    contract.require(ended, "the end is Outcome.SUCCESS, FAILURE or TRUNCATED, or None", transition.end)
+    if transition.rewards is not None:
+        each = [contract.require_type(own, (int, float), "rewards are numbers") for own in transition.rewards]
+        contract.require(len(each) == agents, "rewards has one for each agent", transition.rewards)
+        mean = isclose(fmean(each), transition.reward, abs_tol=1e-9)
+        contract.require(mean, "the reward is the mean of rewards", transition)
     for attempt in transition.attempts:
         _check_indices(contract, attempt.agents, agents, "the agents of an attempt are indices, ascending")
         follows = attempt.succeeded or attempt.task in active
@@ -207,6 +217,25 @@ def check_transition(contract: Contract, transition: object, agents: int, active
     return contract.json(transition, "the transition")
 
 
+def check_acting(contract: Contract, world: World) -> Sequence[int]:
+    """Check who acts in the coming step, and return it."""
+    agents = len(world.agents)
+    acting, again = acting_in(world, agents), acting_in(world, agents)
+    rule = "acting() returns the indices of the agents that act, ascending, and one at least"
+    contract.require(isinstance(acting, Sequence) and bool(acting), rule, acting)
+    _check_indices(contract, acting, agents, rule)
+    contract.require(list(acting) == list(again), "acting() answers the same twice", f"{acting} and {again}")
+    return acting
+
+
+def check_primitive(contract: Contract, primitive: Primitive) -> Primitive:
+    """Check what the `act` of a controller answers, and return it."""
+    rule = "act() of a controller returns a primitive"
+    contract.json(primitive, f"{rule}, which")
+    contract.require(primitive is not None, rule, "None, which is for agents that are off turn")
+    return primitive
+
+
 def check_state(contract: Contract, state: object, agents: int, active: Mapping[Task, TaskState]) -> None:
     """Check one state that `constraints` reports, against those that it has reported before."""
     state = contract.require_type(state, TaskState, "constraints() returns states of tasks")
@@ -214,8 +243,11 @@ def check_state(contract: Contract, state: object, agents: int, active: Mapping[
         contract.require(state.task in active, "constraints(): threshold 0 ends a task that was active", state)
         return
     numbers = (state.spatial, state.temporal, state.participation)
-    fits = state.threshold > 0 and all(0 <= number <= agents for number in numbers)
-    contract.require(fits, "constraints() counts agents of the team", state)
+    weighed = state.weights is None or (len(state.weights) == agents and min(state.weights) > 0)
+    contract.require(weighed, "constraints(): weights has a positive one for each agent", state)
+    most = agents if state.weights is None else fsum(state.weights)
+    fits = state.threshold > 0 and all(0 <= number <= most for number in numbers)
+    contract.require(fits, "constraints() counts agents of the team, or sums their weights", state)
     contract.require(0 <= state.joint <= min(numbers), "constraints(): joint counts those who are in all three", state)
     contract.require(state.temporal <= state.participation, "constraints(): who acts on a task takes part in it", state)
     contract.require(active.get(state.task) != state, "constraints() returns only tasks that have changed", state)
@@ -274,7 +306,12 @@ def check_drawing(contract: Contract, canvas: Canvas, drawing: object, agents: i
     contract.require(
         len(drawing.holdings) in (0, agents), "draw() shows the holdings of all agents or of none", drawing
     )
-    return f"{drawing.ground.hex()} {contract.json(drawing.marks, 'draw()')} {drawing.caption} {drawing.holdings}"
+    parts = [drawing.ground.hex(), contract.json(drawing.marks, "draw()"), drawing.caption, str(drawing.holdings)]
+    if (image := drawing.image) is not None:
+        rgb = isinstance(image, np.ndarray) and image.dtype == np.uint8 and image.ndim == 3 and image.shape[2] == 3
+        contract.require(rgb, "draw(): the image is an array of uint8 of shape (height, width, 3)", type(image))
+        parts.append(sha256(image.tobytes()).hexdigest())
+    return " ".join(parts)
 
 
 def _check_indices(contract: Contract, found: Sequence[object], agents: int, rule: str) -> None:

@@ -9,9 +9,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from maeil.acting import Primitive, acting_in
 from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
 from maeil.drawing import Drawable
 from maeil.errors import InvalidThought
+from maeil.outcomes import Outcome
 from maeil.plans import Plan, Task
 from maeil.tasks import TaskState
 from maeil.testing import answers
@@ -37,13 +39,14 @@ class ActionSampler:
     """
 
     def __init__(self, vocabulary: Vocabulary, examples: Sequence[SymbolicAction]) -> None:
-        self._models = tuple(vocabulary)
-        self._schemas = {model: model.model_json_schema() for model in self._models}
-        self._examples = {model: [action for action in examples if type(action) is model] for model in self._models}
+        self._vocabulary = vocabulary
+        self._schemas = {model: model.model_json_schema() for model in vocabulary}
+        self._examples = {model: [action for action in examples if type(action) is model] for model in vocabulary}
 
-    def plan(self, rng: Random) -> Plan:
-        """Draw a plan of one to three actions."""
-        return Plan(tuple(self.action(rng.choice(self._models), rng) for _ in range(rng.randint(1, LONGEST))))
+    def plan(self, agent: int, rng: Random) -> Plan:
+        """Draw a plan of one to three actions of an agent."""
+        models = tuple(self._vocabulary.of(agent))
+        return Plan(tuple(self.action(rng.choice(models), rng) for _ in range(rng.randint(1, LONGEST))))
 
     def action(self, model: type[SymbolicAction], rng: Random) -> SymbolicAction:
         """Draw an action.
@@ -141,13 +144,17 @@ def _begin(contract: Contract, world: World, seed: int) -> None:
     _idle(contract, world)
 
 
-def _start_idling(contract: Contract, world: World) -> tuple[list[Controller], list[int]]:
-    """Have all agents begin to idle; return what runs, and their joint action."""
-    controllers = [world.start_action(agent, world.idle) for agent in range(len(world.agents))]
-    for controller in controllers:
+def _start_idling(contract: Contract, world: World) -> tuple[list[Controller], list[Primitive]]:
+    """Have all agents that act begin to idle; return what runs, and their joint action."""
+    joint: list[Primitive] = [None] * len(world.agents)
+    controllers = []
+    for agent in answers.check_acting(contract, world):
+        controller = world.start_action(agent, world.idle)
         end = controller.status()
         contract.require(end is None, IDLE_LASTS, f"{end} before its step")
-    return controllers, [controller.act() for controller in controllers]
+        controllers.append(controller)
+        joint[agent] = answers.check_primitive(contract, controller.act())
+    return controllers, joint
 
 
 def _idle(contract: Contract, world: World) -> None:
@@ -170,6 +177,8 @@ ATTEMPTS = 5
 """Plans drawn for an agent until `check_plan` has nothing against one; then it idles."""
 
 IDLE_LASTS = "idle can always begin, and lasts a step"
+
+ASKING = "to observe, to measure and to draw changes nothing"
 
 
 def check_world(
@@ -204,6 +213,7 @@ def check_world(
     _check_vocabulary(contract, world, sampler)
     facts = _facts(contract, world)
     episodes = []
+    _check_resets(contract, world, seeds)
     for seed in seeds:
         _check_first_states(contract, world, seed)
         episodes.append(_Episode(contract, world, sampler, seed).play(steps))
@@ -233,7 +243,9 @@ def _facts(contract: Contract, world: World) -> Record:
 
 
 def _check_vocabulary(contract: Contract, world: World, sampler: ActionSampler) -> None:
-    contract.require(world.idle in world.vocabulary, "idle is an action of the vocabulary", world.idle)
+    for agent in range(len(world.agents)):
+        own = world.vocabulary.of(agent)
+        contract.require(world.idle in own, "idle is an action of the vocabulary of every agent", world.idle)
     rng = Random(0)
     drawn = [sampler.action(model, rng) for model in world.vocabulary for _ in range(SAMPLES)]
     for action in (world.idle, *drawn):
@@ -242,6 +254,21 @@ def _check_vocabulary(contract: Contract, world: World, sampler: ActionSampler) 
         except InvalidThought as error:
             read = error
         contract.require(read == action, "the vocabulary reads an action back from its JSON", f"{action!r} as {read!r}")
+
+
+def _check_resets(contract: Contract, world: World, seeds: Sequence[int]) -> None:
+    """Check that a reset depends on its seed alone."""
+    found = []
+    for seed in (*seeds, *seeds):
+        contract.place = f"world {world.name!r}, seed {seed}, step 0"
+        board = contract.json(world.reset(seed), "the board")
+        seen = look(contract, world, 0)
+        contract.compare(seen, look(contract, world, 0), ASKING)
+        found.append([("reset()", board), *seen])
+        _idle(contract, world)
+    for seed, before, after in zip(seeds, found, found[len(seeds) :], strict=False):
+        contract.place = f"world {world.name!r}, seed {seed}"
+        contract.compare(before, after, "reset() depends on its seed alone, not on what was played before")
 
 
 def _check_first_states(contract: Contract, world: World, seed: int) -> None:
@@ -274,7 +301,7 @@ class _Episode:
 
     def __init__(self, contract: Contract, world: World, sampler: ActionSampler, seed: int) -> None:
         self.seed = seed
-        self.joints: list[list[int]] = []
+        self.joints: list[list[Primitive]] = []
         self.record: Record = []
         self.frames: Record = []
         self._contract = contract
@@ -310,10 +337,10 @@ class _Episode:
             written = answers.check_transition(contract, transition, len(self._agents), self._active)
             self.record.append((f"step {t}: step()", written))
             self.frames += _step(contract, t, joint, world, transition)
-            if transition.terminated:
+            if transition.end is Outcome.SUCCESS:
                 progress = world.progress()
                 finished = progress.reached == progress.goals
-                contract.require(finished, "a terminated world has reached all its goals", progress)
+                contract.require(finished, "a world that ends as success has reached all its goals", progress)
             if transition.end:
                 break
         self._close()
@@ -332,9 +359,11 @@ class _Episode:
         changed = True
         while changed:
             changed = False
-            for agent in self._agents:
+            acting = answers.check_acting(self._contract, self._world)
+            for agent in acting:
                 self._start(agent, tired=ended[agent] >= PATIENCE)
-            for agent, controller in enumerate(self._running):
+            for agent in acting:
+                controller = self._running[agent]
                 assert controller is not None
                 end = controller.status()
                 answers.check_end(self._contract, end)
@@ -363,7 +392,7 @@ class _Episode:
 
     def _draw_plan(self, agent: int) -> Plan:
         for _ in range(ATTEMPTS):
-            plan = self._sampler.plan(self._rng)
+            plan = self._sampler.plan(agent, self._rng)
             reasons = self._world.check_plan(agent, plan)
             answers.check_reasons(self._contract, reasons)
             again = self._world.check_plan(agent, plan)
@@ -372,32 +401,32 @@ class _Episode:
                 return plan
         return Plan((self._world.idle,))
 
-    def _act(self) -> list[int]:
-        joint = []
+    def _act(self) -> list[Primitive]:
+        joint: list[Primitive] = [None for _ in self._agents]
         self._idling.clear()
-        for controller in self._running:
+        for agent in acting_in(self._world, len(self._agents)):
+            controller = self._running[agent]
             assert controller is not None
-            primitive = controller.act()
-            self._contract.require_type(primitive, int, "act() of a controller returns a primitive, a whole number")
-            joint.append(primitive)
+            joint[agent] = answers.check_primitive(self._contract, controller.act())
         return joint
 
     def _ask(self) -> None:
         """Ask all that can be asked before a decision, and see that nothing changes by it."""
         contract, world = self._contract, self._world
         seen = self._look()
-        contract.compare(seen, self._look(), "to observe, to measure and to draw changes nothing")
+        contract.compare(seen, self._look(), ASKING)
         for agent in self._agents:
             reasons = world.check_plan(agent, Plan((world.idle,)))
             answers.check_reasons(contract, reasons)
             contract.require(reasons == (), "check_plan() never has anything against idle", reasons)
-            world.check_plan(agent, self._sampler.plan(Random(len(self.joints))))
+            world.check_plan(agent, self._sampler.plan(agent, Random(len(self.joints))))
             if isinstance(world, TellsTasks):
                 self._check_tasks(world, agent)
         contract.compare(seen, self._look(), "check_plan() changes nothing")
         if isinstance(world, TellsOpenTasks):
             plans = [
-                self._sampler.plan(Random(len(self.joints) + agent)) if agent % 2 else None for agent in self._agents
+                self._sampler.plan(agent, Random(len(self.joints) + agent)) if agent % 2 else None
+                for agent in self._agents
             ]
             found = world.open_tasks(plans)
             tasks = answers.check_open_tasks(contract, found, len(self._agents))
@@ -416,7 +445,7 @@ class _Episode:
         refused = self._world.check_plan(agent, Plan((self._world.idle,), Task("no", "such task")))
         self._contract.require(bool(refused), "check_plan() refuses a plan for a task that is not in tasks()", refused)
 
-    def _take_constraints(self, joint: list[int]) -> None:
+    def _take_constraints(self, joint: list[Primitive]) -> None:
         """Take in what has changed of the tasks, and see that nothing else does by it."""
         contract, world = self._contract, self._world
         seen = self._look()
@@ -455,11 +484,11 @@ def _replay(contract: Contract, world: World, episode: _Episode) -> Record:
     return frames
 
 
-def _step(contract: Contract, t: int, joint: Sequence[int], world: World, transition: Transition) -> Record:
+def _step(contract: Contract, t: int, joint: Sequence[Primitive], world: World, transition: Transition) -> Record:
     """Return what a step did, and how the world looks after it."""
-    shown = contract.json([transition.reward, transition.outcomes, transition.end], "step()")
+    shown = contract.json([transition.reward, transition.rewards, transition.outcomes, transition.end], "step()")
     if isinstance(world, Drawable):
-        names = [world.primitive_name(primitive) for primitive in joint]
+        names = [world.primitive_name(primitive) for primitive in joint if primitive is not None]
         named = all(isinstance(name, str) and name for name in names)
         contract.require(named, "primitive_name() names every primitive", names)
     return [(f"step {t}: step()", shown), *frame(contract, world, t + 1)]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from maeil.acting import Primitive
 from maeil.outcomes import Outcome
 
 SCHEMA = 4
@@ -36,6 +37,8 @@ class Event:
     """Name of the event in the file."""
     opens_step: ClassVar[bool] = False
     """Whether it can come first in a step in which nobody thinks, after what the step before has brought about."""
+    left_out: ClassVar[bytes] = b""
+    """The last field as JSON, where it has its default: a file then leaves it out."""
 
     def __init_subclass__(cls) -> None:
         """Register the event.
@@ -67,6 +70,7 @@ class EpisodeStart(Event):
     """
 
     kind: ClassVar[str] = "episode_start"
+    left_out: ClassVar[bytes] = b',"branch":null'
     schema: int
     seed: int
     world: str
@@ -164,12 +168,20 @@ class ActionChange(Event):
 
 @dataclass(frozen=True, slots=True)
 class StepTaken(Event):
-    """The environment stepped from `t` to `t + 1` with this primitive of each agent, and gave this mean reward."""
+    """The environment stepped from `t` to `t + 1`.
+
+    Attributes:
+        joint: the primitive of each agent, by index; null for an agent that is off turn.
+        reward: the mean of the agents' rewards.
+        rewards: of each agent, by index; left out where all get `reward`.
+    """
 
     kind: ClassVar[str] = "step"
     opens_step: ClassVar[bool] = True
-    joint: Sequence[int]
+    left_out: ClassVar[bytes] = b',"rewards":null'
+    joint: Sequence[Primitive]
     reward: Number
+    rewards: Sequence[Number] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,19 +202,22 @@ class ConstraintChange(Event):
     """The constraints of a task, under the joint action of the coming step; with threshold 0 the task is over.
 
     `spatial`, `temporal`, `participation` and `joint` are numbers of agents, to be held against `threshold`. `literal`
-    has threshold, spatial and dependency, as numbers of agents, by EmCoop's literal definition.
+    has threshold, spatial and dependency, as numbers of agents, by EmCoop's literal definition. Where agents count for
+    different amounts, `weights` has that of each by index, and the numbers are sums of weights; else it is left out.
     """
 
     kind: ClassVar[str] = "constraint"
     opens_step: ClassVar[bool] = True
+    left_out: ClassVar[bytes] = b',"weights":null'
     task: Mapping[str, str]
-    threshold: int
-    spatial: int
-    temporal: int
-    participation: int
-    joint: int
+    threshold: Number
+    spatial: Number
+    temporal: Number
+    participation: Number
+    joint: Number
     dependency: bool
-    literal: tuple[int, int, int]
+    literal: tuple[Number, Number, Number]
+    weights: Sequence[Number] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ import orjson
 from maeil.trace.events import Event, Stamped
 
 _log = logging.getLogger(__name__)
-_NO_BRANCH = b',"branch":null'  # the end of the first event of all episodes but branches, which leave it out
 
 Listener = Callable[[Stamped], None]
 
@@ -40,7 +39,7 @@ class Recorder:
         wall = time.perf_counter() - self._begin
         if self._file is not None:
             instant = b"%d" % t_hat if type(t_hat) is int else orjson.dumps(t_hat)
-            fields = orjson.dumps(event)[1:-1].removesuffix(_NO_BRANCH)
+            fields = orjson.dumps(event)[1:-1].removesuffix(event.left_out)
             self._file.write(
                 b'{"seq":%d,"t":%d,"t_hat":%b,"event":"%b",%b,"wall":%.6f}\n'
                 % (self._seq, t, instant, event.kind.encode(), fields, wall)

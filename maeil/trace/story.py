@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from maeil.errors import TraceError
 from maeil.plans import PlanStatus
+from maeil.tasks import fewest
 from maeil.trace.events import (
     CUT_SHORT,
     ActionChange,
@@ -230,7 +231,7 @@ class Attempt:
     @property
     def needs(self) -> int:
         """How many agents the task takes; 0 where that is not reported."""
-        return self.state.threshold if self.state is not None else 0
+        return fewest(self.state.threshold, self.state.weights) if self.state is not None else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from maeil.acting import end_of
 from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
 from maeil.plans import Plan
 from maeil.world import ActionEnd, Progress, Transition
@@ -88,7 +89,8 @@ class Corridor:
         self.t += 1
         done = all(cell == self.length for cell in self.cells)
         outcomes = tuple({"what": "arrival", "agent": i} for i, move in enumerate(joint) if move and done)
-        return Transition(outcomes, sum(joint) / len(joint), done, self.t >= self.max_steps)
+        end = end_of(success=done, truncated=self.t >= self.max_steps)
+        return Transition(outcomes, sum(joint) / len(joint), end)
 
     def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> tuple[()]:
         return ()

@@ -33,7 +33,7 @@ class Slippery(Corridor):
 
     def step(self, joint: Sequence[int]) -> Transition:
         done = super().step(joint)
-        return Transition(done.outcomes, float(self.random.random()), done.terminated, done.truncated)
+        return Transition(done.outcomes, float(self.random.random()), done.end)
 
 
 def played(world: Corridor, seed: int | None, path: Path | None = None) -> list[Stamped]:

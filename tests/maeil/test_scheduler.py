@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from maeil import Act, ClockUnit, LoopSettings, Plan, Resume, Thought, Turn
+from maeil import Act, ClockUnit, LoopSettings, Plan, Resume, Thought, Turn, end_of
 from maeil.errors import ContractError, IllegalTransition, StalledConversation
 from maeil.messages import Draft
 from maeil.trace import comparable
@@ -54,15 +54,15 @@ def test_two_agents_alone_written_out_event_by_event():
 @pytest.mark.parametrize(
     ("said", "outcome"),
     [
-        ({"terminated": True, "truncated": True}, "success"),
-        ({"failed": True, "truncated": True}, "failure"),
-        ({"truncated": True}, "truncated"),
+        ({"success": True, "truncated": True}, "success"),
+        ({"success": False, "failure": True, "truncated": True}, "failure"),
+        ({"success": False, "truncated": True}, "truncated"),
     ],
 )
 def test_an_episode_ends_as_its_world_says(said, outcome):
     class Ending(Corridor):
         def step(self, joint):
-            return replace(super().step(joint), **said)
+            return replace(super().step(joint), end=end_of(**said))
 
     end = play([Scripted(walk(3))], Ending(1))[-1].event
     assert (end.outcome, end.steps) == (outcome, 1)

@@ -78,7 +78,7 @@ def test_a_prompt_has_rules_and_every_action_with_the_ranges_of_its_model(prompt
     system, user = messages(world, prompt_set=prompt_set, **FULL)
     assert (system.role, user.role) == (ChatRole.SYSTEM, ChatRole.USER)
     assert "block" in system.content
-    for action in describe(world.vocabulary):
+    for action in describe(world.vocabulary, world.agents):
         assert f"- {action.name}(" in system.content
         assert action.meaning in system.content
         for argument in action.arguments:
@@ -116,7 +116,8 @@ def test_an_argument_is_described_where_it_first_stands_and_again_where_it_means
 
 def test_ranges_choices_and_defaults_are_those_of_the_models(world):
     found = {
-        action.name: {a.name: (a.values, a.default) for a in action.arguments} for action in describe(world.vocabulary)
+        action.name: {a.name: (a.values, a.default) for a in action.arguments}
+        for action in describe(world.vocabulary, world.agents)
     }
     assert found["move"]["direction"] == ("up|down|left|right", "")
     assert found["move"]["steps"] == ("integer", "1")

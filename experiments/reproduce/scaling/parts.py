@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import cycle
 from statistics import median
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -82,13 +82,13 @@ class ActionBench:
             ended = []
             for agent, controller in controllers:
                 if controller.status() is None:
-                    joint[agent] = controller.act()
+                    joint[agent] = cast(int, controller.act())
                 else:
                     ended.append(agent)
             found.append(time.perf_counter() - begin)
             for agent in ended:
                 running.pop(agent).close()
-            if world.step(joint).terminated:
+            if world.step(joint).end:
                 break
         for controller in running.values():
             controller.close()

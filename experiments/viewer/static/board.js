@@ -10,6 +10,7 @@ const SMALLEST_AGENT = 11;
 const SMALLEST_MARK = 1.8;
 const READABLE = 16;
 const FOLLOWED = 28;
+const IMAGES = 50;
 
 export class Board {
   /** @param on `pick(agent)`, with the agent, or -1, that was clicked; `follow()`, when that begins, ends, or can be had or not. */
@@ -28,6 +29,7 @@ export class Board {
     this.followable = false;
     this.t = 0;
     this.drawn = null;
+    this.images = new Map();
     this.#listen();
   }
 
@@ -107,7 +109,8 @@ export class Board {
     c.textBaseline = "middle";
     c.fillStyle = colour("board");
     c.fillRect(0, 0, width, high);
-    this.#ground(c, picture.ground, width, high);
+    if (picture.image) this.#image(c, picture.image);
+    else this.#ground(c, picture.ground, width, high);
     const marks = [...picture.marks.values()].sort((one, other) => one.kind - other.kind);
     const ways = this.#ways(picture);
     paintPaths(c, ways, this.view);
@@ -183,6 +186,22 @@ export class Board {
       this.drawn = { key, ground: ground.slice() };
     }
     c.drawImage(this.base, 0, 0, width, high);
+  }
+
+  /** Draw the picture of a world that draws itself; the browser decodes it first, and the board is drawn again then. */
+  #image(c, url) {
+    const { left, top, size } = this.view;
+    const { width: columns, height: rows } = this.film.canvas;
+    if (!this.images.has(url)) {
+      const image = new Image();
+      image.src = url;
+      this.images.set(url, image);
+      if (this.images.size > IMAGES) this.images.delete(this.images.keys().next().value);
+      image.decode().then(() => this.draw());
+    }
+    const image = this.images.get(url);
+    if (image.complete) this.shown = image;
+    if (this.shown) c.drawImage(this.shown, left, top, columns * size, rows * size);
   }
 
   #rules(c, width, high) {

@@ -140,7 +140,7 @@
  * @property {Message[]} messages
  * @property {Plan[]} plans
  * @property {Action[]} actions
- * @property {number[][]} joint
+ * @property {(number | string)[][]} joint
  * @property {Outcome[]} outcomes
  * @property {Task[]} tasks
  * @property {CapabilityChange[]} capabilities
@@ -225,6 +225,7 @@
  * @property {number[]} [d] Deleted: names of marks that are gone.
  * @property {string} [c] The caption.
  * @property {any[]} [h] What agents hold: `agent, holding, agent, ...`.
+ * @property {string} [i] A picture of the whole board, below the marks: a data URL.
  */
 /**
  * The pictures of a page; the first one is whole.

@@ -12,7 +12,7 @@ export class Film {
     this.first = plain.first;
     this.last = plain.first + plain.frames.length - 1;
     this.keys = [];
-    this.now = { t: plain.first - 1, ground: unrolled(plain.ground), marks: new Map(), caption: "", holdings: [], changed: null };
+    this.now = { t: plain.first - 1, ground: unrolled(plain.ground), marks: new Map(), caption: "", holdings: [], image: null, changed: null };
     while (this.now.t < this.last) this.#forward();
   }
 
@@ -44,6 +44,7 @@ export class Film {
     }
     for (const name of frame.d || []) now.marks.delete(names[name]);
     if (frame.c !== undefined) now.caption = frame.c;
+    if (frame.i !== undefined) now.image = frame.i;
     const held = frame.h || [];
     for (let i = 0; i < held.length; i += 2) now.holdings[held[i]] = held[i + 1];
     const [number, rest] = [Math.floor((now.t - this.first) / EVERY), (now.t - this.first) % EVERY];

@@ -72,7 +72,7 @@ export class Model {
     const first = Math.max(0, lastUpTo(starts, this.axis.begin(t)));
     const last = lastUpTo(starts, this.axis.step(t));
     const there = codes.slice(first, last + 1);
-    return ["I", "R", "X", "W"].find((code) => there.includes(code)) ?? "R";
+    return ["I", "R", "X", "W", "O"].find((code) => there.includes(code)) ?? "R";
   }
 
   planAt(agent, t) {

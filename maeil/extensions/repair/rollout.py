@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 
 from maeil.constraints import ConstraintTracker
 from maeil.extensions.repair.rules import Moment, Violation, violated
@@ -113,7 +114,7 @@ class _Rehearsal:
                 states = [one.state for one in tries if one.state is not None]
                 expected = max((int(getattr(state, constraint)) for state in states), default=0)
                 thresholds = () if constraint is Constraint.DEPENDENCY else (state.threshold for state in states)
-                needed = max(thresholds, default=1)
+                needed = ceil(max(thresholds, default=1))
                 found.append(Violation(task, constraint, agents, expected, needed))
         return found
 

@@ -71,7 +71,7 @@ class Door(Corridor):
 
     def step(self, joint: Sequence[int]) -> Transition:
         paid = super().step(joint)
-        return Transition((), float(sum(joint) >= self.needed), paid.terminated, paid.truncated)
+        return Transition((), float(sum(joint) >= self.needed), paid.end)
 
 
 @pytest.mark.parametrize(

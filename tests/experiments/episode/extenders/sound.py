@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from maeil import Component, ComponentConfig, Progress, SymbolicAction, Transition, Vocabulary
+from maeil.acting import end_of
 from maeil.controllers import Repeat
 from maeil.drawing import Canvas, Drawing, Mark, MarkKind
 from quorum.experiments.configuration.registry import worlds
@@ -80,7 +81,7 @@ class Pit:
 
     def step(self, joint):
         self.t += 1
-        return Transition((), 0.0, False, self.t >= self.max_steps)
+        return Transition((), 0.0, end_of(success=False, truncated=self.t >= self.max_steps))
 
     def constraints(self, joint, plans):
         return ()

@@ -14,7 +14,7 @@ WORDS = (
 )
 _THOUGHT = "return Thought(Plan((Rest(),)))"
 _THINK = "async def think(self, view):"
-_TRANSITION = "Transition((), 0.0, False, self.t >= self.max_steps)"
+_TRANSITION = "Transition((), 0.0, end_of(success=False, truncated=self.t >= self.max_steps))"
 _STEP = "def step(self, joint):"
 _TURNS = "def turns(self, conversation):"
 _BUILD = "def build(config, context):"

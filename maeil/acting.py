@@ -1,0 +1,51 @@
+"""Acting in a step: what an action of an environment may be, who takes one, and how a step ends an episode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from maeil.outcomes import Outcome
+
+Primitive = int | float | str | Sequence[Any] | Mapping[str, Any] | None
+"""What an agent does in one environment step, JSON-ready.
+
+A whole number for discrete actions; numbers, lists and mappings for continuous and structured ones; None for an agent
+that is off turn (`TakesTurns`), and for no other.
+"""
+
+
+@runtime_checkable
+class TakesTurns(Protocol):
+    """A world in which not every agent acts in every step: agents take turns, die, or sit an episode out.
+
+    The loop does not ask the mind of an agent that is off turn. A plan that still runs is kept until its turn comes.
+    """
+
+    def acting(self) -> Sequence[int]:
+        """Return the agents that act in the coming step: indices, ascending, at least one until the episode ends."""
+
+
+def acting_in(world: object, agents: int) -> Sequence[int]:
+    """Return the agents of a world that act in the coming step; all of them, where the world knows no turns.
+
+    Args:
+        world: the world.
+        agents: number of its agents.
+    """
+    return world.acting() if isinstance(world, TakesTurns) else range(agents)
+
+
+def end_of(*, success: bool, failure: bool = False, truncated: bool = False) -> Outcome | None:
+    """Return how an episode ends with a step; None if it goes on. The first reason that holds counts.
+
+    Args:
+        success: the task is finished.
+        failure: the task is not finished, and can no longer be (all agents are dead).
+        truncated: the world's step limit is reached.
+    """
+    if success:
+        return Outcome.SUCCESS
+    if failure:
+        return Outcome.FAILURE
+    return Outcome.TRUNCATED if truncated else None
