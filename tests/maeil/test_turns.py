@@ -165,7 +165,7 @@ def test_structured_primitives_come_back_from_the_trace(tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl"
     play([Scripted(walk(1)), Scripted(Thought(Plan((Shout(), Walk(steps=1)))))], Divided(2, length=1), path=path)
     trace = read_trace(path)
-    assert [step.joint for step in trace.of(StepTaken)][0] == [1, {"how": [0.5, "loud"]}]
+    assert next(step.joint for step in trace.of(StepTaken)) == [1, {"how": [0.5, "loud"]}]
     list(replay(trace, Divided(2, length=1)))
 
 
@@ -198,8 +198,8 @@ def test_a_task_with_weights_counts_them(tmp_path: Path) -> None:
         [Scripted(walk(1), walk(1)), Scripted(rest, walk(2)), Scripted(walk(1), walk(1))], Heavy(3, length=2), path=path
     )
     trace = read_trace(path)
-    attempts = [attempt for attempt in trace.story.attempts]
-    assert [tuple(attempt.missing) for attempt in attempts][0] == ("temporal",)
+    attempts = list(trace.story.attempts)
+    assert tuple(attempts[0].missing) == ("temporal",)
     assert attempts[0].needs == 1
     assert not attempts[1].missing
     first = next(iter(trace.of(ConstraintChange)))
@@ -237,9 +237,14 @@ class Lazy(Repeat):
         return None
 
 
+def fickle(self: Any) -> Sequence[int]:
+    self.calls = getattr(self, "calls", 0) + 1
+    return [self.calls % 2]
+
+
 MISTAKES = {
     "acting() returns the indices": {"acting": lambda self: []},
-    "acting() answers the same twice": {"acting": lambda self: [self.__dict__.setdefault("calls", []).append(0) or len(self.calls) % 2]},
+    "acting() answers the same twice": {"acting": fickle},
     "act() of a controller returns a primitive": {"start_action": lambda self, agent, action: Lazy(0, 1)},
     "idle is an action of the vocabulary of every agent": {"vocabulary": Vocabulary(Walk, Rest, only={"rest": [0]})},
     "rewards has one for each agent": {
