@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Protocol
 
 from maeil.inside import make_inside
 from maeil.user_errors import UserError, choices_hint
@@ -18,25 +18,17 @@ from quorum.experiments.export.episodes import Runs
 from quorum.experiments.results.run_folder import require_folder
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A format of another tool.
+class Format(Protocol):
+    """A format of another tool: a module of this package."""
 
-    Attributes:
-        files: that it writes; several stand in a folder of their own.
-        write: writes them into an empty folder.
-    """
+    FILES: tuple[str, ...]
+    """What it writes; several files stand in a folder of their own."""
 
-    files: tuple[str, ...]
-    write: Callable[[Runs, Path], None]
+    def write(self, runs: Runs, folder: Path) -> None:
+        """Write the files into an empty folder."""
 
 
-FORMATS: Mapping[str, Format] = {
-    "parquet": Format(parquet.FILES, parquet.write),
-    "inspect": Format(inspect_log.FILES, inspect_log.write),
-    "hf": Format(hf.FILES, hf.write),
-    "otlp": Format(otlp.FILES, otlp.write),
-}
+FORMATS: Mapping[str, Format] = {"parquet": parquet, "inspect": inspect_log, "hf": hf, "otlp": otlp}
 
 
 def export(folder: Path, name: str, out: Path | None, *, calls: bool, force: bool) -> tuple[Path, Sequence[str]]:
@@ -56,11 +48,11 @@ def export(folder: Path, name: str, out: Path | None, *, calls: bool, force: boo
         raise UserError(f"--to {name}: there is no such format", choices_hint(name, "Formats", FORMATS))
     chosen = FORMATS[name]
     require_folder(folder)
-    several = len(chosen.files) > 1
-    target = out if out is not None else folder / f"export-{name}{'' if several else Path(chosen.files[0]).suffix}"
+    several = len(chosen.FILES) > 1
+    target = out if out is not None else folder / f"export-{name}{'' if several else Path(chosen.FILES[0]).suffix}"
     place = target if several else target.parent
     force = force or out is None
-    outputs = {file: Output(target / file if several else target, "--out", force) for file in chosen.files}
+    outputs = {file: Output(target / file if several else target, "--out", force) for file in chosen.FILES}
     if several and out is None and os.path.lexists(target):
         make_inside(folder, target.name)  # refuses a link
     if several:

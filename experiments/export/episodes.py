@@ -6,9 +6,8 @@ events neither messages, plans and reasons, nor the texts of extensions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,8 @@ from maeil.trace import Event, Trace
 from maeil.trace.events import EpisodeStart, StageChange, ThoughtEnd
 from maeil.user_errors import UserError
 from quorum.agents.llm.recording import unfolded
-from quorum.experiments.common.run_files import META, DamagedFile
+from quorum.agents.llm.records import read_reply
+from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.episode.call_books import CALLS
 from quorum.experiments.results import Damaged, Row, read_results
 from quorum.experiments.results.run_folder import RunFolder, is_run
@@ -29,76 +29,7 @@ _WRITTEN = frozenset({"actions", "content", "problems", "rationale", "reason", "
 """Fields of events that hold what minds wrote, or that quote it."""
 _NAMES = ("model", "finish")
 """Texts in the record of a call that no model wrote."""
-
-
-class _Message(msgspec.Struct):
-    role: str
-    content: str
-
-
-class _Request(msgspec.Struct):
-    messages: list[_Message]
-
-
-class _Usage(msgspec.Struct):
-    prompt: int
-    completion: int
-    cached: int = 0
-    reasoning: int = 0
-
-
-class _Wall(msgspec.Struct):
-    seconds: float = 0.0
-    cache_hit: bool = False
-
-
-class _Reply(msgspec.Struct):
-    text: str
-    model: str
-    finish: str
-    usage: _Usage
-    usd: float | None
-    wall: _Wall
-    simulated: bool = False
-
-
-class _Answer(msgspec.Struct):
-    record: _Reply | None = None
-
-
-class _Failure(msgspec.Struct):
-    kind: str
-    answer: _Answer | None = None
-
-
-class _Record(msgspec.Struct):
-    """A line of `calls.jsonl`, as far as it is exported."""
-
-    agent: str
-    t: int
-    request: _Request
-    role: str = ""
-    reply: _Reply | None = None
-    failure: _Failure | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A request to a language model.
-
-    Attributes:
-        agent: name of the participant that asked.
-        t: environment step.
-        record: its columns in the table `calls`.
-        messages: of the prompt, each with `role` and `content`.
-        answer: the text of the answer, be it one that could not be used; None for none.
-    """
-
-    agent: str
-    t: int
-    record: Mapping[str, Any]
-    messages: Sequence[Mapping[str, str]]
-    answer: str | None
+_TOKENS = ("prompt", "completion", "cached", "reasoning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +48,6 @@ class Episode:
     trace: Trace | None
     texts: bool
 
-    @property
-    def milliseconds(self) -> tuple[int, int]:
-        """When it began and ended, in milliseconds since 1970.
-
-        Raises:
-            DamagedFile: its `meta.json` holds no such dates.
-        """
-        try:
-            begin, end = (datetime.fromisoformat(text or "").timestamp() for text in (self.meta.start, self.meta.end))
-        except (ValueError, OverflowError) as error:
-            raise RunFolder(self.row.folder).files.damaged(META, f"damaged: {error}") from error
-        return round(begin * 1000), round(end * 1000)
-
     def events(self) -> Iterator[dict[str, Any]]:
         """Yield the events as records of the table `events`."""
         for stamped in self.trace.events if self.trace is not None else ():
@@ -144,8 +62,8 @@ class Episode:
                 "data": data if self.texts else _without_texts(stamped.event, data),
             }
 
-    def calls(self) -> Iterator[Call]:
-        """Yield the requests to language models, in the order in which they ended, with all of their texts.
+    def calls(self) -> Iterator[dict[str, Any]]:
+        """Yield the requests to language models as records of the table `calls`, in the order in which they ended.
 
         Raises:
             DamagedFile: one cannot be read.
@@ -155,36 +73,30 @@ class Episode:
             return
         try:
             for number, record in enumerate(unfolded(files.lines(CALLS))):
-                yield self._call(number, msgspec.convert(record, _Record))
-        except (ValueError, RecursionError) as error:
-            raise files.damaged(CALLS, f"damaged: {error}") from error
+                yield {"run": self.row.name, "number": number, **self._call(record)}
+        except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
+            raise files.damaged(CALLS, f"damaged: {error!r}") from error
 
-    def _call(self, number: int, found: _Record) -> Call:
-        answered = found.failure.answer if found.failure is not None else None
-        reply = found.reply or (answered.record if answered is not None else None)
-        record = {
-            "run": self.row.name,
-            "number": number,
-            "agent": found.agent,
-            "t": found.t,
-            "role": found.role,
-            "failure": found.failure.kind if found.failure is not None else None,
+    def _call(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        failure = record.get("failure", {})
+        answer = record.get("reply") or failure.get("answer", {}).get("record")  # be it one that could not be used
+        reply = read_reply(answer) if answer else None
+        found = {
+            "agent": str(record["agent"]),
+            "t": int(record["t"]),
+            "role": str(record.get("role", "")),
+            "failure": str(failure["kind"]) if failure else None,
         }
         if reply is not None:
-            record |= {
-                "model": reply.model,
-                "finish": reply.finish,
-                "prompt_tokens": reply.usage.prompt,
-                "completion_tokens": reply.usage.completion,
-                "cached_tokens": reply.usage.cached,
-                "reasoning_tokens": reply.usage.reasoning,
-                "usd": reply.usd,
-                "seconds": reply.wall.seconds,
-                "cache_hit": reply.wall.cache_hit,
-                "simulated": reply.simulated,
+            found |= {
+                name: getattr(reply, name) for name in ("model", "finish", "usd", "seconds", "cache_hit", "simulated")
             }
-        messages = [{"role": message.role, "content": message.content} for message in found.request.messages]
-        return Call(found.agent, found.t, record, messages, reply.text if reply is not None else None)
+            found |= {f"{name}_tokens": getattr(reply.usage, name) for name in _TOKENS}
+        if self.texts:
+            told = record["request"]["messages"]
+            found["messages"] = [{key: str(message[key]) for key in ("role", "content")} for message in told]
+            found["answer"] = reply.text if reply is not None else None
+        return found
 
     def json(self, value: Any) -> bytes:
         """Write a value that was made of this run as a line of JSON.
@@ -257,9 +169,10 @@ class Runs:
     def _checked(self, folder: Path) -> RunMeta | None:
         """Read every byte of a run, and return its `meta.json`; None where it is not whole."""
         try:
-            return RunFolder(folder).check_whole()
-        except DamagedFile as damage:
-            self.remarks.append(f"{folder.name} is left out: {damage.brief}")
+            meta = RunFolder(folder).check_whole()
+            return meta if meta.milliseconds else None  # a date that is none is an error
+        except (DamagedFile, ValueError, OverflowError, OSError) as damage:
+            self.remarks.append(f"{folder.name} is left out: {damage}")
         return None
 
     def episodes(self) -> Iterator[Episode]:

@@ -9,7 +9,7 @@ from quorum.experiments.common.version import __version__
 from quorum.experiments.export import parquet
 from quorum.experiments.export.episodes import Runs
 
-FILES = ("README.md", *parquet.FILES)
+FILES: tuple[str, ...] = ("README.md", *parquet.FILES)
 
 
 def write(runs: Runs, folder: Path) -> None:

@@ -3,14 +3,13 @@
 An episode is a trace: its steps are spans, in which those of the thoughts stand, and in these those of the calls of
 language models, by the semantic conventions for generative AI
 (https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/). Of a call only its duration is known: calls of a
-thought follow each other from its begin.
+thought follow each other from its start.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -18,15 +17,18 @@ from typing import Any
 import orjson
 
 from maeil.metrics.model import call_number
-from maeil.outcomes import Outcome
+from maeil.trace import Trace
 from maeil.trace.events import StepTaken, ThoughtEnd, ThoughtStart
 from quorum.experiments.common.version import __version__
 from quorum.experiments.episode.call_books import records_of
-from quorum.experiments.export.episodes import Call, Episode, Runs
+from quorum.experiments.export.episodes import Episode, Runs
 
-FILES = ("otlp.jsonl",)
+FILES: tuple[str, ...] = ("otlp.jsonl",)
+Record = Mapping[str, Any]
 _INTERNAL, _CLIENT = 1, 3
+"""Kinds of spans."""
 _ERROR = 2
+"""Status of a span."""
 
 
 def write(runs: Runs, folder: Path) -> None:
@@ -35,125 +37,101 @@ def write(runs: Runs, folder: Path) -> None:
     Raises:
         UserError: a run cannot be read.
     """
-    service = _attributes({"service.name": "quorum", "service.version": __version__})
+    service = {"attributes": _attributes({"service.name": "quorum", "service.version": __version__})}
     with (folder / FILES[0]).open("wb") as file:
         for episode in runs.episodes():
-            spans = {"scope": {"name": "quorum.export", "version": __version__}, "spans": _Spans(episode).all()}
-            file.write(episode.json({"resourceSpans": [{"resource": {"attributes": service}, "scopeSpans": [spans]}]}))
+            scope = {"scope": {"name": "quorum.export"}, "spans": _Spans(episode).made}
+            file.write(episode.json({"resourceSpans": [{"resource": service, "scopeSpans": [scope]}]}))
 
 
-@dataclass(slots=True)
 class _Spans:
-    """The spans of an episode."""
+    """Makes the spans of an episode, each before those in it."""
 
-    episode: Episode
-    _made: list[dict[str, Any]] = field(default_factory=list)
+    def __init__(self, episode: Episode) -> None:
+        self.made: list[dict[str, Any]] = []
+        self._provider = next(iter(episode.row.providers), None)
+        self._begin, end = episode.meta.milliseconds
+        self._id = sha256(f"{episode.row.hash} {episode.row.start}".encode()).hexdigest()[:32]
+        self._texts: defaultdict[tuple[str, int], deque[Record]] = defaultdict(deque)
+        for call in episode.calls() if episode.texts else ():
+            self._texts[call["agent"], call["t"]].append(call)
+        values = {f"quorum.{key}": value for key, value in episode.row.shown_record().items()}
+        root = self._add(f"episode {episode.row.name}", "", 0.0, (end - self._begin) / 1000, values)
+        if episode.row.error:
+            root["status"] = {"code": _ERROR, "message": episode.row.error}
+        if episode.trace is not None:
+            self._add_steps(root["spanId"], episode.trace)
 
-    def all(self) -> list[dict[str, Any]]:
-        """Make them: the episode first, and each before those in it."""
-        row, (begin, end) = self.episode.row, self.episode.milliseconds
-        values: dict[str, Any] = {"quorum.outcome": row.outcome, "quorum.seed": row.seed}
-        values |= {f"quorum.metric.{name}": value for name, value in row.metrics.items()}
-        values |= {f"quorum.config.{key}": value for key, value in row.shown_factors.items()}
-        root = self._span(f"episode {row.name}", None, (0.0, (end - begin) / 1000), values)
-        if row.outcome == Outcome.ERROR:
-            root["status"] = {"code": _ERROR, "message": row.error}
-        if self.episode.trace is not None:
-            self._steps(root)
-        return self._made
-
-    def _steps(self, root: dict[str, Any]) -> None:
-        assert self.episode.trace is not None
-        trace = self.episode.trace
-        names = [*trace.start.agents, *trace.start.coordinators]
-        texts = _by_thinker(self.episode.calls()) if self.episode.texts else {}
+    def _add_steps(self, root: str, trace: Trace) -> None:
+        names = dict(enumerate([*trace.start.agents, *trace.start.coordinators]))
         step, begin, thinking = None, 0.0, {}
         for stamped in trace.among(ThoughtStart, ThoughtEnd, StepTaken):
             event = stamped.event
-            if step is None:
-                step = self._span(f"step {stamped.t}", root, (begin, begin), {"quorum.step": stamped.t})
-            step["endTimeUnixNano"] = self._nanoseconds(stamped.wall)
+            step = step or self._add(f"step {stamped.t}", root, begin, begin, {"quorum.step": stamped.t})
+            step["endTimeUnixNano"] = self._time(stamped.wall)
             match event:
                 case ThoughtStart():
                     thinking[event.agent] = stamped.wall
                 case ThoughtEnd():
-                    name = names[event.agent] if 0 <= event.agent < len(names) else str(event.agent)
-                    start = thinking.pop(event.agent, stamped.wall)
-                    values = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
-                    took = {"quorum.cost": event.cost, "quorum.refused": bool(event.refused)}
-                    thought = self._span(f"invoke_agent {name}", step, (start, stamped.wall), {**values, **took})
-                    self._calls(thought, event, start, texts.get((name, stamped.t), deque()))
+                    name, start = names.get(event.agent, "?"), thinking.pop(event.agent, stamped.wall)
+                    values = {
+                        "gen_ai.operation.name": "invoke_agent",
+                        "gen_ai.agent.name": name,
+                        "quorum.cost": event.cost,
+                        "quorum.refused": bool(event.refused),
+                    }
+                    own = self._add(f"invoke_agent {name}", step["spanId"], start, stamped.wall, values)
+                    self._add_calls(own["spanId"], event, start, self._texts[name, stamped.t])
                 case StepTaken():
                     step["attributes"] += _attributes({"quorum.reward": event.reward})
                     step, begin = None, stamped.wall
 
-    def _calls(self, thought: dict[str, Any], event: ThoughtEnd, begin: float, waiting: deque[Call]) -> None:
+    def _add_calls(self, thought: str, event: ThoughtEnd, begin: float, waiting: deque[Record]) -> None:
         for call in event.calls:
-            model, finish = (call.get(key) for key in ("model", "finish"))
-            end = begin + (call_number(call, "seconds") or 0.0)
+            model, end = call.get("model"), begin + (call_number(call, "seconds") or 0.0)
             values = {
                 "gen_ai.operation.name": "chat",
-                "gen_ai.provider.name": next(iter(self.episode.row.providers), None),
+                "gen_ai.provider.name": self._provider,
                 "gen_ai.response.model": model,
-                "gen_ai.response.finish_reasons": [finish] if isinstance(finish, str) else None,
+                "gen_ai.response.finish_reasons": [call["finish"]] if "finish" in call else None,
                 "gen_ai.usage.input_tokens": call_number(call, "prompt_tokens"),
                 "gen_ai.usage.output_tokens": call_number(call, "completion_tokens"),
                 "quorum.usd": call_number(call, "usd"),
             }
-            records = [waiting.popleft() for _ in range(min(records_of(call), len(waiting)))]
-            self._span(f"chat {model or 'model'}", thought, (begin, end), {**values, **_texts(records)})
+            for _ in range(min(records_of(call), len(waiting))):
+                values |= _texts(waiting.popleft())  # of several requests the last one has the answer
+            self._add(f"chat {model or 'model'}", thought, begin, end, values)["kind"] = _CLIENT
             begin = end
 
-    def _span(
-        self,
-        name: str,
-        parent: dict[str, Any] | None,
-        seconds: tuple[float, float],
-        values: Mapping[str, Any],
-    ) -> dict[str, Any]:
-        row = self.episode.row
-        trace = sha256(f"{row.hash} {row.start}".encode()).hexdigest()[:32]
+    def _add(self, name: str, parent: str, begin: float, end: float, values: Mapping[str, Any]) -> dict[str, Any]:
         span = {
-            "traceId": trace,
-            "spanId": sha256(f"{trace} {len(self._made)}".encode()).hexdigest()[:16],
-            **({"parentSpanId": parent["spanId"]} if parent is not None else {}),
+            "traceId": self._id,
+            "spanId": sha256(f"{self._id} {len(self.made)}".encode()).hexdigest()[:16],
+            "parentSpanId": parent,
             "name": name,
-            "kind": _CLIENT if name.startswith("chat ") else _INTERNAL,
-            "startTimeUnixNano": self._nanoseconds(seconds[0]),
-            "endTimeUnixNano": self._nanoseconds(seconds[1]),
+            "kind": _INTERNAL,
+            "startTimeUnixNano": self._time(begin),
+            "endTimeUnixNano": self._time(end),
             "attributes": _attributes(values),
         }
-        self._made.append(span)
+        self.made.append(span)
         return span
 
-    def _nanoseconds(self, seconds: float) -> str:
-        return str(self.episode.milliseconds[0] * 10**6 + round(seconds * 1e9))
+    def _time(self, seconds: float) -> str:
+        return str(self._begin * 10**6 + round(seconds * 1e9))
 
 
-def _by_thinker(calls: Iterable[Call]) -> dict[tuple[str, int], deque[Call]]:
-    found: defaultdict[tuple[str, int], deque[Call]] = defaultdict(deque)
-    for call in calls:
-        found[call.agent, call.t].append(call)
+def _texts(call: Record) -> dict[str, str]:
+    """Return the prompt and the answer of a request, as the conventions write them."""
+    found = {"gen_ai.input.messages": _messages((said["role"], said["content"]) for said in call["messages"])}
+    if call["answer"] is not None:
+        found["gen_ai.output.messages"] = _messages([("assistant", call["answer"])], finish_reason=call["finish"])
     return found
 
 
-def _texts(records: Iterable[Call]) -> dict[str, str]:
-    """Return the prompt and the answer of the last request of a call, as the conventions write them."""
-    found: dict[str, str] = {}
-    for call in records:
-        found["gen_ai.input.messages"] = _json(_parts(message["role"], message["content"]) for message in call.messages)
-        if call.answer is not None:
-            answer = {**_parts("assistant", call.answer), "finish_reason": call.record["finish"]}
-            found["gen_ai.output.messages"] = _json([answer])
-    return found
-
-
-def _parts(role: str, text: str) -> dict[str, Any]:
-    return {"role": role, "parts": [{"type": "text", "content": text}]}
-
-
-def _json(values: Iterable[Any]) -> str:
-    return orjson.dumps(list(values)).decode()
+def _messages(said: Iterable[tuple[str, str]], **more: str) -> str:
+    parts = [{"role": role, "parts": [{"type": "text", "content": text}], **more} for role, text in said]
+    return orjson.dumps(parts).decode()
 
 
 def _attributes(values: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -161,14 +139,8 @@ def _attributes(values: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _value(value: Any) -> dict[str, Any]:
-    match value:
-        case bool():
-            return {"boolValue": value}
-        case int():
-            return {"intValue": str(value)}
-        case float():
-            return {"doubleValue": value}
-        case list():
-            return {"arrayValue": {"values": [_value(item) for item in value]}}
-        case _:
-            return {"stringValue": str(value)}
+    if isinstance(value, list):
+        return {"arrayValue": {"values": [_value(item) for item in value]}}
+    if type(value) is int:
+        return {"intValue": str(value)}
+    return {{bool: "boolValue", float: "doubleValue"}.get(type(value), "stringValue"): value}

@@ -12,7 +12,7 @@ from quorum.experiments.common.packages import load
 from quorum.experiments.export.episodes import Runs
 from quorum.experiments.results.sql import result_types
 
-FILES = ("runs.parquet", "events.parquet", "calls.parquet")
+FILES: tuple[str, ...] = ("runs.parquet", "events.parquet", "calls.parquet")
 
 _EVENTS = {
     "run": "VARCHAR", "seq": "BIGINT", "t": "BIGINT", "t_hat": "DOUBLE", "wall": "DOUBLE", "event": "VARCHAR",
@@ -44,8 +44,7 @@ def write(runs: Runs, folder: Path) -> None:
                 line = episode.json({**event, "data": episode.json(event["data"]).decode().rstrip()})
                 longest = max(longest, events.write(line))
             for call in episode.calls():
-                texts = {"messages": call.messages, "answer": call.answer} if runs.texts else {}
-                longest = max(longest, calls.write(episode.json({**call.record, **texts})))
+                longest = max(longest, calls.write(episode.json(call)))
     try:
         with duckdb.connect(":memory:", config={"autoinstall_known_extensions": False}) as connection:
             for name, columns in zip(FILES, types, strict=True):

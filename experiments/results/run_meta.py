@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -93,6 +94,16 @@ class RunMeta(_Part):
     """Where the run that it branches off lay, from the folder that holds this one; empty where nobody says."""
     files: Mapping[str, str] | None = None
     """SHA-256 of every other file, in hexadecimal; None while the run is under way, and where the user stopped it."""
+
+    @property
+    def milliseconds(self) -> tuple[int, int]:
+        """When the episode began and ended, in milliseconds since 1970.
+
+        Raises:
+            ValueError: one of them is no date.
+        """
+        begin, end = (datetime.fromisoformat(text).timestamp() for text in (self.start, self.end or ""))
+        return round(begin * 1000), round(end * 1000)
 
     @property
     def code(self) -> CodeVersion:
