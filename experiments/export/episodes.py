@@ -148,32 +148,21 @@ class Runs:
             raise UserError(f"{folder}: it holds no finished run that is whole", "\n".join(self.remarks))
 
     def _whole(self, folder: Path) -> Iterator[Row]:
-        if is_run(folder):
-            found: list[Row | Damaged] = [RunFolder(folder).row()]
-        else:
-            results = read_results(folder)
-            found = [*results.rows, *results.damaged]
-            if results.unfinished:
-                self.remarks.append(f"{results.unfinished} unfinished runs are left out")
-        kept: dict[Path, RunMeta | None] = {}
+        results = None if is_run(folder) else read_results(folder)
+        if results is not None and results.unfinished:
+            self.remarks.append(f"{results.unfinished} unfinished runs are left out")
+        found: tuple[Row | Damaged, ...] = (*results.rows, *results.damaged) if results else (RunFolder(folder).row(),)
         for row in found:
             if isinstance(row, Damaged):
                 self.remarks.append(f"{row.name} is left out: {row.reason}")
                 continue
-            if row.folder not in kept:
-                kept[row.folder] = self._checked(row.folder)
-            if (meta := kept[row.folder]) is not None:
-                bare = replace(row, reason="", error=meta.error.class_ if meta.error is not None else "")
-                yield row if self.texts else bare
-
-    def _checked(self, folder: Path) -> RunMeta | None:
-        """Read every byte of a run, and return its `meta.json`; None where it is not whole."""
-        try:
-            meta = RunFolder(folder).check_whole()
-            return meta if meta.milliseconds else None  # a date that is none is an error
-        except (DamagedFile, ValueError, OverflowError, OSError) as damage:
-            self.remarks.append(f"{folder.name} is left out: {damage}")
-        return None
+            try:
+                meta = RunFolder(row.folder).check_whole()  # every byte
+                _ = meta.milliseconds
+            except (DamagedFile, ValueError) as damage:
+                self.remarks.append(f"{row.name} is left out: {damage}")
+                continue
+            yield row if self.texts else replace(row, reason="", error=meta.error.class_ if meta.error else "")
 
     def episodes(self) -> Iterator[Episode]:
         """Read the runs, each once.

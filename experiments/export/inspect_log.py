@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from quorum.experiments.export.episodes import Episode, Runs
+from quorum.experiments.results.results_folder import metric_columns
 
 FILES: tuple[str, ...] = ("inspect.json",)
 _USAGE = {
@@ -40,15 +41,13 @@ def write(runs: Runs, folder: Path) -> None:
 def _head(runs: Runs) -> dict[str, Any]:
     names = list(dict.fromkeys(row.name for row in runs.rows))
     models = dict.fromkeys(model for row in runs.rows for model in row.models)
-    values: defaultdict[str, list[float]] = defaultdict(list)
-    for row in runs.rows:
-        for name, value in row.metrics.items() if row.pooled else ():
-            if value is not None:
-                values[name].append(value)
-    scores = [
-        {"name": name, "scorer": name, "metrics": {"mean": {"name": "mean", "value": fsum(found) / len(found)}}}
-        for name, found in values.items()
-    ]
+    scores = []
+    for name in metric_columns(runs.rows):
+        found = (row.metrics.get(name) for row in runs.rows if row.pooled)
+        values = [value for value in found if value is not None]
+        if values:
+            mean = {"name": "mean", "value": fsum(values) / len(values)}
+            scores.append({"name": name, "scorer": name, "metrics": {"mean": mean}})
     return {
         "version": 2,
         "status": "success",
@@ -85,7 +84,7 @@ def _sample(episode: Episode) -> dict[str, Any]:
         "model_usage": usage,
         "started_at": episode.meta.start,
         "completed_at": episode.meta.end,
-        **({"error": {"message": row.error, "traceback": "", "traceback_ansi": ""}} if row.error else {}),
+        **({"error": {"message": row.error, "traceback": "", "traceback_ansi": ""}} if row.failed else {}),
     }
 
 

@@ -57,7 +57,7 @@ class _Spans:
             self._texts[call["agent"], call["t"]].append(call)
         values = {f"quorum.{key}": value for key, value in episode.row.shown_record().items()}
         root = self._add(f"episode {episode.row.name}", "", 0.0, (end - self._begin) / 1000, values)
-        if episode.row.error:
+        if episode.row.failed:
             root["status"] = {"code": _ERROR, "message": episode.row.error}
         if episode.trace is not None:
             self._add_steps(root["spanId"], episode.trace)
@@ -143,4 +143,6 @@ def _value(value: Any) -> dict[str, Any]:
         return {"arrayValue": {"values": [_value(item) for item in value]}}
     if type(value) is int:
         return {"intValue": str(value)}
-    return {{bool: "boolValue", float: "doubleValue"}.get(type(value), "stringValue"): value}
+    if type(value) in (bool, float):
+        return {"boolValue" if isinstance(value, bool) else "doubleValue": value}
+    return {"stringValue": str(value)}

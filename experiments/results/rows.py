@@ -92,6 +92,11 @@ class Row:
         return self.outcome in POOLED
 
     @property
+    def failed(self) -> bool:
+        """Whether it ended in an error."""
+        return self.outcome == Outcome.ERROR
+
+    @property
     def inputs_digest(self) -> str:
         """What stands for all inputs in tables: eight digits; empty where there are none."""
         return digest(json.dumps(self.inputs, sort_keys=True).encode())[:8] if self.inputs else ""

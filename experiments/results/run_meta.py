@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,6 +12,8 @@ from maeil.outcomes import Outcome
 from quorum.experiments.common.packages import DISTRIBUTION
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.configuration.cell import Branch
+
+_EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 class _Part(BaseModel):
@@ -102,8 +104,9 @@ class RunMeta(_Part):
         Raises:
             ValueError: one of them is no date.
         """
-        begin, end = (datetime.fromisoformat(text).timestamp() for text in (self.start, self.end or ""))
-        return round(begin * 1000), round(end * 1000)
+        dates = (datetime.fromisoformat(text) for text in (self.start, self.end or ""))
+        begin, end = ((date.replace(tzinfo=date.tzinfo or UTC) - _EPOCH) // timedelta(milliseconds=1) for date in dates)
+        return begin, end
 
     @property
     def code(self) -> CodeVersion:

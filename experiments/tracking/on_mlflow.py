@@ -48,7 +48,7 @@ class MlflowTracker:
         for first in range(0, len(parameters), _MOST):
             client.log_batch(own, params=parameters[first : first + _MOST])
         client.log_batch(own, metrics=[of.Metric(key, value, end, 0) for key, value in run.metrics.items()])
-        client.set_terminated(own, "FAILED" if run.row.error else "FINISHED", end)
+        client.set_terminated(own, "FAILED" if run.row.failed else "FINISHED", end)
 
 
 def _build(config: MlflowConfig, _: None) -> MlflowTracker:

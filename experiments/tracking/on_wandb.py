@@ -49,7 +49,7 @@ class WandbTracker:
             settings=self._wandb.Settings(disable_git=True, **quiet),
         )
         logged.summary.update(run.metrics)
-        logged.finish(exit_code=int(bool(run.row.error)))
+        logged.finish(exit_code=int(run.row.failed))
 
 
 def _build(config: WandbConfig, _: None) -> WandbTracker:
