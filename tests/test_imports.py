@@ -34,11 +34,13 @@ EXPERIMENTS = {
     "episode": ("configuration", "common"),
     "results": ("episode", "configuration", "common"),
     "branch": ("results", "episode", "configuration", "common"),
-    "sweep": ("branch", "results", "episode", "configuration", "common"),
+    "tracking": ("results", "episode", "configuration", "common"),
+    "sweep": ("branch", "tracking", "results", "episode", "configuration", "common"),
     "blame": ("branch", "results", "episode", "configuration", "common"),
     "compare": ("results", "episode", "configuration", "common"),
     "viewer": ("results", "episode", "configuration", "common"),
     "replay": ("results", "episode", "configuration", "common"),
+    "export": ("results", "episode", "configuration", "common"),
 }
 EXPERIMENTS["reproduce"] = ("compare", "sweep", *EXPERIMENTS["compare"])
 EXPERIMENTS["study"] = ("compare", "sweep", *EXPERIMENTS["sweep"])

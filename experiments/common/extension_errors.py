@@ -33,7 +33,7 @@ from quorum.experiments.common.terminal import echo
 
 _log = logging.getLogger("quorum")
 _OURS = frozenset({"quorum", "maeil", "cube_env", "crafter_env", "llamac_env"})
-_KINDS = ("worlds", "minds", "topologies", "providers", "engines", "skills", "metrics", "figures")
+_KINDS = ("worlds", "minds", "topologies", "providers", "engines", "trackers", "skills", "metrics", "figures")
 """What packages offer by entry points, each in the group `quorum.KIND`."""
 _LONGEST = 1000
 """Characters of an error's own text that a message shows, at most."""

@@ -13,7 +13,7 @@ from maeil.metrics import METRICS
 from maeil.user_errors import UserError
 from quorum.agents.skills import skills
 from quorum.experiments.common.extension_errors import belongs_to_extensions, extension_errors
-from quorum.experiments.configuration.registry import REGISTRIES, engines, extensions
+from quorum.experiments.configuration.registry import REGISTRIES, engines, extensions, trackers
 
 _log = logging.getLogger(__name__)
 _of_unknown_effect: list[str] = []
@@ -56,4 +56,5 @@ def of_unknown_effect() -> Sequence[str]:
 
 
 def _registered() -> int:
-    return sum(len(registry.names()) for registry in (*REGISTRIES, engines, extensions, skills)) + len(METRICS.present)
+    registries = (*REGISTRIES, engines, trackers, extensions, skills)
+    return sum(len(registry.names()) for registry in registries) + len(METRICS.present)

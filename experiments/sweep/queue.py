@@ -84,6 +84,8 @@ class Queue:
         self._failures_in_a_row = 0
         self.show: Callable[[], None] = lambda: None
         """Called on every change, and several times a second."""
+        self.track: Callable[[Path], None] = lambda _: None
+        """Called with the folder of every cell that ends."""
         self.under_way: dict[str, PlannedCell] = {}
         """Handed out and not done."""
         self.running: set[str] = set()
@@ -213,6 +215,7 @@ class Queue:
         if cell is None:
             return
         self.finished.append(done)
+        self.track(self.folder / done.name)
         _log.info("%s is done: %s %s", done.name, done.outcome, done.reason)
         self._fruitless = 0
         self._costs.add(cell.kind, done)

@@ -64,6 +64,7 @@ class SweepRequest:
         study: the experiment whose arms a study plays; None: the words say what is run.
         said_again: the command that goes on with it, where that is no `quorum sweep`; empty: made from the arguments.
         cancel: stops it.
+        track: called with the folder of each cell that is done, and of each that ends.
 
     Raises:
         UserError: a budget is not positive.
@@ -85,6 +86,7 @@ class SweepRequest:
     study: Experiment | None = None
     said_again: str = ""
     cancel: Cancellation = field(default_factory=Cancellation)
+    track: Callable[[Path], None] = lambda _: None
 
     def __post_init__(self) -> None:
         require_budgets(budget_usd=self.budget_usd, budget_tokens=self.budget_tokens)
@@ -303,6 +305,8 @@ def run_sweep(
         folder.write_manifest(plan, request.arguments, request.command)
         chosen = status.missing[: request.limit]
         _log.info("%s: %d cells, %d done, %d to run", folder.path, len(plan.cells), len(status.done), len(chosen))
+        for name in status.done.keys() - {cell.name for cell in chosen}:
+            request.track(folder.path / name)
         for cell in chosen:
             folder.retire(cell)
         _prepare(chosen)
@@ -351,6 +355,6 @@ def _run(
     queue = Queue(job.folder, cells, request.budget, status.costs, cancel=request.cancel)
     if cells:
         with view(queue, status) as show, request.cancel.by_signals():
-            queue.show = show
+            queue.show, queue.track = show, request.track
             engine.run(queue, job)
     return queue
