@@ -65,7 +65,7 @@ class TopologyContext:
 
 
 class NamesFile:
-    """Marks a key of an extension that names a file, by `Annotated`.
+    """Marks a key of a mind or an extension that names a file, by `Annotated`.
 
     What the file holds is part of what names a cell (`Component.inputs`); where it is, is not.
     """
@@ -158,8 +158,9 @@ class Component(Generic[C, X, B_co]):
             each, by the values.
         answers: for minds: names of the extensions that ask in turns (`Turn.asks`) and get an answer.
         inputs: returns digests of what affects runs besides the values, such as the texts of templates or a file that a
-            value names, each under a name without the path of a machine; given the values and the name of the world.
-            They are part of the name of a cell. `maeil.digests` makes them. A `ValueError` is a mistake in the values.
+            value names, each under a name without the path of a machine, or, of such a file, under its key
+            (`NamesFile`); given the values and the name of the world. They are part of the name of a cell.
+            `maeil.digests` makes them. A `ValueError` is a mistake in the values.
         roles: returns roles by the values. For topologies: those that its turns name, with `maeil.mind.COORDINATOR`
             where it has one; None for none. For minds: those in which they ask language models; None for those of the
             topology.

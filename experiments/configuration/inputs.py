@@ -46,7 +46,9 @@ def inputs_of(configuration: Configuration, world: str | None = None) -> Inputs:
     packages = set(of_unknown_effect())
     for group, component, values in _components(configuration):
         try:
-            found |= component.inputs(values, world)
+            own = component.inputs(values, world)
+            keys = type(values).model_fields
+            found |= {f"{group}.{name}" if name in keys else name: digest for name, digest in own.items()}
             if group.startswith(f"{extensions.group}."):
                 found |= _templates(component, configuration, world)
         except ValueError as error:
