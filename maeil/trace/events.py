@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
 
+import orjson
+
 from maeil.outcomes import Outcome
 
 SCHEMA = 4
@@ -432,3 +434,11 @@ class Stamped:
     t_hat: Time
     wall: Seconds
     event: Event
+
+    def plain(self) -> dict[str, Any]:
+        """Return the line of the file as data."""
+        fields: dict[str, Any] = orjson.loads(orjson.dumps(self.event))
+        if fields.get("branch", ...) is None:
+            del fields["branch"]
+        place = {"seq": self.seq, "t": self.t, "t_hat": self.t_hat, "event": self.event.kind}
+        return {**place, **fields, "wall": self.wall}
