@@ -130,9 +130,7 @@ def _draw_material(generator: WordArray, fields: FieldArray, tunnels: FlagArray,
 
 
 @inner
-def _draw_rock(
-    generator: WordArray, fields: FieldArray, tunnels: FlagArray, x: int, y: int, mountain: float
-) -> int:
+def _draw_rock(generator: WordArray, fields: FieldArray, tunnels: FlagArray, x: int, y: int, mountain: float) -> int:
     # Caves first, then horizontal and vertical tunnels, then ores from common to rare. Coal, iron and diamonds draw a
     # chance only where their noise is high enough.
     if fields[_CAVES, x, y] > 0.15 and mountain > 0.3:

@@ -163,8 +163,6 @@ def _play(run: Path, at: str | None, change: Change, out: Path, *, as_json: bool
     planned = Parent.open(run).branch(instant_of(at) if at is not None else None, change)
     cell, branching = planned.cell, planned.branching
     if not quiet:
-        if planned.idle:
-            echo(f"notice: {', '.join(change.edits)}: this changes nothing that has an effect in this run", err=True)
         if planned.notice:
             echo(f"notice: {planned.notice}", err=True)
         if line := expectation(cell, planned.thoughts_left):

@@ -74,7 +74,7 @@ def shortest(start: Cell, goals: Collection[Cell], blocked: Collection[Cell], si
             return tuple(reversed(way))
         assert cell is not None
         for near in beside(cell):
-            if near not in before and near not in blocked and 0 <= min(near) and max(near) < side:
+            if near not in before and near not in blocked and min(near) >= 0 and max(near) < side:
                 before[near] = cell
                 queue.append(near)
     return ()
