@@ -13,6 +13,7 @@ from quorum.agents.llm.batches.journal import orphans
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.results.results_folder import csv_text
 from quorum.experiments.results.rows import OWN, Results, Row
+from quorum.experiments.results.run_folder import is_there
 from quorum.experiments.results.summary import print_aligned, shown
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def print_results(results: Results, console: Console) -> None:
     counts.update({"damaged": len(results.damaged)})
     parts = (f"{number} {what}" for what, number in counts.items() if number)
     console.print(Text(f"{len(results.rows)} runs: {', '.join(parts)}"))
-    left = orphans(results.folder)
+    left = orphans(results.folder, is_there)
     if left.answers or left.asked:
         numbers = f"{left.answers:,} answers of batches are in no cell, and {left.asked:,} requests of batches are open"
         console.print(Text(f"{numbers}: the sweep goes on with them by engine.batch=true"), soft_wrap=True)
