@@ -72,7 +72,8 @@ class Queue:
         self.folder = folder
         """Of the sweep."""
         cells = tuple(cells)
-        names = {cell.name for cell in cells}
+        self.names = names = {cell.name for cell in cells}
+        """Of the cells to be run."""
         self.total = len(cells)
         """Cells to be run at the beginning, those among them that follow others."""
         self._waiting = deque(cell for cell in cells if cell.follows not in names)

@@ -6,7 +6,7 @@ import logging
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +34,7 @@ from quorum.experiments.sweep.branches import BranchGrid
 from quorum.experiments.sweep.engines.locks import sweep_lock
 from quorum.experiments.sweep.engines.protocol import Engine, SweepJob
 from quorum.experiments.sweep.experiment_file import Experiment
+from quorum.experiments.sweep.packing import packing
 from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.spending import Costs, SweepBudget
@@ -312,17 +313,18 @@ def run_sweep(
         _prepare(chosen)
         begin = time.monotonic()
         job = SweepJob(folder.path, Path.cwd(), request.plugins, CodeVersion.of(provenance()), claim)
-        queue = _run(chosen, job, engine, request=request, status=status, view=view)
+        names = {cell.name for cell in chosen}
+        before = {name: done for name, done in status.done.items() if name not in names}
+        with packing(folder.path, len(plan.cells), before.values()) as pack:
+            queue = _run(chosen, job, engine, request=request, status=status, view=view, pack=pack)
         write_csv(folder.path)
-    ended = {done.name: done for done in queue.finished}
-    present = {**{name: done for name, done in status.done.items() if (folder.path / name).exists()}, **ended}
-    before = len(status.done.keys() - {cell.name for cell in chosen})
+    present = {**before, **{done.name: done for done in queue.finished}}
     return SweepResult(
         folder=folder.path,
         planned=len(plan.cells),
-        before=before,
+        before=len(before),
         finished=tuple(queue.finished),
-        left=len(plan.cells) - before - len(queue.finished),
+        left=len(plan.cells) - len(before) - len(queue.finished),
         damaged=status.damaged,
         failed=tuple(done for done in present.values() if done.failed),
         held=len(lines.held(plan.cells, present)),
@@ -351,10 +353,16 @@ def _run(
     request: SweepRequest,
     status: SweepStatus,
     view: View,
+    pack: Callable[[Sequence[FinishedCell]], None],
 ) -> Queue:
     queue = Queue(job.folder, cells, request.budget, status.costs, cancel=request.cancel)
     if cells:
         with view(queue, status) as show, request.cancel.by_signals():
-            queue.show, queue.track = show, request.track
+
+            def changed() -> None:
+                pack(queue.finished)
+                show()
+
+            queue.show, queue.track = changed, request.track
             engine.run(queue, job)
     return queue
