@@ -47,11 +47,12 @@ def inputs_of(configuration: Configuration, world: str | None = None) -> Inputs:
     for group, component, values in _components(configuration):
         try:
             found |= component.inputs(values, world)
+            named = component.modules(values)
             if group.startswith(f"{extensions.group}."):
                 found |= _templates(component, configuration, world)
         except ValueError as error:
             raise UserError(f"{group}: {error}") from error
-        packages |= _packages(component)
+        packages |= _packages(component) | set(map(_top, named))
     if configuration.memory.store is not None:
         found |= _stored(Path(configuration.memory.store))
     if world in skills.names():

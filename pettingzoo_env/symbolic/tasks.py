@@ -1,0 +1,116 @@
+"""The tasks of a description: which are done, who is in place for each, and what has changed since a step ago."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from maeil.plans import Plan, Task
+from maeil.tasks import Attempt, TaskState
+from pettingzoo_env.description import Condition, Description, Parts
+
+
+class TaskBoard:
+    """The tasks of an episode.
+
+    Args:
+        description: has the tasks.
+        names: of the agents, by index.
+    """
+
+    def __init__(self, description: Description, names: Sequence[str]) -> None:
+        self._described = description.tasks
+        self._numbers = [_names(description, name) for name in names]
+        self.tasks = tuple(Task(kind, target) for kind, own in self._described.items() for target in own.targets)
+        self._reported: dict[Task, TaskState] = {}
+        self._seen: Sequence[Parts] = ()
+        self._active: dict[Task, tuple[int, ...]] = {}
+
+    def check(self, seen: Sequence[Parts]) -> None:
+        """Make sure that each condition is of something that an agent observes.
+
+        Raises:
+            ValueError: one is not; the message names it.
+        """
+        known = list(dict.fromkeys(name for parts in seen for name in parts))
+        for kind, own in self._described.items():
+            for key, condition in (("done_when", own.done_when), ("in_place_when", own.in_place_when)):
+                for target in own.targets if condition is not None else ():
+                    assert condition is not None
+                    try:
+                        values = self._values(condition, target, seen)
+                    except (IndexError, ValueError):
+                        raise ValueError(
+                            f"description.tasks.{kind}.{key}.number: {condition.part} has no number {condition.number}"
+                        ) from None
+                    if seen and all(value is None for value in values):
+                        part = condition.part.replace("{target}", target)
+                        raise ValueError(
+                            f"description.tasks.{kind}.{key}.part: no agent observes {part}; "
+                            f"the parts are {', '.join(known[:20])}"
+                        )
+
+    def look(self, seen: Sequence[Parts], working: bool = False) -> tuple[Attempt, ...]:
+        """Take what the agents observe, and return what has succeeded since the look before.
+
+        Args:
+            seen: by agent.
+            working: whether a step was taken since then.
+        """
+        before = set(self.done()) if self._seen else set()
+        self._seen = seen
+        fresh = [task for task in self.done() if task not in before] if working else []
+        return tuple(
+            Attempt(task, agents, True) for task in fresh if (agents := self._active.get(task) or self._in_place(task))
+        )
+
+    def begin(self) -> None:
+        """Begin an episode."""
+        self._reported, self._seen, self._active = {}, (), {}
+
+    def done(self) -> list[Task]:
+        """Return the tasks that are done."""
+        return [task for task in self.tasks if self._holds(self._described[task.kind].done_when, task)]
+
+    def targets(self) -> dict[str, list[str]]:
+        """Return the targets of all tasks, by kind: one that is done may have to be done again."""
+        return {kind: list(own.targets) for kind, own in self._described.items()}
+
+    def changes(self, plans: Sequence[Plan | None]) -> list[TaskState]:
+        """Return the states of tasks that are not what they were, as `World.constraints` has them."""
+        done = self.done()
+        states: dict[Task, TaskState] = {}
+        self._active = {}
+        for task in self.tasks:
+            if task in done:
+                if task in self._reported:
+                    states[task] = TaskState(task, 0, 0, 0, 0, 0, True)
+                continue
+            workers = [i for i, plan in enumerate(plans) if plan is not None and plan.task == task]
+            there = self._in_place(task)
+            both = tuple(i for i in workers if i in there)
+            self._active[task] = both
+            counts = len(there), len(workers), len(workers), len(both)
+            states[task] = TaskState(task, self._described[task.kind].agents, *counts, dependency=True)
+        changed = [state for task, state in states.items() if self._reported.get(task) != state]
+        self._reported = {task: state for task, state in states.items() if state.threshold}
+        return changed
+
+    def _in_place(self, task: Task) -> tuple[int, ...]:
+        condition = self._described[task.kind].in_place_when
+        if condition is None:
+            return tuple(range(len(self._seen)))
+        values = self._values(condition, task.target, self._seen)
+        return tuple(i for i, value in enumerate(values) if value is not None and condition.holds(value))
+
+    def _holds(self, condition: Condition, task: Task) -> bool:
+        values = self._values(condition, task.target, self._seen)
+        return any(value is not None and condition.holds(value) for value in values)
+
+    def _values(self, condition: Condition, target: str, seen: Sequence[Parts]) -> list[float | None]:
+        return [condition.value(parts, names, target) for parts, names in zip(seen, self._numbers, strict=False)]
+
+
+def _names(description: Description, agent: str) -> Mapping[str, Sequence[str]]:
+    """Return the names of the numbers of each part that an agent observes."""
+    forms = description.of(agent).observation.items()
+    return {name: form for name, form in forms if not isinstance(form, int)}
