@@ -166,8 +166,8 @@ class Component(Generic[C, X, B_co]):
         roles: returns roles by the values. For topologies: those that its turns name, with `maeil.mind.COORDINATOR`
             where it has one; None for none. For minds: those in which they ask language models; None for those of the
             topology.
-        modules: imports the modules that the values name, and returns their names; given the values. What these are is part
-            of the name of a cell. A `ValueError` is a mistake in the values.
+        modules: imports the modules that the values name, and returns their names; given the values. What these are is
+            part of the name of a cell. A `ValueError` is a mistake in a value, whose key it begins with: `id: ...`.
         draws: for minds: whether they draw at random by themselves, apart from what language models do.
     """
 

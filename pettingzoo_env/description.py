@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from math import hypot
+from math import dist
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,13 +26,13 @@ class Described(BaseModel):
 class AgentDescription(Described):
     """What the spaces of an agent mean."""
 
-    actions: tuple[Name, ...] | None = None
+    actions: list[Name] | None = None
     """Names of the choices of a `Discrete` space, in order; null: their numbers."""
     wait: Name | int | None = None
     """The choice of `wait`; null: the first that is legal, and zeros in spaces of numbers."""
-    sequences: dict[Name, tuple[Name | int, ...]] = {}
+    sequences: dict[Name, list[Name | int]] = {}
     """More choices, each of which is carried out as these, one a step."""
-    observation: dict[Name, PositiveInt | tuple[Name, ...]] = {}
+    observation: dict[Name, PositiveInt | list[Name]] = {}
     """Parts of the array that it observes, in order: how many numbers each has, or their names."""
 
     @model_validator(mode="after")
@@ -45,13 +45,43 @@ class AgentDescription(Described):
         return self
 
 
-class Condition(Described):
-    """A condition of what an agent observes: of a number, or of the length of a vector."""
+class Measure(Described):
+    """A number that an agent observes, or the length of a vector of several."""
 
     part: str
     """Name of the part; `{target}` stands for the target of the task."""
-    number: str | int | None = None
-    """The name or the index of one of its numbers; null: the Euclidean length of all."""
+    minus: str | None = None
+    """A part that is taken from it, number by number, such as the agent's own place; null: nothing."""
+    numbers: list[str | int] | None = None
+    """The names or indices of those of its numbers that count; null: all."""
+
+    def value(self, parts: Parts, names: Mapping[str, Sequence[str]], target: str) -> float | None:
+        """Return the measure in what an agent observes; None where the agent has no such part.
+
+        Args:
+            parts: what the agent observes.
+            names: those of the numbers of its parts.
+            target: of the task.
+
+        Raises:
+            ValueError: a part has no such number.
+            IndexError: the same.
+        """
+        vectors = []
+        for part in (self.part, *([self.minus] if self.minus is not None else [])):
+            name = part.replace("{target}", target)
+            if (found := parts.get(name)) is None:
+                return None
+            chosen = self.numbers if self.numbers is not None else range(len(found))
+            vectors.append([found[names.get(name, ()).index(n) if isinstance(n, str) else n] for n in chosen])
+        if len(vectors) == 1 and len(vectors[0]) == 1:
+            return vectors[0][0]
+        return dist(vectors[0], vectors[1] if len(vectors) > 1 else [0.0] * len(vectors[0]))
+
+
+class Condition(Measure):
+    """A condition of a measure."""
+
     equals: float | None = None
     at_most: float | None = None
     at_least: float | None = None
@@ -62,42 +92,29 @@ class Condition(Described):
             raise ValueError("give equals, at_most or at_least")
         return self
 
-    def holds(self, value: float) -> bool:
-        """Whether it holds of a value."""
+    def holds(self, value: float | None) -> bool:
+        """Whether it holds of a value; of none it does not."""
         return (
-            (self.equals is None or value == self.equals)
+            value is not None
+            and (self.equals is None or value == self.equals)
             and (self.at_most is None or value <= self.at_most)
             and (self.at_least is None or value >= self.at_least)
         )
-
-    def value(self, parts: Parts, names: Mapping[str, Sequence[str]], target: str) -> float | None:
-        """Return the value that it is about, in what an agent observes; None where the agent has no such part.
-
-        Args:
-            parts: what the agent observes.
-            names: those of the numbers of its parts.
-            target: of the task.
-        """
-        numbers = parts.get(part := self.part.replace("{target}", target))
-        if numbers is None:
-            return None
-        if self.number is None:
-            return numbers[0] if len(numbers) == 1 else hypot(*numbers)
-        index = names.get(part, ()).index(self.number) if isinstance(self.number, str) else self.number
-        return numbers[index]
 
 
 class TaskDescription(Described):
     """A kind of task. It is done while its condition holds for anybody."""
 
-    targets: Annotated[tuple[Name, ...], Field(min_length=1)]
+    targets: Annotated[list[Name], Field(min_length=1)]
     """What there is of it."""
     done_when: Condition
     """When one is done, by what any agent observes."""
     in_place_when: Condition | None = None
     """When an agent is in place for it, by what it observes; null: everywhere."""
-    agents: PositiveInt = 1
-    """How many agents it takes at once."""
+    agents: PositiveInt | Measure = 1
+    """How many agents it takes at once; with `weight`, the sum of their weights that it takes."""
+    weight: Measure | None = None
+    """What an agent counts for, by what it observes, such as its level; null: 1."""
     text: str = ""
     """What it is, for prompts."""
 
@@ -109,11 +126,11 @@ class Grid(Described):
     rows: Annotated[int, Field(ge=1, le=200)]
     agents: str | None = None
     """The part of each agent's observation that says where it is: column and row, or row and column."""
-    things: tuple[str, ...] = ()
+    things: list[str] = []
     """Parts that say where things are, by what any agent observes."""
     row_first: bool = False
     """Whether rows come before columns."""
-    origin: tuple[float, float] = (0, 0)
+    origin: Annotated[list[float], Field(min_length=2, max_length=2)] = [0, 0]
     """Place of the left upper corner, as parts say places."""
     cell: PositiveFloat = 1
     """Width of a cell in their unit."""
@@ -137,8 +154,8 @@ class Description(Described):
 
     @model_validator(mode="after")
     def _success_is_of_the_score(self) -> Description:
-        if self.success is not None and (self.success.part != "score" or self.success.number is not None):
-            raise ValueError("success: its part is score, without number")
+        if self.success is not None and (self.success.part != "score" or self.success.minus or self.success.numbers):
+            raise ValueError("success: its part is score, without minus and numbers")
         if self.success is not None and self.tasks:
             raise ValueError("success: with tasks, a success is that all of them are done; leave it out")
         return self

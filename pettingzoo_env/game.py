@@ -7,12 +7,13 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo import AECEnv, ParallelEnv  # type: ignore[import-untyped]
 
 from maeil.environments.errors import EpisodeError, WorldError
 
@@ -68,15 +69,14 @@ class Game:
     """
 
     def __init__(self, environment: str, kwargs: Mapping[str, Any]) -> None:
-        self.id = environment
+        self.id, self._played = environment, False
         make = find(environment)
         try:
             self._env: Any = make(**kwargs)
-            modes = (getattr(self._env, "metadata", None) or {}).get("render_modes", ())
-            self.renders = "rgb_array" in modes
+            self.renders = "rgb_array" in (getattr(self._env, "metadata", None) or {}).get("render_modes", ())
+            self._make = partial(make, **kwargs, **({"render_mode": "rgb_array"} if self.renders else {}))
             if self.renders:
-                self._env.close()
-                self._env = make(**kwargs, render_mode="rgb_array")
+                self._env = self._make()
         except Exception as error:
             raise WorldError(f"kwargs: {environment} refuses them: {type(error).__name__}: {error}") from error
         if not isinstance(self._env, AECEnv | ParallelEnv):
@@ -92,7 +92,9 @@ class Game:
         self.observation_spaces = [self._env.observation_space(key) for key in self._keys]
 
     def reset(self, seed: int) -> None:
-        """Begin an episode."""
+        """Begin an episode, in an environment that has played no other: some keep more of one than they reset."""
+        self._env = self._make() if self._played else self._env
+        self._played = True
         self.observations: list[Any] = [None] * len(self.names)
         self.masks: list[Any] = [None] * len(self.names)
         self.over = self.truncated = False

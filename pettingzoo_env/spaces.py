@@ -35,10 +35,9 @@ def value_type(space: Any, place: str) -> Any:
             size = int(np.prod(space.shape))
             return Annotated[list[Annotated[kind, Field(**finite)]], Field(min_length=size, max_length=size)]
         case spaces.Tuple() | spaces.Dict():
-            fields = {name: (value_type(part, f"{place}.{name}"), ...) for name, part in _parts(space)}
+            fields: dict[str, Any] = {name: (value_type(part, f"{place}.{name}"), ...) for name, part in _parts(space)}
             config = ConfigDict(frozen=True, extra="forbid")
-            made: Any = create_model(f"Values_{place}".replace(".", "_"), __config__=config, **fields)
-            return made
+            return create_model(f"Values_{place}".replace(".", "_"), __config__=config, **fields)
     raise ValueError(f"the action space {type(space).__name__} of {place} cannot be written in a plan")
 
 

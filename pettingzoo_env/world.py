@@ -180,10 +180,8 @@ class PettingZooWorld:
     def global_observation(self) -> Seen:
         """Return what all agents observe."""
         own = {name: self.observe(agent) for agent, name in enumerate(self.agents)}
-        return Seen(
-            len(self.joints),
-            {name: seen.sees if seen.legal is None else {**seen.sees, "legal": seen.legal} for name, seen in own.items()},
-        )
+        legal = {name: {} if seen.legal is None else {"legal": seen.legal} for name, seen in own.items()}
+        return Seen(len(self.joints), {name: {**seen.sees, **legal[name]} for name, seen in own.items()})
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         """Return what is not legal now, or not in the space of the agent at any time."""
@@ -273,7 +271,7 @@ class PettingZooWorld:
 
     def primitive_name(self, primitive: Any) -> str:
         """Return the name of a choice, where all agents name it alike; else its number or values."""
-        names = {own.described.actions for own in self.abilities}
+        names = {str(own.described.actions) for own in self.abilities}
         if isinstance(primitive, int) and len(names) == 1:
             return str(self.abilities[0].name(primitive))
         return str(primitive)
@@ -336,7 +334,8 @@ class _Gridded(PettingZooWorld):
             for part in (*grid.things, *([grid.agents] if grid.agents is not None else [])):
                 if len(place := parts.get(part, ())) < 2:
                     continue
-                x, y = ((p - o) / grid.cell for p, o in zip(place[:: -1 if grid.row_first else 1][:2], grid.origin))
+                first, second = ((p - o) / grid.cell for p, o in zip(place[:2], grid.origin, strict=True))
+                x, y = (second, first) if grid.row_first else (first, second)
                 is_agent = part == grid.agents
                 key, label = (name, str(agent)) if is_agent else (part, "")
                 if 0 <= x < grid.columns and 0 <= y < grid.rows:

@@ -18,7 +18,7 @@ from pettingzoo_env.description import AgentDescription, Description
 from pettingzoo_env.game import Game
 from pettingzoo_env.spaces import action_of, neutral, value_type
 
-STEPS = 100
+STEPS = 10
 """Steps of an action, at most."""
 Steps = Annotated[int, Field(ge=1, le=STEPS, description="how many times in a row")]
 
@@ -138,12 +138,13 @@ def _model(name: str, space: Any, described: AgentDescription, agent: str) -> ty
             kind = Literal[(*described.actions, *described.sequences)]
         elif described.sequences:
             kind = kind | Literal[tuple(described.sequences)]
-        does, phrase = {"choice": (kind, ...)}, f"{name} {{choice}}[, {{steps}} time(s)]"
+        fields["choice"], phrase = (kind, ...), f"{name} {{choice}}[, {{steps}} time(s)]"
         text = "Take a choice of the environment."
     else:
-        does, phrase = {"values": (value_type(space, agent), ...)}, ""
+        fields["values"], phrase = (value_type(space, agent), ...), ""
         text = f"Act with these values, of {space}."
-    model = create_model(f"Act_{name}", __base__=Act, __doc__=text, **fields, **does, steps=(Steps, 1))
+    fields["steps"] = (Steps, 1)
+    model: type[Act] = create_model(f"Act_{name}", __base__=Act, __doc__=text, **fields)
     model.phrase = phrase
     return model
 

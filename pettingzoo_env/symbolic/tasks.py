@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, TaskState
-from pettingzoo_env.description import Condition, Description, Parts
+from pettingzoo_env.description import Condition, Description, Measure, Parts, TaskDescription
+
+_LEAST = 1e-9
+"""The weight of an agent that counts for nothing, or observes none: a weight is positive."""
 
 
 class TaskBoard:
@@ -26,28 +29,25 @@ class TaskBoard:
         self._active: dict[Task, tuple[int, ...]] = {}
 
     def check(self, seen: Sequence[Parts]) -> None:
-        """Make sure that each condition is of something that an agent observes.
+        """Make sure that each measure is of something that an agent observes.
 
         Raises:
             ValueError: one is not; the message names it.
         """
-        known = list(dict.fromkeys(name for parts in seen for name in parts))
-        for kind, own in self._described.items():
-            for key, condition in (("done_when", own.done_when), ("in_place_when", own.in_place_when)):
-                for target in own.targets if condition is not None else ():
-                    assert condition is not None
-                    try:
-                        values = self._values(condition, target, seen)
-                    except (IndexError, ValueError):
-                        raise ValueError(
-                            f"description.tasks.{kind}.{key}.number: {condition.part} has no number {condition.number}"
-                        ) from None
-                    if seen and all(value is None for value in values):
-                        part = condition.part.replace("{target}", target)
-                        raise ValueError(
-                            f"description.tasks.{kind}.{key}.part: no agent observes {part}; "
-                            f"the parts are {', '.join(known[:20])}"
-                        )
+        known = ", ".join(dict.fromkeys(name for parts in seen for name in parts))
+        for task in self.tasks:
+            own = self._described[task.kind]
+            for key in ("done_when", "in_place_when", "agents", "weight"):
+                if not isinstance(measure := getattr(own, key), Measure):
+                    continue
+                place = f"description.tasks.{task.kind}.{key}"
+                try:
+                    values = self._values(measure, task, seen)
+                except (IndexError, ValueError):
+                    raise ValueError(f"{place}: {measure.part} lacks one of the numbers {measure.numbers}") from None
+                if all(value is None for value in values):
+                    both = " or ".join(filter(None, (measure.part, measure.minus))).replace("{target}", task.target)
+                    raise ValueError(f"{place}: no agent observes {both}; the parts are {known}")
 
     def look(self, seen: Sequence[Parts], working: bool = False) -> tuple[Attempt, ...]:
         """Take what the agents observe, and return what has succeeded since the look before.
@@ -56,7 +56,7 @@ class TaskBoard:
             seen: by agent.
             working: whether a step was taken since then.
         """
-        before = set(self.done()) if self._seen else set()
+        before = self.done() if self._seen else []
         self._seen = seen
         fresh = [task for task in self.done() if task not in before] if working else []
         return tuple(
@@ -87,10 +87,12 @@ class TaskBoard:
                 continue
             workers = [i for i, plan in enumerate(plans) if plan is not None and plan.task == task]
             there = self._in_place(task)
-            both = tuple(i for i in workers if i in there)
-            self._active[task] = both
-            counts = len(there), len(workers), len(workers), len(both)
-            states[task] = TaskState(task, self._described[task.kind].agents, *counts, dependency=True)
+            self._active[task] = both = tuple(i for i in workers if i in there)
+            own = self._described[task.kind]
+            weights = self._weights(own, task)
+            threshold = own.agents if isinstance(own.agents, int) else self._most(own.agents, task)
+            spatial, taking, joint = (_sum(those, weights) for those in (there, workers, both))
+            states[task] = TaskState(task, threshold, spatial, taking, taking, joint, dependency=True, weights=weights)
         changed = [state for task, state in states.items() if self._reported.get(task) != state]
         self._reported = {task: state for task, state in states.items() if state.threshold}
         return changed
@@ -99,15 +101,26 @@ class TaskBoard:
         condition = self._described[task.kind].in_place_when
         if condition is None:
             return tuple(range(len(self._seen)))
-        values = self._values(condition, task.target, self._seen)
-        return tuple(i for i, value in enumerate(values) if value is not None and condition.holds(value))
+        return tuple(i for i, value in enumerate(self._values(condition, task, self._seen)) if condition.holds(value))
 
     def _holds(self, condition: Condition, task: Task) -> bool:
-        values = self._values(condition, task.target, self._seen)
-        return any(value is not None and condition.holds(value) for value in values)
+        return any(map(condition.holds, self._values(condition, task, self._seen)))
 
-    def _values(self, condition: Condition, target: str, seen: Sequence[Parts]) -> list[float | None]:
-        return [condition.value(parts, names, target) for parts, names in zip(seen, self._numbers, strict=False)]
+    def _most(self, measure: Measure, task: Task) -> float:
+        """Return the largest value that any agent observes; a positive one."""
+        return max((value or 0 for value in self._values(measure, task, self._seen)), default=0) or _LEAST
+
+    def _weights(self, own: TaskDescription, task: Task) -> tuple[float, ...] | None:
+        if own.weight is None:
+            return None
+        return tuple(value if value and value > 0 else _LEAST for value in self._values(own.weight, task, self._seen))
+
+    def _values(self, measure: Measure, task: Task, seen: Sequence[Parts]) -> list[float | None]:
+        return [measure.value(parts, names, task.target) for parts, names in zip(seen, self._numbers, strict=True)]
+
+
+def _sum(agents: Sequence[int], weights: Sequence[float] | None) -> float:
+    return len(agents) if weights is None else sum(weights[agent] for agent in agents)
 
 
 def _names(description: Description, agent: str) -> Mapping[str, Sequence[str]]:
