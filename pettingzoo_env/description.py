@@ -30,7 +30,7 @@ class AgentDescription(Described):
     """Names of the choices of a `Discrete` space, in order; null: their numbers."""
     wait: Name | int | None = None
     """The choice of `wait`; null: the first that is legal, and zeros in spaces of numbers."""
-    sequences: dict[Name, list[Name | int]] = {}
+    sequences: dict[Name, Annotated[list[Name | int], Field(min_length=1)]] = {}
     """More choices, each of which is carried out as these, one a step."""
     observation: dict[Name, PositiveInt | list[Name]] = {}
     """Parts of the array that it observes, in order: how many numbers each has, or their names."""
@@ -39,9 +39,7 @@ class AgentDescription(Described):
     def _names_differ(self) -> AgentDescription:
         names = [*(self.actions or ()), *self.sequences]
         if double := next((name for name in names if names.count(name) > 1), None):
-            raise ValueError(f"two actions are called {double}")
-        if empty := next((name for name, steps in self.sequences.items() if not steps), None):
-            raise ValueError(f"the sequence {empty} is empty")
+            raise ValueError(f"two choices are called {double}")
         return self
 
 
@@ -147,18 +145,10 @@ class Description(Described):
     """What there is to do, by kind; with tasks, an episode is a success when all of them are done."""
     score: str = "mean"
     """What counts as the score: the sum over steps of the agents' `mean` reward, of their `sum`, or of an agent's."""
-    success: Condition | None = None
-    """When an episode that ends by itself is a success, of the part `score`; null: always."""
+    success: float | None = None
+    """The score from which on an episode that ends by itself is a success; null: always. With tasks, these decide."""
     drawing: Grid | None = None
     """How it is drawn where it renders nothing."""
-
-    @model_validator(mode="after")
-    def _success_is_of_the_score(self) -> Description:
-        if self.success is not None and (self.success.part != "score" or self.success.minus or self.success.numbers):
-            raise ValueError("success: its part is score, without minus and numbers")
-        if self.success is not None and self.tasks:
-            raise ValueError("success: with tasks, a success is that all of them are done; leave it out")
-        return self
 
     def of(self, agent: str) -> AgentDescription:
         """Return what is said of an agent."""
@@ -172,16 +162,6 @@ def read_description(path: str) -> Any:
         ValueError: there is no such file, or it is not YAML.
     """
     try:
-        text = Path(path).expanduser().read_text(encoding="utf-8")
-    except (OSError, UnicodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise ValueError(f"{path}: it cannot be read: {reason}") from error
-    try:
-        found = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" in line {mark.line + 1}" if mark is not None else ""
-        raise ValueError(f"{path}: it is not YAML{where}: {getattr(error, 'problem', error)}") from error
-    if not isinstance(found, dict):
-        raise ValueError(f"{path}: it holds no description: give keys such as rules, agents and tasks")
-    return found
+        return yaml.safe_load(Path(path).expanduser().read_text(encoding="utf-8"))
+    except (OSError, UnicodeError, yaml.YAMLError) as error:
+        raise ValueError(f"it cannot be read: {' '.join(str(error).split())}") from error

@@ -89,7 +89,6 @@ class Game:
         self.names = tuple(map(str, self._keys))
         self._index = {key: index for index, key in enumerate(self._keys)}
         self.spaces = [self._env.action_space(key) for key in self._keys]
-        self.observation_spaces = [self._env.observation_space(key) for key in self._keys]
 
     def reset(self, seed: int) -> None:
         """Begin an episode, in an environment that has played no other: some keep more of one than they reset."""

@@ -87,49 +87,47 @@ def _parts(space: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"part_{index}", part) for index, part in enumerate(space.spaces))
 
 
-def split(observation: Any, described: Mapping[str, int | Sequence[str]]) -> Iterator[tuple[str, Any]]:
-    """Yield the parts of an observation: arrays by name, the mask of actions left out.
+def split(observation: Any, described: Mapping[str, int | Sequence[str]]) -> dict[str, Any]:
+    """Return the parts of an observation: arrays by name, the mask of actions left out.
 
     Args:
-        observation: of an environment.
+        observation: of an environment; None for none.
         described: the parts of its array, in order; empty for a whole array.
     """
+    if isinstance(observation, tuple):
+        observation = {f"part_{index}": part for index, part in enumerate(observation)}
     if isinstance(observation, Mapping):
-        for key, part in observation.items():
-            if key == "observation":
-                yield from split(part, described)
-            elif key != "action_mask":
-                yield from ((str(key) + name.removeprefix("observation"), found) for name, found in split(part, {}))
-    elif isinstance(observation, tuple):
-        yield from ((f"part_{i}", found) for i, part in enumerate(observation) for _, found in split(part, {}))
-    elif described:
-        flat, at = np.asarray(observation).ravel(), 0
-        for name, form in described.items():
-            size = form if isinstance(form, int) else len(form)
-            yield name, flat[at : at + size]
-            at += size
-    elif observation is not None:
-        yield "observation", np.asarray(observation)
+        found = split(observation.get("observation"), described)
+        others = {str(key): part for key, part in observation.items() if key not in ("observation", "action_mask")}
+        parts = {
+            key + name.removeprefix("observation"): p for key, o in others.items() for name, p in split(o, {}).items()
+        }
+        return found | parts
+    if observation is None or not described:
+        return {} if observation is None else {"observation": np.asarray(observation)}
+    sizes = [form if isinstance(form, int) else len(form) for form in described.values()]
+    flat = np.asarray(observation).ravel()
+    if sum(sizes) != flat.size:
+        raise ValueError(f"its parts have {sum(sizes)} numbers together, and it has {flat.size}")
+    return dict(zip(described, np.split(flat, np.cumsum(sizes)[:-1]), strict=True))
 
 
-def numbers(observation: Any, described: Mapping[str, int | Sequence[str]]) -> Parts:
+def numbers(parts: Mapping[str, Any]) -> Parts:
     """Return the numbers of each part of an observation."""
-    found = ((name, array) for name, array in split(observation, described) if array.size <= MOST)
-    return {name: tuple(map(float, array.ravel())) for name, array in found if array.dtype.kind in "biuf"}
+    found = {name: array for name, array in parts.items() if array.size <= MOST and array.dtype.kind in "biuf"}
+    return {name: tuple(map(float, array.ravel())) for name, array in found.items()}
 
 
-def shown(observation: Any, described: Mapping[str, int | Sequence[str]]) -> dict[str, Any]:
+def shown(parts: Mapping[str, Any], described: Mapping[str, int | Sequence[str]]) -> dict[str, Any]:
     """Return an observation JSON-ready: numbers to four digits, of large arrays the shape."""
     found: dict[str, Any] = {}
-    for name, array in split(observation, described):
-        form = described.get(name)
-        if array.size > MOST:
+    for name, array in parts.items():
+        form, value = described.get(name), short(array.tolist()) if array.size <= MOST else None
+        if value is None:
             found[name] = f"an array of shape {'x'.join(map(str, array.shape))}"
-        elif isinstance(form, int | None):
-            value = short(array.tolist())
-            found[name] = value[0] if form == 1 else value
         else:
-            found[name] = dict(zip(form, short(array.tolist()), strict=True))
+            named = dict(zip(form, value, strict=True)) if isinstance(form, list) else value
+            found[name] = value[0] if form == 1 else named
     return found
 
 

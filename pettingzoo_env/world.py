@@ -11,11 +11,11 @@ from statistics import fmean
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, PositiveInt, PrivateAttr, ValidationInfo, field_serializer, model_validator
+from pydantic import BeforeValidator, Field, PositiveInt, PrivateAttr, ValidationInfo, field_serializer
 
 from maeil.acting import Primitive, end_of
 from maeil.actions import SymbolicAction
-from maeil.component import NAMED_MODULES, Component, ComponentConfig, may_name_files
+from maeil.component import NAMED_MODULES, RECORDED, Component, ComponentConfig, may_name_files
 from maeil.drawing import Canvas, Drawing, Mark, MarkKind, Shape
 from maeil.environments.errors import EpisodeError, WorldError
 from maeil.plans import Plan
@@ -23,7 +23,7 @@ from maeil.tasks import Tasks, TaskState, no_such_task
 from maeil.world import Controller, Ids, Progress, Transition
 from pettingzoo_env.description import Description, Parts, read_description
 from pettingzoo_env.game import Game, find
-from pettingzoo_env.spaces import action_of, numbers, short, shown
+from pettingzoo_env.spaces import action_of, numbers, short, shown, split
 from pettingzoo_env.symbolic.actions import Doing, Wait, abilities
 from pettingzoo_env.symbolic.tasks import TaskBoard
 
@@ -55,12 +55,9 @@ class PettingZooConfig(ComponentConfig):
     """Steps after which an episode is truncated."""
     _recorded: bool = PrivateAttr(default=False)
 
-    @model_validator(mode="after")
-    def _may_be_made(self, info: ValidationInfo) -> PettingZooConfig:
-        self._recorded = not may_name_files(info)
-        if "render_mode" in self.kwargs:
-            raise ValueError("kwargs.render_mode: it is rgb_array wherever the environment has that; leave it out")
-        return self
+    def model_post_init(self, context: Any, /) -> None:
+        """Keep whether it was read from the folder of a run."""
+        self._recorded = context is RECORDED
 
     @field_serializer("description")
     def _as_written(self, description: Description | None) -> Any:
@@ -154,9 +151,10 @@ class PettingZooWorld:
         self.returns = [0.0] * len(self.agents)
         self._gained: list[float | None] = [None] * len(self.agents)
         self.game.reset(seed)
-        for name, own, forms in zip(self.agents, self.game.observations, self._forms, strict=True):
-            _check_parts(name, own, forms)
-        seen = self._parts()
+        try:
+            seen = self._look()
+        except ValueError as error:
+            raise WorldError(f"description.agents: observation: {error}") from error
         self.board.begin()
         self.board.check(seen)
         self.board.look(seen)
@@ -174,7 +172,7 @@ class PettingZooWorld:
     def observe(self, agent: int) -> Seen:
         """Return what an agent observes."""
         legal = self.abilities[agent].choices(self.game.masks[agent])
-        seen = shown(self.game.observations[agent], self._forms[agent])
+        seen = shown(self._seen[agent], self._forms[agent])
         return Seen(len(self.joints), seen, legal, short(self._gained[agent]))
 
     def global_observation(self) -> Seen:
@@ -196,16 +194,13 @@ class PettingZooWorld:
 
     def ids(self, agent: int | None) -> Ids:
         """Return the choices that each action can begin with: fulfils `maeil.world.TellsIds`."""
-        found: dict[str, Any] = {}
-        for index, own in enumerate(self.abilities):
-            action = own.model.model_fields["action"].default
-            if agent not in (None, index):
-                found.setdefault(action, [])
-            elif (choices := own.choices(self.game.masks[index])) is not None and agent is not None:
-                found[action] = [{"choice": choices}]
-            else:
-                found[action] = [{}]
-        return found
+        if agent is None:
+            return {}
+        own, choices = self.abilities[agent], self.abilities[agent].choices(self.game.masks[agent])
+        found: dict[str, Any] = {
+            name: [] for name in self.vocabulary.names if name not in self.vocabulary.of(agent).names
+        }
+        return found if choices is None else {**found, own.model.model_fields["action"].default: [{"choice": choices}]}
 
     def prompt_facts(self) -> Mapping[str, Any]:
         """Return the rules, and what there is to do."""
@@ -228,7 +223,7 @@ class PettingZooWorld:
         before = [0.0 if agent in acting else gained for agent, gained in enumerate(self._gained)]
         self._gained = [None if b is None else b + own for b, own in zip(before, rewards, strict=True)]
         self.returns = [total + own for total, own in zip(self.returns, rewards, strict=True)]
-        attempts = self.board.look(self._parts(), working=True)
+        attempts = self.board.look(self._look(), working=True)
         gone = [agent for agent in acting if not self.game.over and agent not in self.game.living()]
         outcomes = [{"what": "left", "agent": agent} for agent in gone]
         outcomes += [{"what": "done", "task": str(attempt.task)} for attempt in attempts]
@@ -240,7 +235,7 @@ class PettingZooWorld:
         tasks, success = self.board.tasks, self.description.success
         done = len(self.board.done()) == len(tasks) > 0
         ended = self.game.over and not self.game.truncated
-        won = ended and not tasks and (success is None or success.holds(self.score()))
+        won = ended and not tasks and (success is None or self.score() >= success)
         late = self.game.over or len(self.joints) >= self._max_steps
         return end_of(success=done or won, failure=ended, truncated=late)
 
@@ -276,8 +271,9 @@ class PettingZooWorld:
             return str(self.abilities[0].name(primitive))
         return str(primitive)
 
-    def _parts(self) -> list[Parts]:
-        return [numbers(*pair) for pair in zip(self.game.observations, self._forms, strict=True)]
+    def _look(self) -> list[Parts]:
+        self._seen = [split(*pair) for pair in zip(self.game.observations, self._forms, strict=True)]
+        return [*map(numbers, self._seen)]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> PettingZooWorld:
         """Play the same episode again, in an environment of its own."""
@@ -330,7 +326,7 @@ class _Gridded(PettingZooWorld):
         grid = self.description.drawing
         assert grid is not None
         marks: dict[str, Mark] = {}
-        for agent, (name, parts) in enumerate(zip(self.agents, self._parts(), strict=True)):
+        for agent, (name, parts) in enumerate(zip(self.agents, map(numbers, self._seen), strict=True)):
             for part in (*grid.things, *([grid.agents] if grid.agents is not None else [])):
                 if len(place := parts.get(part, ())) < 2:
                     continue
@@ -342,22 +338,6 @@ class _Gridded(PettingZooWorld):
                     kind, own = (AGENT, agent) if is_agent else (THING, None)
                     marks.setdefault(key, Mark(kind, x, y, label=label, title=key, agent=own))
         return Drawing(b"", marks)
-
-
-def _check_parts(agent: str, observation: Any, forms: Mapping[str, int | Sequence[str]]) -> None:
-    """Make sure that the described parts are as long together as an observation.
-
-    Raises:
-        WorldError: they are not.
-    """
-    if forms and observation is not None:
-        whole = observation.get("observation") if isinstance(observation, Mapping) else observation
-        size = int(np.size(whole)) if whole is not None else 0
-        told = sum(form if isinstance(form, int) else len(form) for form in forms.values())
-        if told != size:
-            raise WorldError(
-                f"description.agents of {agent}: observation: its parts have {told} numbers together, and it has {size}"
-            )
 
 
 def build(config: PettingZooConfig, _context: None = None) -> PettingZooWorld:

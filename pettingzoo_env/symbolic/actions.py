@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -162,13 +161,12 @@ def _check(place: str, space: Any, described: AgentDescription) -> None:
     names = described.actions
     if names is not None and len(names) != space.n:
         raise ValueError(f"{place}: actions: {len(names)} names for {space.n} choices")
-    numbers = range(int(space.start), int(space.start + space.n))
-    known: Sequence[str | int] = names if names is not None else numbers
-    used: Mapping[str, Sequence[str | int]] = {f"sequences.{key}": steps for key, steps in described.sequences.items()}
-    for key, steps in [*used.items(), ("wait", [described.wait] if described.wait is not None else [])]:
-        if unknown := [step for step in steps if step not in known]:
+    known = names if names is not None else range(int(space.start), int(space.start + space.n))
+    used = [(f"sequences.{key}", step) for key, steps in described.sequences.items() for step in steps]
+    for key, step in [*used, ("wait", described.wait)]:
+        if step is not None and step not in known:
             options = ", ".join(map(str, known[:20]))
-            raise ValueError(f"{place}: {key}: there is no choice {unknown[0]}; the choices are {options}")
+            raise ValueError(f"{place}: {key}: there is no choice {step}; the choices are {options}")
 
 
 class Doing:
