@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 
+from maeil.component import NAMED_MODULES
 from maeil.exits import without_exit
 from maeil.metrics import METRICS
 from maeil.user_errors import UserError
@@ -33,6 +34,7 @@ def load_plugins(modules: Iterable[str]) -> None:
             sys.path.append(os.getcwd())
         is_new, before = module not in sys.modules, _registered()
         belongs_to_extensions(module)
+        NAMED_MODULES.add(module)
         try:
             with extension_errors(UserError), without_exit():
                 found = import_module(module)

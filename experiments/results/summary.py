@@ -60,7 +60,8 @@ def summary_rows(result: Result) -> Iterator[tuple[str, str]]:
 def main_rows(outcome: str, metrics: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
     """Return the main metrics of an episode as label and value; nothing of what did not occur in it."""
     yield "outcome", outcome
-    yield "goals reached", f"{shown(metrics.get('outcome.reached'))} / {shown(metrics.get('outcome.goals'))}"
+    if metrics.get("outcome.goals") is not None:
+        yield "goals reached", f"{shown(metrics.get('outcome.reached'))} / {shown(metrics['outcome.goals'])}"
     bound = metrics.get("outcome.steps_over_lower_bound")
     steps = shown(metrics.get("outcome.steps"))
     yield "steps", f"{steps} ({shown(bound)} x lower bound)" if bound is not None else steps
