@@ -16,8 +16,14 @@ from quorum.agents.skills import WorldSkills
 from quorum.experiments.configuration.providers.config import ModelConfig
 
 ROOT = Path(__file__).resolve().parents[1]
-WORLDS = ("cube_env", "crafter_env", "llamac_env")
-SKILLS = {"cube": "cube_env", "crafter": "crafter_env", "transport": "llamac_env", "squeeze": "llamac_env"}
+WORLDS = ("cube_env", "crafter_env", "lbf_env", "llamac_env")
+SKILLS = {
+    "cube": "cube_env",
+    "crafter": "crafter_env",
+    "transport": "llamac_env",
+    "squeeze": "llamac_env",
+    "foraging": "lbf_env",
+}
 """The package of each world, which nothing in `agents` imports but `skills/<world>/`."""
 CONTRACTS = {
     "actions", "calls", "compilation", "component", "contracts", "controllers",

@@ -32,7 +32,7 @@ from maeil.user_errors import UserError, mask_passwords, shown_path
 from quorum.experiments.common.terminal import echo
 
 _log = logging.getLogger("quorum")
-_OURS = frozenset({"quorum", "maeil", "cube_env", "crafter_env", "llamac_env"})
+_OURS = frozenset({"quorum", "maeil", "cube_env", "crafter_env", "lbf_env", "llamac_env"})
 _KINDS = ("worlds", "minds", "topologies", "providers", "engines", "skills", "metrics", "figures")
 """What packages offer by entry points, each in the group `quorum.KIND`."""
 _LONGEST = 1000

@@ -1,7 +1,8 @@
 """The simulated speaker in level-based foraging: it reads the field in the prompt, and plans by the greedy rule.
 
-Where all agents see the whole field they plan alike, so that groups form without a word. Those with less sight say which
-food they load and its level, meet at the first food that they know of, and walk where chance leads when nobody came.
+Where all agents see the whole field they plan alike, so that groups form without a word. Those with less sight say
+which food they load and its level, meet at the first food that they know of, and walk where chance leads when nobody
+comes.
 """
 
 from __future__ import annotations
