@@ -10,6 +10,7 @@ import numpy.typing as npt
 from crafter_env.constants import Achievement, Entity, Item
 from crafter_env.kernels import arrays
 from crafter_env.kernels.arrays import Ends, FlagArray, IntArray, MaskArray, Views, World
+from crafter_env.kernels.generation import FIELDS
 from crafter_env.kernels.living import RIPE_AGE
 from crafter_env.kernels.masking import mask_worlds
 from crafter_env.kernels.rules import MAX_STEPS, encode_rules
@@ -66,6 +67,7 @@ class Engine:
         size = self.size
         self._scratch = (
             np.zeros((3, 256), dtype=np.int64),
+            np.zeros((FIELDS, *size)),
             np.zeros(size, dtype=np.bool_),
             np.zeros(size, dtype=np.uint8),
             np.zeros((size[0] * size[1], 2), dtype=np.int64),

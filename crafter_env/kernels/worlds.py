@@ -54,6 +54,7 @@ def begin_world(
     seed: int,
     rules: IntArray,
     noise: IntArray,
+    fields: RealArray,
     tunnels: FlagArray,
     marks: ByteArray,
     queue: IntArray,
@@ -64,7 +65,8 @@ def begin_world(
     Args:
         seed: Of the world; see `crafter_env.state.world_seed`.
         rules: See `rules.encode_rules`.
-        noise: Scratch, shape (3, 256); so are the next three.
+        noise: Scratch, shape (3, 256); so are the next four.
+        fields: Shape (11, W, H).
         tunnels: Shape (W, H).
         marks: Shape (W, H).
         queue: Shape (W H, 2).
@@ -77,7 +79,7 @@ def begin_world(
     _clear(w, seed)
     if rules[SPAWN] == SPAWN_CENTRE:
         place_agent(w, 0, rules[CENTRE_X], rules[CENTRE_Y])
-    generate_terrain(w, rules, noise, tunnels)
+    generate_terrain(w, rules, noise, fields, marks, tunnels)
     populate(w, rules, tunnels)
     return spawn(w, rules, marks, queue)
 

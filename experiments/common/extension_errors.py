@@ -32,8 +32,8 @@ from maeil.user_errors import UserError, mask_passwords, shown_path
 from quorum.experiments.common.terminal import echo
 
 _log = logging.getLogger("quorum")
-_OURS = frozenset({"quorum", "maeil", "cube_env", "crafter_env", "llamac_env"})
-_KINDS = ("worlds", "minds", "topologies", "providers", "engines", "skills", "metrics", "figures")
+_OURS = frozenset({"quorum", "maeil", "cube_env", "crafter_env", "llamac_env", "lbf_env", "pettingzoo_env"})
+_KINDS = ("worlds", "minds", "topologies", "providers", "engines", "trackers", "skills", "metrics", "figures")
 """What packages offer by entry points, each in the group `quorum.KIND`."""
 _LONGEST = 1000
 """Characters of an error's own text that a message shows, at most."""

@@ -21,7 +21,7 @@ from quorum.experiments.common.sanitize import sanitize
 VARIABLE = "QUORUM_LOG"
 """Environment variable that names the level: worker processes inherit it."""
 _LEVELS = {"info": logging.INFO, "debug": logging.DEBUG}
-_PACKAGES = ("quorum", "maeil", "cube_env", "crafter_env", "llamac_env")
+_PACKAGES = ("quorum", "maeil", "cube_env", "crafter_env", "llamac_env", "pettingzoo_env")
 _log = logging.getLogger(__name__)
 
 

@@ -14,6 +14,7 @@ from maeil.component import Component
 from maeil.user_errors import UserError
 from quorum.agents.prompting.templates import PromptSet, template_of
 from quorum.agents.skills import prompts_of, skills
+from quorum.experiments.common.extension_errors import belongs_to_extensions
 from quorum.experiments.common.memory_file import read_memory
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.configuration.extensions import templates_of
@@ -53,7 +54,7 @@ def inputs_of(configuration: Configuration, world: str | None = None) -> Inputs:
                 found |= _templates(component, configuration, world)
         except ValueError as error:
             raise UserError(f"{group}: {error}") from error
-        packages |= _packages(component)
+        packages |= _packages(component) | _named(group, component, values)
     if configuration.memory.store is not None:
         found |= _stored(Path(configuration.memory.store))
     if world in skills.names():
@@ -157,6 +158,17 @@ def _packages(component: Component[Any, Any, Any]) -> set[str]:
     """Return the top-level packages that a component comes from."""
     build = getattr(component.build, "func", component.build)  # of a `functools.partial`
     return {_top(found.__module__) for found in (component.config, build)}
+
+
+def _named(group: str, component: Component[Any, Any, Any], values: Any) -> set[str]:
+    """Return the top-level packages of the modules that values name; they extend Quorum, as plug-ins do."""
+    try:
+        modules = component.modules(values)
+    except ValueError as error:
+        raise UserError(f"{group}.{error}") from error
+    for module in modules:
+        belongs_to_extensions(module)
+    return set(map(_top, modules))
 
 
 def _top(module: str) -> str:

@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 from maeil.digests import digest, digest_file
 from quorum.experiments.common.packages import base_names, owners
 
-PROJECT = frozenset({"quorum", "maeil", "cube_env", "crafter_env", "llamac_env"})
+PROJECT = frozenset({"quorum", "maeil", "cube_env", "crafter_env", "llamac_env", "pettingzoo_env"})
 """The packages of Quorum itself, whose version and commit every result records."""
 NO_FILES = "no files"
 """Stands for the digest of code that has none: it was typed into a notebook."""
