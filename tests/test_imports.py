@@ -52,7 +52,7 @@ EXPERIMENTS["reproduce"] = ("compare", "sweep", *EXPERIMENTS["compare"])
 EXPERIMENTS["study"] = ("compare", "sweep", *EXPERIMENTS["sweep"])
 EXPERIMENTS["verbs"] = tuple(EXPERIMENTS)
 """The packages of `experiments`, each with those below it."""
-MINDS = ("naive", "llamac", "baselines", "drwell", "rules", "tom")
+MINDS = ("naive", "llamac", "baselines", "drwell", "policy", "rules", "tom")
 AGENTS = {
     "llm": (),
     "prompting": ("llm",),
