@@ -139,6 +139,13 @@ class Engine:
             if kind == Entity.ripe_plant:
                 world.objects[slot, arrays.TIMER] = RIPE_AGE + 1
 
+    def take(self, number: int, other: Engine) -> None:
+        """Go on with another engine's world of this number."""
+        used = other.worlds.counters[number, arrays.SLOTS]
+        self.worlds.objects[number, :used] = other.worlds.objects[number, :used]
+        for name in set(World._fields) - {"objects"}:
+            getattr(self.worlds, name)[number] = getattr(other.worlds, name)[number]
+
     def show_world(self, number: int) -> None:
         """Write what is seen of one world that has just started; rewards and ends stay as they are."""
         one = slice(number, number + 1)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from crafter_env.constants import Material
-from crafter_env.kernels.arrays import ALIVE, INVENTORY, ByteArray, IntArray, SlotArray, WordArray, World, X, Y
+from crafter_env.kernels.arrays import ALIVE, INVENTORY, ByteArray, IntArray, World, X, Y
 from crafter_env.kernels.collecting import DO
 from crafter_env.kernels.grid import AREA_AIM, NO_CELL, aim_of
 from crafter_env.kernels.jit import compiled
@@ -27,32 +27,16 @@ _IS_TASK: Final = np.array(
 
 
 @compiled
-def aim_all(
-    joint: IntArray,
-    rules: IntArray,
-    aims: IntArray,
-    materials: ByteArray,
-    occupants: SlotArray,
-    objects: IntArray,
-    agents: IntArray,
-    chunks: IntArray,
-    counters: IntArray,
-    generator: WordArray,
-) -> None:
-    """Write what each agent's `do` would act on; the last seven arguments are the fields of `World`, in its order.
+def aim_all(joint: IntArray, rules: IntArray, aims: IntArray, *world: Any) -> None:
+    """Write what each agent's `do` would act on.
 
     Args:
         joint: (n,) primitives.
         rules: see `rules.encode_rules`.
         aims: (n,) see `aiming.aim_of`, `NO_CELL` for those who would do something else; written.
-        materials: see `World`.
-        occupants: see `World`.
-        objects: see `World`.
-        agents: see `World`.
-        chunks: see `World`.
-        counters: see `World`.
-        generator: see `World`.
+        world: the fields of `World`, in its order.
     """
+    materials, occupants, objects, agents, chunks, counters, generator = world
     w = World(materials, occupants, objects, agents, chunks, counters, generator)
     for agent in range(agents.shape[0]):
         does = agents[agent, ALIVE] != 0 and joint[agent] == DO and not sleeps_on(w, agent)

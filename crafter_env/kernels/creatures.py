@@ -221,7 +221,7 @@ def balance(w: World, rules: IntArray, light: float) -> None:
         _balance(w, chunk, COW, COW_HEALTH, least, int(1.5 + light), 5, 5, 0.01, 0.1)
 
 
-@inner
+@inlined
 def _balance(
     w: World,
     chunk: int,
