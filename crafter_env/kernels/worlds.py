@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from crafter_env.constants import Entity, Item
 from crafter_env.kernels import arrays
-from crafter_env.kernels.arrays import ByteArray, Ends, FlagArray, IntArray, RealArray, Views, World
+from crafter_env.kernels.arrays import ByteArray, Ends, FlagArray, IntArray, Views, World
 from crafter_env.kernels.collecting import collect
 from crafter_env.kernels.crafting import craft, share_items
 from crafter_env.kernels.creatures import EVERY, balance, update_creature
@@ -38,31 +38,19 @@ _RIPE_PLANT: Final = int(Entity.ripe_plant)
 
 
 @compiled
-def begin_world(
-    seed: int,
-    rules: IntArray,
-    noise: IntArray,
-    fields: RealArray,
-    tunnels: FlagArray,
-    marks: ByteArray,
-    queue: IntArray,
-    w: World,
-) -> int:
+def begin_world(seed: int, rules: IntArray, w: World, *scratch: Any) -> int:
     """Generate one world, and put the agents in it. Source: Crafter 1.8.3, `worldgen.py`.
 
     Args:
         seed: Of the world; see `crafter_env.state.world_seed`.
         rules: See `rules.encode_rules`.
-        noise: Scratch, shape (3, 256); so are the next four.
-        fields: Shape (11, W, H).
-        tunnels: Shape (W, H).
-        marks: Shape (W, H).
-        queue: Shape (W H, 2).
         w: Its arrays; all are written.
+        scratch: Noise (3, 256), fields (11, W, H), tunnels (W, H), marks (W, H) and a queue (W H, 2).
 
     Returns:
         -1; or the number of agents for whom there is room, which is too small.
     """
+    noise, fields, tunnels, marks, queue = scratch
     # The order of draws is the order of these calls: noise, terrain, creatures, agents.
     _clear(w, seed)
     if rules[SPAWN] == SPAWN_CENTRE:
@@ -73,13 +61,7 @@ def begin_world(
 
 
 @compiled
-def begin_layout(
-    seed: int,
-    drawn: ByteArray,
-    cells: IntArray,
-    creatures: IntArray,
-    w: World,
-) -> None:
+def begin_layout(seed: int, drawn: ByteArray, cells: IntArray, creatures: IntArray, w: World) -> None:
     """Lay one world out as drawn.
 
     Args:
