@@ -119,7 +119,7 @@ def test_mlflow_reads_each_cell_once_however_often_a_sweep_is_resumed(quorum: Qu
         assert run.data.params == {key: str(value) for key, value in row.factors.items()}
         assert run.data.tags.items() >= {"quorum.hash": row.hash, "quorum.outcome": row.outcome}.items()
         assert len(run.data.tags["quorum.commit"]) == 40
-    with sqlite3.connect(tmp_path / "m.db") as store:  # one that was begun and not ended is ended, and no second one
+    with sqlite3.connect(tmp_path / "m.db") as store:  # one whose logging was cut off is ended, and no second one
         store.execute("update runs set status = 'RUNNING' where name = ?", [next(iter(rows))])
     store.close()
     assert quorum(*words).returncode == 0
