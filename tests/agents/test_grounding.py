@@ -50,32 +50,9 @@ CELLS = [
     "env=cube n=3 agents=drwell topology=negotiation max_steps=12",
     "env=cube n=4 agents=naive topology=dytopo max_steps=8",
 ]
-KINDS = (
-    "deliver",
-    "push",
-    "stand_by",
-    "place",
-    "allocate",
-    "load",
-    "collect",
-    "craft",
-    "eat",
-    "fight",
-    "explore",
-    "go",
-)
-PARTS = (
-    "block_{}",
-    "block_{}/left",
-    "block_0{}",
-    "tree_{}",
-    "iron_{}",
-    "water_{}",
-    "cow_{}",
-    "food_{}_3",
-    "wood_pickaxe",
-    "tree",
-)
+KINDS = ("deliver", "push", "stand_by", "place", "allocate", "collect", "craft", "eat", "fight", "explore", "go", "load")
+PARTS = ("block_{}", "block_{}/left", "block_0{}", "tree_{}", "iron_{}", "water_{}", "cow_{}", "wood_pickaxe", "tree",
+         "food_{}_3")  # fmt: skip
 SOURCES = [material.name for material in RESOURCE]
 ALWAYS = (*SOURCES, *Resource, "points")
 NAMES = ("box_red", "box_blue", "box_black", "system", "left", "wood", "cow")

@@ -22,6 +22,7 @@ from quorum.agents.drwell.mind import Answers as DrwellAnswers
 from quorum.agents.drwell.mind import DrwellRole
 from quorum.agents.naive import render_prompt
 from quorum.agents.naive.answers import AnswerTypes
+from quorum.agents.prompting.blocks import write_json
 from quorum.agents.prompting.examples import Example, beyond
 from quorum.agents.skills import skills_of
 from quorum.agents.tom.answers import TomRole, example_of
@@ -141,7 +142,7 @@ def test_nothing_that_an_example_names_is_on_a_board_of_its_configuration(name: 
     for seed in range(3):
         world.reset(seed)
         assert [orjson.dumps(example) for _, example in shown(world)] == first  # by the configuration alone
-        seen = orjson.dumps(world.global_observation().shown()).decode()
+        seen = write_json(world.global_observation())
         ids = {each for allowed in known_ids(world).values() for each in allowed}
         for text in map(bytes.decode, first):
             for found in _NAME.findall(text):
