@@ -50,7 +50,8 @@ CELLS = [
     "env=cube n=3 agents=drwell topology=negotiation max_steps=12",
     "env=cube n=4 agents=naive topology=dytopo max_steps=8",
 ]
-KINDS = ("deliver", "push", "stand_by", "place", "allocate", "collect", "craft", "eat", "fight", "explore", "go", "load")
+KINDS = ("deliver", "push", "stand_by", "place", "allocate", "collect", "craft", "eat", "fight", "explore", "go",
+         "load")  # fmt: skip
 PARTS = ("block_{}", "block_{}/left", "block_0{}", "tree_{}", "iron_{}", "water_{}", "cow_{}", "wood_pickaxe", "tree",
          "food_{}_3")  # fmt: skip
 SOURCES = [material.name for material in RESOURCE]
