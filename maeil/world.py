@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from maeil.acting import Primitive
 from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
-from maeil.mind import Observation
+from maeil.mind import Arrays, Observation
 from maeil.outcomes import Outcome
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, CapabilityChange, OpenTask, Tasks, TaskState
@@ -182,6 +182,26 @@ class TellsTasks(Protocol):
             agent: index; None for all.
             text: what the agent has read: the tasks that it names, and that the agent cannot rule out, are among them.
         """
+
+
+@runtime_checkable
+class GivesArrays(Protocol):
+    """A world whose agents can be played by policies that were learned on its environments (`agents=policy`)."""
+
+    def array_sizes(self, agent: int) -> tuple[int, int]:
+        """Return how many numbers an observation of an agent has, and how many actions there are.
+
+        They are known before the first reset.
+        """
+
+    def arrays(self, agent: int) -> Arrays:
+        """Return what an agent observes, as the environment for learners gives it, and the mask of its actions.
+
+        It changes nothing, and the arrays are the caller's own.
+        """
+
+    def action_of(self, agent: int, index: int) -> SymbolicAction:
+        """Return the symbolic action that takes one step and is what the environment does for an action's number."""
 
 
 @runtime_checkable

@@ -24,7 +24,7 @@ MOVES = [
 ]
 """Moves of grid transportation: the schema of `move` does not tell the names of the places."""
 OPTIONS = [
-    *(f"env={file.stem}" for file in sorted(ENVS.glob("*.yaml"))),
+    *(f"env={file.stem}" for file in sorted(ENVS.glob("*.yaml")) if file.stem != "pettingzoo"),  # it has no default
     "env=cube env.vocabulary=emcoop env.reward=progress",
     "env=cube n=1 env.reward=alignment",
     "env=crafter_coop n=3 env.level=hard env.goal=collect:wood env.oracle_map=true",

@@ -49,7 +49,7 @@ ALLOWED = re.compile(
             r"(?:not|were) to" + r"ld",
             r"[Bb]e" + r"side (?:you|its station|an agent|other packages)",
             r"/?be" + r"side-others|/be" + r"side\b|\[be" + r"side\]",  # a script and its folder
-            r"\"?\bto" + r"ld(?:\"|=|\[|\)|: | not in| or \()",  # a field of branches, in files
+            r"\"?\bto" + r"ld(?:\"|=|`|\[|\)|: | \(list| not in| or \()",  # a field of branches, in files
             r"(?:def |\.)to" + r"ld\b",
             r"leader has to" + r"ld",
             r"and te" + r"lls those after|each of them te" + r"lls|is an" + r"other draw",

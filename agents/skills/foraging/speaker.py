@@ -2,7 +2,7 @@
 
 Where all agents see the whole field they plan alike, so that groups form without a word. Those with less sight say
 which food they load and its level, meet at the first food that they know of, and walk where chance leads when nobody
-comes.
+came.
 """
 
 from __future__ import annotations
