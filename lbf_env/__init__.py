@@ -1,15 +1,10 @@
 """Level-based foraging (`foraging`): the environment of the package `lbforaging`, joined to the loop.
 
-The rules, the draw of a field, the rewards and what agents see are the package's own `ForagingEnv`, which is imported
-when a world is built (extra `lbf`).
+The rules, the draw of a field, the rewards and what agents see are those of the package's `ForagingEnv`, which is
+imported when a world is built (extra `lbf`). Here are the names by which minds read a field and write plans:
+`ForagingObservation` and its cells, and the symbolic actions.
 """
 
-from lbf_env.observation import Cell as Cell
-from lbf_env.observation import ForagingObservation as ForagingObservation
-from lbf_env.observation import beside as beside
-from lbf_env.observation import distance as distance
-from lbf_env.observation import food_cell as food_cell
-from lbf_env.observation import food_name as food_name
-from lbf_env.symbolic.control import GoTo as GoTo
-from lbf_env.symbolic.control import Load as Load
-from lbf_env.symbolic.control import Wait as Wait
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -241,11 +241,10 @@ class ForagingWorld:
     def _look(self) -> None:
         """Take in the field as it is, in plain numbers."""
         env = self.env
-        foods = [(*cell, int(env.field[tuple(cell)])) for cell in np.argwhere(env.field).tolist()]
-        agents = [(i, *map(int, player.position), int(player.level)) for i, player in enumerate(env.players)]
-        self._field = ForagingObservation(
-            "", env.rows, self._sight, tuple(foods), tuple(agents), env.current_step, env._max_episode_steps
-        )
+        foods = tuple((row, col, int(env.field[row, col])) for row, col in np.argwhere(env.field).tolist())
+        agents = tuple((i, *map(int, (*player.position, player.level))) for i, player in enumerate(env.players))
+        steps = env.current_step, env._max_episode_steps
+        self._field = ForagingObservation("", env.rows, self._sight, foods, agents, *steps)
 
 
 component = Component(ForagingConfig, ForagingWorld)

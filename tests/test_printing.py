@@ -188,6 +188,7 @@ def test_everything_is_printed_in_one_place() -> None:
         "maeil",
         "cube_env",
         "crafter_env",
+        "lbf_env",
         "llamac_env",
         "pettingzoo_env",
     ):

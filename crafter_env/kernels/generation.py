@@ -25,7 +25,7 @@ from crafter_env.kernels.grid import (
     put_object,
     set_material,
 )
-from crafter_env.kernels.jit import inner
+from crafter_env.kernels.jit import inlined, inner
 from crafter_env.kernels.mt19937 import WordArray, below, uniform
 from crafter_env.kernels.noise import FieldArray, NoiseArray, add_noise, noise_at, seed_noise
 from crafter_env.kernels.rules import CENTRE_X, CENTRE_Y, MOBS, SPAWN, SPAWN_CENTRE, SPAWN_CLUSTER, WALKABLE_MASK
@@ -46,22 +46,22 @@ _COAL, _IRON, _DIAMOND = int(Material.coal), int(Material.iron), int(Material.di
 FIELDS: Final = 11
 _START, _WATERS, _MOUNTAIN, _BEACHES, _WOODS, _CAVES, _ACROSS, _DOWN, _COALS, _IRONS, _LAVAS = range(FIELDS)
 _LAYERS: Final = np.array([
-    (_START, 3, 3, 8, 1), (_WATERS, 15, 15, 3, 1), (_WATERS, 5, 5, 3, 0.15),
-    (_MOUNTAIN, 15, 15, 0, 1 / 1.3), (_MOUNTAIN, 5, 5, 0, 0.3 / 1.3), (_BEACHES, 9, 9, 4, 1), (_WOODS, 7, 7, 5, 1),
-    (_CAVES, 7, 7, 6, 1), (_ACROSS, 1.5, 15, 7, 1), (_DOWN, 15, 1.5, 7, 1), (_COALS, 8, 8, 1, 1), (_IRONS, 6, 6, 2, 1),
-    (_LAVAS, 5, 5, 6, 1),
+    (_START, 1, 1, 3, 8, 1), (_WATERS, 1, 1, 15, 3, 1), (_WATERS, 1, 1, 5, 3, 0.15), (_MOUNTAIN, 1, 1, 15, 0, 1),
+    (_MOUNTAIN, 1, 1, 5, 0, 0.3), (_BEACHES, 1, 1, 9, 4, 1), (_WOODS, 1, 1, 7, 5, 1), (_CAVES, 1, 1, 7, 6, 1),
+    (_ACROSS, 0.5, 5, 3, 7, 1), (_DOWN, 5, 0.5, 3, 7, 1), (_COALS, 1, 1, 8, 1, 1), (_IRONS, 1, 1, 6, 2, 1),
+    (_LAVAS, 1, 1, 5, 6, 1),
 ])  # fmt: skip
-"""What each field is a sum of: noise by its cells to a unit, across and down, its z, and its weight. All numbers are
-Crafter's. The z of each noise keeps its landscapes apart."""
+"""What each field is a sum of: noise by its stretch across and down, its size in cells, its z, and its weight. All
+numbers are Crafter's. The z of each noise keeps its landscapes apart."""
 _THRESHOLDS: Final = np.array([
     (_START, 0.5), (_MOUNTAIN, 0.15), (_MOUNTAIN, 0.18), (_MOUNTAIN, 0.3), (_WATERS, 0.25), (_WATERS, 0.3),
     (_WATERS, 0.35), (_BEACHES, -0.2), (_WOODS, 0), (_CAVES, 0.15), (_ACROSS, 0.4), (_DOWN, 0.4), (_COALS, 0),
     (_IRONS, 0.4), (_LAVAS, 0.35),
 ])  # fmt: skip
 """What the values of a field are compared with."""
-_MARGIN: Final = 5e-4
-_MEADOW: Final = 20
-"""Cells from the middle beyond which the meadow there changes nothing that is not within the margin."""
+_MARGIN: Final = 2e-4
+_MEADOW, _EVERYWHERE = 20, 1 << 20
+"""Cells from the middle within which the meadow there changes values by more than a part of the margin; and all."""
 
 
 @inner
@@ -152,43 +152,39 @@ def _draw_rock(generator: WordArray, fields: FieldArray, tunnels: FlagArray, x: 
 @inner
 def _measure_fields(rules: IntArray, noise: NoiseArray, fields: FieldArray, x: int, y: int) -> None:
     """The values that decide on a cell, as `worldgen._set_material` computes them, bit by bit."""
-    start = 4 - math.sqrt((x - rules[CENTRE_X]) ** 2 + (y - rules[CENTRE_Y]) ** 2)
-    start += 2 * noise_at(noise, x / 3, y / 3, 8)
-    start = 1 / (1 + math.exp(-start))
-    water = noise_at(noise, x / 15, y / 15, 3) + 0.15 * noise_at(noise, x / 5, y / 5, 3) + 0.1
-    water -= 2 * start
-    mountain = (noise_at(noise, x / 15, y / 15, 0) + 0.3 * noise_at(noise, x / 5, y / 5, 0)) / 1.3
-    mountain -= 4 * start + 0.3 * water
-    fields[_START, x, y], fields[_WATERS, x, y], fields[_MOUNTAIN, x, y] = start, water, mountain
-    fields[_BEACHES, x, y] = noise_at(noise, x / 9, y / 9, 4)
-    fields[_WOODS, x, y] = noise_at(noise, x / 7, y / 7, 5)
-    fields[_CAVES, x, y] = noise_at(noise, x / 7, y / 7, 6)
-    fields[_ACROSS, x, y] = noise_at(noise, 2 * x / 3, y / 5 / 3, 7)
-    fields[_DOWN, x, y] = noise_at(noise, x / 5 / 3, 2 * y / 3, 7)
-    fields[_COALS, x, y] = noise_at(noise, x / 8, y / 8, 1)
-    fields[_IRONS, x, y] = noise_at(noise, x / 6, y / 6, 2)
-    fields[_LAVAS, x, y] = noise_at(noise, x / 5, y / 5, 6)
+    for field in range(FIELDS):
+        fields[field, x, y] = 0.0
+    for layer in range(len(_LAYERS)):
+        field, across, down, size, z, weight = _LAYERS[layer]
+        fields[int(field), x, y] += weight * noise_at(noise, x / across / size, y / down / size, z)
+    _combine_fields(rules, fields, x, y, _EVERYWHERE)
 
 
 @inner
 def _estimate_fields(rules: IntArray, noise: NoiseArray, fields: FieldArray) -> None:
     """All that `_measure_fields` computes, of all cells, to within `_MARGIN`."""
     fields[:] = 0.0
-    fields[_WATERS] = 0.1
     for layer in range(len(_LAYERS)):
-        field, across, down, z, weight = _LAYERS[layer]
-        add_noise(fields[int(field)], noise, 1 / across, 1 / down, int(z), weight)
+        field, across, down, size, z, weight = _LAYERS[layer]
+        add_noise(fields[int(field)], noise, 1 / across / size, 1 / down / size, z, weight)
     for x in range(fields.shape[1]):
         for y in range(fields.shape[2]):
-            square = (x - rules[CENTRE_X]) ** 2 + (y - rules[CENTRE_Y]) ** 2
-            if square < _MEADOW**2:
-                start = 1 / (1 + math.exp(math.sqrt(square) - 4 - 2 * fields[_START, x, y]))
-                fields[_START, x, y] = start
-                fields[_WATERS, x, y] -= 2 * start
-                fields[_MOUNTAIN, x, y] -= 4 * start
-            else:
-                fields[_START, x, y] = 0.0
-            fields[_MOUNTAIN, x, y] -= 0.3 * fields[_WATERS, x, y]
+            _combine_fields(rules, fields, x, y, _MEADOW)
+
+
+@inlined
+def _combine_fields(rules: IntArray, fields: FieldArray, x: int, y: int, meadow: int) -> None:
+    """Put the meadow of the start, which is felt within so many cells, into the noise of waters and mountains."""
+    square, start = (x - rules[CENTRE_X]) ** 2 + (y - rules[CENTRE_Y]) ** 2, 0.0
+    if square < meadow**2:
+        start = 4 - math.sqrt(square)
+        start += 2 * fields[_START, x, y]
+        start = 1 / (1 + math.exp(-start))
+    water = fields[_WATERS, x, y] + 0.1
+    water -= 2 * start
+    mountain = fields[_MOUNTAIN, x, y] / 1.3
+    mountain -= 4 * start + 0.3 * water
+    fields[_START, x, y], fields[_WATERS, x, y], fields[_MOUNTAIN, x, y] = start, water, mountain
 
 
 @inner

@@ -45,14 +45,14 @@ def seed_noise(seed: int, noise: NoiseArray) -> None:
 
 
 @inner
-def noise_at(noise: NoiseArray, x: float, y: float, z: int) -> float:
+def noise_at(noise: NoiseArray, x: float, y: float, z: float) -> float:
     """The noise at a point."""
     value: float = _noise3(x, y, z, noise[0], noise[1])
     return value
 
 
 @estimating
-def add_noise(field: FieldArray, noise: NoiseArray, across: float, down: float, z: int, weight: float) -> None:
+def add_noise(field: FieldArray, noise: NoiseArray, across: float, down: float, z: float, weight: float) -> None:
     """Add the weighted noise at (x * across, y * down, z) to each cell (x, y), to within 2e-4 of its value.
 
     The noise is a sum over the vertices of a skewed lattice, each of which is felt within a sphere. `noise_at` finds

@@ -16,9 +16,10 @@ from quorum.agents.prompting.templates import PromptSet, template_of
 from quorum.agents.skills import prompts_of, skills
 from quorum.experiments.common.extension_errors import belongs_to_extensions
 from quorum.experiments.common.memory_file import read_memory
+from quorum.experiments.common.own import PACKAGES
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.configuration.extensions import templates_of
-from quorum.experiments.configuration.package_files import LIBRARY, PROJECT, describe_package
+from quorum.experiments.configuration.package_files import LIBRARY, describe_package
 from quorum.experiments.configuration.plugins import of_unknown_effect
 from quorum.experiments.configuration.registry import extensions, minds, providers, topologies, worlds
 from quorum.experiments.configuration.schema import Configuration
@@ -59,7 +60,7 @@ def inputs_of(configuration: Configuration, world: str | None = None) -> Inputs:
         found |= _stored(Path(configuration.memory.store))
     if world in skills.names():
         packages.add(_top(type(skills.get(world)).__module__))
-    for name in packages - PROJECT:
+    for name in packages - PACKAGES:
         found |= describe_package(name)
     return dict(sorted(found.items()))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from maeil.component import Component, ComponentConfig
+from maeil.user_errors import UserError
 from quorum.experiments.common.packages import load
 from quorum.experiments.tracking.tracking import TrackedRun
 
@@ -54,8 +55,12 @@ class WandbTracker:
 
 def _build(config: WandbConfig, _: None) -> WandbTracker:
     if config.mode == "online" and not os.environ.get("WANDB_API_KEY"):
-        raise ValueError("track.mode=online needs the key in the environment variable WANDB_API_KEY")
+        raise UserError(
+            "track.mode=online needs the key in the environment variable WANDB_API_KEY",
+            "Or write files alone: track.mode=offline.",
+        )
     os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
+    os.environ.setdefault("WANDB_DISABLE_WEAVE", "true")  # which would send prompts and answers
     return WandbTracker(config, load("wandb", "wandb", "track=wandb"))
 
 

@@ -19,6 +19,8 @@ from maeil.world import ActionEnd, Controller
 PRIMITIVES = ("none", "north", "south", "west", "east", "load")
 """The actions of `lbforaging` by number; 1 to 4 lead to the cells of `beside`, in its order."""
 NONE, LOAD = 0, 5
+CLOSE = 2
+"""Steps between two agents that can step to one cell."""
 
 Index = Annotated[int, Field(ge=0)]
 Patience = Annotated[int, Field(ge=0, le=1000, description="steps to stand still, at most")]
@@ -83,8 +85,8 @@ def shortest(start: Cell, goals: Collection[Cell], blocked: Collection[Cell], si
 class Forage:
     """Carries out `go_to` and `load`; fulfils `maeil.world.Controller`.
 
-    Two that step to one cell both stay where they are. Then each waits a step for every agent of a lower index that
-    stands beside that cell, so that one of them gets through.
+    Two that step to one cell both stay where they are, and two that go round each other may do so for ever. So who is
+    stopped by others first waits a step for every agent of a lower index close by: one of them gets through.
 
     Args:
         look: returns the whole field as it is.
@@ -99,8 +101,9 @@ class Forage:
         self._loads = isinstance(action, Load)
         self._patience = action.patience
         self._loaded = False
-        self._aim: Cell | None = None
+        self._route: tuple[Cell, ...] = ()
         self._pause = 0
+        self._waits = False
 
     def status(self) -> ActionEnd | None:
         """Return the end when the agent is there, the food is loaded or gone, or patience is over."""
@@ -131,7 +134,9 @@ class Forage:
 
     def way(self) -> Way:
         """Return the way that is left: see `maeil.drawing.ShowsWays`."""
-        points = tuple((col + 0.5, row + 0.5) for row, col in self._path(self._look()))
+        seen = self._look()
+        cells = self._rest(seen) or self._find(seen, ())
+        points = tuple((col + 0.5, row + 0.5) for row, col in cells)
         return Way(points, (self._goal[1], self._goal[0], 1, 1))
 
     def _is_beside(self, seen: ForagingObservation) -> bool:
@@ -140,25 +145,32 @@ class Forage:
     def _strength(self, seen: ForagingObservation) -> int:
         return sum(seen.levels[agent] for agent in seen.standing_beside(self._goal))
 
-    def _path(self, seen: ForagingObservation) -> tuple[Cell, ...]:
-        start = seen.cells[self._agent]
-        blocked = {*seen.food_levels, *(cell for agent, cell in seen.cells.items() if agent != self._agent)}
-        goals = beside(self._goal) if self._loads else (self._goal,)
-        return shortest(start, goals, blocked, seen.side)
+    def _rest(self, seen: ForagingObservation) -> tuple[Cell, ...]:
+        """Return the route from where the agent is; empty where it is not on its route."""
+        own = seen.cells[self._agent]
+        return self._route[self._route.index(own) :] if own in self._route else ()
+
+    def _find(self, seen: ForagingObservation, others: Collection[Cell]) -> tuple[Cell, ...]:
+        """Return the way round foods and agents; where none leads, the one that is free once agents have left it."""
+        start, foods = seen.cells[self._agent], seen.food_levels.keys()
+        goals = set(beside(self._goal)) - foods if self._loads else {self._goal}
+        return shortest(start, goals, {*foods, *others}, seen.side) or shortest(start, goals, foods, seen.side)
 
     def _walk(self, seen: ForagingObservation) -> int:
-        """Return a step of the way; none after a collision, while others have the way, or where no way leads."""
-        own, aim, self._aim = seen.cells[self._agent], self._aim, None
-        if aim is not None and aim != own:
-            self._pause = sum(agent < self._agent for agent in seen.standing_beside(aim))
-        if self._pause:
-            self._pause -= 1
+        """Return a step of the route; none while others have the way, or where no way leads."""
+        own = seen.cells[self._agent]
+        others = {cell for agent, cell in seen.cells.items() if agent != self._agent}
+        rest = self._rest(seen)
+        is_free = len(rest) > 1 and rest[1] not in others
+        if self._route and (rest == self._route or not is_free) and not self._waits:
+            self._pause = sum(a < self._agent and distance(cell, own) <= CLOSE for a, cell in seen.cells.items())
+        self._waits = self._pause > 0
+        stays = self._waits or (is_free and rest[-1] not in others)
+        self._route = rest if stays else self._find(seen, others)
+        if self._waits or len(self._route) <= 1 or self._route[1] in others:
+            self._pause = max(self._pause - 1, 0)
             return NONE
-        path = self._path(seen)
-        if len(path) <= 1:
-            return NONE
-        self._aim = path[1]
-        return 1 + beside(own).index(path[1])
+        return 1 + beside(own).index(self._route[1])
 
 
 def make_controller(look: Callable[[], ForagingObservation], agent: int, action: SymbolicAction) -> Controller:
