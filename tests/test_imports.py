@@ -20,7 +20,7 @@ WORLDS = ("cube_env", "crafter_env", "llamac_env")
 SKILLS = {"cube": "cube_env", "crafter": "crafter_env", "transport": "llamac_env", "squeeze": "llamac_env"}
 """The package of each world, which nothing in `agents` imports but `skills/<world>/`."""
 CONTRACTS = {
-    "actions", "calls", "compilation", "component", "contracts", "controllers",
+    "acting", "actions", "calls", "compilation", "component", "contracts", "controllers",
     "dig", "digests", "drawing", "errors", "extensions",
     "inside", "memory", "messages", "mind", "names", "ngrams", "outcomes", "painting", "plans", "registry", "seeds",
     "stages", "tasks", "testing", "together", "topology", "user_errors", "world",
@@ -30,6 +30,7 @@ CONTRACTS = {
 EXPERIMENTS = {
     "common": (),
     "configuration": ("common",),
+    "new": ("configuration", "common"),
     "serving": ("configuration", "common"),
     "episode": ("configuration", "common"),
     "results": ("episode", "configuration", "common"),
