@@ -23,7 +23,7 @@ from maeil.errors import InvalidThought
 from maeil.mind import Mind
 from maeil.plans import Plan
 from quorum.agents.prompting.random_plans import RandomPlans
-from quorum.agents.skills import CommandedMind, role_of
+from quorum.agents.skills import CommandedMind, refuse_coordinator, role_of
 
 STEPS = 10
 """Steps of a plan of `always_right` and `idle`; then comes the same again."""
@@ -67,7 +67,7 @@ def build_heuristic(config: HeuristicConfig, context: TeamContext) -> Sequence[M
     Raises:
         ValueError: there is no such rule for this world, or the topology wants a coordinator.
     """
-    _refuse_coordinator(config, context)
+    refuse_coordinator(config, context)
     role, chosen = ("one_team", " agents.teams=one") if config.teams == "one" else ("heuristic", "")
     return _minds(context, role, f"agents={config.name}{chosen}")
 
@@ -101,7 +101,7 @@ def build_always_right(config: ComponentConfig, context: TeamContext) -> Sequenc
     Raises:
         ValueError: nobody can go right in this world, or the topology wants a coordinator.
     """
-    _refuse_coordinator(config, context)
+    refuse_coordinator(config, context)
     try:
         move = context.world.vocabulary.parse({"action": "move", "direction": "right", "steps": STEPS})
     except InvalidThought as problem:
@@ -119,7 +119,7 @@ def build_idle(config: ComponentConfig, context: TeamContext) -> Sequence[Mind]:
     Raises:
         ValueError: the topology wants a coordinator.
     """
-    _refuse_coordinator(config, context)
+    refuse_coordinator(config, context)
     plan = Plan((context.world.idle,) * STEPS, None, "nothing is done")
     return [CommandedMind(lambda _view: plan) for _ in context.world.agents]
 
@@ -130,7 +130,7 @@ def build_random(config: ComponentConfig, context: TeamContext) -> Sequence[Mind
     Raises:
         ValueError: the topology wants a coordinator.
     """
-    _refuse_coordinator(config, context)
+    refuse_coordinator(config, context)
     streams = (context.seeds.child(agent).generator() for agent in range(len(context.world.agents)))
     return [CommandedMind(RandomPlans(context.world, rng).draw) for rng in streams]
 
@@ -139,14 +139,6 @@ def _minds(context: TeamContext, role: str, needed_by: str, *values: Any, **opti
     """Return the minds that a role of the world's skills makes."""
     rule = role_of(context.world.name, role, needed_by)
     return check_items(rule(context.world, *values, **options), Mind, rule, "a list of minds")  # type: ignore[type-abstract] # isinstance takes it
-
-
-def _refuse_coordinator(config: ComponentConfig, context: TeamContext) -> None:
-    if context.coordinates:
-        raise ValueError(
-            f"agents={config.name} does not talk, so it has no coordinator: choose topology=individual, or somebody "
-            "who talks in its place: agents.leader=negotiator"
-        )
 
 
 heuristic = Component(

@@ -17,8 +17,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from quorum.experiments.blame.answer import Blame, Question
 from quorum.experiments.blame.attempts import JOURNAL
-from quorum.experiments.blame.search import Blame, Question, blame
+from quorum.experiments.blame.search import blame
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 

@@ -1,4 +1,6 @@
-"""How fast the open world is on one core, compared with PyPI `crafter`; medians of several runs.
+"""How fast the open world is, compared with PyPI `crafter`; medians of several runs.
+
+A batch draws the next worlds on a second core; all else takes one.
 
 python benchmarks/crafter_speed.py [--repeats 5] [--json]
 """
@@ -92,8 +94,8 @@ def resets(times: int) -> Measure:
     return run
 
 
-def reference(steps: int, *, pictures: bool) -> Measure:
-    """Steps a second of PyPI `crafter` under random actions, kept alive; without resets."""
+def reference(steps: int, *, pictures: bool = False, resets: bool = False) -> Measure:
+    """Steps a second of PyPI `crafter` under random actions: kept alive and without resets, or with all of them."""
     import crafter  # noqa: PLC0415 (an extra)
 
     env = crafter.Env(seed=0)
@@ -106,12 +108,14 @@ def reference(steps: int, *, pictures: bool) -> Measure:
     def run() -> float:
         spent = 0.0
         for step in range(steps):
-            for need in NEEDS:
+            for need in () if resets else NEEDS:
                 env._player.inventory[need.name] = 9
             start = perf_counter()
             _, _, done, _ = env.step(int(actions[step % RANDOM_ACTIONS]))
+            if done and resets:
+                env.reset()
             spent += perf_counter() - start
-            if done:
+            if done and not resets:
                 env.reset()
         return steps / spent
 
@@ -150,7 +154,12 @@ MEASURES: dict[str, tuple[str, float | None, Callable[[], Measure]]] = {
         "steps/s", None, lambda: batched_alive(64, 1, 1_000, profile="crafter", **LEAN)),
     "batched, crafter, symbolic arrays": (
         "steps/s", None, lambda: batched_alive(64, 1, 1_000, profile="crafter")),
-    "batched, crafter, symbolic arrays, lean, resets and all": (
+    "with resets: batched, crafter, symbolic arrays": (
+        "steps/s", 400_000, lambda: batched(64, 1, 1_000, profile="crafter")),
+    "with resets: the same, episodes of 50 steps": (
+        "steps/s", None, lambda: batched(64, 1, 1_000, profile="crafter", max_steps=50)),
+    "with resets: PyPI crafter, no pictures": ("steps/s", None, lambda: reference(1_000, resets=True)),
+    "with resets: batched, crafter, symbolic arrays, lean": (
         "steps/s", None, lambda: batched(64, 1, 1_000, profile="crafter", **LEAN)),
     "PettingZoo, crafter, n = 1, lean": ("steps/s", 40_000, lambda: single(1, 5_000, profile="crafter", **LEAN)),
     "PettingZoo, crafter, n = 1": ("steps/s", 40_000, lambda: single(1, 5_000, profile="crafter")),
@@ -170,7 +179,7 @@ MEASURES: dict[str, tuple[str, float | None, Callable[[], Measure]]] = {
     "PettingZoo, crafter, 64 x 64 pixels": (
         "frames/s", 10_000, lambda: single(1, 2_000, profile="crafter", obs="pixels")),
     "reset": ("ms", 8, lambda: resets(50)),
-    "PyPI crafter, no pictures": ("steps/s", None, lambda: reference(2_000, pictures=False)),
+    "PyPI crafter, no pictures": ("steps/s", None, lambda: reference(2_000)),
     "PyPI crafter, 64 x 64 pixels": ("frames/s", None, lambda: reference(500, pictures=True)),
     "PyPI crafter, reset": ("ms", None, lambda: reference_resets(5)),
 }  # fmt: skip

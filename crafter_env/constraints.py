@@ -55,11 +55,7 @@ class ConstraintWatch:
         width, height = state.size
         cells, agents = width * height, len(state.positions)
         self._numbers = np.zeros((cells, NUMBERS), dtype=np.int64)
-        self._followed = (
-            np.zeros(cells, dtype=np.int64),
-            np.zeros(cells, dtype=np.int64),
-            np.zeros(2, dtype=np.int64),
-        )
+        self._followed = tuple(np.zeros(length, dtype=np.int64) for length in (cells, cells, 2))
         self._changed = np.zeros(2 * cells, dtype=np.int64)
         self._aims = np.zeros(agents, dtype=np.int64)
 
@@ -75,8 +71,8 @@ class ConstraintWatch:
         aim_all(joint, self._rules, self._aims, *w)
         numbers = self._numbers
         found = task_changes(
-            w.materials, w.objects, w.agents, self._rules, joint, named, served, self._aims, numbers, self._changed,
-            *self._followed,
+            numbers, self._changed, *self._followed,
+            w.materials, w.objects, w.agents, self._rules, joint, named, served, self._aims,
         )  # fmt: skip
         if not found:
             return []

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from crafter_env.constants import Achievement, Entity, Item
 from crafter_env.kernels import arrays
 from crafter_env.kernels.arrays import Ends, FlagArray, IntArray, MaskArray, Views, World
+from crafter_env.kernels.generation import FIELDS
 from crafter_env.kernels.living import RIPE_AGE
 from crafter_env.kernels.masking import mask_worlds
 from crafter_env.kernels.rules import MAX_STEPS, encode_rules
@@ -66,6 +67,7 @@ class Engine:
         size = self.size
         self._scratch = (
             np.zeros((3, 256), dtype=np.int64),
+            np.zeros((FIELDS, *size)),
             np.zeros(size, dtype=np.bool_),
             np.zeros(size, dtype=np.uint8),
             np.zeros((size[0] * size[1], 2), dtype=np.int64),
@@ -107,7 +109,7 @@ class Engine:
         self._prepare()
 
     def begin(self, number: int, seed: int, layout: Layout | None) -> None:
-        """Begin an episode in a world; `show` writes what is seen of it.
+        """Begin an episode in a world; `show_world` writes what is seen of it.
 
         Args:
             number: Of the world.
@@ -119,7 +121,7 @@ class Engine:
         """
         world: Any = World._make(array[number] for array in self.worlds)
         if layout is None:
-            room = begin_world(seed, self.rules, *self._scratch, world)
+            room = begin_world(seed, self.rules, world, *self._scratch)
             if room >= 0:
                 raise PlacementError(
                     f"the world of seed {seed} has room for {room} agents in one place, not for {self.n}: "
@@ -137,6 +139,13 @@ class Engine:
             if kind == Entity.ripe_plant:
                 world.objects[slot, arrays.TIMER] = RIPE_AGE + 1
 
+    def take(self, number: int, other: Engine) -> None:
+        """Go on with another engine's world of this number."""
+        used = other.worlds.counters[number, arrays.SLOTS]
+        self.worlds.objects[number, :used] = other.worlds.objects[number, :used]
+        for name in set(World._fields) - {"objects"}:
+            getattr(self.worlds, name)[number] = getattr(other.worlds, name)[number]
+
     def show_world(self, number: int) -> None:
         """Write what is seen of one world that has just started; rewards and ends stay as they are."""
         one = slice(number, number + 1)
@@ -149,14 +158,6 @@ class Engine:
         masks = np.empty((self.num_envs, self.n, self.choices), dtype=np.int8)
         mask_worlds(masks, self.rules, *self.worlds)
         return masks
-
-    def show(self, started: FlagArray) -> None:
-        """Write what is seen of worlds that have just started; no world takes a step.
-
-        Args:
-            started: All of them, shape (B,).
-        """
-        self.advance(self._noops, started)
 
     def advance(self, actions: IntArray, begins: FlagArray) -> None:
         """Advance every world but those that begin; see `kernels.worlds.step_worlds`."""

@@ -189,7 +189,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         assert self._seed is not None
         self._episode += 1
         self._engine.begin(0, world_seed(self._seed, self._episode), layout)
-        self._engine.show(_ALL)
+        self._engine.show_world(0)
         self.agents = self.possible_agents[:]
         self._show()
         return self._observations(self.agents), self._infos(self.agents)
@@ -309,7 +309,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         self._state.restore(saved.state)
         self._seed, self._episode = saved.seed, saved.episode
         self.agents = list(saved.agents)
-        self._engine.show(_ALL)
+        self._engine.show_world(0)
 
     def change(self, changes: Mapping[str, Any]) -> bool:
         """Change parts of the world between two steps: see `crafter_env.alteration`.
@@ -326,7 +326,7 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
         if same(self._state, now):
             return False
         self._state.restore(now)
-        self._engine.show(_ALL)
+        self._engine.show_world(0)
         return True
 
     def _advance(self, joint: npt.NDArray[np.int64]) -> tuple[list[float], list[bool], list[bool]]:
@@ -385,7 +385,6 @@ class CrafterEnv(WorldEnv[Dict, Discrete | MultiDiscrete]):
 
 _VIEWS = ("_ends", "_seen", "_informed", "_live_seen", "_live_informed")
 """What `CrafterEnv` copies again from the arrays of its engine."""
-_ALL = np.ones(1, dtype=np.bool_)
 _NONE = np.zeros(1, dtype=np.bool_)
 
 

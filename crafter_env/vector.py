@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from copy import deepcopy
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -23,9 +25,11 @@ from crafter_env.symbolic.picture import image
 from maeil.environments.arguments import whole
 from maeil.environments.batches import Infos, WorldBatch, batch_seeds
 from maeil.environments.parallel import read_only
+from maeil.forks import close_in_children
 
 Arrays = dict[str, npt.NDArray[Any]]
 Flags = npt.NDArray[np.bool_]
+_BOUND = ("_shown", "_informed", "_ends", "_ahead", "_drawings", "_thread")
 
 
 class CrafterVecEnv(WorldBatch):
@@ -111,17 +115,21 @@ class CrafterVecEnv(WorldBatch):
         return batch_space(batch_space(space, self.n), self.num_envs)
 
     def _bind(self) -> None:
-        """Take the views of the engine's arrays that every step needs; copies of views would be frozen."""
+        """Take the views that every step needs, whose copies would be frozen; prepare to draw the next worlds ahead."""
         informed: Arrays = {}
         if self.info_kind == "plain":
             informed = {**self._engine.informed(), "step": self._engine.worlds.counters[:, STEP]}
         self._shown = {key: read_only(array) for key, array in self._engine.seen().items()}
         self._informed = {key: read_only(array) for key, array in informed.items()}
         self._ends = Ends._make(map(read_only, self._engine.ends))
+        self._ahead = deepcopy(self._engine)
+        self._drawings: dict[int, Future[None]] = {}
+        self._thread = ThreadPoolExecutor(1) if self.layout is None else None
+        close_in_children(self)  # they have no threads
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the views."""
-        return {name: value for name, value in vars(self).items() if name not in ("_shown", "_informed", "_ends")}
+        """All but what `_bind` makes."""
+        return {name: value for name, value in vars(self).items() if name not in _BOUND}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -151,7 +159,7 @@ class CrafterVecEnv(WorldBatch):
         self._require_state()
         joint = check_actions(actions, (self.num_envs, self.n))
         for world in np.flatnonzero(self._begins).tolist():
-            self._begin(world)
+            self._begin_unseen(world)
         self._engine.advance(joint, self._begins)
         self._over |= self._engine.ends.terminations
         self._over |= self._engine.ends.truncations
@@ -193,20 +201,39 @@ class CrafterVecEnv(WorldBatch):
         return CrafterState.of(self._engine.worlds, world)
 
     def close(self) -> None:
-        """Do nothing: there is nothing to let go of."""
+        """Draw no worlds ahead any more."""
+        self._drop_drawings()
+        self._thread = None
 
     def _seed(self, seed: object) -> None:
         if seed is None and not self._streams:
             seed = int(np_random(None)[0].integers(2**31 - 1))
         if seed is not None:
+            self._drop_drawings()
             self._streams = [whole("seed", each) for each in batch_seeds(seed, self.num_envs, least=None)]
             self._episodes = [0] * self.num_envs
 
+    def _drop_drawings(self) -> None:
+        for drawing in self._drawings.values():
+            drawing.cancel()
+        self._drawings = {}
+
     def _begin(self, world: int) -> None:
-        self._episodes[world] += 1
-        self._engine.begin(world, world_seed(self._streams[world], self._episodes[world]), self.layout)
+        self._begin_unseen(world)
         self._engine.show_world(world)
+
+    def _begin_unseen(self, world: int) -> None:
+        self._episodes[world] += 1
+        drawing = self._drawings.pop(world, None)
+        if drawing is None or drawing.cancel():
+            self._engine.begin(world, world_seed(self._streams[world], self._episodes[world]), self.layout)
+        else:
+            drawing.result()
+            self._engine.take(world, self._ahead)
         self._over[world] = False
+        if self._thread is not None:
+            seed = world_seed(self._streams[world], self._episodes[world] + 1)
+            self._drawings[world] = self._thread.submit(self._ahead.begin, world, seed, None)
 
     def _observations(self) -> Arrays:
         found = self._given(self._shown)

@@ -9,14 +9,14 @@ import numpy as np
 from pydantic import Field, PositiveInt, ValidationInfo, field_validator
 
 from cube_env.bound import lower_bound
-from cube_env.constants import Action
+from cube_env.constants import Action, Direction
 from cube_env.env import CubeEnv
 from cube_env.generator import layout_from
 from cube_env.layout import Layout
 from cube_env.rewards import reward_function
 from cube_env.scenario import LEVELS, LevelName, Scenario, Weights, curriculum
 from cube_env.state import Push, StepReport, render_ansi
-from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY, Idle, Wait
+from cube_env.symbolic.actions import CUBE_VOCABULARY, EMCOOP_VOCABULARY, Idle, Move, Wait
 from cube_env.symbolic.control import make_controller
 from cube_env.symbolic.controller import CubeController
 from cube_env.symbolic.episode_state import EpisodeState
@@ -24,11 +24,13 @@ from cube_env.symbolic.naming import check_plan, known_ids, known_tasks
 from cube_env.symbolic.picture import canvas, depict, draw
 from cube_env.symbolic.shown import ShownObservation, TextLimits
 from cube_env.symbolic.tasks import TaskBoard, open_tasks
+from cube_env.views import action_masks, flat_observations, flat_size
 from maeil.acting import end_of
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig, Usual, may_name_files
 from maeil.drawing import Canvas, Depiction, Drawing, ObservationForm, Way
 from maeil.environments.errors import WorldError
+from maeil.mind import Arrays
 from maeil.painting.scale import TooManyCells, scale_of
 from maeil.plans import Plan
 from maeil.tasks import OpenTask, Tasks, TaskState
@@ -103,8 +105,8 @@ class CubeConfig(ComponentConfig):
 class CubeWorld:
     """CUBE as the loop sees it.
 
-    It fulfils `World`, `TellsOpenTasks` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays` of
-    `maeil.drawing`.
+    It fulfils `World`, `TellsOpenTasks`, `Changeable` and `GivesArrays` of `maeil.world`, and `Drawable` and
+    `ShowsWays` of `maeil.drawing`.
 
     Args:
         config: the board and the rewards.
@@ -201,6 +203,19 @@ class CubeWorld:
     def prompt_facts(self) -> Mapping[str, Any]:
         """Return what the configuration says of actions, steps, and how much of the board a prompt shows."""
         return self._facts
+
+    def array_sizes(self, agent: int) -> tuple[int, int]:  # noqa: ARG002 (all see the same)
+        """Return the length of `cube_env.flat_observations`, and the number of primitives."""
+        return flat_size(len(self.agents), self.blocks), len(Action)
+
+    def arrays(self, agent: int) -> Arrays:
+        """Return the row of an agent in `cube_env.flat_observations`, and its mask."""
+        world = self.env.cube_state.world
+        return Arrays(flat_observations(world, self.env.max_steps)[agent], action_masks(world)[agent])
+
+    def action_of(self, agent: int, index: int) -> SymbolicAction:  # noqa: ARG002 (all can do the same)
+        """Return a step in a direction, or the idle action."""
+        return Move(direction=Direction(_name(Action(index)))) if index != Action.STAY else self.idle
 
     def start_action(self, agent: int, action: SymbolicAction) -> CubeController:
         """Start a symbolic action."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from maeil.contracts import check_items, described, wrong_answer
 from maeil.outcomes import Outcome
 
 Primitive = int | float | str | Sequence[Any] | Mapping[str, Any] | None
@@ -32,8 +33,18 @@ def acting_in(world: object, agents: int) -> Sequence[int]:
     Args:
         world: the world.
         agents: number of its agents.
+
+    Raises:
+        ContractError: the world names none, or some that it does not have.
     """
-    return world.acting() if isinstance(world, TakesTurns) else range(agents)
+    if not isinstance(world, TakesTurns):
+        return range(agents)
+    turns = world.acting
+    acting = check_items(turns(), int, turns, "the indices of the agents that act in the coming step")
+    if not acting or not set(acting) <= set(range(agents)):
+        wanted = f"at least one index while the episode goes on, from 0 to {agents - 1}"
+        raise wrong_answer(turns, described(acting), wanted)
+    return acting
 
 
 def end_of(*, success: bool, failure: bool = False, truncated: bool = False) -> Outcome | None:

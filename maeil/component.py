@@ -17,6 +17,10 @@ RECORDED: Mapping[str, bool] = {"recorded": True}
 """The pydantic context for values that were read from the folder of a run."""
 
 
+NAMED_MODULES: set[str] = set()
+"""The modules that the user has named with `--plugin`: of those that a recorded run names, these alone are imported."""
+
+
 def may_name_files(info: ValidationInfo) -> bool:
     """Whether a value may be the path of a file, which its validator reads.
 
@@ -65,7 +69,7 @@ class TopologyContext:
 
 
 class NamesFile:
-    """Marks a key of an extension that names a file, by `Annotated`.
+    """Marks a key of a mind or an extension that names a file, by `Annotated`.
 
     What the file holds is part of what names a cell (`Component.inputs`); where it is, is not.
     """
@@ -143,6 +147,7 @@ class Component(Generic[C, X, B_co]):
     | provider of a language model | None | `quorum.agents.llm.protocol.Model` |
     | extension of the loop | `ExtensionContext` | `maeil.extension.Extension` |
     | engine of sweeps | None | `quorum.experiments.sweep.engines.protocol.Engine` |
+    | tracker of runs | None | `quorum.experiments.tracking.tracking.Tracker` |
 
     Attributes:
         config: schema of its group's values.
@@ -157,11 +162,14 @@ class Component(Generic[C, X, B_co]):
             each, by the values.
         answers: for minds: names of the extensions that ask in turns (`Turn.asks`) and get an answer.
         inputs: returns digests of what affects runs besides the values, such as the texts of templates or a file that a
-            value names, each under a name without the path of a machine; given the values and the name of the world.
-            They are part of the name of a cell. `maeil.digests` makes them. A `ValueError` is a mistake in the values.
+            value names, each under a name without the path of a machine, or, of such a file, under its key
+            (`NamesFile`); given the values and the name of the world. They are part of the name of a cell.
+            `maeil.digests` makes them. A `ValueError` is a mistake in the values.
         roles: returns roles by the values. For topologies: those that its turns name, with `maeil.mind.COORDINATOR`
             where it has one; None for none. For minds: those in which they ask language models; None for those of the
             topology.
+        modules: imports the modules that the values name, and returns their names; given the values. What these are is
+            part of the name of a cell. A `ValueError` is a mistake in a value, whose key it begins with: `id: ...`.
         draws: for minds: whether they draw at random by themselves, apart from what language models do.
     """
 
@@ -171,6 +179,7 @@ class Component(Generic[C, X, B_co]):
     talks: bool = True
     inputs: Callable[[C, str], Mapping[str, str]] = lambda _config, _world: {}
     roles: Callable[[C], Sequence[str] | None] = lambda _config: None
+    modules: Callable[[C], Sequence[str]] = lambda _config: ()
     requires: Callable[[C], Mapping[str, Any]] = lambda _config: {}
     answers: frozenset[str] = frozenset()
     remembers: bool = False
@@ -188,6 +197,6 @@ class Component(Generic[C, X, B_co]):
             raise TypeError(
                 f"Component(config, build): config is {self.config!r}; it must be a class of ComponentConfig"
             )
-        for name in ("build", "inputs", "roles", "requires"):
+        for name in ("build", "inputs", "modules", "roles", "requires"):
             if not callable(getattr(self, name)):
                 raise TypeError(f"Component(config, build): {name} is {getattr(self, name)!r}; it must be a function")

@@ -12,9 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from maeil.actions import Vocabulary
 from maeil.errors import ContractError
-from maeil.world import World
 
 T = TypeVar("T")
 
@@ -120,27 +118,6 @@ def require_members(thing: object, contract: type, names: Sequence[str]) -> None
         kind = type(thing)
         whole = f"{contract.__module__}.{contract.__qualname__}"
         raise ContractError(f"{kind.__qualname__} lacks {', '.join(missing)}; {whole} asks for it", kind)
-
-
-_WORLD = (*World.__annotations__, *(name for name in vars(World) if not name.startswith("_")))
-
-
-def require_world(world: Any) -> World:
-    """Return a world that has what its contract asks for.
-
-    Raises:
-        ContractError: it lacks methods, or has no agents or no vocabulary.
-    """
-    require_members(world, World, _WORLD)
-    kind = type(world)
-    if not isinstance(world.agents, tuple) or not world.agents:
-        found = described(world.agents)
-        raise ContractError(f"{kind.__qualname__}.agents is {found}; it must be the names of its agents, a tuple", kind)
-    if not isinstance(world.vocabulary, Vocabulary):
-        found = described(world.vocabulary)
-        raise ContractError(f"{kind.__qualname__}.vocabulary is {found}; it must be a maeil.Vocabulary", kind)
-    found_world: World = world
-    return found_world
 
 
 def require_arguments(function: Callable[..., Any], *names: str) -> None:

@@ -20,7 +20,7 @@ from maeil.settings import LoopSettings
 from maeil.stages import Stage, Trigger, may_send
 from maeil.tasks import OpenTask
 from maeil.team import Participant, Team
-from maeil.thinking import Limits, Thinking, TurnAttempt, observation_of
+from maeil.thinking import Limits, Thinking, TurnAttempt, arrays_of, observation_of
 from maeil.together import together
 from maeil.topology import Topology, TurnTaken
 from maeil.trace.events import ForcedReady, MessageRead, MessageSent, ThoughtEnd, ThoughtStart
@@ -228,6 +228,7 @@ class Conversation:
             problems=attempt.problems,
             team=() if participant.embodied else self._team.members(),
             notes=tuple(notes),
+            arrays=arrays_of(participant, self._world),
         )
 
     async def _collect(self) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from maeil.calls import Call
 from maeil.messages import Draft, Message
 from maeil.plans import Plan, PlanStatus, Task
 from maeil.tasks import OpenTask
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 class Act(StrEnum):
@@ -118,6 +122,15 @@ class Shown(Protocol):
         """Return what a prompt shows, JSON-ready; what it leaves out, no plan needs."""
 
 
+class Arrays(NamedTuple):
+    """What an agent sees as a learner's environment gives it (`maeil.world.GivesArrays`)."""
+
+    observation: npt.NDArray[np.float32]
+    """Of any shape, the same in all episodes of a world."""
+    mask: npt.NDArray[np.int8]
+    """(actions,): 1 for an action that can matter now, at least one."""
+
+
 @dataclass(frozen=True, slots=True)
 class MemberView:
     """What a coordinator sees of an agent.
@@ -152,6 +165,8 @@ class View:
         problems: why this agent's previous answer was refused; empty at a first try.
         team: the plans of all agents by index, for a coordinator; empty for an agent.
         notes: what extensions show in this turn, in the order of the extensions.
+        arrays: returns the observation and the mask of actions as arrays, while the mind thinks; they are not computed
+            unless it is called. None for a coordinator, and in a world that is no `maeil.world.GivesArrays`.
     """
 
     agent: int
@@ -169,6 +184,7 @@ class View:
     problems: tuple[str, ...] = ()
     team: tuple[MemberView, ...] = ()
     notes: tuple[Note, ...] = ()
+    arrays: Callable[[], Arrays] | None = field(default=None, repr=False, compare=False)
 
     @property
     def may_resume(self) -> bool:

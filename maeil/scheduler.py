@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from maeil.acting import TakesTurns
 from maeil.constraints import ConstraintTracker, Feedback
-from maeil.contracts import MAPPING, check_items, check_json, check_type, name_of
+from maeil.contracts import MAPPING, check_json, check_type
 from maeil.conversation import Conversation
-from maeil.errors import ContractError, EpisodeStop
+from maeil.errors import EpisodeStop
 from maeil.extension import Extension
 from maeil.mind import Mind
 from maeil.outcomes import Outcome
@@ -125,7 +124,7 @@ class _Episode:
     async def run(self) -> Outcome:
         """Run until the world is over."""
         self._record_progress()
-        self._take_turns()
+        self._execution.take_turns()
         while self._end is None:
             await self._conversation.run()
             for extension in self._extensions:
@@ -152,27 +151,12 @@ class _Episode:
         self._end = transition.end
         self._record_progress()
         self._execution.settle()
-        self._take_turns()
+        if self._end is None:
+            self._execution.take_turns()
         self._conversation.begin_step()
         for extension in self._extensions if self._end is None else ():
             extension.after_step()
         self.team.flush()
-
-    def _take_turns(self) -> None:
-        """Give the turn to the agents that act in the coming step, in a world in which agents take turns."""
-        if self._end is not None or not isinstance(self.world, TakesTurns):
-            return
-        turns = self.world.acting
-        acting = check_items(turns(), int, turns, "the indices of the agents that act in the coming step")
-        if not acting or not set(acting) <= set(range(len(self.team.agents))):
-            agents = f"there are {len(self.team.agents)} agents"
-            raise ContractError(
-                f"{name_of(turns)}() returned {list(acting)} before step {self.team.now.t}; it must return at least "
-                f"one index while the episode goes on, and {agents}",
-                turns,
-            )
-        self.team.take_turns(acting)
-        self._execution.settle()
 
     def _record_outcome(self, outcomes: Sequence[Mapping[str, Any]], attempts: Sequence[Attempt]) -> None:
         if outcomes or attempts:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 from maeil.calls import Call, Ledger, entered_in
 from maeil.contracts import check_awaitable, described, wrong_answer
 from maeil.errors import EpisodeStop, LimitReached
-from maeil.mind import Mind, Observation, Thought, Turn, View
+from maeil.mind import Arrays, Mind, Observation, Thought, Turn, View
 from maeil.team import Participant
 from maeil.trace.events import CUT_SHORT
-from maeil.world import World
+from maeil.world import GivesArrays, World
 
 _NOTHING = Thought()
 
@@ -135,6 +136,13 @@ class Thinking:
     def failure_flag(self) -> str:
         """What kind of failure the thought is, by the last call that it made."""
         return "empty_answer" if self.calls and "empty_answer" in self.calls[-1].record else "parse_failure"
+
+
+def arrays_of(participant: Participant, world: World) -> Callable[[], Arrays] | None:
+    """Return what gives a participant its observation as arrays; None where nothing does."""
+    if participant.embodied and isinstance(world, GivesArrays):
+        return partial(world.arrays, participant.index)
+    return None
 
 
 def observation_of(participant: Participant, world: World) -> Observation:

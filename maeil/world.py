@@ -8,7 +8,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from maeil.acting import Primitive
 from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
-from maeil.mind import Observation
+from maeil.contracts import described, require_members
+from maeil.errors import ContractError
+from maeil.mind import Arrays, Observation
 from maeil.outcomes import Outcome
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, CapabilityChange, OpenTask, Tasks, TaskState
@@ -142,6 +144,27 @@ class World(Protocol):
         """Draw the world as text, for the terminal."""
 
 
+_MEMBERS = (*World.__annotations__, *(name for name in vars(World) if not name.startswith("_")))
+
+
+def require_world(world: Any) -> World:
+    """Return a world that has what its contract asks for.
+
+    Raises:
+        ContractError: it lacks methods, or has no agents or no vocabulary.
+    """
+    require_members(world, World, _MEMBERS)
+    kind = type(world)
+    if not isinstance(world.agents, tuple) or not world.agents:
+        found = described(world.agents)
+        raise ContractError(f"{kind.__qualname__}.agents is {found}; it must be the names of its agents, a tuple", kind)
+    if not isinstance(world.vocabulary, Vocabulary):
+        found = described(world.vocabulary)
+        raise ContractError(f"{kind.__qualname__}.vocabulary is {found}; it must be a maeil.Vocabulary", kind)
+    found_world: World = world
+    return found_world
+
+
 NEAREST = 6
 """Open tasks that feedback shows besides those of somebody's plan: the nearest ones."""
 
@@ -182,6 +205,26 @@ class TellsTasks(Protocol):
             agent: index; None for all.
             text: what the agent has read: the tasks that it names, and that the agent cannot rule out, are among them.
         """
+
+
+@runtime_checkable
+class GivesArrays(Protocol):
+    """A world whose agents can be played by policies that were learned on its environments (`agents=policy`)."""
+
+    def array_sizes(self, agent: int) -> tuple[int, int]:
+        """Return how many numbers an observation of an agent has, and how many actions there are.
+
+        They are known before the first reset.
+        """
+
+    def arrays(self, agent: int) -> Arrays:
+        """Return what an agent observes, as the environment for learners gives it, and the mask of its actions.
+
+        It changes nothing, and the arrays are the caller's own.
+        """
+
+    def action_of(self, agent: int, index: int) -> SymbolicAction:
+        """Return the symbolic action that takes one step and is what the environment does for an action's number."""
 
 
 @runtime_checkable

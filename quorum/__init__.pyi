@@ -8,6 +8,7 @@ from .api import compare as compare
 from .api import results as results
 from .api import run as run
 from .api import sweep as sweep
+from .api import trace as trace
 from .experiments.common.version import __version__ as __version__
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "results",
     "run",
     "sweep",
+    "trace",
 ]

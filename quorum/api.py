@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os import PathLike
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from maeil.user_errors import UserError
+from quorum.answers import Comparison, Folder, Result, Results, alone, answer, names, path, swept
 from quorum.experiments.common.extension_errors import extension_errors
-from quorum.experiments.compare import Comparison, Question
+from quorum.experiments.compare import Question
 from quorum.experiments.compare import compare as _compare
 from quorum.experiments.configuration.arguments import checked_arguments
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.effects import refuse, without_effect
 from quorum.experiments.configuration.plugins import load_plugins
-from quorum.experiments.episode.runner import Result, run_cell
-from quorum.experiments.results import Results, read_results
-from quorum.experiments.sweep.command import run_sweep_command
+from quorum.experiments.episode.runner import Result as RunResult
+from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.results import Row, read_results
+from quorum.experiments.results.run_folder import is_run, read_whole_trace
 from quorum.experiments.sweep.run import SweepRequest, SweepResult
-from quorum.experiments.sweep.stopping import Cancellation, Stop
+from quorum.experiments.sweep.stopping import Cancellation
 
 __all__ = [
     "Cancellation",
@@ -34,9 +35,8 @@ __all__ = [
     "results",
     "run",
     "sweep",
+    "trace",
 ]
-
-Folder = str | PathLike[str]
 
 
 @checked_arguments
@@ -72,10 +72,10 @@ def run(
     """
     load_plugins(plugins)
     with extension_errors():
-        cell = Cell.compose(overrides, _path(config_dir))
+        cell = Cell.compose(overrides, path(config_dir))
         if strict:
-            refuse(without_effect(overrides, cell, _path(config_dir)))
-    return run_cell(cell, Path(out))
+            refuse(without_effect(overrides, cell, path(config_dir)))
+    return answer(Result, run_cell(cell, Path(out)))
 
 
 @checked_arguments
@@ -140,17 +140,10 @@ def sweep(
         strict=strict,
         skip_invalid=skip_invalid,
         plugins=tuple(plugins),
-        config_dir=_path(config_dir),
+        config_dir=path(config_dir),
         cancel=cancel or Cancellation(),
     )
-    load_plugins(request.plugins)
-    with extension_errors():
-        result = run_sweep_command(request, quiet=not progress)
-    if result.stop is Stop.INTERRUPTED:
-        raise KeyboardInterrupt
-    if result.stop is Stop.STUCK:
-        raise UserError(result.reason)
-    return result
+    return swept(request, progress=progress)
 
 
 @checked_arguments
@@ -162,7 +155,7 @@ def results(folder: Folder) -> Results:
     ```
 
     Args:
-        folder: of a sweep, or the `out` of `run`.
+        folder: of a sweep, the `out` of `run`, or a single run.
 
     Returns:
         A row a run, what is missing, and what cannot be read.
@@ -170,7 +163,31 @@ def results(folder: Folder) -> Results:
     Raises:
         UserError: there is no such folder, or it holds no runs.
     """
-    return read_results(Path(folder))
+    runs = Path(folder)
+    return alone(runs) if is_run(runs) else answer(Results, read_results(runs))
+
+
+@checked_arguments
+def trace(run: Folder | RunResult | Row, *, plugins: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Read the events of a run, whole or as a killed run left it.
+
+    ```python
+    events = pandas.DataFrame(quorum.trace(result))
+    ```
+
+    Args:
+        run: a result of `run`, a row of `results`, or the folder of a run, or the file of its trace.
+        plugins: modules of extensions that have events of their own.
+
+    Returns:
+        A dictionary for each line of `trace.jsonl`, in order; the guide describes each event (`docs/events.md`).
+
+    Raises:
+        UserError: there is no trace, or it is damaged, of another version, or has an event of a missing plug-in.
+    """
+    load_plugins(plugins)
+    folder = run.folder if isinstance(run, RunResult | Row) else Path(run)
+    return [stamped.plain() for stamped in read_whole_trace(folder).events]
 
 
 @checked_arguments
@@ -209,13 +226,5 @@ def compare(
     """
     if not folders:
         raise UserError("compare(): name the folder of a sweep, or of runs")
-    question = Question(_names(by), across, _names(metrics), baseline, statistic, accept_versions, curves)
-    return _compare([results(folder) for folder in folders], question)
-
-
-def _path(folder: Folder | None) -> Path | None:
-    return None if folder is None else Path(folder)
-
-
-def _names(names: str | Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+    question = Question(names(by), across, names(metrics), baseline, statistic, accept_versions, curves)
+    return answer(Comparison, _compare([read_results(Path(folder)) for folder in folders], question))

@@ -20,7 +20,8 @@ from quorum.agents.skills.cube.planner.jit import KERNELS as PLANNER
 
 SHADOWED = (
     "agents", "ast", "asyncio", "click", "configs", "conftest", "crafter_env", "cube_env", "dill", "dotenv", "hydra",
-    "inspect", "json", "lazy_loader", "llamac_env", "llvmlite", "maeil", "matplotlib", "multiprocessing", "numba",
+    "inspect", "json", "lazy_loader", "lbf_env", "lbforaging", "llamac_env", "llvmlite", "maeil", "matplotlib",
+    "multiprocessing", "numba",
     "numpy", "omegaconf", "orjson", "pickle", "PIL", "pydantic", "pytest", "random", "rich", "sitecustomize", "struct",
     "submitit", "trap", "typer", "typing", "usercustomize", "yaml",
 )  # fmt: skip

@@ -16,8 +16,14 @@ from quorum.agents.skills import WorldSkills
 from quorum.experiments.configuration.providers.config import ModelConfig
 
 ROOT = Path(__file__).resolve().parents[1]
-WORLDS = ("cube_env", "crafter_env", "llamac_env")
-SKILLS = {"cube": "cube_env", "crafter": "crafter_env", "transport": "llamac_env", "squeeze": "llamac_env"}
+WORLDS = ("cube_env", "crafter_env", "lbf_env", "llamac_env", "pettingzoo_env")
+SKILLS = {
+    "cube": "cube_env",
+    "crafter": "crafter_env",
+    "transport": "llamac_env",
+    "squeeze": "llamac_env",
+    "foraging": "lbf_env",
+}
 """The package of each world, which nothing in `agents` imports but `skills/<world>/`."""
 CONTRACTS = {
     "acting", "actions", "calls", "compilation", "component", "contracts", "controllers",
@@ -35,17 +41,19 @@ EXPERIMENTS = {
     "episode": ("configuration", "common"),
     "results": ("episode", "configuration", "common"),
     "branch": ("results", "episode", "configuration", "common"),
-    "sweep": ("branch", "results", "episode", "configuration", "common"),
+    "tracking": ("results", "episode", "configuration", "common"),
+    "sweep": ("branch", "tracking", "results", "episode", "configuration", "common"),
     "blame": ("branch", "results", "episode", "configuration", "common"),
     "compare": ("results", "episode", "configuration", "common"),
     "viewer": ("results", "episode", "configuration", "common"),
     "replay": ("results", "episode", "configuration", "common"),
+    "export": ("results", "episode", "configuration", "common"),
 }
 EXPERIMENTS["reproduce"] = ("compare", "sweep", *EXPERIMENTS["compare"])
 EXPERIMENTS["study"] = ("compare", "sweep", *EXPERIMENTS["sweep"])
 EXPERIMENTS["verbs"] = tuple(EXPERIMENTS)
 """The packages of `experiments`, each with those below it."""
-MINDS = ("naive", "llamac", "baselines", "drwell", "rules", "tom")
+MINDS = ("naive", "llamac", "baselines", "drwell", "policy", "rules", "tom")
 AGENTS = {
     "llm": (),
     "prompting": ("llm",),
@@ -157,7 +165,8 @@ def _inside(file: Path, inside: list[str]) -> bool:
 
 
 COMPOSED = {"experiments/configuration/plugins.py", "experiments/common/packages.py", "maeil/extensions/__init__.py"}
-"""Who may import a module by a name that is not written there: `--plugin their.module`, packages of extras."""
+COMPOSED |= {"pettingzoo_env/game.py"}
+"""Who may import a module by a name that is not written there: `--plugin MODULE`, packages of extras, `env.id`."""
 
 
 def _files() -> list[Path]:

@@ -181,7 +181,17 @@ def _prints(tree: ast.Module) -> list[int]:
 
 def test_everything_is_printed_in_one_place() -> None:
     files = [ROOT / "cli.py", *(ROOT / "quorum").glob("*.py")]
-    for package in ("agents", "experiments", "topologies", "maeil", "cube_env", "crafter_env", "llamac_env"):
+    for package in (
+        "agents",
+        "experiments",
+        "topologies",
+        "maeil",
+        "cube_env",
+        "crafter_env",
+        "lbf_env",
+        "llamac_env",
+        "pettingzoo_env",
+    ):
         files += (ROOT / package).rglob("*.py")
     found = {
         name: lines

@@ -24,7 +24,7 @@ MOVES = [
 ]
 """Moves of grid transportation: the schema of `move` does not tell the names of the places."""
 OPTIONS = [
-    *(f"env={file.stem}" for file in sorted(ENVS.glob("*.yaml"))),
+    *(f"env={file.stem}" for file in sorted(ENVS.glob("*.yaml")) if file.stem != "pettingzoo"),  # it has no default
     "env=cube env.vocabulary=emcoop env.reward=progress",
     "env=cube n=1 env.reward=alignment",
     "env=crafter_coop n=3 env.level=hard env.goal=collect:wood env.oracle_map=true",
@@ -32,6 +32,7 @@ OPTIONS = [
     "env=transport env.boards=frozen",
     "env=transport_hard n=8 env.entry_rule=start_empty",
     "env=squeeze n=1 env.rho=null max_steps=3",
+    "env=foraging n=5 env.side=6 env.sight=2 env.coop=true env.penalty=0.1",
 ]
 CHANGES: dict[str, Callable[[Any], list[dict[str, Any]]]] = {
     "cube": lambda _: [{"agents": {"agent_0": [0, 0]}}, {"blocks": {"0": {"weight": 1}}}],

@@ -7,7 +7,7 @@ other package of `agents` knows a world, and only `skills/<world>/` imports one.
 from __future__ import annotations
 
 from quorum.agents.skills.chooser import Chooser
-from quorum.agents.skills.contract import Briefing, CommandedMind, Gates, MissingSkill, WorldSkills
+from quorum.agents.skills.contract import Briefing, CommandedMind, Gates, MissingSkill, WorldSkills, refuse_coordinator
 from quorum.agents.skills.lookup import (
     check_predictable,
     check_typed,
@@ -33,6 +33,7 @@ __all__ = [
     "check_typed",
     "notation_role",
     "prompts_of",
+    "refuse_coordinator",
     "role_of",
     "skills",
     "skills_of",

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import yaml
 
 from maeil.actions import Vocabulary
+from maeil.component import ComponentConfig, TeamContext
 from maeil.contracts import check_type
 from maeil.extensions.repair.rules import RepairRules
 from maeil.mind import Mind, Observation, Thought, View
@@ -46,6 +47,19 @@ class CommandedMind:
         """Ask the team."""
         plan = self.decide(view)
         return Thought(plan if plan is None else check_type(plan, Plan, self.decide, "a maeil.Plan, or None"))
+
+
+def refuse_coordinator(config: ComponentConfig, context: TeamContext) -> None:
+    """Make sure that a team of minds that do not talk has no coordinator.
+
+    Raises:
+        ValueError: the topology wants one.
+    """
+    if context.coordinates:
+        raise ValueError(
+            f"agents={config.name} does not talk, so it has no coordinator: choose topology=individual, or somebody "
+            "who talks in its place: agents.leader=negotiator"
+        )
 
 
 class Gates(Protocol):

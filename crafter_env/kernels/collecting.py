@@ -11,22 +11,8 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import Achievement, Action, Item, Material, Result
-from crafter_env.kernels import arrays
+from crafter_env.kernels import arrays, grid
 from crafter_env.kernels.arrays import IntArray, World
-from crafter_env.kernels.grid import (
-    AREA_AIM,
-    COW,
-    OBJECT_AIM,
-    aim_of,
-    cell_at,
-    distance_to,
-    inside,
-    is_target,
-    material_at,
-    remove_object,
-    set_material,
-    slot_at,
-)
 from crafter_env.kernels.jit import inner
 from crafter_env.kernels.mt19937 import uniform
 from crafter_env.kernels.outcomes import HAS_COLLECTED, is_blank, note_agents, note_item, note_target
@@ -59,12 +45,12 @@ def collect(w: World, rules: IntArray) -> None:
     for agent in range(agents):
         # All aims are fixed before anything is collected: what one agent takes does not move the aim of the next.
         if w.agents[agent, arrays.ALIVE] and w.agents[agent, arrays.CHOSEN] == DO:
-            w.agents[agent, arrays.AIM] = aim_of(w, rules, agent)
+            w.agents[agent, arrays.AIM] = grid.aim_of(w, rules, agent)
     for agent in range(agents):
         if not _is_collecting(w, agent):
             continue
         aim = w.agents[agent, arrays.AIM]
-        if aim == AREA_AIM:
+        if aim == grid.AREA_AIM:
             _collect_around(w, rules, agent)
         elif aim >= 0:
             x, y = aim // w.materials.shape[1], aim % w.materials.shape[1]
@@ -81,7 +67,7 @@ def _is_collecting(w: World, agent: int) -> bool:
     return (
         w.agents[agent, arrays.ALIVE]
         and w.agents[agent, arrays.CHOSEN] == DO
-        and w.agents[agent, arrays.AIM] != OBJECT_AIM
+        and w.agents[agent, arrays.AIM] != grid.OBJECT_AIM
     )
 
 
@@ -89,7 +75,7 @@ def _is_collecting(w: World, agent: int) -> bool:
 def _note_faced(w: World, agent: int) -> None:
     x = w.objects[agent, arrays.X] + w.agents[agent, arrays.FACING_X]
     y = w.objects[agent, arrays.Y] + w.agents[agent, arrays.FACING_Y]
-    note_target(w, agent, _NOTHING_THERE, material_at(w, x, y) if inside(w, x, y) else 0, x, y)
+    note_target(w, agent, _NOTHING_THERE, grid.material_at(w, x, y) if grid.inside(w, x, y) else 0, x, y)
 
 
 @inner
@@ -106,8 +92,8 @@ def _aims_at(w: World, agent: int, x: int, y: int, radius: int) -> bool:
     if not _is_collecting(w, agent):
         return False
     if radius > 0:
-        return distance_to(w, agent, x, y) <= radius
-    return w.agents[agent, arrays.AIM] == cell_at(w, x, y)
+        return grid.distance_to(w, agent, x, y) <= radius
+    return w.agents[agent, arrays.AIM] == grid.cell_at(w, x, y)
 
 
 @inner
@@ -121,12 +107,12 @@ def _collect_around(w: World, rules: IntArray, agent: int) -> None:
             for side in range(1 if dx == 0 else 2):
                 x = w.objects[agent, arrays.X] + (dx if side else -dx)
                 y = w.objects[agent, arrays.Y] + dy
-                if not is_target(w, x, y, _AREA):
+                if not grid.is_target(w, x, y, _AREA):
                     continue
                 first = True
                 for other in range(agent):
                     first = first and not _aims_at(w, other, x, y, radius)
-                if first and slot_at(w, x, y) >= 0:
+                if first and grid.slot_at(w, x, y) >= 0:
                     _collect_cow(w, rules, x, y)
                 elif first:
                     _collect_cell(w, rules, x, y, radius)
@@ -135,7 +121,7 @@ def _collect_around(w: World, rules: IntArray, agent: int) -> None:
 @inner
 def _collect_cell(w: World, rules: IntArray, x: int, y: int, radius: int) -> None:
     """Give the yield of a cell to its capable collectors when they are enough; tell all of them how it went."""
-    material = material_at(w, x, y)
+    material = grid.material_at(w, x, y)
     if COLLECT_TABLE[material, COLLECTED_ITEM] < 0:
         return
     tool, required = COLLECT_TABLE[material, COLLECT_TOOL], rules[THRESHOLDS + material]
@@ -147,7 +133,7 @@ def _collect_cell(w: World, rules: IntArray, x: int, y: int, radius: int) -> Non
     enough = capable >= required
     # The cell changes before the yield is drawn: a sapling that fails (a chance of 0.1) leaves the grass as it was.
     if enough and COLLECT_TABLE[material, LEFT] != material:
-        set_material(w, x, y, COLLECT_TABLE[material, LEFT])
+        grid.set_material(w, x, y, COLLECT_TABLE[material, LEFT])
     served = 0
     for agent in range(w.agents.shape[0]):
         if not _aims_at(w, agent, x, y, radius):
@@ -175,7 +161,7 @@ def _collect_cell(w: World, rules: IntArray, x: int, y: int, radius: int) -> Non
 @inner
 def can_collect(w: World, agent: int, x: int, y: int) -> bool:
     """Whether there is something to collect from a cell, for which an agent holds the tool."""
-    material = material_at(w, x, y)
+    material = grid.material_at(w, x, y)
     return COLLECT_TABLE[material, COLLECTED_ITEM] >= 0 and _is_capable(w, agent, COLLECT_TABLE[material, COLLECT_TOOL])
 
 
@@ -216,7 +202,7 @@ def _collect_cow(w: World, rules: IntArray, x: int, y: int) -> None:
             left_over = served < COW_FOOD % eaters
             w.agents[agent, arrays.HUNGER] = 0
             w.agents[agent, arrays.ACHIEVED + _EAT_COW] += 1
-            _give(w, agent, _FOOD, COW_FOOD // eaters + left_over if rules[SPLIT] else COW_FOOD, COW, x, y)
+            _give(w, agent, _FOOD, COW_FOOD // eaters + left_over if rules[SPLIT] else COW_FOOD, grid.COW, x, y)
             note_agents(w, agent, 1, eaters, eaters)
             served += 1
-    remove_object(w, slot_at(w, x, y))
+    grid.remove_object(w, grid.slot_at(w, x, y))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from crafter_env.constants import Material
-from crafter_env.kernels.arrays import ALIVE, INVENTORY, ByteArray, IntArray, SlotArray, WordArray, World, X, Y
+from crafter_env.kernels.arrays import ALIVE, INVENTORY, IntArray, World, X, Y
 from crafter_env.kernels.collecting import DO
 from crafter_env.kernels.grid import AREA_AIM, NO_CELL, aim_of
 from crafter_env.kernels.jit import compiled
@@ -27,32 +27,16 @@ _IS_TASK: Final = np.array(
 
 
 @compiled
-def aim_all(
-    joint: IntArray,
-    rules: IntArray,
-    aims: IntArray,
-    materials: ByteArray,
-    occupants: SlotArray,
-    objects: IntArray,
-    agents: IntArray,
-    chunks: IntArray,
-    counters: IntArray,
-    generator: WordArray,
-) -> None:
-    """Write what each agent's `do` would act on; the last seven arguments are the fields of `World`, in its order.
+def aim_all(joint: IntArray, rules: IntArray, aims: IntArray, *world: Any) -> None:
+    """Write what each agent's `do` would act on.
 
     Args:
         joint: (n,) primitives.
         rules: see `rules.encode_rules`.
         aims: (n,) see `aiming.aim_of`, `NO_CELL` for those who would do something else; written.
-        materials: see `World`.
-        occupants: see `World`.
-        objects: see `World`.
-        agents: see `World`.
-        chunks: see `World`.
-        counters: see `World`.
-        generator: see `World`.
+        world: the fields of `World`, in its order.
     """
+    materials, occupants, objects, agents, chunks, counters, generator = world
     w = World(materials, occupants, objects, agents, chunks, counters, generator)
     for agent in range(agents.shape[0]):
         does = agents[agent, ALIVE] != 0 and joint[agent] == DO and not sleeps_on(w, agent)
@@ -61,40 +45,24 @@ def aim_all(
 
 @compiled
 def task_changes(
-    materials: ByteArray,
-    objects: IntArray,
-    agents: IntArray,
-    rules: IntArray,
-    joint: IntArray,
-    named: IntArray,
-    served: IntArray,
-    aims: IntArray,
-    numbers: IntArray,
-    changed: IntArray,
-    stamps: IntArray,
-    active: IntArray,
-    count: IntArray,
+    numbers: IntArray, changed: IntArray, stamps: IntArray, active: IntArray, count: IntArray, *given: Any
 ) -> int:
     """Bring the numbers of all tasks up to date.
 
     Args:
-        materials: see `World`.
-        objects: see `World`.
-        agents: see `World`.
-        rules: see `rules.encode_rules`.
-        joint: (n,) primitives.
-        named: (n,) cells that symbolic actions collect, or -1.
-        served: (n,) cells that live plans work at, or -1.
-        aims: (n,) from `aim_all`.
         numbers: (W H, NUMBERS) of each cell, all 0 where there is no task; written here.
         changed: (2 W H,) the cells that are new; written here.
         stamps: (W H,) the last call in which a cell was in view; written here.
         active: (W H,) the cells that are tasks, in the first `count[0]` places; written here.
         count: (2,) length of `active`, and number of calls; written here.
+        given: materials, objects and agents, see `World`; the rules, see `rules.encode_rules`; and of each agent,
+            (n,), its primitive, the cells that its symbolic action collects and its live plan works at, or -1, and its
+            aim from `aim_all`.
 
     Returns:
         The number of cells in `changed`.
     """
+    materials, objects, agents = given[:3]
     width, height = materials.shape
     count[1] += 1
     now, before, found = count[1], count[0], 0
@@ -111,7 +79,7 @@ def task_changes(
                 if numbers[cell, THRESHOLD] == 0:
                     active[count[0]] = cell
                     count[0] += 1
-                if _count(materials, objects, agents, rules, joint, named, served, aims, u, v, numbers[cell]):
+                if _count(u, v, numbers[cell], *given):
                     changed[found] = cell
                     found += 1
     kept = 0
@@ -129,20 +97,9 @@ def task_changes(
 
 
 @compiled
-def _count(
-    materials: ByteArray,
-    objects: IntArray,
-    agents: IntArray,
-    rules: IntArray,
-    joint: IntArray,
-    named: IntArray,
-    served: IntArray,
-    aims: IntArray,
-    u: int,
-    v: int,
-    numbers: IntArray,
-) -> bool:
+def _count(u: int, v: int, numbers: IntArray, *given: Any) -> bool:
     """Write the numbers of one task; tell whether they have changed."""
+    materials, objects, agents, rules, joint, named, served, aims = given
     cell = u * materials.shape[1] + v
     material = np.int64(materials[u, v])
     tool = COLLECT_TABLE[material, COLLECT_TOOL]

@@ -11,28 +11,9 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import CHUNK, Entity
-from crafter_env.kernels import arrays
+from crafter_env.kernels import arrays, grid
 from crafter_env.kernels.arrays import IntArray, World
 from crafter_env.kernels.generation import COW_HEALTH, SKELETON_HEALTH, ZOMBIE_HEALTH
-from crafter_env.kernels.grid import (
-    COW,
-    GRASS_ID,
-    NOBODY,
-    PATH_ID,
-    SKELETON,
-    add_object,
-    chunk_at,
-    distance_to,
-    inside,
-    is_free,
-    material_at,
-    move_object,
-    nearest_agent,
-    nearest_distance,
-    remove_object,
-    set_material,
-    slot_at,
-)
 from crafter_env.kernels.jit import inlined, inner
 from crafter_env.kernels.living import harm
 from crafter_env.kernels.mt19937 import below, uniform
@@ -53,11 +34,11 @@ def update_creature(w: World, slot: int) -> None:
     """One step of an object that is not an agent."""
     # The order of the branches is free: one object has one kind, and none of the tests draws from the generator.
     kind = w.objects[slot, arrays.KIND]
-    if kind == COW:
+    if kind == grid.COW:
         _update_cow(w, slot)
     elif kind == _ZOMBIE:
         _update_zombie(w, slot)
-    elif kind == SKELETON:
+    elif kind == grid.SKELETON:
         _update_skeleton(w, slot)
     elif kind == ARROW:
         _update_arrow(w, slot)
@@ -68,16 +49,16 @@ def update_creature(w: World, slot: int) -> None:
 @inlined
 def _leave_if_dead(w: World, slot: int) -> None:
     if w.objects[slot, arrays.HEALTH] <= 0:
-        remove_object(w, slot)
+        grid.remove_object(w, slot)
 
 
 @inlined
 def _step(w: World, slot: int, dx: int, dy: int) -> bool:
     """Move by one cell if that is free."""
     x, y = w.objects[slot, arrays.X] + dx, w.objects[slot, arrays.Y] + dy
-    if not is_free(w, x, y, WALKABLE_MASK):
+    if not grid.is_free(w, x, y, WALKABLE_MASK):
         return False
-    move_object(w, slot, x, y)
+    grid.move_object(w, slot, x, y)
     return True
 
 
@@ -110,7 +91,7 @@ def _update_cow(w: World, slot: int) -> None:
 @inlined
 def _update_zombie(w: World, slot: int) -> None:
     _leave_if_dead(w, slot)
-    agent = nearest_agent(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y])
+    agent = grid.nearest_agent(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y])
     distance = _distance(w, slot, agent)
     # `Zombie.update`. The test of the distance comes first: a zombie far away draws no chance, and the draw of the axis
     # follows that of the chase.
@@ -119,7 +100,7 @@ def _update_zombie(w: World, slot: int) -> None:
         _step(w, slot, dx, dy)
     else:
         _step_anywhere(w, slot)
-    agent = nearest_agent(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y])
+    agent = grid.nearest_agent(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y])
     # Measured again after the move: a zombie that has just arrived starts its cooldown in the same step.
     if _distance(w, slot, agent) <= 1:
         if w.objects[slot, arrays.TIMER] > 0:
@@ -131,14 +112,16 @@ def _update_zombie(w: World, slot: int) -> None:
 
 @inlined
 def _distance(w: World, slot: int, agent: int) -> int:
-    return NOBODY if agent < 0 else distance_to(w, agent, w.objects[slot, arrays.X], w.objects[slot, arrays.Y])
+    return (
+        grid.NOBODY if agent < 0 else grid.distance_to(w, agent, w.objects[slot, arrays.X], w.objects[slot, arrays.Y])
+    )
 
 
 @inlined
 def _update_skeleton(w: World, slot: int) -> None:
     _leave_if_dead(w, slot)
     w.objects[slot, arrays.TIMER] = max(0, w.objects[slot, arrays.TIMER] - 1)
-    agent = nearest_agent(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y])
+    agent = grid.nearest_agent(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y])
     distance = _distance(w, slot, agent)
     # `Skeleton.update`: it backs away from an agent within 3 cells; only if that fails, or the agent is farther, it
     # shoots, comes nearer or wanders. Each chance is drawn only where the ones before it were not taken, so the chain
@@ -161,8 +144,8 @@ def _update_skeleton(w: World, slot: int) -> None:
 def _shoot(w: World, slot: int, dx: int, dy: int) -> None:
     x, y = w.objects[slot, arrays.X] + dx, w.objects[slot, arrays.Y] + dy
     # The chance of a shot is already drawn: a skeleton that is reloading, or whose way is shut, wastes it.
-    if w.objects[slot, arrays.TIMER] == 0 and (dx != 0 or dy != 0) and is_free(w, x, y, ARROW_MASK):
-        arrow = add_object(w, ARROW, x, y, 0)
+    if w.objects[slot, arrays.TIMER] == 0 and (dx != 0 or dy != 0) and grid.is_free(w, x, y, ARROW_MASK):
+        arrow = grid.add_object(w, ARROW, x, y, 0)
         w.objects[arrow, arrays.DIRECTION_X] = dx
         w.objects[arrow, arrays.DIRECTION_Y] = dy
         w.objects[slot, arrays.TIMER] = _RELOAD
@@ -172,16 +155,16 @@ def _shoot(w: World, slot: int, dx: int, dy: int) -> None:
 def _update_arrow(w: World, slot: int) -> None:
     x = w.objects[slot, arrays.X] + w.objects[slot, arrays.DIRECTION_X]
     y = w.objects[slot, arrays.Y] + w.objects[slot, arrays.DIRECTION_Y]
-    if is_free(w, x, y, ARROW_MASK):
-        move_object(w, slot, x, y)
+    if grid.is_free(w, x, y, ARROW_MASK):
+        grid.move_object(w, slot, x, y)
         return
-    if inside(w, x, y):
-        if slot_at(w, x, y) >= 0:
-            harm(w, slot_at(w, x, y), _ARROW_HIT)
+    if grid.inside(w, x, y):
+        if grid.slot_at(w, x, y) >= 0:
+            harm(w, grid.slot_at(w, x, y), _ARROW_HIT)
         # An arrow that hits a table or furnace makes a path of it, as in `Arrow.update`.
-        elif (STATION_MASK >> material_at(w, x, y)) & 1:
-            set_material(w, x, y, PATH_ID)
-    remove_object(w, slot)
+        elif (STATION_MASK >> grid.material_at(w, x, y)) & 1:
+            grid.set_material(w, x, y, grid.PATH_ID)
+    grid.remove_object(w, slot)
 
 
 @inlined
@@ -190,9 +173,9 @@ def _update_plant(w: World, slot: int) -> None:
     # `Plant.update`: any creature next to it eats one unit of its health, and only one does so in a step.
     for side in range(4):
         x, y = w.objects[slot, arrays.X] + _RANDOM_X[side], w.objects[slot, arrays.Y] + _RANDOM_Y[side]
-        if inside(w, x, y) and slot_at(w, x, y) >= 0:
-            kind = w.objects[slot_at(w, x, y), arrays.KIND]
-            if COW <= kind <= SKELETON:
+        if grid.inside(w, x, y) and grid.slot_at(w, x, y) >= 0:
+            kind = w.objects[grid.slot_at(w, x, y), arrays.KIND]
+            if grid.COW <= kind <= grid.SKELETON:
                 harm(w, slot, 1)
                 break
     _leave_if_dead(w, slot)
@@ -216,12 +199,12 @@ def balance(w: World, rules: IntArray, light: float) -> None:
             least = most if w.chunks[chunk, arrays.GRASS] >= 50 else 0
             _balance(w, chunk, _ZOMBIE, ZOMBIE_HEALTH, least, most, 6, 0, 0.3, 0.4)
             least = 1 if w.chunks[chunk, arrays.PATHS] >= 6 else 0
-            _balance(w, chunk, SKELETON, SKELETON_HEALTH, least, 2, 7, 7, 0.1, 0.1)
+            _balance(w, chunk, grid.SKELETON, SKELETON_HEALTH, least, 2, 7, 7, 0.1, 0.1)
         least = 1 if w.chunks[chunk, arrays.GRASS] >= 30 else 0
-        _balance(w, chunk, COW, COW_HEALTH, least, int(1.5 + light), 5, 5, 0.01, 0.1)
+        _balance(w, chunk, grid.COW, COW_HEALTH, least, int(1.5 + light), 5, 5, 0.01, 0.1)
 
 
-@inner
+@inlined
 def _balance(
     w: World,
     chunk: int,
@@ -234,18 +217,18 @@ def _balance(
     spawn_chance: float,
     despawn_chance: float,
 ) -> None:
-    count = w.chunks[chunk, arrays.COWS + kind - COW]
+    count = w.chunks[chunk, arrays.COWS + kind - grid.COW]
     # `Env._balance_object`: chance, then place. The draw of a place happens also where the place turns out to be taken
     # or too near an agent; so the order of these tests is fixed.
     if count < least and uniform(w.generator) < spawn_chance:
-        column, material = (arrays.PATHS, PATH_ID) if kind == SKELETON else (arrays.GRASS, GRASS_ID)
+        column, material = (arrays.PATHS, grid.PATH_ID) if kind == grid.SKELETON else (arrays.GRASS, grid.GRASS_ID)
         x, y = _cell_of(w, chunk, material, below(w.generator, w.chunks[chunk, column]))
-        if slot_at(w, x, y) < 0 and nearest_distance(w, x, y) >= spawn_distance:
-            add_object(w, kind, x, y, health)
+        if grid.slot_at(w, x, y) < 0 and grid.nearest_distance(w, x, y) >= spawn_distance:
+            grid.add_object(w, kind, x, y, health)
     elif count > most and uniform(w.generator) < despawn_chance:
         slot = _member_of(w, chunk, kind, below(w.generator, count))
-        if nearest_distance(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y]) >= despawn_distance:
-            remove_object(w, slot)
+        if grid.nearest_distance(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y]) >= despawn_distance:
+            grid.remove_object(w, slot)
 
 
 @inner
@@ -257,7 +240,7 @@ def _cell_of(w: World, chunk: int, material: int, number: int) -> tuple[int, int
     # Crafter lists the cells of a material by a mask on `[x, y]`: column by column.
     for x in range(left, min(left + CHUNK, width)):
         for y in range(top, min(top + CHUNK, height)):
-            if material_at(w, x, y) == material:
+            if grid.material_at(w, x, y) == material:
                 if number == 0:
                     return x, y
                 number -= 1
@@ -274,7 +257,7 @@ def _member_of(w: World, chunk: int, kind: int, number: int) -> int:
         for other in range(w.agents.shape[0], w.counters[arrays.SLOTS]):
             if w.objects[other, arrays.KIND] != kind or w.objects[other, arrays.SEQUENCE] <= last:
                 continue
-            if chunk_at(w, w.objects[other, arrays.X], w.objects[other, arrays.Y]) != chunk:
+            if grid.chunk_at(w, w.objects[other, arrays.X], w.objects[other, arrays.Y]) != chunk:
                 continue
             if slot < 0 or w.objects[other, arrays.SEQUENCE] < w.objects[slot, arrays.SEQUENCE]:
                 slot = other

@@ -10,12 +10,10 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from opensimplex.constants import GRADIENTS3
-from opensimplex.internals import _noise3
 
 from crafter_env.constants import NEED_MAX, NEEDS, Entity, Material
 from crafter_env.kernels import arrays
-from crafter_env.kernels.arrays import IntArray, World
+from crafter_env.kernels.arrays import FlagArray, IntArray, World
 from crafter_env.kernels.grid import (
     COW,
     GRASS_ID,
@@ -27,16 +25,14 @@ from crafter_env.kernels.grid import (
     put_object,
     set_material,
 )
-from crafter_env.kernels.jit import inner
-from crafter_env.kernels.mt19937 import below, uniform
+from crafter_env.kernels.jit import inlined, inner
+from crafter_env.kernels.mt19937 import WordArray, below, uniform
+from crafter_env.kernels.noise import FieldArray, NoiseArray, add_noise, noise_at, seed_noise
 from crafter_env.kernels.rules import CENTRE_X, CENTRE_Y, MOBS, SPAWN, SPAWN_CENTRE, SPAWN_CLUSTER, WALKABLE_MASK
 
-NoiseArray = npt.NDArray[np.int64]
-
-PERMUTATION: Final = 256
-GRADIENTS: Final = len(GRADIENTS3) // 3
 SIMPLEX_SEEDS: Final = 2**31 - 1
-_MULTIPLIER, _INCREMENT = 6364136223846793005, 1442695040888963407
+
+MarkArray = npt.NDArray[np.uint8]
 
 COW_HEALTH: Final = 3
 ZOMBIE_HEALTH: Final = 5
@@ -47,28 +43,57 @@ _WATER, _STONE, _SAND = int(Material.water), int(Material.stone), int(Material.s
 _TREE, _LAVA = int(Material.tree), int(Material.lava)
 _COAL, _IRON, _DIAMOND = int(Material.coal), int(Material.iron), int(Material.diamond)
 
+FIELDS: Final = 11
+_START, _WATERS, _MOUNTAIN, _BEACHES, _WOODS, _CAVES, _ACROSS, _DOWN, _COALS, _IRONS, _LAVAS = range(FIELDS)
+_LAYERS: Final = np.array([
+    (_START, 1, 1, 3, 8, 1), (_WATERS, 1, 1, 15, 3, 1), (_WATERS, 1, 1, 5, 3, 0.15), (_MOUNTAIN, 1, 1, 15, 0, 1),
+    (_MOUNTAIN, 1, 1, 5, 0, 0.3), (_BEACHES, 1, 1, 9, 4, 1), (_WOODS, 1, 1, 7, 5, 1), (_CAVES, 1, 1, 7, 6, 1),
+    (_ACROSS, 0.5, 5, 3, 7, 1), (_DOWN, 5, 0.5, 3, 7, 1), (_COALS, 1, 1, 8, 1, 1), (_IRONS, 1, 1, 6, 2, 1),
+    (_LAVAS, 1, 1, 5, 6, 1),
+])  # fmt: skip
+"""What each field is a sum of: noise by its stretch across and down, its size in cells, its z, and its weight. All
+numbers are Crafter's. The z of each noise keeps its landscapes apart."""
+_THRESHOLDS: Final = np.array([
+    (_START, 0.5), (_MOUNTAIN, 0.15), (_MOUNTAIN, 0.18), (_MOUNTAIN, 0.3), (_WATERS, 0.25), (_WATERS, 0.3),
+    (_WATERS, 0.35), (_BEACHES, -0.2), (_WOODS, 0), (_CAVES, 0.15), (_ACROSS, 0.4), (_DOWN, 0.4), (_COALS, 0),
+    (_IRONS, 0.4), (_LAVAS, 0.35),
+])  # fmt: skip
+"""What the values of a field are compared with."""
+_MARGIN: Final = 2e-4
+_MEADOW, _EVERYWHERE = 20, 1 << 20
+"""Cells from the middle within which the meadow there changes values by more than a part of the margin; and all."""
+
 
 @inner
-def generate_terrain(w: World, rules: IntArray, noise: NoiseArray, tunnels: npt.NDArray[np.bool_]) -> None:
+def generate_terrain(
+    w: World, rules: IntArray, noise: NoiseArray, fields: FieldArray, unsure: MarkArray, tunnels: FlagArray
+) -> None:
     """Fill an empty map with materials, around a meadow in the middle.
 
     Args:
         w: With its generator just seeded.
         rules: See `rules.encode_rules`.
-        noise: Scratch, shape (3, 256).
+        noise: Scratch, shape (3, 256); so are the next two.
+        fields: Shape (11, W, H).
+        unsure: Shape (W, H).
         tunnels: Shape (W, H): written, where skeletons may begin.
     """
     # The first draw of a world, before any cell: `worldgen.generate_world` seeds its noise with it.
-    _seed_noise(below(w.generator, SIMPLEX_SEEDS), noise)
+    seed_noise(below(w.generator, SIMPLEX_SEEDS), noise)
+    # Nearly every cell is decided by values that are not quite OpenSimplex's, and five times as fast to find.
+    _estimate_fields(rules, noise, fields)
+    _mark_unsure(fields, unsure)
     # Column by column, as in Crafter: trees and ores draw a chance in this order.
     for x in range(w.materials.shape[0]):
         for y in range(w.materials.shape[1]):
+            if unsure[x, y]:
+                _measure_fields(rules, noise, fields, x, y)
             tunnels[x, y] = False
-            set_material(w, x, y, _draw_material(w, rules, noise, tunnels, x, y))
+            set_material(w, x, y, _draw_material(w.generator, fields, tunnels, x, y))
 
 
 @inner
-def populate(w: World, rules: IntArray, tunnels: npt.NDArray[np.bool_]) -> None:
+def populate(w: World, rules: IntArray, tunnels: FlagArray) -> None:
     """Put cows, zombies and skeletons on a map; without mobs cows alone are drawn."""
     # A second pass over finished terrain, again column by column; `worldgen._set_object`. A chance is drawn only where
     # the conditions in front of it hold, so each `and` keeps its order.
@@ -78,81 +103,99 @@ def populate(w: World, rules: IntArray, tunnels: npt.NDArray[np.bool_]) -> None:
             material = material_at(w, x, y)
             if (WALKABLE_MASK >> material) & 1 == 0:
                 continue
-            distance = math.sqrt((x - rules[CENTRE_X]) ** 2 + (y - rules[CENTRE_Y]) ** 2)
-            if distance > 3 and material == GRASS_ID and uniform(w.generator) > 0.985:
+            square = (x - rules[CENTRE_X]) ** 2 + (y - rules[CENTRE_Y]) ** 2
+            if square > 9 and material == GRASS_ID and uniform(w.generator) > 0.985:
                 add_object(w, COW, x, y, COW_HEALTH)
-            elif mobs and distance > 10 and uniform(w.generator) > 0.993:
+            elif mobs and square > 100 and uniform(w.generator) > 0.993:
                 add_object(w, _ZOMBIE, x, y, ZOMBIE_HEALTH)
             elif mobs and material == PATH_ID and tunnels[x, y] and uniform(w.generator) > 0.95:
                 add_object(w, SKELETON, x, y, SKELETON_HEALTH)
 
 
 @inner
-def _draw_material(w: World, rules: IntArray, noise: NoiseArray, tunnels: npt.NDArray[np.bool_], x: int, y: int) -> int:
-    # `worldgen._set_material`. All numbers are Crafter's; lengths are in cells. The z of each noise keeps its
-    # landscapes apart: 0 mountains, 1 coal, 2 iron, 3 water, 4 sand, 5 trees, 6 caves and lava, 7 tunnels, 8 the start.
-    start = 4 - math.sqrt((x - rules[CENTRE_X]) ** 2 + (y - rules[CENTRE_Y]) ** 2)
-    start += 2 * _noise(noise, x / 3, y / 3, 8)
-    start = 1 / (1 + math.exp(-start))
-    water = _noise(noise, x / 15, y / 15, 3) + 0.15 * _noise(noise, x / 5, y / 5, 3) + 0.1
-    water -= 2 * start
-    mountain = (_noise(noise, x / 15, y / 15, 0) + 0.3 * _noise(noise, x / 5, y / 5, 0)) / 1.3
-    mountain -= 4 * start + 0.3 * water
-    if start > 0.5:
+def _draw_material(generator: WordArray, fields: FieldArray, tunnels: FlagArray, x: int, y: int) -> int:
+    # `worldgen._set_material`.
+    mountain, water = fields[_MOUNTAIN, x, y], fields[_WATERS, x, y]
+    if fields[_START, x, y] > 0.5:
         return GRASS_ID
     if mountain > 0.15:
-        return _draw_rock(w, noise, tunnels, x, y, mountain)
-    if 0.25 < water <= 0.35 and _noise(noise, x / 9, y / 9, 4) > -0.2:
+        return _draw_rock(generator, fields, tunnels, x, y, mountain)
+    if 0.25 < water <= 0.35 and fields[_BEACHES, x, y] > -0.2:
         return _SAND
     if water > 0.3:
         return _WATER
-    if _noise(noise, x / 7, y / 7, 5) > 0 and uniform(w.generator) > 0.8:
+    if fields[_WOODS, x, y] > 0 and uniform(generator) > 0.8:
         return _TREE
     return GRASS_ID
 
 
 @inner
-def _draw_rock(w: World, noise: NoiseArray, tunnels: npt.NDArray[np.bool_], x: int, y: int, mountain: float) -> int:
+def _draw_rock(generator: WordArray, fields: FieldArray, tunnels: FlagArray, x: int, y: int, mountain: float) -> int:
     # Caves first, then horizontal and vertical tunnels, then ores from common to rare. Coal, iron and diamonds draw a
     # chance only where their noise is high enough.
-    if _noise(noise, x / 7, y / 7, 6) > 0.15 and mountain > 0.3:
+    if fields[_CAVES, x, y] > 0.15 and mountain > 0.3:
         return PATH_ID
-    if _noise(noise, 2 * x / 3, y / 5 / 3, 7) > 0.4 or _noise(noise, x / 5 / 3, 2 * y / 3, 7) > 0.4:
+    if fields[_ACROSS, x, y] > 0.4 or fields[_DOWN, x, y] > 0.4:
         tunnels[x, y] = True
         return PATH_ID
-    if _noise(noise, x / 8, y / 8, 1) > 0 and uniform(w.generator) > 0.85:
+    if fields[_COALS, x, y] > 0 and uniform(generator) > 0.85:
         return _COAL
-    if _noise(noise, x / 6, y / 6, 2) > 0.4 and uniform(w.generator) > 0.75:
+    if fields[_IRONS, x, y] > 0.4 and uniform(generator) > 0.75:
         return _IRON
-    if mountain > 0.18 and uniform(w.generator) > 0.994:
+    if mountain > 0.18 and uniform(generator) > 0.994:
         return _DIAMOND
-    if mountain > 0.3 and _noise(noise, x / 5, y / 5, 6) > 0.35:
+    if mountain > 0.3 and fields[_LAVAS, x, y] > 0.35:
         return _LAVA
     return _STONE
 
 
 @inner
-def _noise(noise: NoiseArray, x: float, y: float, z: int) -> float:
-    value: float = _noise3(x, y, z, noise[0], noise[1])
-    return value
+def _measure_fields(rules: IntArray, noise: NoiseArray, fields: FieldArray, x: int, y: int) -> None:
+    """The values that decide on a cell, as `worldgen._set_material` computes them, bit by bit."""
+    for field in range(FIELDS):
+        fields[field, x, y] = 0.0
+    for layer in range(len(_LAYERS)):
+        field, across, down, size, z, weight = _LAYERS[layer]
+        fields[int(field), x, y] += weight * noise_at(noise, x / across / size, y / down / size, z)
+    _combine_fields(rules, fields, x, y, _EVERYWHERE)
 
 
 @inner
-def _seed_noise(seed: int, noise: NoiseArray) -> None:
-    """OpenSimplex's permutation and gradient indices for a seed, as its own initialisation in Python gives them."""
-    # OpenSimplex shuffles its permutation by a linear congruential generator, which counts on 64-bit integers that
-    # wrap.
-    permutation, gradients, source = noise[0], noise[1], noise[2]
-    for i in range(PERMUTATION):
-        source[i] = i
-    for _ in range(3):
-        seed = seed * _MULTIPLIER + _INCREMENT
-    for i in range(PERMUTATION - 1, -1, -1):
-        seed = seed * _MULTIPLIER + _INCREMENT
-        chosen = (seed % (i + 1) + 31) % (i + 1)
-        permutation[i] = source[chosen]
-        gradients[i] = (permutation[i] % GRADIENTS) * 3
-        source[chosen] = source[i]
+def _estimate_fields(rules: IntArray, noise: NoiseArray, fields: FieldArray) -> None:
+    """All that `_measure_fields` computes, of all cells, to within `_MARGIN`."""
+    fields[:] = 0.0
+    for layer in range(len(_LAYERS)):
+        field, across, down, size, z, weight = _LAYERS[layer]
+        add_noise(fields[int(field)], noise, 1 / across / size, 1 / down / size, z, weight)
+    for x in range(fields.shape[1]):
+        for y in range(fields.shape[2]):
+            _combine_fields(rules, fields, x, y, _MEADOW)
+
+
+@inlined
+def _combine_fields(rules: IntArray, fields: FieldArray, x: int, y: int, meadow: int) -> None:
+    """Put the meadow of the start, which is felt within so many cells, into the noise of waters and mountains."""
+    square, start = (x - rules[CENTRE_X]) ** 2 + (y - rules[CENTRE_Y]) ** 2, 0.0
+    if square < meadow**2:
+        start = 4 - math.sqrt(square)
+        start += 2 * fields[_START, x, y]
+        start = 1 / (1 + math.exp(-start))
+    water = fields[_WATERS, x, y] + 0.1
+    water -= 2 * start
+    mountain = fields[_MOUNTAIN, x, y] / 1.3
+    mountain -= 4 * start + 0.3 * water
+    fields[_START, x, y], fields[_WATERS, x, y], fields[_MOUNTAIN, x, y] = start, water, mountain
+
+
+@inner
+def _mark_unsure(fields: FieldArray, unsure: MarkArray) -> None:
+    """Mark the cells where a value is so near a threshold that only its last bits decide."""
+    unsure[:] = 0
+    for row in range(len(_THRESHOLDS)):
+        field, threshold = _THRESHOLDS[row]
+        for x in range(unsure.shape[0]):
+            for y in range(unsure.shape[1]):
+                unsure[x, y] |= abs(fields[int(field), x, y] - threshold) < _MARGIN
 
 
 PLAYER: Final = int(Entity.player)
@@ -160,7 +203,6 @@ _NEEDS = len(NEEDS)
 _FREE, _REACHED, _REJECTED = range(3)
 
 QueueArray = npt.NDArray[np.int64]
-MarkArray = npt.NDArray[np.uint8]
 
 
 @inner

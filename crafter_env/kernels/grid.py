@@ -67,7 +67,7 @@ def chunk_at(w: World, x: int, y: int) -> int:
     return (x // CHUNK) * ((w.materials.shape[1] + CHUNK - 1) // CHUNK) + y // CHUNK
 
 
-@inner
+@inlined
 def set_material(w: World, x: int, y: int, material: int) -> None:
     """Change a cell, and the counts of its chunk."""
     chunk = chunk_at(w, x, y)

@@ -38,13 +38,18 @@ def inner(function: _Function) -> _Function:
     Numba would compile a function again for every constant that it is called with, which takes minutes here; so it is
     shown their type alone. It also compiles no way in from Python.
     """
-    return _inner(function, forceinline=False)
+    return _inner(function)
 
 
-def _inner(function: _Function, *, forceinline: bool) -> _Function:
+def estimating(function: _Function) -> _Function:
+    """`inner`, for what need not be right in the last bits."""
+    return _inner(function, fastmath=True)
+
+
+def _inner(function: _Function, **options: bool) -> _Function:
     if not COMPILES:
         return as_written(function)
-    dispatcher = numba.njit(forceinline=forceinline, **_INNER)(function)
+    dispatcher = numba.njit(**options, **_INNER)(function)
     call_template = dispatcher.get_call_template
 
     def without_literals(args: tuple[Any, ...], kws: dict[str, Any]) -> object:

@@ -8,11 +8,11 @@ is not masked either takes effect, or lacks teammates or luck.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from crafter_env.constants import NEED_MAX, Action, Item
 from crafter_env.kernels import arrays
-from crafter_env.kernels.arrays import ByteArray, IntArray, MaskArray, SlotArray, WordArray, World
+from crafter_env.kernels.arrays import IntArray, MaskArray, World
 from crafter_env.kernels.collecting import can_collect
 from crafter_env.kernels.crafting import (
     FIRST_MAKE,
@@ -41,30 +41,15 @@ _AREA = int(CollectRule.area)
 
 
 @compiled
-def mask_worlds(
-    masks: MaskArray,
-    rules: IntArray,
-    materials: ByteArray,
-    occupants: SlotArray,
-    objects: IntArray,
-    agents: IntArray,
-    chunks: IntArray,
-    counters: IntArray,
-    generator: WordArray,
-) -> None:
+def mask_worlds(masks: MaskArray, rules: IntArray, *worlds: Any) -> None:
     """Write the masks of B worlds.
 
     Args:
         masks: (B, n, A), written; see `write_masks`.
         rules: See `rules.encode_rules`.
-        materials: This and the following are the fields of `World`, in its order; all are only read.
-        occupants: See `World`.
-        objects: See `World`.
-        agents: See `World`.
-        chunks: See `World`.
-        counters: See `World`.
-        generator: See `World`.
+        worlds: The fields of `World`, in its order; all are only read.
     """
+    materials, occupants, objects, agents, chunks, counters, generator = worlds
     for b in range(masks.shape[0]):
         w = World(materials[b], occupants[b], objects[b], agents[b], chunks[b], counters[b], generator[b])
         write_masks(w, rules, masks[b])

@@ -33,7 +33,7 @@ def seed_generator(generator: WordArray, seed: int) -> None:
     generator[WORDS] = WORDS
 
 
-@inner
+@inlined
 def _next_word(generator: WordArray) -> int:
     if generator[WORDS] >= WORDS:
         _twist(generator)

@@ -6,23 +6,11 @@ objects are found through their table, habitats through the counts of their chun
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from crafter_env.constants import Entity, Item
 from crafter_env.kernels import arrays
-from crafter_env.kernels.arrays import (
-    ByteArray,
-    Ends,
-    FlagArray,
-    IntArray,
-    LightArray,
-    MaskArray,
-    RealArray,
-    SlotArray,
-    Views,
-    WordArray,
-    World,
-)
+from crafter_env.kernels.arrays import ByteArray, Ends, FlagArray, IntArray, Views, World
 from crafter_env.kernels.collecting import collect
 from crafter_env.kernels.crafting import craft, share_items
 from crafter_env.kernels.creatures import EVERY, balance, update_creature
@@ -50,46 +38,30 @@ _RIPE_PLANT: Final = int(Entity.ripe_plant)
 
 
 @compiled
-def begin_world(
-    seed: int,
-    rules: IntArray,
-    noise: IntArray,
-    tunnels: FlagArray,
-    marks: ByteArray,
-    queue: IntArray,
-    w: World,
-) -> int:
+def begin_world(seed: int, rules: IntArray, w: World, *scratch: Any) -> int:
     """Generate one world, and put the agents in it. Source: Crafter 1.8.3, `worldgen.py`.
 
     Args:
         seed: Of the world; see `crafter_env.state.world_seed`.
         rules: See `rules.encode_rules`.
-        noise: Scratch, shape (3, 256); so are the next three.
-        tunnels: Shape (W, H).
-        marks: Shape (W, H).
-        queue: Shape (W H, 2).
         w: Its arrays; all are written.
+        scratch: Noise (3, 256), fields (11, W, H), tunnels (W, H), marks (W, H) and a queue (W H, 2).
 
     Returns:
         -1; or the number of agents for whom there is room, which is too small.
     """
+    noise, fields, tunnels, marks, queue = scratch
     # The order of draws is the order of these calls: noise, terrain, creatures, agents.
     _clear(w, seed)
     if rules[SPAWN] == SPAWN_CENTRE:
         place_agent(w, 0, rules[CENTRE_X], rules[CENTRE_Y])
-    generate_terrain(w, rules, noise, tunnels)
+    generate_terrain(w, rules, noise, fields, marks, tunnels)
     populate(w, rules, tunnels)
     return spawn(w, rules, marks, queue)
 
 
 @compiled
-def begin_layout(
-    seed: int,
-    drawn: ByteArray,
-    cells: IntArray,
-    creatures: IntArray,
-    w: World,
-) -> None:
+def begin_layout(seed: int, drawn: ByteArray, cells: IntArray, creatures: IntArray, w: World) -> None:
     """Lay one world out as drawn.
 
     Args:
@@ -110,48 +82,17 @@ def begin_layout(
 
 
 @compiled
-def step_worlds(
-    actions: IntArray,
-    begins: FlagArray,
-    rules: IntArray,
-    rewards: RealArray,
-    terminations: FlagArray,
-    truncations: FlagArray,
-    seen_materials: ByteArray,
-    seen_entities: ByteArray,
-    poses: IntArray,
-    daylight: LightArray,
-    masks: MaskArray,
-    materials: ByteArray,
-    occupants: SlotArray,
-    objects: IntArray,
-    agents: IntArray,
-    chunks: IntArray,
-    counters: IntArray,
-    generator: WordArray,
-) -> None:
+def step_worlds(actions: IntArray, begins: FlagArray, rules: IntArray, *batch: Any) -> None:
     """Advance B worlds, each by its own joint action, and show the agents what has become of them.
 
     Args:
         actions: Shape (B, n, 4): an `Action`, and the recipient, item and quantity of a share, which may be anything.
         begins: Shape (B,): worlds that have just started an episode; they take no step, only their views are written.
         rules: See `rules.encode_rules`.
-        rewards: Shape (B, n): this and the following two are the fields of `Ends`, written.
-        terminations: See `Ends`.
-        truncations: See `Ends`.
-        seen_materials: Shape (B, n, 9, 7): this and the following four are the fields of `Views`, written.
-        seen_entities: See `Views`.
-        poses: See `Views`.
-        daylight: See `Views`.
-        masks: See `Views`.
-        materials: This and the following are the fields of `World`, in its order; all are written.
-        occupants: See `World`.
-        objects: See `World`.
-        agents: See `World`.
-        chunks: See `World`.
-        counters: See `World`.
-        generator: See `World`.
+        batch: The fields of `Ends`, `Views` and `World`, in their order; all are written.
     """
+    rewards, terminations, truncations, seen_materials, seen_entities, poses, daylight, masks = batch[:8]
+    materials, occupants, objects, agents, chunks, counters, generator = batch[8:]
     # World by world and not kernel by kernel: one world's arrays stay in the cache for its whole step.
     for b in range(actions.shape[0]):
         w = World(materials[b], occupants[b], objects[b], agents[b], chunks[b], counters[b], generator[b])

@@ -35,19 +35,8 @@ class Direction(StrEnum):
         return Action[f"move_{self.value}"]
 
 
-class Resource(StrEnum):
-    """What can be collected."""
-
-    wood = "wood"
-    stone = "stone"
-    coal = "coal"
-    iron = "iron"
-    diamond = "diamond"
-    drink = "drink"
-    food = "food"
-    sapling = "sapling"
-    zombie = "zombie"
-    skeleton = "skeleton"
+Resource = StrEnum("Resource", "wood stone coal iron diamond drink food sapling zombie skeleton")
+Resource.__doc__ = "What can be collected."
 
 
 class Tool(StrEnum):
@@ -84,23 +73,8 @@ Shareable = StrEnum("Shareable", [item.name for item in Item if item is not Item
 Shareable.__doc__ = "What can be given to a teammate."
 
 
-class Target(StrEnum):
-    """What an agent can navigate to; `cell` is any cell that can be walked on."""
-
-    cell = "cell"
-    tree = "tree"
-    stone = "stone"
-    coal = "coal"
-    iron = "iron"
-    diamond = "diamond"
-    water = "water"
-    table = "table"
-    furnace = "furnace"
-    agent = "agent"
-    cow = "cow"
-    plant = "plant"
-    zombie = "zombie"
-    skeleton = "skeleton"
+Target = StrEnum("Target", "cell tree stone coal iron diamond water table furnace agent cow plant zombie skeleton")
+Target.__doc__ = "What an agent can navigate to; `cell` is any cell that can be walked on."
 
 
 MATERIAL_OF: dict[Target, Material] = {t: Material[t.value] for t in Target if t.value in Material.__members__}

@@ -1,17 +1,23 @@
-"""PPO in about 100 lines that learns CUBE with two agents. It also needs PyTorch: pip install torch.
+"""PPO in PyTorch that learns CUBE or level-based foraging, and writes a policy that `agents=policy` plays.
 
-python ppo.py [--iterations 200] [--seed 0]
+python ppo.py [--world cube] [--n 2] [--iterations 200] [--seed 0] [--out policy.npz]
 
-One policy acts for every agent on the agent's own flat observation (Yu et al., "The surprising effectiveness of PPO in
-cooperative multi-agent games", 2022). Agents are inputs when they come nearer to a block (`nearness`) and when a block
-comes nearer to the goal (`reward="progress"`); both are growths of a potential. The time is part of the observation,
-so the time limit is an end like any other. Printed are the mean return by CUBE's own rules and the share of boards that
-are cleared, on 100 boards that it never trained on.
+It needs PyTorch, and for `--world foraging` lbforaging: pip install torch lbforaging.
+
+One policy acts for every agent on the agent's own observation (Yu et al., "The surprising effectiveness of PPO in
+cooperative multi-agent games", 2022). Agents also learn from the growth of a potential (`Worlds.potential`), which is
+no part of what is printed. The time limit is an end like any other.
+
+Printed is the learning curve as CSV: steps of worlds, seconds of CPU, the mean return of an agent by the rules of the
+world, and the share of boards that are solved, on 100 boards that it never trained on.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -20,60 +26,139 @@ from torch.distributions import Categorical
 
 from cube_env import CubeVecEnv, flat_observations
 
-N, WORLDS, STEPS, MAX_STEPS = 2, 128, 64, 200
+WORLDS, STEPS, WIDTH = 128, 64, 128
 GAMMA, LAMBDA, CLIP, ENTROPY, EPOCHS, MINIBATCHES, RATE = 0.99, 0.95, 0.2, 0.005, 4, 8, 1e-3
-NEAR = 0.05
+EVALUATIONS = 10
+HELD_OUT = 1_000_000
+"""First seed of the boards that it never trains on."""
+
+
+class Worlds(Protocol):
+    """W worlds of n agents; the next episode of a world begins in the step that ends one."""
+
+    scale: float
+    """What observations are multiplied by, so that neighbouring cells are about 1 apart."""
+
+    def look(self) -> tuple[np.ndarray, np.ndarray]:
+        """Observations (W, n, F) and masks of actions (W, n, A)."""
+
+    def potential(self) -> np.ndarray:
+        """How good each agent's place is, (W, n): learners also get what a step adds to it."""
+
+    def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rewards (W, n), whether episodes ended (W,), and whether they were solved (W,)."""
+
+
+class Cube:
+    """CUBE with the boards of its curriculum, and 200 steps."""
+
+    scale, max_steps, near, progress = 10.0, 200, 0.05, 0.1
+
+    def __init__(self, worlds: int, n: int, seed: int) -> None:
+        values: dict[str, Any] = {"observe": False, "infos": "none", "autoreset_mode": "SameStep"}
+        self.envs = CubeVecEnv(worlds, n=n, max_steps=self.max_steps, **values)
+        self.envs.reset(seed=seed)
+
+    def look(self) -> tuple[np.ndarray, np.ndarray]:
+        return flat_observations(self.envs.worlds, self.max_steps), self.envs.action_masks()
+
+    def potential(self) -> np.ndarray:
+        """Minus the distance to the nearest left face of a block, and minus the cells that blocks must still move."""
+        row, col, weight, alive = np.moveaxis(self.envs.worlds.blocks[:, None].astype(float), -1, 0)
+        agents = self.envs.worlds.agents[:, :, None]
+        rows = np.maximum(np.maximum(row - agents[..., 0], agents[..., 0] - row - weight + 1), 0)
+        far = np.where(alive > 0, rows + abs(agents[..., 1] - col + 1), self.envs.side).min(axis=-1)
+        work = (alive * weight * (self.envs.side - col - weight)).sum(axis=-1) / agents.shape[1]
+        return -self.near * far - self.progress * work
+
+    def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        _, rewards, terminations, truncations, _ = self.envs.step(actions)
+        return np.repeat(rewards[:, None], actions.shape[1], axis=1), terminations | truncations, terminations
+
+
+class Foraging:
+    """Level-based foraging (`lbforaging`): a grid of 8 x 8 with two foods, each of which takes the whole team."""
+
+    scale, near = 0.5, 0.01
+
+    def __init__(self, worlds: int, n: int, seed: int) -> None:
+        import gymnasium  # noqa: PLC0415 (only who learns foraging has the package)
+        import lbforaging  # noqa: F401, PLC0415 (registers its ids)
+
+        name = f"Foraging-8x8-{n}p-2f-coop-v3"
+        self.envs: list[Any] = [gymnasium.make(name, disable_env_checker=True).unwrapped for _ in range(worlds)]
+        self.seen = np.array([env.reset(seed=seed + world)[0] for world, env in enumerate(self.envs)])
+
+    def look(self) -> tuple[np.ndarray, np.ndarray]:
+        masks = np.zeros((*self.seen.shape[:2], 6), dtype=np.int8)
+        for world, env in enumerate(self.envs):
+            for agent, player in enumerate(env.players):
+                masks[world, agent, [action.value for action in env._valid_actions[player]]] = 1
+        return self.seen.copy(), masks
+
+    def potential(self) -> np.ndarray:
+        """Minus the distance to the nearest food."""
+        n = self.seen.shape[1]
+        foods, own = self.seen[..., : -3 * n].reshape(*self.seen.shape[:2], -1, 3), self.seen[..., -3 * n :]
+        far = abs(foods[..., :2] - own[..., None, :2]).sum(axis=-1)
+        return -self.near * np.where(foods[..., 2] > 0, far, 14).min(axis=-1)
+
+    def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        rewards, ended, solved = np.zeros(actions.shape), *np.zeros((2, len(actions)), dtype=bool)
+        for world, env in enumerate(self.envs):
+            self.seen[world], rewards[world], ended[world], _, _ = env.step(actions[world].tolist())
+            if ended[world]:
+                solved[world] = not env.field.any()
+                self.seen[world] = env.reset()[0]
+        return rewards, ended, solved
+
+
+MAKE = {"cube": Cube, "foraging": Foraging}
 
 
 class Policy(nn.Module):
-    """Actor and critic of every agent: from observations (..., F) and masks (..., 5) to a choice and a value."""
+    """Actor and critic of every agent: from observations (..., F) and masks (..., A) to a choice and a value."""
 
-    def __init__(self, features: int, width: int = 128) -> None:
+    def __init__(self, features: int, actions: int, scale: float) -> None:
         super().__init__()
-        self.body = nn.Sequential(nn.Linear(features, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh())
-        self.actor, self.critic = nn.Linear(width, 5), nn.Linear(width, 1)
+        self.scale = scale
+        self.body = nn.Sequential(nn.Linear(features, WIDTH), nn.Tanh(), nn.Linear(WIDTH, WIDTH), nn.Tanh())
+        self.actor, self.critic = nn.Linear(WIDTH, actions), nn.Linear(WIDTH, 1)
 
     def forward(self, observations: Tensor, masks: Tensor) -> tuple[Categorical, Tensor]:
         """Distribution over actions, and values (...)."""
-        hidden = self.body(10 * observations)  # a cell is a 20th of the side: enlarged, neighbours are distinguished
+        hidden = self.body(self.scale * observations)
         logits = self.actor(hidden).masked_fill(masks == 0, -1e9)
         return Categorical(logits=logits, validate_args=False), self.critic(hidden).squeeze(-1)
 
-
-def batch(worlds: int, reward: str) -> CubeVecEnv:
-    """Worlds whose next episode begins in the step that ends one."""
-    values = {"max_steps": MAX_STEPS, "reward": reward, "autoreset_mode": "SameStep"}
-    return CubeVecEnv(worlds, n=N, observe=False, infos="none", **values)
-
-
-def look(envs: CubeVecEnv) -> tuple[Tensor, Tensor]:
-    """Observations (W, n, F) and masks (W, n, 5)."""
-    observations = flat_observations(envs.worlds, envs.max_steps)
-    return torch.from_numpy(observations), torch.from_numpy(envs.action_masks())
+    def save(self, file: Path) -> None:
+        """Write the actor as `agents=policy` reads it; the scale becomes part of the first layer."""
+        found = {}
+        for number, layer in enumerate((self.body[0], self.body[2], self.actor)):
+            weight = layer.weight.detach().numpy().T * (self.scale if number == 0 else 1)
+            found |= {f"weight_{number}": weight, f"bias_{number}": layer.bias.detach().numpy()}
+        np.savez_compressed(file, **{name: array.astype(np.float16) for name, array in found.items()})
 
 
-def nearness(envs: CubeVecEnv) -> np.ndarray:
-    """Potential of each agent (W, n): minus its distance to the nearest left face of a block."""
-    row, col, weight, alive = np.moveaxis(envs.worlds.blocks[:, None].astype(float), -1, 0)
-    agents = envs.worlds.agents[:, :, None]
-    far = abs(agents[..., 0] - row - (weight - 1) / 2) + abs(agents[..., 1] - col + 1)
-    return -NEAR * np.where(alive > 0, far, envs.side).min(axis=-1)
+def look(worlds: Worlds) -> tuple[Tensor, Tensor]:
+    """Observations and masks as tensors."""
+    observations, masks = worlds.look()
+    return torch.from_numpy(observations).float(), torch.from_numpy(masks)
 
 
 @torch.no_grad()
-def collect(policy: Policy, envs: CubeVecEnv) -> list[Tensor]:
+def collect(policy: Policy, worlds: Worlds) -> list[Tensor]:
     """Observations, masks, actions, log-probabilities, advantages and returns; a row for each step of each agent."""
     steps = []
     for _ in range(STEPS):
-        seen, before = look(envs), nearness(envs)
+        seen, before = look(worlds), worlds.potential()
         choice, values = policy(*seen)
         actions = choice.sample()
-        _, rewards, terminations, truncations, _ = envs.step(actions.numpy())
-        ended = (terminations | truncations)[:, None]
-        gained = rewards[:, None] + (nearness(envs) - before) * ~ended
-        numbers = torch.from_numpy(gained).float(), torch.from_numpy(ended).float()
+        rewards, ended, _ = worlds.step(actions.numpy())
+        gained = rewards + (worlds.potential() - before) * ~ended[:, None]
+        numbers = torch.from_numpy(gained).float(), torch.from_numpy(ended[:, None]).float()
         steps.append((*seen, actions, choice.log_prob(actions), values, *numbers))
-    following, advantage, advantages = policy(*look(envs))[1], torch.zeros(1), []
+    following, advantage, advantages = policy(*look(worlds))[1], torch.zeros(1), []
     for *_, values, gained, ended in reversed(steps):
         delta = gained + GAMMA * following * (1 - ended) - values
         advantage = delta + GAMMA * LAMBDA * (1 - ended) * advantage
@@ -95,44 +180,53 @@ def loss(policy: Policy, rows: list[Tensor]) -> Tensor:
 
 
 @torch.no_grad()
-def evaluate(policy: Policy, worlds: int = 100, seed: int = 1_000_000) -> str:
-    """One episode on each of some boards."""
-    envs = batch(worlds, "default")
-    envs.reset(seed=seed)
-    returns, cleared, running = np.zeros(worlds), np.zeros(worlds, dtype=bool), np.ones(worlds, dtype=bool)
-    while running.any():
-        _, rewards, terminations, truncations, _ = envs.step(policy(*look(envs))[0].sample().numpy())
-        returns += rewards * running
-        cleared |= terminations & running
-        running &= ~(terminations | truncations)
-    return f"return {returns.mean():.2f}, cleared {cleared.mean():.0%}"
+def evaluate(policy: Policy, worlds: Worlds) -> tuple[float, float]:
+    """Mean return of an agent, and share of boards solved, in one episode on each of some boards."""
+    running: np.ndarray | None = None
+    while running is None or running.any():
+        rewards, ended, now = worlds.step(policy(*look(worlds))[0].sample().numpy())
+        if running is None:
+            running, returns, solved = np.ones(len(rewards), dtype=bool), np.zeros(len(rewards)), np.zeros_like(ended)
+        returns += rewards.mean(axis=1) * running
+        solved |= now & running
+        running &= ~ended
+    return float(returns.mean()), float(solved.mean())
 
 
-def train(iterations: int, seed: int) -> None:
-    """Learn from batches of 128 worlds x 64 steps, and print what was learned."""
+def train(world: str, n: int, iterations: int, seed: int) -> Policy:
+    """Learn from batches of 128 worlds x 64 steps, and print the curve."""
     torch.manual_seed(seed)
-    envs = batch(WORLDS, "progress")
-    envs.reset(seed=seed)
-    policy = Policy(look(envs)[0].shape[-1])
+    worlds: Worlds = MAKE[world](WORLDS, n, seed)
+    observations, masks = worlds.look()
+    policy = Policy(observations.shape[-1], masks.shape[-1], worlds.scale)
     optimiser = torch.optim.Adam(policy.parameters(), lr=RATE)
-    print(f"before: {evaluate(policy)}", flush=True)
-    for iteration in range(iterations):
-        optimiser.param_groups[0]["lr"] = RATE * (1 - iteration / iterations)
-        rows = collect(policy, envs)
+    every = max(1, iterations // EVALUATIONS)
+    print("iteration,steps,seconds,return,solved")
+    for iteration in range(iterations + 1):
+        if iteration % every == 0:
+            seconds = time.process_time()
+            found, solved = evaluate(policy, MAKE[world](100, n, HELD_OUT))
+            print(f"{iteration},{iteration * WORLDS * STEPS},{seconds:.0f},{found:.3f},{solved:.2f}", flush=True)
+        optimiser.param_groups[0]["lr"] = RATE * (1 - iteration / (iterations + 1))
+        rows = collect(policy, worlds)
         for _ in range(EPOCHS):
             for part in torch.randperm(len(rows[0])).chunk(MINIBATCHES):
                 optimiser.zero_grad()
                 loss(policy, [column[part] for column in rows]).backward()
                 nn.utils.clip_grad_norm_(policy.parameters(), 0.5)
                 optimiser.step()
-        if (iteration + 1) % 20 == 0:
-            print(f"after {iteration + 1} iterations: {evaluate(policy)}", flush=True)
+    return policy
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Learn CUBE with two agents by PPO.")
+    parser = argparse.ArgumentParser(description="Learn a world by PPO.")
+    parser.add_argument("--world", choices=MAKE, default="cube", help="what is learned")
+    parser.add_argument("--n", type=int, default=2, help="number of agents")
     parser.add_argument("--iterations", type=int, default=200, help="batches to learn from")
     parser.add_argument("--seed", type=int, default=0, help="of boards, network and choices")
+    parser.add_argument("--out", type=Path, help="file of the policy, .npz")
     asked = parser.parse_args()
     torch.set_num_threads(1)  # small matrices: more threads only wait for each other
-    train(asked.iterations, asked.seed)
+    learned = train(asked.world, asked.n, asked.iterations, asked.seed)
+    if asked.out is not None:
+        learned.save(asked.out)

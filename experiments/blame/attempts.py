@@ -20,6 +20,7 @@ from quorum.experiments.blame.decisions import Decision, Decisions
 from quorum.experiments.blame.ending import Ending, Success
 from quorum.experiments.blame.reruns import Correction
 from quorum.experiments.common.locks import open_lock, take_lock
+from quorum.experiments.common.packed import unpack
 from quorum.experiments.common.run_files import DamagedFile, RunFiles
 
 JOURNAL = "blame.jsonl"
@@ -207,6 +208,7 @@ def _open(folder: Path) -> IO[bytes]:
         UserError: another command has it, it is no file, or nothing can be written to it.
     """
     try:
+        unpack(folder)
         file = open_lock(folder, JOURNAL)
         if not take_lock(file, fcntl.LOCK_EX):
             file.close()

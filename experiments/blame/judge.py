@@ -9,10 +9,10 @@ from maeil.trace import Trace
 from maeil.user_errors import UserError
 from quorum.agents.llm.errors import BudgetReached, LanguageModelError
 from quorum.agents.prompting.vocabulary import describe, tell
+from quorum.experiments.blame.answer import Blame, Question
 from quorum.experiments.blame.ending import ending_of
 from quorum.experiments.blame.reader import READER, Procedure, Reader, Scene
 from quorum.experiments.blame.reference import asks_real
-from quorum.experiments.blame.search import Blame, Question
 from quorum.experiments.blame.transcript import Transcript
 from quorum.experiments.blame.verdict import RULES, Verdict, by_rules
 from quorum.experiments.common.event_loop import run_coroutine

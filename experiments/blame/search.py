@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,11 @@ import orjson
 from maeil.failures import find_failures
 from maeil.trace import Instant
 from maeil.user_errors import UserError
+from quorum.experiments.blame.answer import SEARCH, Blame, Claim, Question
 from quorum.experiments.blame.attempts import Attempts, Budget, Journal
 from quorum.experiments.blame.decisions import WORDS, Decisions, decisions_of, kind_of
 from quorum.experiments.blame.decisive import Decisive, Flip, find_decisive
-from quorum.experiments.blame.ending import FINISHED, Ending, Success, ending_of
+from quorum.experiments.blame.ending import Ending, ending_of
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.blame.reruns import Correction, Reruns
 from quorum.experiments.blame.shadow_books import ShadowBooks
@@ -28,128 +28,8 @@ from quorum.experiments.common.outputs import require_writable
 from quorum.experiments.common.version import __version__
 from quorum.experiments.results.run_folder import RunFolder
 
-SEARCH = "search"
 BLAME = "blame.json"
 """The file in the folder of a run that holds the result."""
-MOST_RERUNS = 2000
-"""Episodes that are played in memory for a run by default."""
-USUAL_BUDGET = Budget(reruns=MOST_RERUNS)
-PAIRS = 10
-"""Pairs of orders that are sampled for the shares of large teams."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """The question about a run.
-
-    Attributes:
-        by: the reference policy; see `Reference.of`.
-        success: what counts as a success.
-        budget: limits of the answer.
-        draws: samples of each correction, if paid models are asked.
-        since: step from which the reference decides for coalitions.
-        pairs: pairs of orders that are sampled for the shares of large teams.
-        config_dir: folder with more options of the groups.
-        shares: whether to find the shares of agents and the minimal sets.
-        method: `search`, `rules`, or the procedure of a reader.
-    """
-
-    by: tuple[str, ...] = ()
-    success: Success = FINISHED
-    budget: Budget = USUAL_BUDGET
-    draws: int = 1
-    since: int = 0
-    pairs: int = PAIRS
-    config_dir: Path | None = None
-    shares: bool = True
-    method: str = SEARCH
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A flip, in words.
-
-    Attributes:
-        flip: the flip.
-        kind: kind of the mistake.
-        command: the command that plays it again.
-    """
-
-    flip: Flip
-    kind: str
-    command: str
-
-    def plain(self) -> dict[str, Any]:
-        """Return it as JSON-ready data."""
-        one = self.flip.decision
-        where = {"agent": one.agent, "t": one.t, "t_hat": one.t_hat, "kind": self.kind}
-        tally = self.flip.tally
-        low, high = tally.interval
-        drawn = {"draws": tally.draws, "wins": tally.wins, "low": low, "high": high} if tally.draws > 1 else {}
-        return {**where, "persists": self.flip.persists, **drawn, "command": self.command}
-
-
-@dataclass(frozen=True, slots=True)
-class Blame:
-    """The result for a run.
-
-    Attributes:
-        run: its folder.
-        question: that was asked.
-        reference: name of the reference policy, or of the reader's model; empty for rules.
-        ending: of the run itself.
-        failed: whether the run is no success.
-        verdict: agent, step and kind.
-        decisions: number of decisions in the run.
-        candidates: decisions that the reference would have made differently.
-        claims: each correction of one decision that flips, in the order of time.
-        shares: shares of agents and minimal sets; None if they were not asked for.
-        sets: a command for each set.
-        exact: whether re-runs are deterministic, as no paid model is asked.
-        notes: caveats.
-        reruns: episodes that were played for it, by this command or an earlier one.
-        calls: paid answers.
-        usd: their cost.
-    """
-
-    run: Path
-    question: Question
-    reference: str
-    ending: Ending
-    failed: bool
-    verdict: Verdict
-    decisions: int = 0
-    candidates: int = 0
-    claims: tuple[Claim, ...] = ()
-    shares: Shares | None = None
-    sets: tuple[str, ...] = ()
-    exact: bool = True
-    notes: tuple[str, ...] = ()
-    reruns: int = 0
-    calls: int = 0
-    usd: float = 0.0
-
-    def plain(self) -> dict[str, Any]:
-        """Return it as JSON-ready data."""
-        return {
-            "run": self.run.resolve().name,
-            "verdict": self.verdict.plain(),
-            "failed": self.failed,
-            "success": self.question.success.text,
-            "reference": self.reference,
-            "ending": self.ending.plain(),
-            "decisions": self.decisions,
-            "candidates": self.candidates,
-            "flips": [claim.plain() for claim in self.claims],
-            "teamwork": self.shares.plain() if self.shares is not None else None,
-            "set_commands": list(self.sets),
-            "exact": self.exact,
-            "notes": list(self.notes),
-            "reruns": self.reruns,
-            "calls": self.calls,
-            "usd": self.usd,
-            "version": __version__,
-        }
 
 
 def blame(run: Path, question: Question, started: Callable[[Correction], None] = lambda _: None) -> Blame:

@@ -62,10 +62,11 @@ class PlannedBranch:
 
     @property
     def notice(self) -> str:
-        """What may keep it from finishing; empty for nothing."""
+        """Why it may not do what was meant: its edits have no effect, or it may not finish; empty for nothing."""
         c, branch = self.cell.configuration, self.cell.branch
-        changes = branch is not None and branch.change and not self.idle
-        if not (changes and c.uses_models and isinstance(c.llm, ReplayConfig)):
+        if self.idle:
+            return f"{', '.join(branch.edits if branch else ())}: this changes nothing that has an effect in this run"
+        if not (branch is not None and branch.change and c.uses_models and isinstance(c.llm, ReplayConfig)):
             return ""
         return (
             "llm=replay answers only what its run was asked, and this change may lead to other questions; "

@@ -29,11 +29,11 @@ from maeil.contracts import definition_of
 from maeil.errors import MaeilError
 from maeil.exits import describe_exit
 from maeil.user_errors import UserError, mask_passwords, shown_path
+from quorum.experiments.common.own import PACKAGES
 from quorum.experiments.common.terminal import echo
 
 _log = logging.getLogger("quorum")
-_OURS = frozenset({"quorum", "maeil", "cube_env", "crafter_env", "llamac_env"})
-_KINDS = ("worlds", "minds", "topologies", "providers", "engines", "skills", "metrics", "figures")
+_KINDS = ("worlds", "minds", "topologies", "providers", "engines", "trackers", "skills", "metrics", "figures")
 """What packages offer by entry points, each in the group `quorum.KIND`."""
 _LONGEST = 1000
 """Characters of an error's own text that a message shows, at most."""
@@ -96,7 +96,7 @@ def place_of(error: BaseException) -> Place | None:
         return Place(shown_path(error.filename), error.lineno or 1)
     found, below_ours = None, False
     for frame, line in walk_tb(error.__traceback__):
-        if _top(frame.f_globals.get("__name__", "")) in _OURS:
+        if _top(frame.f_globals.get("__name__", "")) in PACKAGES:
             below_ours = True
         elif below_ours and _is_theirs(frame.f_code.co_filename, frame.f_globals.get("__name__", "")):
             found = Place(shown_path(frame.f_code.co_filename), line, _function(frame.f_code))
@@ -169,7 +169,7 @@ _noted: set[str] = set()
 def _declared() -> frozenset[str]:
     """Return the top-level packages of all that installed packages offer by entry points."""
     found = (point for kind in _KINDS for point in entry_points(group=f"quorum.{kind}"))
-    return frozenset(_top(point.module) for point in found) - _OURS
+    return frozenset(_top(point.module) for point in found) - PACKAGES
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -204,7 +204,7 @@ def _function(code: CodeType) -> str:
 
 
 def _is_theirs(file: str, module: str = "") -> bool:
-    if file.startswith("<") or _top(module) in _OURS:
+    if file.startswith("<") or _top(module) in PACKAGES:
         return False
     path = Path(file).absolute()
     if any(path.is_relative_to(folder) for folder in _our_folders()):
@@ -216,7 +216,7 @@ def _is_theirs(file: str, module: str = "") -> bool:
 
 @cache
 def _our_folders() -> tuple[Path, ...]:
-    files = (getattr(sys.modules.get(name), "__file__", None) for name in sorted(_OURS))
+    files = (getattr(sys.modules.get(name), "__file__", None) for name in sorted(PACKAGES))
     return tuple(Path(file).absolute().parent for file in files if file)
 
 

@@ -16,12 +16,12 @@ from rich.logging import RichHandler
 
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.consoles import Console
+from quorum.experiments.common.own import PACKAGES
 from quorum.experiments.common.sanitize import sanitize
 
 VARIABLE = "QUORUM_LOG"
 """Environment variable that names the level: worker processes inherit it."""
 _LEVELS = {"info": logging.INFO, "debug": logging.DEBUG}
-_PACKAGES = ("quorum", "maeil", "cube_env", "crafter_env", "llamac_env")
 _log = logging.getLogger(__name__)
 
 
@@ -50,7 +50,7 @@ def show_logs(level: str | None = None) -> None:
         handler = logging.StreamHandler()
         handler.setFormatter(_Sanitizing("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(handlers=[handler])
-    for package in _PACKAGES:
+    for package in PACKAGES:
         logging.getLogger(package).setLevel(_LEVELS[level])
 
 

@@ -3,7 +3,7 @@
 A name in such a folder can be a pipe that never ends, a link to a secret, a file of zeros or a gigabyte in nine
 megabytes of gzip. So only regular files are opened, no link among them is followed, and what is read, and what is made
 of it, is bounded before it is there. A run leaves the digest of each of its files in its `meta.json`; what is read is
-held against it.
+held against it. The files of a packed cell are read from its shard (`quorum.experiments.common.packed`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import stat
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,6 +23,7 @@ import msgspec
 
 from maeil.inside import open_inside
 from maeil.user_errors import UserError
+from quorum.experiments.common.packed import DamagedShard, packed_files
 from quorum.experiments.common.sanitize import sanitize
 
 MIB = 1 << 20
@@ -91,6 +93,7 @@ class RunFiles:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._digests: Mapping[str, str] | None = None
+        self._unpacked_files: Mapping[str, bytes] | None = None
 
     @property
     def digests(self) -> Mapping[str, str]:
@@ -112,14 +115,14 @@ class RunFiles:
 
     def names(self, name: str) -> bool:
         """Whether there is something of this name, be it no file."""
-        return os.path.lexists(self.path / name)
+        return os.path.lexists(self.path / name) or self._packed(name) is not None
 
     def holds(self, name: str) -> bool:
         """Whether there is a regular file of this name that is not too large to be read."""
         try:
             status = os.lstat(self.path / name)
         except OSError:
-            return False
+            return self._packed(name) is not None
         return stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST_TEXT
 
     def size(self, name: str) -> int:
@@ -127,7 +130,27 @@ class RunFiles:
         try:
             return os.lstat(self.path / name).st_size
         except OSError:
-            return 0
+            return len(self._packed(name) or b"")
+
+    def _packed(self, name: str) -> bytes | None:
+        """Return the content of a file of a packed cell; None where there is none, or the shard is damaged."""
+        try:
+            return self._from_shard().get(name)
+        except DamagedShard:
+            return None
+
+    def _from_shard(self) -> Mapping[str, bytes]:
+        """Return the files of a packed cell, by name; none of one that has its folder, or is nowhere.
+
+        Raises:
+            DamagedShard: they cannot be read.
+        """
+        if self._unpacked_files is None:
+            files = packed_files(self.path)
+            if files is None:
+                return {}
+            self._unpacked_files = files
+        return self._unpacked_files
 
     @contextmanager
     def _opened(self, name: str, most: int) -> Iterator[BinaryIO]:
@@ -138,20 +161,32 @@ class RunFiles:
             DamagedFile: it is no regular file, a link, larger than `most` bytes, or closed to us.
         """
         try:
-            handle = self._handle(name)
+            file, size = self._open(name)
         except FileNotFoundError:
             raise
         except (OSError, ValueError) as error:
             raise self.damaged(name, f"not read: {_why(error)}") from error
-        try:
-            if os.fstat(handle).st_size > most:
+        with file:
+            if size > most:
                 raise self.damaged(name, f"not read: it is larger than {most // MIB} MiB")
-            with open(handle, "rb", buffering=0, closefd=False) as opened:
-                yield opened
-        except OSError as error:
-            raise self.damaged(name, f"not read: {_why(error)}") from error
-        finally:
-            os.close(handle)
+            try:
+                yield file
+            except OSError as error:
+                raise self.damaged(name, f"not read: {_why(error)}") from error
+
+    def _open(self, name: str) -> tuple[BinaryIO, int]:
+        """Open a file, be it packed, and return its size in bytes."""
+        try:
+            handle = self._handle(name)
+        except FileNotFoundError:
+            try:
+                data = self._from_shard().get(name)
+            except DamagedShard as damage:
+                raise self.damaged(name, f"{damage.file}: {damage.reason}") from damage
+            if data is None:
+                raise
+            return BytesIO(data), len(data)
+        return open(handle, "rb", buffering=0), os.fstat(handle).st_size
 
     def _handle(self, name: str) -> int:
         """Open what has a name, without following a link on the way."""

@@ -47,6 +47,7 @@ class Question:
         accept_versions: whether runs of different versions of the code, prompts or plug-ins may be pooled.
         curves: whether the score along the steps is read from the traces.
         radar: what the radar shows of the constraints, one of `RADARS`.
+        room: the level with full knowledge, up to which the baseline leaves room; None: room is not asked for.
     """
 
     by: Sequence[str] = ()
@@ -57,6 +58,7 @@ class Question:
     accept_versions: bool = False
     curves: bool = False
     radar: str = "attempts"
+    room: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,7 @@ class Comparison:
         chance_commands: the commands that add the chance level to sweeps of a real model.
         family: what branches are compared with, where they are compared by what was changed; else None.
         budgets: the levels at equal budgets; None where that was not asked for.
+        room: the level with full knowledge, up to which room is counted from the baseline; None: it is not.
     """
 
     folders: tuple[Path, ...]
@@ -111,6 +114,7 @@ class Comparison:
     chance_commands: tuple[str, ...] = ()
     family: Family | None = None
     budgets: AtBudgets | None = None
+    room: str | None = None
 
     @property
     def unit(self) -> Unit:
@@ -229,6 +233,7 @@ def compare(results: Sequence[Results], question: Question) -> Comparison:
         },
         curves={key: curve(group, statistic) for key, group in groups.items()} if question.curves else {},
         radar=question.radar,
+        room=_room(question.room, baseline, levels),
         set_aside=set_aside,
         chance_commands=commands,
         family=family,
@@ -299,6 +304,16 @@ def _baseline(name: str | None, levels: Sequence[str]) -> str | None:
     _check_known("baseline", name, "level", levels)
     if len(levels) == 1:
         raise UserError(f"--baseline {name}: there is no other level to compare it with")
+    return name
+
+
+def _room(name: str | None, baseline: str | None, levels: Sequence[str]) -> str | None:
+    if name is None:
+        return None
+    _check_known("room", name, "level", levels)
+    if baseline in (None, name):
+        hint = "Name its level: --baseline LEVEL."
+        raise UserError(f"--room {name}: room is counted from another level, the team without talk", hint)
     return name
 
 

@@ -22,6 +22,7 @@ from quorum.experiments.compare.figures import FIGURES, Drawing, drawings_of
 from quorum.experiments.compare.figures.style import GRID, INK, PAGE_IN_BROWSER, rendered, styled, swatch
 from quorum.experiments.compare.figures.values import OVERVIEW, singles
 from quorum.experiments.compare.findings import constant, findings
+from quorum.experiments.compare.formats import Table
 from quorum.experiments.compare.notes import notes
 from quorum.experiments.compare.tables import SIMULATED, heading, level_label, tables
 from quorum.experiments.results import Results, Row
@@ -82,6 +83,12 @@ def page(results: Results, comparison: Comparison, target: Path, command: str, e
         commands=[text for text in (sweep.command if sweep is not None else "", command) if text],
         quorum=__version__,
     )
+
+
+def notebook(shown: Sequence[Table], remarks: Sequence[str], board: str = "") -> str:
+    """Return tables and notes as a part of a page, below the board of a world if there is one."""
+    template = templates("quorum.experiments.compare").get_template("notebook.html.jinja")
+    return template.render(board=board, tables=shown, notes=remarks)
 
 
 def templates(package: str) -> Environment:

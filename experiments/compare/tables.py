@@ -21,6 +21,7 @@ from quorum.experiments.compare.metrics import arrow
 from quorum.experiments.compare.spent import BUDGETS, AtBudgets
 from quorum.experiments.compare.statistics.growth import power_law
 from quorum.experiments.compare.statistics.intervals import Estimate
+from quorum.experiments.compare.statistics.room import rooms_closed
 from quorum.experiments.results import Row
 from quorum.experiments.results.rows import NO_CHANGE, Scalar
 from quorum.experiments.results.sweep_file import Published, Value
@@ -41,6 +42,7 @@ def tables(comparison: Comparison) -> list[Table]:
         *shown,
         *measured,
         *at_budgets(comparison),
+        *_room(comparison),
         *coordination_table(comparison),
         *published,
     ]
@@ -252,6 +254,27 @@ def _growth(comparison: Comparison) -> Iterator[Table]:
         header = ("metric", _by(comparison), "sizes", "a", "b", "R²")
         caption = "Means over boards as a * n^b, fitted to their logarithms, with 95 % intervals over the sizes."
         yield Table("growth with n", header, tuple(rows), caption, labels=2, words="Growth with the size of the team")
+
+
+def _room(comparison: Comparison) -> Iterator[Table]:
+    """Yield a table for each metric with a better way: the share of the room that each level closes."""
+    silent, reference = comparison.baseline, comparison.room
+    if silent is None or reference is None:
+        return
+    for metric in (name for name in comparison.metrics if METRICS[name].better):
+        lines: list[_Line] = []
+        for point in comparison.points:
+            cells = {level: group.cells(metric) for (level, at), group in comparison.groups.items() if at == point}
+            closed = rooms_closed(cells, silent, reference, lower_is_better=METRICS[metric].better == "lower")
+            for level, found in closed.items():
+                lines.append((level, point, (str(found.boards), str(found.without), interval(found.share, 2))))
+        title = f"{metric}: share of the room between {silent} and {reference}"
+        caption = (
+            f"On a board the room is what {reference} does better than {silent}, the gain what the level does better."
+            " The share is the sum of gains over the sum of room, over the boards with room, with its 95 % interval."
+        )
+        header = ("boards with room", "without", "share closed")
+        yield from _by_place(comparison, title, header, lines, caption=caption, name=f"{metric} room")
 
 
 def coordination_table(comparison: Comparison) -> Iterator[Table]:

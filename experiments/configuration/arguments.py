@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from functools import wraps
+from types import SimpleNamespace
 from typing import Any, ParamSpec, TypeVar, get_type_hints
 
 from pydantic import ConfigDict, ValidationError, create_model
@@ -18,11 +20,14 @@ T = TypeVar("T")
 
 def checked_arguments(function: Callable[P, T]) -> Callable[P, T]:
     """Have a function refuse arguments that its annotations do not allow, all of them in one `UserError`."""
-    signature, hints = inspect.signature(function), get_type_hints(function, include_extras=True)
+    signature = inspect.signature(function)
+    wanted = SimpleNamespace(__annotations__={**function.__annotations__, "return": None})  # it may be defined later
+    hints = get_type_hints(wanted, vars(sys.modules[function.__module__]), include_extras=True)
     several: Any = list
     fields: dict[str, Any] = {
         name: (several[hints[name]] if parameter.kind is parameter.VAR_POSITIONAL else hints[name], ...)
         for name, parameter in signature.parameters.items()
+        if name in hints  # all but the `self` of a method
     }
     allowed = create_model(
         function.__name__, __config__=ConfigDict(strict=True, arbitrary_types_allowed=True), **fields

@@ -22,8 +22,8 @@ EXTENSION = "extension"
 """The group of which several options can be chosen: `extension=[repair,NAME]`."""
 EXPERIMENT = "experiment"
 """The group of the named experiments."""
-SWEEP_GROUPS: tuple[str, ...] = ("engine", EXPERIMENT)
-"""The groups of a sweep: what runs its cells, and which they are. They are no part of a cell's configuration."""
+SWEEP_GROUPS: tuple[str, ...] = ("engine", "track", EXPERIMENT)
+"""The groups of a sweep: what runs and tracks its cells, and which they are. They are no part of a cell."""
 
 _MOST_ENTRIES = 5_000
 """Files and folders that are looked through for options."""

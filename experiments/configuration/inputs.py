@@ -14,10 +14,12 @@ from maeil.component import Component
 from maeil.user_errors import UserError
 from quorum.agents.prompting.templates import PromptSet, template_of
 from quorum.agents.skills import prompts_of, skills
+from quorum.experiments.common.extension_errors import belongs_to_extensions
 from quorum.experiments.common.memory_file import read_memory
+from quorum.experiments.common.own import PACKAGES
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.configuration.extensions import templates_of
-from quorum.experiments.configuration.package_files import LIBRARY, PROJECT, describe_package
+from quorum.experiments.configuration.package_files import LIBRARY, describe_package
 from quorum.experiments.configuration.plugins import of_unknown_effect
 from quorum.experiments.configuration.registry import extensions, minds, providers, topologies, worlds
 from quorum.experiments.configuration.schema import Configuration
@@ -46,17 +48,19 @@ def inputs_of(configuration: Configuration, world: str | None = None) -> Inputs:
     packages = set(of_unknown_effect())
     for group, component, values in _components(configuration):
         try:
-            found |= component.inputs(values, world)
+            own = component.inputs(values, world)
+            keys = type(values).model_fields
+            found |= {f"{group}.{name}" if name in keys else name: digest for name, digest in own.items()}
             if group.startswith(f"{extensions.group}."):
                 found |= _templates(component, configuration, world)
         except ValueError as error:
             raise UserError(f"{group}: {error}") from error
-        packages |= _packages(component)
+        packages |= _packages(component) | _named(group, component, values)
     if configuration.memory.store is not None:
         found |= _stored(Path(configuration.memory.store))
     if world in skills.names():
         packages.add(_top(type(skills.get(world)).__module__))
-    for name in packages - PROJECT:
+    for name in packages - PACKAGES:
         found |= describe_package(name)
     return dict(sorted(found.items()))
 
@@ -155,6 +159,17 @@ def _packages(component: Component[Any, Any, Any]) -> set[str]:
     """Return the top-level packages that a component comes from."""
     build = getattr(component.build, "func", component.build)  # of a `functools.partial`
     return {_top(found.__module__) for found in (component.config, build)}
+
+
+def _named(group: str, component: Component[Any, Any, Any], values: Any) -> set[str]:
+    """Return the top-level packages of the modules that values name; they extend Quorum, as plug-ins do."""
+    try:
+        modules = component.modules(values)
+    except ValueError as error:
+        raise UserError(f"{group}.{error}") from error
+    for module in modules:
+        belongs_to_extensions(module)
+    return set(map(_top, modules))
 
 
 def _top(module: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.configuration.catalogue import EXPERIMENT, Option, knobs, options
-from quorum.experiments.configuration.registry import REGISTRIES, engines, extensions
+from quorum.experiments.configuration.registry import REGISTRIES, engines, extensions, trackers
 
 
 def listing(group: str | None, config_dir: Path | None) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def listing(group: str | None, config_dir: Path | None) -> dict[str, Any]:
         "knobs": [asdict(knob) for knob in knobs()] if group is None else [],
         "components": {
             registry.group: list(registry.names())
-            for registry in (*REGISTRIES, extensions, engines)
+            for registry in (*REGISTRIES, extensions, engines, trackers)
             if group in (None, registry.group)
         },
     }

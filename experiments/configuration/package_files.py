@@ -16,10 +16,9 @@ import orjson
 from packaging.utils import canonicalize_name
 
 from maeil.digests import digest, digest_file
+from quorum.experiments.common.own import PACKAGES
 from quorum.experiments.common.packages import base_names, owners
 
-PROJECT = frozenset({"quorum", "maeil", "cube_env", "crafter_env", "llamac_env"})
-"""The packages of Quorum itself, whose version and commit every result records."""
 NO_FILES = "no files"
 """Stands for the digest of code that has none: it was typed into a notebook."""
 
@@ -96,7 +95,7 @@ def _imported(file: Path) -> frozenset[str]:
             found |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and not node.level:
             found.add(str(node.module).partition(".")[0])
-    return frozenset(found) - PROJECT
+    return frozenset(found) - PACKAGES
 
 
 def _beside(folder: Path, name: str) -> Iterator[Path]:

@@ -8,12 +8,13 @@ import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 
+from maeil.component import NAMED_MODULES
 from maeil.exits import without_exit
 from maeil.metrics import METRICS
 from maeil.user_errors import UserError, shown_path
 from quorum.agents.skills import skills
 from quorum.experiments.common.extension_errors import belongs_to_extensions, extension_errors
-from quorum.experiments.configuration.registry import REGISTRIES, engines, extensions
+from quorum.experiments.configuration.registry import REGISTRIES, engines, extensions, trackers
 
 _log = logging.getLogger(__name__)
 _of_unknown_effect: list[str] = []
@@ -33,6 +34,7 @@ def load_plugins(modules: Iterable[str]) -> None:
             sys.path.append(os.getcwd())
         is_new, before = module not in sys.modules, _registered()
         belongs_to_extensions(module)
+        NAMED_MODULES.add(module)
         try:
             with extension_errors(UserError), without_exit():
                 found = import_module(module)
@@ -61,4 +63,5 @@ def of_unknown_effect() -> Sequence[str]:
 
 
 def _registered() -> int:
-    return sum(len(registry.names()) for registry in (*REGISTRIES, engines, extensions, skills)) + len(METRICS.present)
+    registries = (*REGISTRIES, engines, trackers, extensions, skills)
+    return sum(len(registry.names()) for registry in registries) + len(METRICS.present)

@@ -1,8 +1,8 @@
-"""The registries of components: worlds, minds, topologies, providers, extensions of the loop, engines of sweeps.
+"""The registries of components: worlds, minds, topologies, providers, extensions of the loop, engines, trackers.
 
 Packages offer components by entry points: `quorum.worlds`, `quorum.minds`, `quorum.topologies`, `quorum.providers`,
-`quorum.extensions`, `quorum.engines`, each resolving to a `maeil.component.Component`; a module named by `--plugin`
-calls `worlds.register("name", component)`.
+`quorum.extensions`, `quorum.engines`, `quorum.trackers`, each resolving to a `maeil.component.Component`; a module
+named by `--plugin` calls `worlds.register("name", component)`.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ extensions: Registry[Component[Any, ExtensionContext, Extension]] = _registry("e
 """Methods that take part in the loop."""
 engines: Registry[Component[Any, None, Any]] = _registry("engine", "engine")
 """What runs the cells of a sweep: no part of a cell's configuration."""
+trackers: Registry[Component[Any, None, Any]] = _registry("tracker", "track")
+"""What finished runs are logged to: no part of a cell's configuration either."""
 
 REGISTRIES: tuple[Registry[Any], ...] = (worlds, minds, topologies, providers)
 """Every registry of a cell, in the order in which their groups stand in a configuration."""

@@ -202,7 +202,7 @@ class Configuration(Knobs):
         budget of money rests on them, `prompts`, which stand again in the values of the minds that use them, and the
         keys that came with a later version and have the value of those before it (`Usual`); `memory.keep` where the
         minds have nothing to keep, and `memory.exchanges` where none has conversations; and where the files are that
-        extensions read (`NamesFile`).
+        minds and extensions read (`NamesFile`).
         """
         plain = self.plain()
         plain = _without(_as_before(self, plain), plain)
@@ -211,13 +211,11 @@ class Configuration(Knobs):
         without |= set() if converses(plain["agents"]) else {"exchanges"}
         plain["memory"] = _without(without, plain["memory"])
         for group, part in (("env", self.env), ("agents", self.agents)):
-            plain[group] = _without(_as_before(part, plain[group]), plain[group])
+            plain[group] = _named_by(part, plain[group])
         for key, mind in self.members.items():
-            own = plain["agents"][MEMBERS][key]
-            plain["agents"][MEMBERS][key] = _without(_as_before(mind, own), own)
+            plain["agents"][MEMBERS][key] = _named_by(mind, plain["agents"][MEMBERS][key])
         if self.leader is not None:
-            own = plain["agents"][LEADER]
-            plain["agents"][LEADER] = _without(_as_before(self.leader, own), own)
+            plain["agents"][LEADER] = _named_by(self.leader, plain["agents"][LEADER])
         for name, own in self.extension.items():
             plain["extension"][name] = _without(_files(own), plain["extension"][name])
         del plain["prompts"]
@@ -304,6 +302,11 @@ def _files(part: BaseModel) -> set[str]:
     """Return the keys that name files, which are known by what they hold."""
     fields = type(part).model_fields.items()
     return {name for name, field in fields if any(isinstance(mark, NamesFile) for mark in field.metadata)}
+
+
+def _named_by(part: BaseModel, plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a part that name the cell."""
+    return _without(_as_before(part, plain) | _files(part), plain)
 
 
 def _without(names: set[str], values: Mapping[str, Any]) -> dict[str, Any]:

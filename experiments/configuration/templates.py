@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
 _OPEN_MAPS = (
+    "env.kwargs",
     "agents.members", "agents.leader",
     "llm.agents", "llm.roles", "llm.deadlines", "llm.extra_body", "llm.extra_headers",
 )  # fmt: skip

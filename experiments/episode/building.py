@@ -21,11 +21,11 @@ from maeil.contracts import (
     name_of,
     require_arguments,
     require_members,
-    require_world,
 )
 from maeil.errors import ContractError
 from maeil.registry import Registry
 from maeil.user_errors import UserError
+from maeil.world import require_world
 from quorum.experiments.common.extension_errors import as_extension_error, place_of
 from quorum.experiments.configuration.registry import topologies
 from quorum.experiments.configuration.schema import Configuration

@@ -21,6 +21,12 @@ RECORDED = "recorded"
 """Field of `wall` of an answer that stands in the beginning which a branch has of its run: it was paid for there."""
 
 
+def records_of(call: Mapping[str, Any]) -> int:
+    """Return how many records a call of the trace has: one for each request, asking again for an answer among them."""
+    answers = call.get("answers", int("completion_tokens" in call))
+    return (answers if isinstance(answers, int) else 1) + ("unanswered" in call) or 1
+
+
 def budget_of(configuration: Configuration) -> Budget:
     """Return what the calls of an episode may take."""
     budget = configuration.budget

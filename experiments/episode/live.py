@@ -126,7 +126,7 @@ class LiveView:
                 agent = self._team[change.agent]
                 agent.action = _call(agent.actions[change.index])
             case ScoreChange() as score:
-                self._score = f"{score.reached}/{score.goals} goals, score {score.score:g}"
+                self._score = _words(score)
                 self._picture = self._draw()
             case WorldChange():
                 self._picture = self._draw()
@@ -228,13 +228,16 @@ def _cell(text: str) -> Text:
     return Text(sanitize(text))
 
 
+def _words(score: ScoreChange) -> str:
+    return f"{f'{score.reached}/{score.goals} goals, ' if score.goals else ''}score {score.score:g}"
+
+
 def line_view(console: Console) -> Listener:
     """Return what prints a line for each change of the score: what `--live` shows without a terminal to draw on."""
 
     def tell(stamped: Stamped) -> None:
         if isinstance(stamped.event, ScoreChange):
-            score = stamped.event
-            console.print(Text(f"step {stamped.t}: {score.reached}/{score.goals} goals, score {score.score:g}"))
+            console.print(Text(f"step {stamped.t}: {_words(stamped.event)}"))
 
     return tell
 

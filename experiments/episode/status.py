@@ -39,7 +39,7 @@ class EpisodeStatus:
         """Take an event in."""
         match stamped.event:
             case ScoreChange() as score:
-                self._score = f"{score.reached}/{score.goals} goals"
+                self._score = f"{score.reached}/{score.goals} goals" if score.goals else f"score {score.score:g}"
             case StepTaken():
                 self._step = stamped.t + 1
 

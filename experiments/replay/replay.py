@@ -144,7 +144,8 @@ def caption(frame: Frame[P], steps: int, remark: str) -> tuple[str, str]:
         remark: what the world says of the instant.
     """
     progress = frame.progress
-    count = f"step {frame.t} of {steps} · {progress.reached} of {progress.goals} goals, score {progress.score:g}"
+    goals = f"{progress.reached} of {progress.goals} goals, " if progress.goals else ""
+    count = f"step {frame.t} of {steps} · {goals}score {progress.score:g}"
     thinking = f"{_number(frame.thoughts, 'thought')}, {_number(frame.messages, 'message')}"
     detail = " · ".join(part for part in (remark, frame.end or (thinking if frame.thoughts else ACTING)) if part)
     return count, detail

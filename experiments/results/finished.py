@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +74,7 @@ def finished_cell(folder: Path) -> FinishedCell:
     run = RunFolder(folder)
     meta = run.check_whole()
     try:
-        seconds = (datetime.fromisoformat(meta.end or "") - datetime.fromisoformat(meta.start)).total_seconds()
+        begin, end = meta.milliseconds
         spent = sum(_spent(run), Spent())
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise run.files.damaged(META, f"damaged: {error}") from error
@@ -85,7 +84,7 @@ def finished_cell(folder: Path) -> FinishedCell:
         hash=meta.hash,
         outcome=meta.outcome or Outcome.ERROR,
         reason=reason,
-        seconds=seconds,
+        seconds=(end - begin) / 1000,
         spent=spent,
         simulated=meta.simulated and meta.models != [CHANCE],
         code=meta.code,

@@ -15,9 +15,11 @@ from maeil.metrics.model import Wasted
 from maeil.user_errors import UserError
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.files import write_all
+from quorum.experiments.common.packed import is_packed
 from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.finished import dropped_attempts
+from quorum.experiments.results.packed_rows import packed_rows
 from quorum.experiments.results.rows import OWN, POOLED, Damaged, Results, Row
 from quorum.experiments.results.run_folder import RunFolder, is_run, require_folder, runs_inside
 from quorum.experiments.results.sweep_file import read_sweep
@@ -38,9 +40,11 @@ def read_results(folder: Path) -> Results:
         UserError: there is no such folder, or it holds no runs.
     """
     require_folder(folder)
-    folders = list(runs_inside(folder))
+    folders = [path for path in runs_inside(folder) if not is_packed(path)]
     sweep = read_sweep(folder)
+    names = {path.name for path in folders}
     read = [RunFolder(path).row() for path in folders if PARTIAL not in path.name]
+    read += [item for item in packed_rows(folder) if item.name not in names]
     found = _last_of_each(item for item in read if isinstance(item, Row))
     damaged = tuple(item for item in read if isinstance(item, Damaged))
     if not read and sweep is None:
@@ -55,7 +59,7 @@ def read_results(folder: Path) -> Results:
         sweep=sweep,
         rows=tuple(_with_wasted(folder, rows)),
         missing=tuple(cell for cell in planned if cell.hash not in found and cell.name not in spoiled),
-        unfinished=len(folders) - len(read),
+        unfinished=sum(PARTIAL in name for name in names),
         damaged=damaged,
     )
 

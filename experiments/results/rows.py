@@ -12,6 +12,7 @@ from typing import Any, Final
 from maeil.digests import digest
 from maeil.outcomes import Outcome
 from maeil.trace import Instant
+from maeil.user_errors import mask_passwords
 from quorum.agents.simulated import CHANCE
 from quorum.experiments.configuration.cell import Branch
 from quorum.experiments.results.sweep_file import Sweep, SweepCell
@@ -91,9 +92,23 @@ class Row:
         return self.outcome in POOLED
 
     @property
+    def failed(self) -> bool:
+        """Whether it ended in an error."""
+        return self.outcome == Outcome.ERROR
+
+    @property
     def inputs_digest(self) -> str:
         """What stands for all inputs in tables: eight digits; empty where there are none."""
         return digest(json.dumps(self.inputs, sort_keys=True).encode())[:8] if self.inputs else ""
+
+    @property
+    def shown_factors(self) -> dict[str, Scalar]:
+        """Its configuration without the passwords of addresses, fit to leave this machine."""
+        return {key: mask_passwords(own) if isinstance(own, str) else own for key, own in self.factors.items()}
+
+    def shown_record(self) -> dict[str, Scalar]:
+        """Return its record in the same form."""
+        return {**self.record(), **self.shown_factors}
 
     def record(self) -> dict[str, Scalar]:
         """Return the run as one flat record: the columns `OWN`, then the configuration, then the metrics."""

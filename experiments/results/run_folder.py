@@ -21,6 +21,7 @@ from maeil.trace import Event, Stamped, Trace, parse_some, parse_trace, read_eve
 from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, nearest
 from quorum.agents.llm.prices import provider_name
+from quorum.experiments.common.packed import is_packed, packed_in
 from quorum.experiments.common.plain_yaml import NotPlain, parse_yaml
 from quorum.experiments.common.run_files import LARGEST_META, META, MIB, DamagedFile, RunFiles
 from quorum.experiments.configuration.team_label import label_of_factors
@@ -273,22 +274,29 @@ def _shared(texts: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
 
 
 def is_run(folder: Path) -> bool:
-    """Whether a folder looks like that of a run, whole or not."""
-    return any(os.path.lexists(folder / name) for name in _FILES)
+    """Whether a folder looks like that of a run, whole or not; or is that of a run that is packed."""
+    return any(os.path.lexists(folder / name) for name in _FILES) or is_packed(folder)
+
+
+def is_there(folder: Path) -> bool:
+    """Whether there is a folder, be it that of a run that is packed."""
+    return folder.is_dir() or is_packed(folder)
 
 
 def runs_inside(folder: Path) -> Iterator[Path]:
-    """Find the folders of runs in a folder, by name; a link to one is one, too, though it is not followed.
+    """Find the runs in a folder, by name, packed ones too; a link to one is one, too, though it is not followed.
 
     Raises:
         UserError: it cannot be looked into.
     """
     try:
-        paths = sorted(folder.iterdir())
+        present = set(os.listdir(folder))
     except OSError as error:
         raise UserError(f"{folder}: cannot be read: {error.strerror or error}") from error
-    for path in paths:
-        if path.is_dir() and is_run(path):
+    packed = packed_in(folder).places.keys() - present
+    for name in sorted(present | packed):
+        path = folder / name
+        if name in packed or (path.is_dir() and is_run(path)):
             yield path
 
 
@@ -298,10 +306,11 @@ def require_folder(folder: Path) -> None:
     Raises:
         UserError: there is none of this name, or it is a file.
     """
-    if not folder.exists():
-        raise no_such_folder(folder)
-    if not folder.is_dir():
+    if is_there(folder):
+        return
+    if folder.exists():
         raise UserError(f"{folder}: it is a file", f"Give the folder of a run or of a sweep: {folder.parent}.")
+    raise no_such_folder(folder)
 
 
 def no_such_folder(folder: Path) -> UserError:
@@ -327,7 +336,7 @@ def read_whole_trace(run: Path) -> Trace:
     Raises:
         UserError: there is none, or it is damaged, or newer than this version.
     """
-    if not run.is_dir():
+    if not is_there(run):
         files = RunFiles(run.parent)
         if not files.names(run.name):
             raise UserError(f"{run}: no trace.jsonl there")

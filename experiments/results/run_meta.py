@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,6 +12,8 @@ from maeil.outcomes import Outcome
 from quorum.experiments.common.packages import DISTRIBUTION
 from quorum.experiments.common.provenance import CodeVersion
 from quorum.experiments.configuration.cell import Branch
+
+_EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 class _Part(BaseModel):
@@ -93,6 +96,17 @@ class RunMeta(_Part):
     """Where the run that it branches off lay, from the folder that holds this one; empty where nobody says."""
     files: Mapping[str, str] | None = None
     """SHA-256 of every other file, in hexadecimal; None while the run is under way, and where the user stopped it."""
+
+    @property
+    def milliseconds(self) -> tuple[int, int]:
+        """When the episode began and ended, in milliseconds since 1970.
+
+        Raises:
+            ValueError: one of them is no date.
+        """
+        dates = (datetime.fromisoformat(text) for text in (self.start, self.end or ""))
+        begin, end = ((date.replace(tzinfo=date.tzinfo or UTC) - _EPOCH) // timedelta(milliseconds=1) for date in dates)
+        return begin, end
 
     @property
     def code(self) -> CodeVersion:

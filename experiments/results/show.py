@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
@@ -13,6 +14,7 @@ from quorum.agents.llm.batches.journal import orphans
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.results.results_folder import csv_text
 from quorum.experiments.results.rows import OWN, Results, Row
+from quorum.experiments.results.run_folder import is_there
 from quorum.experiments.results.summary import print_aligned, shown
 
 if TYPE_CHECKING:
@@ -24,23 +26,33 @@ COLUMNS = ("outcome.completion", "outcome.steps", "communication.messages")
 
 def print_results(results: Results, console: Console) -> None:
     """Print a line a run, and what is missing."""
+    header, *lines = run_lines(results)
+    print_aligned([header, *lines], [False] * len(header), console)
+    for remark in remarks(results):
+        console.print(Text(remark), soft_wrap=True)
+
+
+def run_lines(results: Results) -> Iterator[Sequence[str]]:
+    """Yield the names of the columns, then the cells of each run."""
     arms = any(row.arm is not None for row in results.rows)
-    lines = [("run", *(["arm"] if arms else []), "outcome", *(METRICS[name].title for name in COLUMNS), "")]
+    yield ("run", *(["arm"] if arms else []), "outcome", *(METRICS[name].title for name in COLUMNS), "")
     for row in results.rows:
         values = [shown(row.metrics.get(name)) for name in COLUMNS]
-        lines.append((row.name, *([row.arm or "-"] if arms else []), row.outcome, *values, _remark(row)))
-    print_aligned(lines, [False] * len(lines[0]), console)
+        yield (row.name, *([row.arm or "-"] if arms else []), row.outcome, *values, _remark(row))
+
+
+def remarks(results: Results) -> Iterator[str]:
+    """Yield how many runs there are of each outcome, and what is missing or damaged."""
     counts = Counter(row.outcome for row in results.rows)
     counts.update({"not run yet": len(results.missing), "unfinished": results.unfinished})
     counts.update({"damaged": len(results.damaged)})
     parts = (f"{number} {what}" for what, number in counts.items() if number)
-    console.print(Text(f"{len(results.rows)} runs: {', '.join(parts)}"))
-    left = orphans(results.folder)
+    yield f"{len(results.rows)} runs: {', '.join(parts)}"
+    left = orphans(results.folder, is_there)
     if left.answers or left.asked:
         numbers = f"{left.answers:,} answers of batches are in no cell, and {left.asked:,} requests of batches are open"
-        console.print(Text(f"{numbers}: the sweep goes on with them by engine.batch=true"), soft_wrap=True)
-    for item in results.damaged:
-        console.print(Text(f"damaged: {item.name}: {item.reason}"), soft_wrap=True)
+        yield f"{numbers}: the sweep goes on with them by engine.batch=true"
+    yield from (f"damaged: {item.name}: {item.reason}" for item in results.damaged)
 
 
 def _remark(row: Row) -> str:

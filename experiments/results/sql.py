@@ -62,7 +62,7 @@ def ask(results: Sequence[Results], question: str) -> Answer:
     rows = [row for part in results for row in part.rows]
     remarks: tuple[str, ...] = ()
     with duckdb.connect(":memory:", config={"autoinstall_known_extensions": False}) as connection:
-        _load_results(connection, rows)
+        _create(connection, "results", result_types(rows), (row.record() for row in rows))
         if re.search(r"\bevents\b", question, re.IGNORECASE):
             remarks = tuple(_load_events(connection, rows))
         for per in TABLES:
@@ -81,12 +81,11 @@ def ask(results: Sequence[Results], question: str) -> Answer:
     return Answer(columns, tuple(found), remarks)
 
 
-def _load_results(connection: DuckDBPyConnection, rows: Sequence[Row]) -> None:
-    factors, metrics = factor_columns(rows), metric_columns(rows)
-    types = dict.fromkeys(OWN, "VARCHAR") | {"simulated": "BOOLEAN"}
-    types |= {key: _type(row.factors.get(key) for row in rows) for key in factors}
-    types |= dict.fromkeys(metrics, "DOUBLE")
-    _create(connection, "results", types, (row.record() for row in rows))
+def result_types(rows: Sequence[Row]) -> dict[str, str]:
+    """Return the columns of the table of runs, each with its SQL type."""
+    factors = {key: _type(row.factors.get(key) for row in rows) for key in factor_columns(rows)}
+    own = dict.fromkeys(OWN, "VARCHAR") | {"simulated": "BOOLEAN"}
+    return own | factors | dict.fromkeys(metric_columns(rows), "DOUBLE")
 
 
 def _create(

@@ -41,21 +41,27 @@ def print_summary(result: Result, console: Console) -> None:
     console.print()
     console.print(Text(result.cell.name, style="bold"), soft_wrap=True)
     table = Table.grid(padding=(0, 2))
-    if result.answering_models.models:
-        table.add_row("language model", Text(result.answering_models.text))
-    for label, value in main_rows(result.outcome, result.metrics):
-        table.add_row(label, value)
-    if used := budget_used(result.cell.configuration.budget, result.metrics):
-        table.add_row("budget", used)
-    table.add_row("seconds", f"{result.seconds:.2f}")
+    for label, value in summary_rows(result):
+        table.add_row(label, Text(value))
     console.print(table)
     console.print(Text(f"trace: {result.folder / 'trace.jsonl'}"), soft_wrap=True)
+
+
+def summary_rows(result: Result) -> Iterator[tuple[str, str]]:
+    """Return the models, the main metrics, the budget and the duration of an episode as label and value."""
+    if result.answering_models.models:
+        yield "language model", result.answering_models.text
+    yield from main_rows(result.outcome, result.metrics)
+    if used := budget_used(result.cell.configuration.budget, result.metrics):
+        yield "budget", used
+    yield "seconds", f"{result.seconds:.2f}"
 
 
 def main_rows(outcome: str, metrics: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
     """Return the main metrics of an episode as label and value; nothing of what did not occur in it."""
     yield "outcome", outcome
-    yield "goals reached", f"{shown(metrics.get('outcome.reached'))} / {shown(metrics.get('outcome.goals'))}"
+    if metrics.get("outcome.goals") is not None:
+        yield "goals reached", f"{shown(metrics.get('outcome.reached'))} / {shown(metrics['outcome.goals'])}"
     bound = metrics.get("outcome.steps_over_lower_bound")
     steps = shown(metrics.get("outcome.steps"))
     yield "steps", f"{steps} ({shown(bound)} x lower bound)" if bound is not None else steps

@@ -18,7 +18,7 @@ from quorum.experiments.compare.differences import Cells, Difference, Pairing, d
 from quorum.experiments.compare.statistics.anytime import Plan, anytime_interval, evidence
 from quorum.experiments.compare.statistics.intervals import Floats
 from quorum.experiments.compare.statistics.noise import NoiseVerdict, noise_floor, noise_verdict
-from quorum.experiments.compare.statistics.room import RoomClosed, room_closed
+from quorum.experiments.compare.statistics.room import RoomClosed, rooms_closed
 from quorum.experiments.results import Results, Row
 from quorum.experiments.study.question import BEST_OF, TREATMENT, EffectFile
 from quorum.experiments.study.study import Study
@@ -153,7 +153,7 @@ def analyse(study: Study, results: Results, seeds: Collection[int]) -> Analysis:
         same=found.same,
         floor=found.floor,
         tries=tries,
-        room=_room(cells, metric),
+        room=rooms_closed(cells, SILENT, REFERENCE, lower_is_better=metric.better == "lower"),
         acted=tuple(_acted(study.question.effects, groups)),
         left_out={level: len(group.left_out) for level, group in groups.items() if group.left_out},
     )
@@ -246,19 +246,6 @@ def _by_board(plus: Cells, minus: Cells) -> Floats:
     """Return the mean difference of each board that both have, shape (boards,), in the order of the seeds."""
     boards = sorted(plus.keys() & minus.keys(), key=lambda cell: (cell[0], repr(cell)))
     return np.array([fmean(plus[board]) - fmean(minus[board]) for board in boards])
-
-
-def _room(cells: Mapping[str, Cells], metric: Metric) -> dict[str, RoomClosed]:
-    if SILENT not in cells or REFERENCE not in cells:
-        return {}
-    found = {}
-    for arm, own in cells.items():
-        if arm in (SILENT, REFERENCE):
-            continue
-        boards = sorted(own.keys() & cells[SILENT].keys() & cells[REFERENCE].keys(), key=repr)
-        values = [np.array([fmean(part[board]) for board in boards]) for part in (own, cells[SILENT], cells[REFERENCE])]
-        found[arm] = room_closed(*values, lower_is_better=metric.better == "lower")
-    return found
 
 
 def _acted(files: Sequence[EffectFile], groups: Mapping[str, Group]) -> Iterator[Difference]:

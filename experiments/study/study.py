@@ -14,11 +14,12 @@ from maeil.metrics import METRICS
 from maeil.user_errors import UserError
 from quorum.experiments.compare.metrics import find_metric
 from quorum.experiments.compare.statistics.anytime import Plan
+from quorum.experiments.configuration.aside import split_words
+from quorum.experiments.configuration.registry import engines, trackers
 from quorum.experiments.study.arms import Arm, Treatment, arms_of, experiment_of
 from quorum.experiments.study.donors import DONORS, write_no_donors
 from quorum.experiments.study.question import TREATMENT, Question, load_question
 from quorum.experiments.study.until import Until
-from quorum.experiments.sweep.command import split_words
 from quorum.experiments.sweep.plan import plan_experiment
 from quorum.experiments.sweep.run import SweepRequest
 from quorum.experiments.sweep.sweep_folder import SweepFolder
@@ -111,7 +112,7 @@ class Study:
             UserError: there is no such question, its folder cannot be written, or the treatment cannot be played.
         """
         question = load_question(request.question)
-        treatment = Treatment.of(split_words(request.words)[1], request.config_dir)
+        treatment = Treatment.of(split_words(request.words, engines, trackers)[1], request.config_dir)
         if with_keys:
             SweepFolder(request.out, _name(request, treatment)).check()
         found = dict(arms_of(question, treatment))
@@ -177,7 +178,7 @@ class Study:
         """Return the sweep that plays some arms on some boards."""
         request = self.request
         return SweepRequest(
-            tuple(split_words(request.words)[0]),
+            tuple(split_words(request.words, engines, trackers)[0]),
             request.out,
             self.name,
             budget_usd=request.budget_usd,

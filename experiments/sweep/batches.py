@@ -17,6 +17,7 @@ from quorum.experiments.configuration.providers.chance import RandomConfig
 from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.model_pool import ModelPool, as_user_errors, line_key
+from quorum.experiments.results.run_folder import is_there
 from quorum.experiments.sweep.engines.locks import sweep_lock
 from quorum.experiments.sweep.engines.protocol import Engine
 
@@ -80,7 +81,7 @@ def notice_of_batches(folder: Path) -> str:
     Raises:
         UserError: the journal is damaged.
     """
-    found = orphans(folder)
+    found = orphans(folder, is_there)
     parts = []
     if found.answers:
         parts.append(f"{found.answers:,} answers of batches are in no cell")

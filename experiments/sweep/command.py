@@ -11,14 +11,11 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from maeil.user_errors import UserError
 from quorum.experiments.common.consoles import Console, Text
+from quorum.experiments.configuration.aside import build_aside, split_words
 from quorum.experiments.configuration.cell import PlannedCell
-from quorum.experiments.configuration.checked_values import component_values
-from quorum.experiments.configuration.compose import Composer
 from quorum.experiments.configuration.effects import refuse
-from quorum.experiments.configuration.overrides import parse
-from quorum.experiments.configuration.registry import engines
+from quorum.experiments.configuration.registry import engines, trackers
 from quorum.experiments.results.finished import RETRIED
 from quorum.experiments.sweep.batches import batching_of, cancel, check_batches, notice_of_batches
 from quorum.experiments.sweep.branches import plan_branches, refuse_other_parents
@@ -29,38 +26,24 @@ from quorum.experiments.sweep.progress import lines, live_table, nothing
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import SweepRequest, SweepResult, SweepStatus, View, run_sweep, sweep_status
 from quorum.experiments.sweep.sweep_folder import SweepFolder
+from quorum.experiments.tracking.tracking import tracking
 
-_USUAL = "engine=local"
 _MOST_NAMED = 10
 """Damaged cells that are named one by one."""
-
-
-def split_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Part the words about the engine from the others."""
-    about = [word for word in words if word.lstrip("+~").partition("=")[0].split(".")[0] == engines.group]
-    return about, [word for word in words if word not in about]
 
 
 def choose_engine(words: Sequence[str], config_dir: Path | None = None) -> Engine:
     """Build the engine of `engine=... engine.KEY=VALUE`; the local one where none is named.
 
     Raises:
-        UserError: there is no such engine or key, a value is wrong, or a package is missing.
+        UserError: as `build_aside`.
     """
-    overrides = parse(words)
-    for override in overrides:
-        if override.is_sweep_override():
-            raise UserError(f"{override.input_line}: a sweep is run by one engine, so it is no part of the grid")
-    if not any(override.key_or_group == engines.group for override in overrides):
-        overrides = [*parse([_USUAL]), *overrides]
-    values = Composer(config_dir).of_group(engines.group, overrides)
-    config = component_values(engines, {engines.group: values})
-    engine: Engine = engines.get(config.name).build(config, None)
+    engine: Engine = build_aside(engines, words, config_dir, usual="local")
     return engine
 
 
 def _prepare(request: SweepRequest, *, with_keys: bool) -> tuple[SweepPlan, SweepFolder, list[str]]:
-    engine_words, words = split_words(request.words)
+    aside, words = split_words(request.words, engines, trackers)
     if request.branches is not None:
         planned = plan_branches(words, request.branches, request.config_dir)
     elif request.study is not None:
@@ -76,7 +59,7 @@ def _prepare(request: SweepRequest, *, with_keys: bool) -> tuple[SweepPlan, Swee
         folder.check()
     refuse_other_parents(planned, folder.path)
     planned = planned.checked(folder.path, skip_invalid=request.skip_invalid, with_keys=with_keys)
-    return planned, folder, engine_words
+    return planned, folder, aside
 
 
 def _board_by_board(cells: Sequence[PlannedCell]) -> Iterator[PlannedCell]:
@@ -94,8 +77,8 @@ def show_plan(request: SweepRequest) -> Forecast:
     Raises:
         UserError: the arguments are not valid.
     """
-    planned, folder, engine_words = _prepare(request, with_keys=False)
-    engine = choose_engine(engine_words, request.config_dir)
+    planned, folder, aside = _prepare(request, with_keys=False)
+    engine = choose_engine(aside, request.config_dir)
     if batching_of(engine) is not None:
         check_batches(planned.cells)
     status = sweep_status(planned, folder, request)
@@ -118,15 +101,16 @@ def run_sweep_command(request: SweepRequest, *, quiet: bool) -> SweepResult:
     Raises:
         UserError: the arguments are not valid, or the sweep cannot be run.
     """
-    planned, folder, engine_words = _prepare(request, with_keys=True)
-    engine = choose_engine(engine_words, request.config_dir)
+    planned, folder, aside = _prepare(request, with_keys=True)
+    engine = choose_engine(aside, request.config_dir)
     if batching_of(engine) is not None:
         check_batches(planned.cells)
     left = "" if batching_of(engine) is not None else notice_of_batches(folder.path)
     for notice in (*_notices(planned), *([left] if left else [])) if not quiet else ():
         Console(stderr=True).print(Text(f"notice: {notice}"), soft_wrap=True)
     view = _view(folder.name, quiet=quiet)
-    return run_sweep(planned, folder, engine, request=request, view=view)
+    with tracking(build_aside(trackers, aside, request.config_dir), folder.name) as track:
+        return run_sweep(planned, folder, engine, request=replace(request, track=track), view=view)
 
 
 def _notices(planned: SweepPlan) -> Iterator[str]:

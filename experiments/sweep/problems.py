@@ -11,6 +11,7 @@ import orjson
 from maeil.user_errors import UserError
 from quorum.experiments.branch.planned_cell import Parents, PlannedBranchCell
 from quorum.experiments.common.event_loop import run_coroutine
+from quorum.experiments.common.packed import packed_in
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.first_look import FirstLook
 from quorum.experiments.episode.model_pool import ModelPool
@@ -113,7 +114,7 @@ def look_at(cells: Sequence[PlannedCell], folder: Path, *, with_keys: bool) -> M
     Returns:
         The kinds that cannot be run, each with the reason.
     """
-    present = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    present = {path.name for path in folder.iterdir()} | packed_in(folder).places.keys() if folder.is_dir() else set()
     kinds: dict[str, PlannedCell] = {}
     started = {cell.kind for cell in cells if cell.name in present}
     for cell in cells:

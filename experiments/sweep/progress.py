@@ -50,7 +50,7 @@ class SweepProgress:
         self._clock = clock
         self._begin = clock()
         self._all = queue.total
-        self._before = {name for name in status.done if (queue.folder / name).exists()}
+        self._before = status.done.keys() - queue.names
         self._failed_before = sum(done.failed for name, done in status.done.items() if name in self._before)
         self._simulated_before = any(done.simulated for done in status.done.values())
         self._costs = status.costs
@@ -243,7 +243,7 @@ class _Arms:
         if len(set(self._place.values())) > rows:
             self._by_size = False
             self._place = {name: (arm, 0) for name, (arm, _) in self._place.items()}
-        self._before = [done for name, done in status.done.items() if (queue.folder / name).exists()]
+        self._before = [done for name, done in status.done.items() if name not in queue.names]
         self.several = len(set(self._place.values())) > 1
 
     def table(self) -> Table:

@@ -72,7 +72,8 @@ class Queue:
         self.folder = folder
         """Of the sweep."""
         cells = tuple(cells)
-        names = {cell.name for cell in cells}
+        self.names = names = {cell.name for cell in cells}
+        """Of the cells to be run."""
         self.total = len(cells)
         """Cells to be run at the beginning, those among them that follow others."""
         self._waiting = deque(cell for cell in cells if cell.follows not in names)
@@ -84,6 +85,8 @@ class Queue:
         self._failures_in_a_row = 0
         self.show: Callable[[], None] = lambda: None
         """Called on every change, and several times a second."""
+        self.track: Callable[[Path], None] = lambda _: None
+        """Called with the folder of every cell that ends."""
         self.under_way: dict[str, PlannedCell] = {}
         """Handed out and not done."""
         self.running: set[str] = set()
@@ -213,6 +216,7 @@ class Queue:
         if cell is None:
             return
         self.finished.append(done)
+        self.track(self.folder / done.name)
         _log.info("%s is done: %s %s", done.name, done.outcome, done.reason)
         self._fruitless = 0
         self._costs.add(cell.kind, done)

@@ -6,7 +6,7 @@ import logging
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +34,7 @@ from quorum.experiments.sweep.branches import BranchGrid
 from quorum.experiments.sweep.engines.locks import sweep_lock
 from quorum.experiments.sweep.engines.protocol import Engine, SweepJob
 from quorum.experiments.sweep.experiment_file import Experiment
+from quorum.experiments.sweep.packing import packing
 from quorum.experiments.sweep.plan import SweepPlan
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.spending import Costs, SweepBudget
@@ -64,6 +65,7 @@ class SweepRequest:
         study: the experiment whose arms a study plays; None: the words say what is run.
         said_again: the command that goes on with it, where that is no `quorum sweep`; empty: made from the arguments.
         cancel: stops it.
+        track: called with the folder of each cell that is done, and of each that ends.
 
     Raises:
         UserError: a budget is not positive.
@@ -85,6 +87,7 @@ class SweepRequest:
     study: Experiment | None = None
     said_again: str = ""
     cancel: Cancellation = field(default_factory=Cancellation)
+    track: Callable[[Path], None] = lambda _: None
 
     def __post_init__(self) -> None:
         require_budgets(budget_usd=self.budget_usd, budget_tokens=self.budget_tokens)
@@ -303,22 +306,25 @@ def run_sweep(
         folder.write_manifest(plan, request.arguments, request.command)
         chosen = status.missing[: request.limit]
         _log.info("%s: %d cells, %d done, %d to run", folder.path, len(plan.cells), len(status.done), len(chosen))
+        for name in status.done.keys() - {cell.name for cell in chosen}:
+            request.track(folder.path / name)
         for cell in chosen:
             folder.retire(cell)
         _prepare(chosen)
         begin = time.monotonic()
         job = SweepJob(folder.path, Path.cwd(), request.plugins, CodeVersion.of(provenance()), claim)
-        queue = _run(chosen, job, engine, request=request, status=status, view=view)
+        names = {cell.name for cell in chosen}
+        before = {name: done for name, done in status.done.items() if name not in names}
+        with packing(folder.path, len(plan.cells), before.values()) as pack:
+            queue = _run(chosen, job, engine, request=request, status=status, view=view, pack=pack)
         write_csv(folder.path)
-    ended = {done.name: done for done in queue.finished}
-    present = {**{name: done for name, done in status.done.items() if (folder.path / name).exists()}, **ended}
-    before = len(status.done.keys() - {cell.name for cell in chosen})
+    present = {**before, **{done.name: done for done in queue.finished}}
     return SweepResult(
         folder=folder.path,
         planned=len(plan.cells),
-        before=before,
+        before=len(before),
         finished=tuple(queue.finished),
-        left=len(plan.cells) - before - len(queue.finished),
+        left=len(plan.cells) - len(before) - len(queue.finished),
         damaged=status.damaged,
         failed=tuple(done for done in present.values() if done.failed),
         held=len(lines.held(plan.cells, present)),
@@ -347,10 +353,16 @@ def _run(
     request: SweepRequest,
     status: SweepStatus,
     view: View,
+    pack: Callable[[Sequence[FinishedCell]], None],
 ) -> Queue:
     queue = Queue(job.folder, cells, request.budget, status.costs, cancel=request.cancel)
     if cells:
         with view(queue, status) as show, request.cancel.by_signals():
-            queue.show = show
+
+            def changed() -> None:
+                pack(queue.finished)
+                show()
+
+            queue.show, queue.track = changed, request.track
             engine.run(queue, job)
     return queue

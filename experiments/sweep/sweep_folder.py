@@ -4,6 +4,7 @@
     sweep.json
     results.csv
     <cell>/...
+    packed/             cells of a large sweep, see `quorum.experiments.common.packed`
     .lock, .workers     see `quorum.experiments.sweep.engines.locks`
     .retried/           attempts that failed or were damaged, and were repeated; and what a dropped one had paid for
 """
@@ -12,9 +13,10 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import orjson
@@ -25,10 +27,12 @@ from quorum.agents.llm.batches.journal import BATCHES
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.files import require_file, write_all
 from quorum.experiments.common.outputs import require_writable
+from quorum.experiments.common.packed import clear_packed, drop, is_packed, packed_in
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.finished import RETRIED, FinishedCell, finished_cell, read_spent
+from quorum.experiments.results.packed_rows import packed_finished
 from quorum.experiments.results.results_folder import RESULTS
 from quorum.experiments.results.sweep_file import PLAN, SCHEMA, DamagedPlan, Sweep, read_sweep
 from quorum.experiments.sweep.plan import SweepPlan
@@ -65,22 +69,37 @@ class SweepFolder:
             os.close(open_inside(self.path, BATCHES, os.O_RDWR))
 
     def look(self, cells: Iterable[PlannedCell]) -> tuple[dict[str, FinishedCell], dict[str, str]]:
-        """Read every byte of the cells that are there; return those that are done, and why others are damaged."""
-        try:
-            present = {entry.name for entry in os.scandir(self.path)}
-        except (FileNotFoundError, NotADirectoryError):  # `check` says what stands in its place
-            return {}, {}
+        """Read every byte of the cells that are there; return those that are done, and why others are damaged.
+
+        Raises:
+            DamagedShard: the index of a shard is damaged: nobody knows which cells are done.
+        """
+        present = self.names()
+        packed = packed_in(self.path)
+        if packed.damaged:
+            raise packed.damaged[0]
         there = [cell for cell in cells if cell.name in present]
+        whole: dict[str, FinishedCell] = {}
+        for shard in packed.shards.values() if there else ():
+            whole |= packed_finished(self.path, shard)
         with ThreadPoolExecutor(_READ_AT_ONCE) as threads:
-            found = list(threads.map(self._look_at, there))
+            found = list(threads.map(partial(self._look_at, whole), there))
         return (
             {cell.name: one for cell, one in zip(there, found, strict=True) if isinstance(one, FinishedCell)},
             {cell.name: one for cell, one in zip(there, found, strict=True) if isinstance(one, str)},
         )
 
-    def _look_at(self, cell: PlannedCell) -> FinishedCell | str:
+    def names(self) -> Collection[str]:
+        """Return the names of what is there, packed cells among them."""
         try:
-            done = finished_cell(self.path / cell.name)
+            return {entry.name for entry in os.scandir(self.path)} | packed_in(self.path).places.keys()
+        except (FileNotFoundError, NotADirectoryError):  # `check` says what stands in its place
+            return ()
+
+    def _look_at(self, whole: Mapping[str, FinishedCell], cell: PlannedCell) -> FinishedCell | str:
+        path = self.path / cell.name
+        try:
+            done = whole[cell.name] if cell.name in whole and is_packed(path) else finished_cell(path)
         except DamagedFile as damage:
             return damage.brief
         return done if done.hash == cell.hash else f"it is the run of another cell, of hash {done.hash[:8]}"
@@ -92,10 +111,12 @@ class SweepFolder:
                 clear_partial(Path(entry.path))
             elif entry.name.startswith(_HALF_WRITTEN):
                 remove_inside(self.path, entry.name)
+        clear_packed(self.path)
 
     def retire(self, cell: PlannedCell) -> None:
         """Put aside the folder, if there is one, of a cell that is to be run again: it failed, or is damaged."""
         here = self.path / cell.name
+        drop(here)
         if os.path.lexists(here):
             _put_aside(here, cell.name)
 
@@ -114,11 +135,11 @@ class SweepFolder:
                     f"{self.path / PLAN}: the arm {name!r} was {shlex.join(earlier_arms[name])} in this sweep",
                     "Give the sweep another name: --name NAME.",
                 )
-        names = {cell.name for cell in plan.cells}
+        names, present = {cell.name for cell in plan.cells}, self.names()
         earlier = [
             cell
             for cell in (before.cells if before is not None else ())
-            if cell.name not in names and (self.path / cell.name).exists()
+            if cell.name not in names and cell.name in present
         ]
         used = {cell.arm for cell in earlier}
         data = {

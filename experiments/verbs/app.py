@@ -21,6 +21,7 @@ from quorum.experiments.verbs.cache import cache
 from quorum.experiments.verbs.check import check
 from quorum.experiments.verbs.compare import compare
 from quorum.experiments.verbs.completion import complete, completion
+from quorum.experiments.verbs.export import export
 from quorum.experiments.verbs.fit import fit
 from quorum.experiments.verbs.listing import list_
 from quorum.experiments.verbs.new import new
@@ -37,7 +38,7 @@ from quorum.experiments.verbs.view import view
 
 HEADINGS: dict[str, dict[str, Callable[..., None]]] = {
     "Run": {"run": run, "sweep": sweep, "fit": fit},
-    "Look": {"view": view, "replay": replay, "results": results, "show": show},
+    "Look": {"view": view, "replay": replay, "results": results, "export": export, "show": show},
     "Compare": {"study": study, "compare": compare, "report": report, "reproduce": reproduce},
     "What if": {"branch": branch, "blame": blame},
     "Set up": {
@@ -184,6 +185,7 @@ def _quorum(
       quorum view runs
       quorum replay runs/NAME --out film.gif
       quorum results runs
+      quorum export runs --to parquet
       quorum show prompt n=4 topology=debate agent=1
       quorum study talk agents=naive topology=debate
       quorum compare runs --by topology

@@ -80,10 +80,10 @@ def blame(
       quorum blame runs/SWEEP --method rules
       quorum blame runs/NAME --method reader:bisection
     """
+    from quorum.experiments.blame.answer import Question
     from quorum.experiments.blame.attempts import Budget
-    from quorum.experiments.blame.command import ManyRuns, blame_folder, lines
+    from quorum.experiments.blame.command import blame_folder
     from quorum.experiments.blame.ending import Success
-    from quorum.experiments.blame.search import Question
     from quorum.experiments.common.budgets import require_budgets
 
     require_budgets(budget_reruns=budget_reruns, budget_calls=budget_calls, budget_usd=budget_usd)
@@ -102,5 +102,4 @@ def blame(
     if as_json:
         echo_json(found.plain())
     elif not quiet:
-        for line in found.lines() if isinstance(found, ManyRuns) else lines(found):
-            echo(line)
+        echo(str(found))

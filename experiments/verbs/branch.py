@@ -140,10 +140,10 @@ def branch(
 def _is_single(folders: list[Path], at: list[str], edits: list[str]) -> bool:
     """Whether a command asks for one branch: of one run, from one branch point, with one value for each key."""
     from quorum.experiments.configuration.overrides import parse
-    from quorum.experiments.results.run_folder import is_run, no_such_folder
+    from quorum.experiments.results.run_folder import is_run, is_there, no_such_folder
 
     for folder in folders:
-        if not folder.exists():
+        if not is_there(folder):
             raise no_such_folder(folder)
     keys = {word.partition("=")[0].partition(".")[0] for word in edits}
     one_run = len(folders) == 1 and (is_run(folders[0]) or not folders[0].is_dir())
@@ -163,8 +163,6 @@ def _play(run: Path, at: str | None, change: Change, out: Path, *, as_json: bool
     planned = Parent.open(run).branch(instant_of(at) if at is not None else None, change)
     cell, branching = planned.cell, planned.branching
     if not quiet:
-        if planned.idle:
-            echo(f"notice: {', '.join(change.edits)}: this changes nothing that has an effect in this run", err=True)
         if planned.notice:
             echo(f"notice: {planned.notice}", err=True)
         if line := expectation(cell, planned.thoughts_left):

@@ -25,6 +25,10 @@ def compare(
     accept_versions: options.AcceptVersions = False,
     curves: options.Curves = False,
     budget: options.Spent = None,
+    room: Annotated[
+        str | None,
+        options.value("--room", "LEVEL", "Show which share of the room up to this level each other level closes."),
+    ] = None,
     radar: options.Radar = "attempts",
     columns: Annotated[
         int,
@@ -50,6 +54,7 @@ def compare(
       quorum compare runs/talk --by topology --across n --baseline individual
       quorum compare runs/before runs/after --by sweep --across none --out figures
       quorum compare runs/talk --baseline individual --budget tokens
+      quorum compare runs/worlds --across env --baseline individual --room reference
       quorum compare branches runs/talk --by change
       quorum compare runs/talk --plugin my_metrics --metric talk.questions
     """
@@ -64,7 +69,7 @@ def compare(
     from quorum.experiments.compare.tables import tables
     from quorum.experiments.results import read_results
 
-    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves, radar)
+    question = Question(by or (), across, metric or (), baseline, statistic, accept_versions, curves, radar, room)
     if out is not None:
         require_writable(out, f"--out {out}")
         if out.is_dir():

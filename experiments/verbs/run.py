@@ -37,6 +37,8 @@ def run(
     Before it asks a paid model, it shows the expected calls, tokens and cost. While models think, it shows which agents
     think and for how long, with the tokens and the money so far.
 
+    track=NAME logs the finished run to MLflow or Weights & Biases.
+
     If a budget is used up, the episode ends as `budget`: it is scored and labelled, and the exit code is 0. The exit
     code is 1 if the episode ends as `error`.
 
@@ -48,19 +50,24 @@ def run(
       quorum run n=4 --json > result.json
       quorum run agents=naive llm=simulated topology=debate --budget-tokens 50000
       quorum run env=maze --plugin my_worlds --config-dir my_configs
+      quorum run n=4 track=mlflow
     """
     from quorum.experiments.common.memory_file import MEMORY
+    from quorum.experiments.configuration.aside import build_aside, split_words
     from quorum.experiments.configuration.cell import Cell
     from quorum.experiments.configuration.effects import refuse, without_effect
+    from quorum.experiments.configuration.registry import trackers
     from quorum.experiments.episode.expected import expectation, uninformed
     from quorum.experiments.episode.live import shown
     from quorum.experiments.episode.runner import run_cell
+    from quorum.experiments.tracking.tracking import tracking
 
     if live and quiet:
         raise UserError("--live shows what --quiet hides: give one of them")
     budget = {"usd": budget_usd, "tokens": budget_tokens, "calls": budget_calls}
     limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
-    arguments = [*(overrides or []), *limits]
+    aside, words = split_words(overrides or [], trackers)
+    arguments = [*words, *limits]
     cell = Cell.compose(arguments, config_dir)
     if notice := without_effect(arguments, cell, config_dir):
         if strict:
@@ -71,8 +78,10 @@ def run(
         for line in (f"notice: {text}" if (text := uninformed(cell.configuration)) else "", expectation(cell)):
             if line:
                 echo(line, err=True)
-    with ending(), shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way):
-        result = run_cell(cell, out, watch, under_way)
+    with tracking(build_aside(trackers, aside, config_dir), "quorum") as track, ending():
+        with shown(cell, live=live, as_json=as_json, quiet=quiet) as (watch, under_way):
+            result = run_cell(cell, out, watch, under_way)
+        track(result.folder)
     if (store := cell.configuration.memory.store) is not None and not quiet:
         echo(f"memory: {Path(store) / MEMORY}", err=True)
     report(result, as_json=as_json, quiet=quiet)

@@ -50,9 +50,10 @@ def sweep(
     """Run a grid of episodes, or the part of it that has no results yet.
 
     Run the same command again to resume. Separate values by commas, or use Hydra's range(), glob() and so on.
-    experiment=NAME takes the grid from a file, and engine=NAME chooses the engine that runs the cells. A budget is for
-    the whole sweep, including finished cells: when it is used up, no more cells start. Ctrl-C lets running episodes
-    finish; a second one drops them. The exit code is 1 if cells ended as `error`.
+    experiment=NAME takes the grid from a file, and engine=NAME chooses the engine that runs the cells. track=NAME logs
+    finished cells to MLflow or Weights & Biases. A budget is for the whole sweep, including finished cells: when it is
+    used up, no more cells start. Ctrl-C lets running episodes finish; a second one drops them. The exit code is 1 if
+    cells ended as `error`.
 
     \b
     Examples:
@@ -62,6 +63,7 @@ def sweep(
       quorum sweep experiment=cube_scaling engine.workers=2 --limit 10
       quorum sweep n=2,4 'seed=range(0,4)' --retry-failed --json > summary.json
       quorum sweep experiment=cube_talk llm=openai llm.model=M engine.batch=true
+      quorum sweep n=2,4 track=wandb track.project=teams
     """
     from quorum.experiments.sweep.run import SweepRequest
 

@@ -149,12 +149,6 @@ def _whole(texts: Unfolding, line: bytes) -> bytes:
         return line
 
 
-def records_of(call: Mapping[str, Any]) -> int:
-    """Return how many records a call of the trace has: one for each request, asking again for an answer among them."""
-    answers = call.get("answers", int("completion_tokens" in call))
-    return (answers if isinstance(answers, int) else 1) + ("unanswered" in call) or 1
-
-
 def _parsed(line: bytes) -> tuple[str, int]:
     record = orjson.loads(line)
     return str(record["agent"]), int(record["t"])

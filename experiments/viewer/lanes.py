@@ -15,7 +15,8 @@ from maeil.plans import PlanStatus
 from maeil.stages import Stage
 from maeil.trace import Stamped
 from maeil.trace import events as e
-from quorum.experiments.viewer.calls import NOTHING_SPENT, Calls, Spent, add, records_of, spent_by
+from quorum.experiments.episode.call_books import records_of
+from quorum.experiments.viewer.calls import NOTHING_SPENT, Calls, Spent, add, spent_by
 from quorum.experiments.viewer.messages import Traffic
 from quorum.experiments.viewer.pages import FULL, Json, Open, Pages, code_of
 

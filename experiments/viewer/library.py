@@ -11,9 +11,10 @@ from pathlib import Path
 from threading import Lock
 
 from maeil.user_errors import UserError
+from quorum.experiments.common.packed import is_packed
 from quorum.experiments.episode.episode_folder import PARTIAL, is_under_way
 from quorum.experiments.results.recorded_episode import Beginning, check_same_board, differences, read_beginning
-from quorum.experiments.results.run_folder import RunFolder, is_run, runs_inside
+from quorum.experiments.results.run_folder import RunFolder, is_run, is_there, runs_inside
 from quorum.experiments.viewer.episode import Episode, read_episode
 from quorum.experiments.viewer.pages import Json
 from quorum.experiments.viewer.runs import family, parting, relatives
@@ -117,7 +118,7 @@ class Library:
             folder = self.named.get(name)
         else:
             folder = self.root / name if name in self.names() else self._renamed(name, self.root)
-        if folder is not None and not folder.exists():
+        if folder is not None and not is_there(folder):
             folder = self._renamed(name, folder.parent)
         if folder is not None and PARTIAL in folder.name:
             self._under_way[name] = folder.stat().st_ino
@@ -125,7 +126,7 @@ class Library:
 
     def _relative(self, single: str, name: str) -> Path | None:
         """Find a run of the family of the one that was named; all are read for it until it has been found once."""
-        if name not in self._relatives or not self._relatives[name].exists():
+        if name not in self._relatives or not is_there(self._relatives[name]):
             self._relatives = relatives(self.root, single)
         return self._relatives.get(name)
 
@@ -141,7 +142,7 @@ class Library:
         folder = self.folder(name)
         if folder is None:
             return None
-        times = sum(path.stat().st_mtime_ns for path in folder.iterdir() if not path.is_symlink())
+        times = sum(path.stat().st_mtime_ns for path in folder.glob("*") if not path.is_symlink())
         key = (name, times, is_under_way(folder))
         with self._reading:
             if key not in self._episodes:
@@ -198,10 +199,10 @@ def _resolved(folder: Path) -> Path:
         UserError: there is no such folder.
     """
     try:
-        found = folder.resolve(strict=True)
+        found = folder.resolve(strict=not is_packed(folder))
     except (OSError, RuntimeError) as error:
         raise UserError(f"{folder}: there is no such folder", "Give the folder of a run or of a sweep.") from error
-    if not found.is_dir():
+    if not is_there(found):
         raise UserError(f"{folder}: it is a file; give the folder of a run or of a sweep")
     return found
 

@@ -46,16 +46,16 @@ def completion(trace: Trace) -> Value:
 
 @metric("outcome.reached", "goals", better="higher")
 def reached(trace: Trace) -> Value:
-    """Goals reached, as the world reports at the end of the episode."""
+    """Goals reached, as the world reports at the end of the episode; None where it has none."""
     score = _last_score(trace)
-    return score.reached if score is not None else None
+    return score.reached if score is not None and score.goals else None
 
 
 @metric("outcome.goals", "goals")
 def goals(trace: Trace) -> Value:
-    """Goals of the episode in all, reached or not."""
+    """Goals of the episode in all, reached or not; None where the world has none."""
     score = _last_score(trace)
-    return score.goals if score is not None else None
+    return score.goals or None if score is not None else None
 
 
 @metric("outcome.score", "points of the world", better="higher")

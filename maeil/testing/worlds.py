@@ -11,7 +11,6 @@ from pydantic import ValidationError
 
 from maeil.acting import Primitive, acting_in
 from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
-from maeil.contracts import require_world
 from maeil.drawing import Drawable
 from maeil.errors import ContractError, InvalidThought
 from maeil.outcomes import Outcome
@@ -19,7 +18,7 @@ from maeil.plans import Plan, Task
 from maeil.tasks import TaskState
 from maeil.testing import answers
 from maeil.testing.answers import BrokenContract, Contract, Record, frame, look
-from maeil.world import Changeable, Controller, TellsFacts, TellsOpenTasks, TellsTasks, Transition, World
+from maeil.world import Changeable, Controller, TellsFacts, TellsOpenTasks, TellsTasks, Transition, World, require_world
 
 SPREAD = 4
 """Numbers are drawn from the smallest that the schema allows to this much above it."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Annotated, Any, ClassVar, Protocol, runtime_checkable
+
+import orjson
 
 from maeil.acting import Primitive
 from maeil.outcomes import Outcome
@@ -14,6 +16,17 @@ SCHEMA = 4
 
 Number = int | float
 """A number as JSON has it: a whole one stays whole when it is read back."""
+
+Agent = Annotated[int, "index"]
+"""A participant: its place in `agents` and then `coordinators` of the first event."""
+Agents = Annotated[Number, "agents"]
+"""How many agents, or the sum of what they count for."""
+Steps = Annotated[int, "steps"]
+"""A number of steps of the environment."""
+Time = Annotated[Number, "cognitive time"]
+"""An instant or a duration on the cognitive clock, in the unit that `clock` of the first event names."""
+Seconds = Annotated[Number, "seconds"]
+"""Wall time."""
 
 WALL_FIELDS = ("wall", "seconds")
 """Fields that hold wall time; everything else of a trace is reproducible byte for byte, but for the next."""
@@ -62,11 +75,28 @@ class ChangesWorld(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EpisodeStart(Event):
-    """The first event: all that is needed to read the others and to draw the board again.
+    """The first event of every trace. A reader needs it to read the others and to draw the board.
 
     Attributes:
-        branch: what it branches off, if it does: `run`, `t` and `t_hat` of the instant, `prefix`, the digest of what is
-            as it was there, and `edits`. No other episode's file has the field.
+        schema: version of the events; this page describes one version, and a reader refuses the others.
+        seed: names the board, and all other randomness of the episode.
+        world: name of the world.
+        topology: name of the topology.
+        agents: names of the agents, by index.
+        coordinators: names of participants without a body; their indices follow those of the agents.
+        clock: unit of cognitive time, `tokens`, `fixed` or `seconds`.
+        board: the initial state in the terms of the world.
+        branch: where a branch leaves its run; missing in a run that is no branch.
+
+    The keys of `branch`:
+        run (string): name of the folder of the run.
+        t (integer; steps): step of the branch point.
+        t_hat (number or null; cognitive time): cognitive time of the branch point; null for the start of the step.
+        prefix (string): SHA-256 digest of the events that both have in common.
+        edits (list of string): the changes, as `KEY=VALUE`.
+        told (list of string; optional): the other changes, as options of `quorum branch`.
+        draw (integer; optional): number of the sample.
+        copied (list of string; optional): agents that the edits name.
     """
 
     kind: ClassVar[str] = "episode_start"
@@ -84,32 +114,85 @@ class EpisodeStart(Event):
 
 @dataclass(frozen=True, slots=True)
 class ThoughtStart(Event):
-    """A participant begins to think: the acts of its turn, and whether an earlier answer was refused."""
+    """A participant starts to think.
+
+    Attributes:
+        agent: who thinks.
+        acts: what its turn allows and asks for: `speak`, `plan`, `acknowledge`, or what an extension asks.
+        problems: why its previous answer in this turn was refused; empty for a first try.
+    """
 
     kind: ClassVar[str] = "thought_start"
-    agent: int
+    agent: Agent
     acts: Sequence[str]
     problems: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class ThoughtEnd(Event):
-    """A thought is over: what it cost on the cognitive clock, its calls, why it took no effect if it took none."""
+    """A thought ends, at the cognitive time at which it takes effect.
+
+    Attributes:
+        agent: who thought.
+        cost: how long it took on the cognitive clock.
+        calls: the calls of language models that it made, in order; empty for a mind of rules.
+        refused: why it has no effect; empty if it has one.
+        seconds: how long it took.
+
+    The keys of each record in `calls` (minds can add more):
+        model (string): name of the model that answered.
+        prompt_tokens (integer; tokens): tokens read, cached ones included.
+        completion_tokens (integer; tokens): tokens written, thoughts included.
+        cached_tokens (integer; tokens): tokens read from the provider's prompt cache.
+        usd (number or null; US dollars): price; null if it is unknown.
+        seconds (number; seconds): time until the answer, without retries of other calls.
+        attempts (integer): requests sent.
+        retries (integer): requests sent again after a failure of the network or the service.
+        repairs (integer): requests sent again because the answer was malformed.
+        finish (string): why the model stopped: `stop`, `length` or `refusal`.
+        cache_hit (boolean): whether the local cache answered, at no cost.
+        simulated (boolean): whether a simulated model answered.
+        usage_estimated (boolean; optional): the provider gave no token counts, so these are estimates.
+        reasoning_tokens (integer; optional, tokens): tokens of `completion_tokens` that are thoughts.
+        reasoning_estimated (boolean; optional): that count is an estimate.
+        cache_written_tokens (integer; optional, tokens): tokens of `prompt_tokens` written to the provider's cache.
+        answers (integer; optional): answers received, if more than one.
+        widened (integer; optional): requests sent again with more room because the answer was empty.
+        tier (string; optional): tier of service, if it is not the usual one.
+        fallback (string; optional): name of the fallback that answered in place of the model.
+        fingerprint (string; optional): build of the model, as the service names it.
+        not_sent (list of string; optional): sampling parameters that the model does not take.
+        parse_failure (boolean; optional): the answer was malformed to the end.
+        empty_answer (string; optional): why there was no answer.
+        unanswered (string; optional): the last request got no answer: `cancelled` or `failed`.
+        role (string; optional): the part of the mind that asked, such as `critic`.
+        rejections (list of object; optional): what the rules of the world found wrong: `code`, `constraint`, `agents`.
+        on_feedback (boolean; optional): the call answers feedback of other agents.
+        repaired (list of integer; optional, index): agents whose plan was replaced after a rejection.
+    """
 
     kind: ClassVar[str] = "thought_end"
-    agent: int
-    cost: Number
+    agent: Agent
+    cost: Time
     calls: Sequence[Mapping[str, Any]]
     refused: Sequence[str]
-    seconds: Number
+    seconds: Seconds
 
 
 @dataclass(frozen=True, slots=True)
 class StageChange(Event):
-    """An agent goes from one stage to another."""
+    """An agent goes from one stage to another: R reasons, W waits, X executes, I is interrupted.
+
+    Attributes:
+        agent: whose stage changes.
+        from_stage: `R`, `W`, `X` or `I`.
+        to_stage: the same.
+        reason: `plan_committed`, `all_ready`, `message`, `plan_ended`, `resumed`, `replaced`, or the name of an
+            extension.
+    """
 
     kind: ClassVar[str] = "stage"
-    agent: int
+    agent: Agent
     from_stage: str
     to_stage: str
     reason: str
@@ -117,34 +200,74 @@ class StageChange(Event):
 
 @dataclass(frozen=True, slots=True)
 class MessageSent(Event):
-    """A message leaves its sender, with the open `tasks` that are attached to it."""
+    """A message leaves its sender.
+
+    Attributes:
+        message: number of the message in this episode, from 0.
+        sender: who sends it.
+        recipients: whom it goes to, ascending.
+        what: what it does: `inform`, `propose`, `directive`, `ack`, `request` or `feedback`.
+        content: its text.
+        delivered_at: when it arrives in the mailboxes.
+        tasks: open tasks that the topology attaches to it.
+
+    The keys of each record in `tasks`:
+        task (object): `kind` and `target` of the task.
+        needs (integer; agents): how many agents it takes at the same time.
+        more (integer; agents): how many more able agents have to come.
+        in_place (list of integer; optional, index): who is in place.
+        able (list of integer; optional, index): who is able to take part; missing for everybody.
+        planned (list of integer; optional, index): who has a live plan for it.
+        missing (object; optional): what the agents lack: name to amount.
+        before (list of string; optional): what must be done first.
+    """
 
     kind: ClassVar[str] = "message_sent"
     message: int
-    sender: int
-    recipients: Sequence[int]
+    sender: Agent
+    recipients: Sequence[Agent]
     what: str
     content: str
-    delivered_at: Number
+    delivered_at: Time
     tasks: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class MessageRead(Event):
-    """A participant reads a message, at the start of the thought that sees it."""
+    """A participant reads a message, at the start of the first thought that sees it.
+
+    Attributes:
+        message: number of the message.
+        agent: who reads it.
+    """
 
     kind: ClassVar[str] = "message_read"
     message: int
-    agent: int
+    agent: Agent
 
 
 @dataclass(frozen=True, slots=True)
 class PlanChange(Event):
-    """A plan takes a status. The content (task, actions, rationale, flag) comes with `committed` alone."""
+    """A plan is committed, starts to run, or ends.
+
+    The last four fields come with `committed`; otherwise they are null or empty.
+
+    Attributes:
+        plan: id of the plan, `P<agent>.<k>`, the k-th plan of its agent, from 1.
+        agent: whose plan it is.
+        status: `committed`, `running`, or how it ends: `succeeded`, `failed`, `timed_out`, `interrupted` (given up
+            while it ran), `replaced` (given up before it ran) or `cancelled` (by the end of the episode).
+        reason: why it ends.
+        task: `kind` and `target` of the task that it serves; null for none.
+        actions: its symbolic actions, each with its name in `action` and its arguments.
+        rationale: why the mind made it.
+        flag: why the loop committed it in place of the mind: `invalid_plan`, `parse_failure`, `empty_answer` or
+            `forced_ready`; empty for a plan of the mind.
+    """
 
     kind: ClassVar[str] = "plan"
     plan: str
-    agent: int
+    agent: Agent
     status: str
     reason: str = ""
     task: Mapping[str, str] | None = None
@@ -155,11 +278,20 @@ class PlanChange(Event):
 
 @dataclass(frozen=True, slots=True)
 class ActionChange(Event):
-    """A symbolic action started (`status` is `started`) or ended."""
+    """A symbolic action starts or ends.
+
+    Attributes:
+        plan: id of its plan.
+        agent: who acts.
+        index: its place in the plan, from 0.
+        action: its name.
+        status: `started`, or how it ends: `success`, `failed`, `timeout` or `cancelled`.
+        reason: why it failed or was cancelled.
+    """
 
     kind: ClassVar[str] = "action"
     plan: str
-    agent: int
+    agent: Agent
     index: int
     action: str
     status: str
@@ -168,11 +300,11 @@ class ActionChange(Event):
 
 @dataclass(frozen=True, slots=True)
 class StepTaken(Event):
-    """The environment stepped from `t` to `t + 1`.
+    """The environment steps from `t` to `t + 1`.
 
     Attributes:
-        joint: the primitive of each agent, by index; null for an agent that is off turn.
-        reward: the mean of the agents' rewards.
+        joint: the primitive of each agent, by index: a number of the world, or any JSON; null for one off turn.
+        reward: mean reward over the agents.
         rewards: of each agent, by index; left out where all get `reward`.
     """
 
@@ -186,10 +318,18 @@ class StepTaken(Event):
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome(Event):
-    """What the step from `t` to `t + 1` did, in the world's own words, and how the attempts at tasks came off.
+    """What the step from `t` to `t + 1` did. A step that did nothing has no such event.
 
-    An attempt: `task`, `agents`, `succeeded`, the constraints that a failed one was `missing`, its cause first, and
-    `unmet`: whether it was in vain before any primitive, since the world refused it at `t` or nobody came by then.
+    Attributes:
+        outcomes: changes of the world in its own terms; `what` names each.
+        attempts: attempts at cooperative tasks.
+
+    The keys of each record in `attempts`:
+        task (object): `kind` and `target` of the task.
+        agents (list of integer; index): who took part, ascending.
+        succeeded (boolean): whether it succeeded.
+        missing (list of string): constraints that a failed attempt lacked, the cause first.
+        unmet (boolean): whether it failed before any primitive, because the world refused it or nobody came in time.
     """
 
     kind: ClassVar[str] = "outcome"
@@ -199,40 +339,60 @@ class StepOutcome(Event):
 
 @dataclass(frozen=True, slots=True)
 class ConstraintChange(Event):
-    """The constraints of a task, under the joint action of the coming step; with threshold 0 the task is over.
+    """The constraints of a cooperative task change, under the joint action of the coming step.
 
-    `spatial`, `temporal`, `participation` and `joint` are numbers of agents, to be held against `threshold`. `literal`
-    has threshold, spatial and dependency, as numbers of agents, by EmCoop's literal definition. Where agents count for
-    different amounts, `weights` has that of each by index, and the numbers are sums of weights; else it is left out.
+    Attributes:
+        task: `kind` and `target` of the task.
+        threshold: how many agents the task takes; 0: the task is over. Where agents count for different amounts, this
+            and the next four are sums of `weights`.
+        spatial: how many are in place.
+        temporal: how many work on it in this step.
+        participation: how many have a plan for it, or act on it.
+        joint: how many are in place, act on it and are able to.
+        dependency: whether everything else that it needs holds.
+        literal: threshold, spatial and dependency, by EmCoop's literal definition.
+        weights: what each agent counts for, by index; left out where each counts for 1.
     """
 
     kind: ClassVar[str] = "constraint"
     opens_step: ClassVar[bool] = True
     left_out: ClassVar[bytes] = b',"weights":null'
     task: Mapping[str, str]
-    threshold: Number
-    spatial: Number
-    temporal: Number
-    participation: Number
-    joint: Number
+    threshold: Agents
+    spatial: Agents
+    temporal: Agents
+    participation: Agents
+    joint: Agents
     dependency: bool
-    literal: tuple[Number, Number, Number]
+    literal: tuple[Agents, Agents, Agents]
     weights: Sequence[Number] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CapabilityChange(Event):
-    """An agent has gained or lost a capability in the step from `t` to `t + 1`."""
+    """An agent gains or loses a capability in the step from `t` to `t + 1`.
+
+    Attributes:
+        agent: which agent.
+        capability: name of the capability, such as a tool.
+        gained: whether it gains it.
+    """
 
     kind: ClassVar[str] = "capability"
-    agent: int
+    agent: Agent
     capability: str
     gained: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreChange(Event):
-    """The team's progress, at the start and whenever it changes."""
+    """The team's progress, at the start and whenever it changes.
+
+    Attributes:
+        reached: goals reached.
+        goals: goals of the episode; 0 in a world without a list of goals.
+        score: the score of the world.
+    """
 
     kind: ClassVar[str] = "score"
     reached: int
@@ -242,25 +402,29 @@ class ScoreChange(Event):
 
 @dataclass(frozen=True, slots=True)
 class ForcedReady(Event):
-    """An agent used up its thoughts of this step and became ready with the plan it had, or with an idle one."""
+    """An agent has used up its thoughts of this step. It goes on with the plan that it has, or idles.
+
+    Attributes:
+        agent: which agent.
+    """
 
     kind: ClassVar[str] = "forced_ready"
-    agent: int
+    agent: Agent
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeEnd(Event):
-    """The last event.
+    """The last event. The trace of a killed run has none.
 
     Attributes:
-        outcome: how it ended.
+        outcome: `success`, `failure`, `truncated`, `budget` or `error`.
         steps: environment steps taken.
-        reason: more on the outcome, e.g. the error's class and message.
+        reason: details, such as the class and the message of an error.
     """
 
     kind: ClassVar[str] = "episode_end"
     outcome: Outcome
-    steps: int
+    steps: Steps
     reason: str = ""
 
 
@@ -270,14 +434,22 @@ class Stamped:
 
     Attributes:
         seq: number of the event in its trace, from 0.
-        t: environment step.
-        t_hat: cognitive time.
-        wall: seconds since the recording began; never reproducible.
+        t: step of the environment at which it happens, from 0.
+        t_hat: when it happens while the environment stands still.
+        wall: time since the recording started; not reproducible.
         event: what happened.
     """
 
     seq: int
-    t: int
-    t_hat: Number
-    wall: float
+    t: Steps
+    t_hat: Time
+    wall: Seconds
     event: Event
+
+    def plain(self) -> dict[str, Any]:
+        """Return the line of the file as data."""
+        fields: dict[str, Any] = orjson.loads(orjson.dumps(self.event))
+        if fields.get("branch", ...) is None:
+            del fields["branch"]
+        place = {"seq": self.seq, "t": self.t, "t_hat": self.t_hat, "event": self.event.kind}
+        return {**place, **fields, "wall": self.wall}

@@ -21,6 +21,7 @@ WORLDS = (
     "env=crafter_coop n=3",
     "env=transport n=4",
     "env=squeeze n=3",
+    "env=foraging n=3 env.sight=2",
 )
 
 

@@ -20,7 +20,7 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.checked_values import component_values
 from quorum.experiments.configuration.compose import Composer
 from quorum.experiments.configuration.overrides import parse
-from quorum.experiments.configuration.registry import engines
+from quorum.experiments.configuration.registry import engines, trackers
 from quorum.experiments.configuration.schema import Knobs
 from quorum.experiments.sweep.plan import plan
 
@@ -60,11 +60,12 @@ def test_an_option_of_a_cell_is_described_commented_and_valid(option: Option) ->
     assert again.hash == cell.hash
 
 
-@_of("engine")
-def test_an_engine_is_described_commented_and_valid(option: Option) -> None:
+@_of("engine", "track")
+def test_an_engine_or_a_tracker_is_described_commented_and_valid(option: Option) -> None:
     assert _is_explained(option)
-    values = Composer().of_group("engine", parse([f"engine={option.name}"]))
-    assert component_values(engines, {"engine": values}).name == option.name
+    values = Composer().of_group(option.group, parse([f"{option.group}={option.name}"]))
+    registry = engines if option.group == "engine" else trackers
+    assert component_values(registry, {option.group: values}).name == option.name
 
 
 @_of(EXPERIMENT)

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from crafter_env import Achievement, Action, Item, WorldError
 from crafter_env.world import CrafterConfig, achievement
-from maeil import Plan
+from maeil import Outcome, Plan
 from maeil.mind import Thought
 from maeil.trace import read_trace, replay
 from tests.crafter_env.joined import DEFAULTS, advance, world
@@ -82,10 +82,10 @@ def test_a_goal_ends_the_episode_and_an_open_one_counts_achievements():
     w = world("0T1\n...\n...", goal="collect:wood")
     assert (w.progress().reached, w.progress().goals) == (0, 1)
     transition = advance(w, {0: DO})
-    assert (transition.terminated, transition.truncated, w.progress().reached) == (True, False, 1)
+    assert (transition.end, w.progress().reached) == (Outcome.SUCCESS, 1)
     open_end = world("0T1\n...\n...")
     transition = advance(open_end, {0: DO})
-    assert (transition.terminated, open_end.progress().reached, open_end.progress().goals) == (False, 1, 17)
+    assert (transition.end, open_end.progress().reached, open_end.progress().goals) == (None, 1, 17)
     assert open_end.progress().score == 1
 
 

@@ -90,7 +90,7 @@ def check(seed, vocabulary, plans):
         joint = [controller.act() if controller is not None else 0 for controller in running]
         cube.constraints(joint, [None] * len(joint))
         transition = cube.step(joint)
-        done = transition.terminated or transition.truncated
+        done = transition.end is not None
     assert done or not any(running), "every action ends within its time-out"
 
 

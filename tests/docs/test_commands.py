@@ -70,7 +70,7 @@ def test_the_words_of_every_command_exist(page: Path) -> None:
         verb, *rest = [word for word in shlex.split(line) if word not in (">", "&")][1:]
         if {"--plugin", "--config-dir"} & {*rest} or any(mark in line for mark in _OF_THE_PAGE):
             continue
-        words = [word for word in _parsed(verb, rest) if not word.startswith("engine")]
+        words = [word for word in _parsed(verb, rest) if not word.startswith(("engine", "track"))]
         if verb == "sweep" and not any(word.startswith("experiment=") for word in words):
             plan(words)
         elif verb == "run":

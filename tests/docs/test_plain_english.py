@@ -49,7 +49,7 @@ ALLOWED = re.compile(
             r"(?:not|were) to" + r"ld",
             r"[Bb]e" + r"side (?:you|its station|an agent|other packages)",
             r"/?be" + r"side-others|/be" + r"side\b|\[be" + r"side\]",  # a script and its folder
-            r"\"?\bto" + r"ld(?:\"|=|\[|\)|: | not in| or \()",  # a field of branches, in files
+            r"\"?\bto" + r"ld(?:\"|=|`|\[|\)|: | \(list| not in| or \()",  # a field of branches, in files
             r"(?:def |\.)to" + r"ld\b",
             r"leader has to" + r"ld",
             r"and te" + r"lls those after|each of them te" + r"lls|is an" + r"other draw",
@@ -60,9 +60,9 @@ SUFFIXES = {".md", ".py", ".yaml", ".yml", ".jinja", ".html", ".js", ".css", ".t
 CLEAN = (
     "docs", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "mkdocs.yml", "pyproject.toml", ".github",
     "Makefile", ".ci", "agents", "benchmarks", "cli.py", "configs", "crafter_env", "cube_env", "examples",
-    "experiments", "llamac_env", "maeil", "quorum", "quorum_harness.py", "topologies", "prompts/baselines",
-    "prompts/crafter", "prompts/cube", "prompts/drwell", "prompts/llamac", "prompts/roles", "prompts/squeeze",
-    "prompts/transport", "tests",
+    "experiments", "lbf_env", "llamac_env", "maeil", "quorum", "quorum_harness.py", "topologies", "prompts/baselines",
+    "prompts/crafter", "prompts/cube", "prompts/drwell", "prompts/foraging", "prompts/llamac", "prompts/roles",
+    "prompts/squeeze", "prompts/transport", "tests",
 )  # fmt: skip
 """What is checked. Other prompts are not, because recorded traces hold their lengths."""
 OPEN = ("docs/metrics.md", "configs/extension", "tests/traces")

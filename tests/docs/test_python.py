@@ -21,6 +21,9 @@ def test_every_snippet_of_the_page_runs(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "debate, n = 4: " in done.stdout
+    assert "34 steps with another message" in done.stdout
+    assert "66 steps" in done.stdout
+    assert "verdict: " in done.stdout
     assert "Did you mean 'debate'?" in done.stdout
     assert "INFO:quorum.experiments.episode.parts:built cube-n2" in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["runs", "script.py"]

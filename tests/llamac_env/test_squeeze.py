@@ -190,18 +190,18 @@ def test_in_the_loop_the_goal_is_reached_while_the_last_round_is_close():
     best = w.env.game.best_x
     assert len(w.constraints([9, 9, 9], [None] * 3)) == 1
     first = w.step([9, 9, 9])
-    assert (first.terminated, first.truncated, w.progress().reached) == (False, False, 0)
+    assert (first.end, w.progress().reached) == (None, 0)
     assert first.attempts[0].succeeded is False
     state = w.constraints([best, 0, 0], [None] * 3)[0]
     assert cooperative(state)
     assert w.constraints([best, 0, 0], [None] * 3) == ()
     last = w.step([min(best, 9), best - min(best, 9), 0])
-    assert (last.terminated, last.truncated) == (True, False)
+    assert last.end == "success"
     assert (w.progress().reached, w.progress().score) == (1, 1.0)
     assert last.outcomes[0]["x"] == best
     missed = world(max_steps=1)
     transition = missed.step([0, 0, 0])
-    assert (transition.terminated, transition.truncated) == (False, True)
+    assert transition.end == "truncated"
 
 
 def test_a_pick_takes_one_round():

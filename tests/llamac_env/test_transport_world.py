@@ -161,7 +161,7 @@ def test_tasks_are_the_colours_that_are_left():
     assert (state.threshold, state.spatial, state.temporal, state.participation, state.dependency) == (1, 2, 0, 0, True)
     assert w.constraints([0] * 4, [None] * 4) == ()
     transition = advance(w, a0="move(box_red, target_red)", a1="move(box_red, target_red)")
-    assert transition.terminated
+    assert transition.end == "success"
     assert transition.reward == 1
     assert [(attempt.agents, attempt.succeeded) for attempt in transition.attempts] == [((0,), True), ((1,), True)]
     (over,) = w.constraints([0] * 4, [None] * 4)

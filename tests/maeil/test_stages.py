@@ -15,6 +15,11 @@ TABLE = {
     ("X", "extension"): "I",
     ("I", "resumed"): "W",
     ("I", "replaced"): "W",
+    ("R", "turn_over"): "O",
+    ("X", "turn_over"): "O",
+    ("I", "turn_over"): "O",
+    ("O", "turn"): "R",
+    ("O", "turn_with_plan"): "X",
 }
 
 

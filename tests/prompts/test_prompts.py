@@ -122,7 +122,7 @@ def test_ranges_choices_and_defaults_are_those_of_the_models(world):
     assert found["move"]["direction"] == ("up|down|left|right", "")
     assert found["move"]["steps"] == ("integer", "1")
     assert found["push_block"]["block"] == ("integer", "")
-    [pick] = describe(SQUEEZE_VOCABULARY)
+    [pick] = describe(SQUEEZE_VOCABULARY, [])
     assert pick.arguments[0].values == "0 to 9"
     assert found["rendezvous"]["timeout"] == ("integer or null", "null")
 

@@ -228,11 +228,12 @@ class BatchJournal:
             self._file = None
 
 
-def orphans(folder: Path) -> Orphans:
+def orphans(folder: Path, is_there: Callable[[Path], bool]) -> Orphans:
     """Count what of a sweep's batches is in no cell that is done.
 
     Args:
         folder: of the sweep.
+        is_there: whether the folder of a cell is there.
 
     Raises:
         UserError: the file of its batches is damaged.
@@ -241,7 +242,7 @@ def orphans(folder: Path) -> Orphans:
 
     def is_done(cell: str) -> bool:
         if cell not in done:
-            done[cell] = (folder / cell).exists()
+            done[cell] = is_there(folder / cell)
         return done[cell]
 
     journal = BatchJournal(folder / BATCHES, wanted=lambda cell: not is_done(cell))

@@ -5,7 +5,7 @@ module, which `--plugin` names, or which an installed package declares as an ent
 """
 
 # In the order in which figures are shown.
-from quorum.experiments.compare.figures import values, means  # noqa: F401  # isort: skip
-from quorum.experiments.compare.figures.registry import FIGURES, Drawing, draw_figures, drawings_of, figure
+from quorum.experiments.compare.figures import values, means, crossplay  # noqa: F401  # isort: skip
+from quorum.experiments.compare.figures.registry import FIGURES, Drawing, draw_figure, draw_figures, drawings_of, figure
 
-__all__ = ["FIGURES", "Drawing", "draw_figures", "drawings_of", "figure"]
+__all__ = ["FIGURES", "Drawing", "draw_figure", "draw_figures", "drawings_of", "figure"]

@@ -10,7 +10,9 @@ from matplotlib.figure import Figure
 from maeil.contracts import check_type, described, name_of
 from maeil.errors import ContractError
 from maeil.registry import Registered
+from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.compare.comparison import Comparison
+from quorum.experiments.compare.figures.style import styled
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,21 @@ def draw_figures(comparison: Comparison) -> Iterator[Drawing]:
     """Draw every figure for which there is something to show, each within `style.styled`."""
     for name, draw in FIGURES.items():
         yield from drawings_of(name, draw, comparison)
+
+
+def draw_figure(comparison: Comparison, name: str) -> Figure:
+    """Draw one figure, the first where there are several of its name.
+
+    Raises:
+        UserError: there is no such figure, or nothing that it shows.
+    """
+    if name not in FIGURES:
+        raise UserError(f"plot(): there is no figure {name!r}", choices_hint(name, "Figures", list(FIGURES)))
+    with styled():
+        drawing = next(drawings_of(name, FIGURES[name], comparison), None)
+    if drawing is None:
+        raise UserError(f"plot(): these runs have nothing for the figure {name!r} to show")
+    return drawing.figure
 
 
 def drawings_of(name: str, draw: Draw, comparison: Comparison) -> Iterator[Drawing]:

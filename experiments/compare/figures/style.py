@@ -81,6 +81,14 @@ def styled(medium: Medium = PAPER) -> Iterator[None]:
         _MEDIUM.reset(token)
 
 
+class ShownFigure(Figure):
+    """A figure that a notebook shows, though pyplot does not know of it."""
+
+    def _repr_png_(self) -> bytes:
+        with styled():
+            return rendered(self, "png")
+
+
 @dataclass(frozen=True, slots=True)
 class Margins:
     """Space around the marks of a panel, in inches: what its ticks, labels and title take."""
@@ -128,7 +136,7 @@ def sheet(number: int, *, height: float, columns: int = 3, margins: Margins | No
         margins: of each panel; None: those of a panel with ticks and labels.
     """
     columns = min(number, columns, _MEDIUM.get().columns or columns)
-    figure = Figure(figsize=(COLUMN if columns == 1 else PAGE, height))
+    figure = ShownFigure(figsize=(COLUMN if columns == 1 else PAGE, height))
     FigureCanvasAgg(figure)
     made = tuple(figure.add_axes((0.0, 0.0, 1.0, 1.0), label=str(k)) for k in range(number))
     for axes in made:

@@ -12,10 +12,17 @@ Subsample Values as Typical Values; for normal values it would be the interval o
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
+from typing import TypeVar
+
+import numpy as np
 
 from quorum.experiments.compare.statistics.flips import ratio_interval
 from quorum.experiments.compare.statistics.intervals import Estimate, Floats
+
+_Board = TypeVar("_Board", bound=tuple[object, ...])
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,26 @@ class RoomClosed:
     def boards(self) -> int:
         """Number of boards with room."""
         return self.share.boards
+
+
+def rooms_closed(
+    cells: Mapping[str, Mapping[_Board, Sequence[float]]], silent: str, reference: str, *, lower_is_better: bool
+) -> dict[str, RoomClosed]:
+    """Return the share of the room that each other level closes, over the boards that all three have; {} without both.
+
+    Args:
+        cells: the values of the runs of each board, by level.
+        silent: name of the level without talk.
+        reference: name of the level with full knowledge.
+        lower_is_better: whether lower values of the metric are better.
+    """
+    found = {}
+    for level in cells.keys() - {silent, reference} if {silent, reference} <= cells.keys() else ():
+        three = cells[level], cells[silent], cells[reference]
+        boards = sorted(set.intersection(*(set(own) for own in three)), key=repr)
+        means = [np.array([fmean(own[board]) for board in boards]) for own in three]
+        found[level] = room_closed(*means, lower_is_better=lower_is_better)
+    return {level: found[level] for level in cells if level in found}
 
 
 def room_closed(arm: Floats, silent: Floats, reference: Floats, *, lower_is_better: bool) -> RoomClosed:

@@ -27,6 +27,7 @@ from quorum.experiments.episode.episode_folder import EpisodeFolder, Unwritable
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.runner import leave_error, run_in_pool
 from quorum.experiments.results.finished import FinishedCell, finished_cell, read_finished
+from quorum.experiments.results.run_folder import is_there
 from quorum.experiments.sweep.engines.locks import sign_in
 from quorum.experiments.sweep.engines.protocol import CallStatus, Finished, Started, Stuck, SweepJob, WorkerReport
 
@@ -203,7 +204,7 @@ def _waves(job: SweepJob) -> Waves | None:
     """
     if job.batching is None:
         return None
-    journal = BatchJournal(job.folder / BATCHES, wanted=lambda cell: not (job.folder / cell).exists())
+    journal = BatchJournal(job.folder / BATCHES, wanted=lambda cell: not is_there(job.folder / cell))
     return Waves(journal, job.batching)
 
 

@@ -21,11 +21,13 @@ from maeil.user_errors import UserError
 from quorum.experiments.common.files import make_folder
 from quorum.experiments.common.locks import one_at_work
 from quorum.experiments.common.outputs import require_writable
+from quorum.experiments.configuration.aside import split_words
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.glossary import metric_hint
+from quorum.experiments.configuration.registry import engines, trackers
 from quorum.experiments.results.results_folder import read_results
 from quorum.experiments.results.rows import Row
-from quorum.experiments.sweep.command import run_sweep_command, split_words
+from quorum.experiments.sweep.command import run_sweep_command
 from quorum.experiments.sweep.fit.edge_logits import Drawn, EdgeLogits
 from quorum.experiments.sweep.run import SweepRequest, SweepResult
 
@@ -163,7 +165,7 @@ def fit_topology(request: FitRequest, show: Callable[[str], None], *, quiet: boo
         UserError: the configuration is not valid, or another command is at work on the same fit.
         Unfinished: a round was not played to its end.
     """
-    _, words = split_words(request.words)
+    _, words = split_words(request.words, engines, trackers)
     if wrong := next((word for word in words if word.startswith(("topology=", "topology.edges="))), None):
         raise UserError(f"{wrong}: the topology is what is learned", "Leave it out; topology.rounds=N can be set.")
     first = Cell.compose([f"topology={TOPOLOGY}", *words], request.config_dir)
@@ -186,7 +188,7 @@ def fit_topology(request: FitRequest, show: Callable[[str], None], *, quiet: boo
 
 def _fit(request: FitRequest, first: Cell, folder: Path, seeds: Seeds, show: Callable[[str], None] | None) -> Fitted:
     """Play the rounds of a fit in its folder."""
-    engine, words = split_words(request.words)
+    engine, words = split_words(request.words, engines, trackers)
     n = first.configuration.n
     logits = EdgeLogits(n)
     rest = [word for word in words if not word.startswith("seed=")]

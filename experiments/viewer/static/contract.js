@@ -140,7 +140,7 @@
  * @property {Message[]} messages
  * @property {Plan[]} plans
  * @property {Action[]} actions
- * @property {(number | string)[][]} joint
+ * @property {(number|string)[][]} joint
  * @property {Outcome[]} outcomes
  * @property {Task[]} tasks
  * @property {CapabilityChange[]} capabilities

@@ -253,7 +253,7 @@ export class Lanes {
     if (row.sort === "score") {
       const [, reached, goals, score] = this.model.episode.scores.at(-1) || [0, 0, 0, 0];
       this.#note(c, `score, ${shown(score)} at the end`, y + row.height / 2 - 8);
-      this.#note(c, `${shown(reached)} of ${shown(goals)} goals`, y + row.height / 2 + 8);
+      if (goals) this.#note(c, `${shown(reached)} of ${shown(goals)} goals`, y + row.height / 2 + 8);
       return;
     }
     if (row.sort === "usage") {

@@ -197,7 +197,7 @@ export class Model {
       case "capability":
         return `${item.gained ? "gains" : "loses"} ${item.name}`;
       case "score":
-        return `${shown(item.reached)} of ${shown(item.goals)} goals, score ${shown(item.score)}`;
+        return `${item.goals ? `${shown(item.reached)} of ${shown(item.goals)} goals, ` : ""}score ${shown(item.score)}`;
       case "failure":
         return short(failureLine(this, item), 200);
       case "verdict":

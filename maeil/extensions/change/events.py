@@ -27,10 +27,10 @@ def change_world(world: World, changes: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class WorldChange(Event):
-    """The world was changed from outside, at the start of step `t`, before anybody thought in it.
+    """A branch changes the world from outside, at the start of step `t`, before anybody thinks in it.
 
     Attributes:
-        changes: in the words of the world: see `maeil.world.Changeable`.
+        changes: the change in the terms of the world, as `quorum branch --world` takes it.
     """
 
     kind: ClassVar[str] = "world_change"

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from maeil.trace.events import Event
+from maeil.trace.events import Agent, Event
 
 
 @dataclass(frozen=True, slots=True)
 class ControlRead(Event):
-    """A participant has read something else in the place of a message.
+    """In a control arm, a participant reads something else in place of a message.
 
     Attributes:
         message: number of the message.
-        agent: who has read.
-        content: what it has read; None: it has found no message.
+        agent: who reads it.
+        content: what it reads instead; null: it finds no message.
     """
 
     kind: ClassVar[str] = "control_read"
     message: int
-    agent: int
+    agent: Agent
     content: str | None

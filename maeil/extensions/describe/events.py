@@ -6,37 +6,38 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from maeil.trace.events import Event, Number
+from maeil.trace.events import Agent, Event, Number
 
 
 @dataclass(frozen=True, slots=True)
 class Described(Event):
-    """An agent has said what it offers and needs.
+    """An agent says what it offers and needs, in the topologies `dytopo` and `random`.
 
     Attributes:
-        offers: `text`, `tasks`, and whether the agent is `free`.
-        needs: `text` and `tasks`.
+        agent: who describes itself.
+        offers: its `text`, its `tasks`, and whether it is `free`.
+        needs: its `text` and its `tasks`.
     """
 
     kind: ClassVar[str] = "described"
-    agent: int
+    agent: Agent
     offers: Mapping[str, Any]
     needs: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Routed(Event):
-    """Needs were held against offers, and it was settled who writes to whom.
+    """The topology matches needs with offers and decides who writes to whom.
 
     Attributes:
-        matcher: what they were held against each other by.
-        agents: those who have described themselves since the last time, ascending.
-        scores: a row for each of them, of how well each of them offers what it needs, to six decimals.
-        edges: the index of a sender and that of a recipient each.
+        matcher: name of the matcher.
+        agents: who has described itself since the last match, ascending.
+        scores: a row for each of them: how well each of them offers what it needs, to six decimals.
+        edges: pairs of a sender and a recipient.
     """
 
     kind: ClassVar[str] = "routed"
     matcher: str
-    agents: Sequence[int]
+    agents: Sequence[Agent]
     scores: Sequence[Sequence[Number]]
-    edges: Sequence[tuple[int, int]]
+    edges: Sequence[tuple[Agent, Agent]]

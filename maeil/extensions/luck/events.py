@@ -12,10 +12,10 @@ from maeil.world import DrawsLots, World
 
 @dataclass(frozen=True, slots=True)
 class WorldLuck(Event):
-    """The world draws its lots from another stream from here on: before the first thought of the episode.
+    """From here on, the world draws its random numbers from another stream. It comes before the first thought.
 
     Attributes:
-        seed: of the stream; see `maeil.world.DrawsLots`.
+        seed: seed of the stream.
     """
 
     kind: ClassVar[str] = "world_luck"

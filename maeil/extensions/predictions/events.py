@@ -6,19 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from maeil.trace.events import Event
+from maeil.trace.events import Agent, Event
 
 
 @dataclass(frozen=True, slots=True)
 class Predicted(Event):
-    """What an agent expects others to do, said in a thought that plans, before it takes effect.
+    """An agent predicts what others do next, in a thought that plans, before the thought takes effect.
 
     Attributes:
-        agent: whose thought it is.
-        predictions: one for each of the others that it says something about: `agent`, and `task`, what the next plan
-            is for that this one commits by itself after the thought has begun; None: it serves no task.
+        agent: who predicts.
+        predictions: one for each other agent that it predicts.
+
+    The keys of each record in `predictions`:
+        agent (integer; index): whom it predicts.
+        task (object or null): `kind` and `target` of the task of the next plan that this agent commits by itself; null
+            for a plan without a task.
     """
 
     kind: ClassVar[str] = "prediction"
-    agent: int
+    agent: Agent
     predictions: Sequence[Mapping[str, Any]]

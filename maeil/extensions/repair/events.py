@@ -6,19 +6,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from maeil.trace.events import Event
+from maeil.trace.events import Agent, Event
 
 
 @dataclass(frozen=True, slots=True)
 class RepairChecked(Event):
-    """The committed plans were judged before anything of the new ones is carried out.
+    """The gate judges the committed plans before a new one runs.
 
     Attributes:
         predictor: `heuristic` or `exact`.
-        plans: each judged plan: `plan`, `agent`, `task` (None where it serves no task of the world).
-        violations: what they are expected to violate: `task`, `constraint`, `agents`, `expected`, `needed`.
-        verdict: `passed`; `cooldown`: it is too early to repair these tasks again; `no_advice`: there is no plan to
-            put in their place; or `repair`.
+        plans: the judged plans.
+        violations: the constraints that they are expected to violate.
+        verdict: `passed`; `cooldown`: it is too early to repair these tasks again; `no_advice`: there is no better
+            plan; or `repair`.
+
+    The keys of each record in `plans`:
+        plan (string): id of the plan.
+        agent (integer; index): whose plan it is.
+        task (object or null): `kind` and `target` of the task that it serves; null for none.
+
+    The keys of each record in `violations`:
+        task (object): `kind` and `target` of the task.
+        constraint (string): name of the constraint.
+        agents (list of integer; index): whose plans violate it.
+        expected (integer; agents): how many agents are expected to meet it.
+        needed (integer; agents): how many have to.
     """
 
     kind: ClassVar[str] = "repair_check"
@@ -31,23 +43,23 @@ class RepairChecked(Event):
 
 @dataclass(frozen=True, slots=True)
 class RepairStarted(Event):
-    """A repair begins: whose plans it is about, and what is advised.
+    """A repair starts.
 
     Attributes:
         mode: `channel`, `notice` or `rules`.
-        agents: those concerned, ascending.
-        advice: `task`, and `plans` by the name of the agent; None where nothing is advised.
+        agents: whose plans it is about, ascending.
+        advice: the `task`, and `plans` by name of the agent; null for no advice.
     """
 
     kind: ClassVar[str] = "repair_start"
     mode: str
-    agents: Sequence[int]
+    agents: Sequence[Agent]
     advice: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
 class RepairEnded(Event):
-    """A repair is over, and all agents are ready again.
+    """A repair ends, and all agents are ready again.
 
     Attributes:
         replaced: ids of the plans that were given up.

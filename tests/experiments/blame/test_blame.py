@@ -15,11 +15,12 @@ from maeil.trace import read_trace
 from maeil.trace.events import ThoughtStart
 from maeil.user_errors import UserError
 from quorum.experiments.blame import decisive
+from quorum.experiments.blame.answer import Question
 from quorum.experiments.blame.attempts import JOURNAL, Budget
 from quorum.experiments.blame.command import ManyRuns, blame_folder
 from quorum.experiments.blame.ending import Ending, Success
 from quorum.experiments.blame.reruns import Correction
-from quorum.experiments.blame.search import BLAME, Question, blame
+from quorum.experiments.blame.search import BLAME, blame
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import Result, run_cell

@@ -48,7 +48,7 @@ def played(world: World, seed: int, joints: Sequence[Sequence[int]]) -> Utility:
     for joint in joints:
         done = world.step(joint)
         rewards.append(done.reward)
-        if done.terminated or done.truncated:
+        if done.end:
             break
     return Utility(fsum(rewards), world.progress().reached, world.progress().score)
 

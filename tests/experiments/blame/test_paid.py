@@ -11,13 +11,14 @@ import pytest
 
 from maeil.trace import Instant
 from maeil.user_errors import UserError
+from quorum.experiments.blame.answer import Question
 from quorum.experiments.blame.attempts import Budget, Tally
-from quorum.experiments.blame.command import ManyRuns, blame_folder, lines
+from quorum.experiments.blame.command import ManyRuns, blame_folder
 from quorum.experiments.blame.decisions import decisions_of
 from quorum.experiments.blame.ending import Success, ending_of
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.blame.reruns import Correction, Reruns
-from quorum.experiments.blame.search import Question, blame
+from quorum.experiments.blame.search import blame
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
@@ -156,7 +157,7 @@ def test_a_correction_is_judged_by_its_draws(paid: tuple[Path, Counting]) -> Non
         len({correction.key for correction in (replace(found.claims[0].flip.correction, draw=d) for d in range(3))})
         == 3
     )
-    assert "95 % interval" in "\n".join(lines(found))
+    assert "95 % interval" in str(found)
 
 
 def test_the_interval_of_a_share_is_that_of_wilson() -> None:

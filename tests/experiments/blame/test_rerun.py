@@ -9,11 +9,12 @@ import pytest
 from maeil.trace import Instant, Stamped, read_trace
 from maeil.trace.events import ThoughtStart
 from maeil.trace.prefix import _content as content
+from quorum.experiments.blame.answer import Question
 from quorum.experiments.blame.decisions import decisions_of
 from quorum.experiments.blame.ending import ending_of
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.blame.reruns import Correction, Reruns
-from quorum.experiments.blame.search import Question, blame
+from quorum.experiments.blame.search import blame
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell

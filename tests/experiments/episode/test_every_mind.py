@@ -33,6 +33,7 @@ TOPOLOGIES = {
     "always_right": "topology=individual",
     "random": "topology=individual",
     "idle": "topology=individual",
+    "policy": "topology=individual",
     "planner": "topology=individual",
     "negotiator": "topology=debate",
     "naive": "topology=debate",

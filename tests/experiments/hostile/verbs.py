@@ -34,6 +34,12 @@ EXAMPLES: Mapping[str, Sequence[Words]] = {
         ("--per", "message"),
         ("--credit", "agent"),
     ),
+    "export": (
+        ("--to", "parquet", "--calls"),
+        ("--to", "hf", "--out", "new"),
+        ("--to", "inspect", "--calls", "--out", "new.json"),
+        ("--to", "otlp", "--calls"),
+    ),
     "show": (("env.layout={target}",),),
     "show prompt": (("agent=1", "at={run}:0"), ("agent=0", "at={run}:0", "--picture", "new.png")),
     "show failures": ((),),

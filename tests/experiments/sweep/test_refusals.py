@@ -27,7 +27,7 @@ MISTAKES = {
     ("experiment=a,b",): "give the name of one experiment",
     ("experiment=../quickstart",): "give the name of one experiment",
     ("n=2", "engine=cloud"): "engine: there is no option 'cloud'",
-    ("n=2", "engine=local,ray"): "a sweep is run by one engine",
+    ("n=2", "engine=local,ray"): "a sweep has one engine",
     ("n=2", "engine.workers=0"): "engine.workers",
     ("n=2", "engine.worker=1"): "engine.worker: there is no such key",
     ("n=2", "--budget-usd", "0"): "--budget-usd 0.0: a budget must be more than 0",

@@ -45,7 +45,7 @@ def fits(value: Any, kind: str) -> bool:
     if len(alternatives := re.findall(r"(?:\(.*?\)|<.*?>|[^|])+", kind)) > 1:
         return any(fits(value, one) for one in alternatives)
     if kind.endswith("[]"):
-        return isinstance(value, list) and all(fits(item, kind[:-2].strip("()")) for item in value)
+        return isinstance(value, list) and all(fits(item, re.sub(r"^\((.*)\)$", r"\1", kind[:-2])) for item in value)
     if kind.startswith("Object<"):
         inside = kind.removeprefix("Object<string, ").removesuffix(">")
         return isinstance(value, dict) and all(fits(item, inside) for item in value.values())

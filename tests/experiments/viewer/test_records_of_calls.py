@@ -7,8 +7,8 @@ from pathlib import Path
 import orjson
 
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.call_books import records_of
 from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.viewer.calls import records_of
 from quorum.experiments.viewer.episode import read_episode
 
 

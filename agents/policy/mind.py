@@ -1,0 +1,203 @@
+"""`agents=policy`: a policy that was learned on the environments of a world plays its agents, one step at a time.
+
+Its file is an `.npz` of NumPy with the weights of a multilayer perceptron, as `examples/learners/ppo.py` writes it:
+
+| array | shape | meaning |
+|---|---|---|
+| `weight_0`, `weight_1`, ... | (inputs, outputs) | layer k: `tanh(x @ weight_k + bias_k)`; the last without `tanh` |
+| `bias_0`, `bias_1`, ... | (outputs,) | |
+
+The first layer takes the observation (`maeil.mind.Arrays`), flat; the last gives a logit for each action. All are
+floating-point numbers of any precision. Nothing in the file is executed.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from maeil.component import Compatibility, Component, ComponentConfig, Handover, NamesFile, TeamContext
+from maeil.digests import digest
+from maeil.mind import Mind, View
+from maeil.plans import Plan
+from maeil.user_errors import UserError
+from maeil.world import GivesArrays, World
+from quorum.agents.skills import CommandedMind, refuse_coordinator
+
+LARGEST = 64 * 2**20
+"""Bytes of a file, and of the weights in it, at most."""
+_OWN = Path(__file__).parent
+
+Floats = npt.NDArray[np.float64]
+Layers = Sequence[tuple[Floats, Floats]]
+"""Weight and bias of each layer."""
+
+
+class PolicyConfig(ComponentConfig):
+    """Which policy plays, and how."""
+
+    name: Literal["policy"]
+    path: Annotated[Annotated[str, Field(min_length=1)], NamesFile()]
+    """File of its weights, or the name of one that comes with Quorum."""
+    choice: Literal["sampled", "greedy"]
+    """`sampled`: actions are drawn with the probabilities that it gives them; `greedy`: the likeliest is taken."""
+
+
+class Policy:
+    """Chooses the actions of one agent.
+
+    Args:
+        layers: of its network.
+        world: makes symbolic actions of the numbers of actions.
+        path: of its file, for messages.
+        rng: for the draws; None: the likeliest action is taken.
+    """
+
+    def __init__(self, layers: Layers, world: GivesArrays, path: str, rng: np.random.Generator | None) -> None:
+        self._layers = layers
+        self._world = world
+        self._path = path
+        self._rng = rng
+
+    def decide(self, view: View) -> Plan:
+        """Return the plan of one step.
+
+        Raises:
+            UserError: the observation has another length than the policy takes.
+        """
+        assert view.arrays is not None
+        observation, mask = view.arrays()
+        problem = _misfit(self._layers, view.name, (observation.size, mask.size))
+        if problem:
+            raise UserError(f"{self._path}: {problem}")
+        logits = np.where(mask == 1, self._logits(observation.ravel()), -np.inf)
+        if self._rng is not None:
+            logits += self._rng.gumbel(size=len(logits))  # the largest then is a draw by the probabilities
+        return Plan((self._world.action_of(view.agent, int(logits.argmax())),), None, "learned")
+
+    def _logits(self, values: npt.NDArray[np.floating]) -> Floats:
+        *hidden, (weight, bias) = self._layers
+        for own, offset in hidden:
+            values = np.tanh(values @ own + offset)
+        return np.asarray(values @ weight + bias, dtype=np.float64)
+
+
+def build(config: PolicyConfig, context: TeamContext) -> Sequence[Mind]:
+    """Make the minds of a team, one for each agent, each with its own random stream.
+
+    Raises:
+        ValueError: the file is no policy, or one for other observations or actions; the world gives no arrays; or the
+            topology wants a coordinator.
+    """
+    refuse_coordinator(config, context)
+    world: World = context.world
+    if not isinstance(world, GivesArrays):
+        raise ValueError(f"agents={config.name}: the world '{world.name}' gives no arrays (maeil.world.GivesArrays)")
+    layers = read_policy(config.path)
+    minds = []
+    for agent, name in enumerate(world.agents):
+        if (context.own is None or agent in context.own) and (
+            problem := _misfit(layers, name, world.array_sizes(agent))
+        ):
+            raise ValueError(f"path: {config.path}: {problem}")
+        rng = context.seeds.child(agent).generator() if config.choice == "sampled" else None
+        minds.append(CommandedMind(Policy(layers, world, config.path, rng).decide))
+    return minds
+
+
+def read_policy(path: str) -> Layers:
+    """Read the layers of a policy.
+
+    Args:
+        path: of its file, or the name of one that comes with Quorum.
+
+    Raises:
+        ValueError: it cannot be read, or is no policy; the message says why.
+    """
+    try:
+        return _layers(_content(path))
+    except (ValueError, KeyError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+        reason = str(error) if isinstance(error, ValueError) else "it is no .npz file, or a damaged one"
+        raise ValueError(f"path: {path}: {reason}") from error
+
+
+def _layers(content: bytes) -> Layers:
+    with zipfile.ZipFile(io.BytesIO(content)) as packed:
+        if sum(part.file_size for part in packed.infolist()) > LARGEST:
+            raise ValueError(f"its weights take more than {LARGEST:,} bytes")
+    with np.load(io.BytesIO(content), allow_pickle=False) as held:
+        arrays = {name: held[name] for name in held.files}
+    count = len(arrays) // 2
+    expected = {f"{part}_{k}" for k in range(count) for part in ("weight", "bias")}
+    if not count or arrays.keys() != expected:
+        raise ValueError(
+            f"it holds {', '.join(sorted(arrays)) or 'nothing'}; a policy has weight_0, bias_0, weight_1, ..."
+        )
+    inputs: int | None = None
+    for k in range(count):
+        weight, bias = arrays[f"weight_{k}"], arrays[f"bias_{k}"]
+        if not all(np.issubdtype(array.dtype, np.floating) and np.isfinite(array).all() for array in (weight, bias)):
+            raise ValueError(f"weight_{k} and bias_{k} must be finite floating-point numbers")
+        if weight.ndim != 2 or 0 in weight.shape or bias.shape != weight.shape[1:] or inputs not in (None, len(weight)):
+            raise ValueError(f"weight_{k} has the shape {weight.shape} and bias_{k} {bias.shape}: they fit no network")
+        inputs = weight.shape[1]
+    return [(arrays[f"weight_{k}"].astype(float), arrays[f"bias_{k}"].astype(float)) for k in range(count)]
+
+
+def _content(path: str) -> bytes:
+    own = {file.stem: file for file in sorted(_OWN.glob("*.npz"))}
+    try:
+        with open(os.open(own.get(path, path), os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:
+            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                raise ValueError("it is no file")
+            content = opened.read(LARGEST + 1)
+    except OSError as error:
+        hint = f"Give the path of a file, or one that comes with Quorum: {', '.join(own)}"
+        raise ValueError(f"{error.strerror}. {hint}") from error
+    if len(content) > LARGEST:
+        raise ValueError(f"it is longer than {LARGEST:,} bytes")
+    return content
+
+
+def _misfit(layers: Layers, name: str, sizes: tuple[int, int]) -> str:
+    """Return why a policy does not fit what an agent observes and can do; empty if it does."""
+    own = len(layers[0][0]), len(layers[-1][1])
+    if own == sizes:
+        return ""
+    return (
+        f"it takes {own[0]} numbers and chooses among {own[1]} actions; {name} observes {sizes[0]} and has {sizes[1]}: "
+        "it was learned for another world, team or board"
+    )
+
+
+def inputs(config: PolicyConfig, _world: str) -> Mapping[str, str]:
+    """Return the digest of the file.
+
+    Raises:
+        ValueError: it cannot be read.
+    """
+    try:
+        return {"path": digest(_content(config.path))}
+    except ValueError as error:
+        raise ValueError(f"path: {config.path}: {error}") from error
+
+
+component = Component(
+    PolicyConfig,
+    build,
+    talks=False,
+    inputs=inputs,
+    compatible=Compatibility.ANYBODY,
+    handover=Handover.SHADOW,
+    draws=True,
+)

@@ -1,0 +1,219 @@
+"""The question about a run and its answer: the verdict, as data and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from quorum.experiments.blame.attempts import Budget
+from quorum.experiments.blame.decisions import WORDS
+from quorum.experiments.blame.decisive import Flip
+from quorum.experiments.blame.ending import FINISHED, Ending, Success
+from quorum.experiments.blame.shares import Share, Shares
+from quorum.experiments.blame.verdict import Verdict
+from quorum.experiments.common.version import __version__
+
+SEARCH = "search"
+MOST_RERUNS = 2000
+"""Episodes that are played in memory for a run by default."""
+USUAL_BUDGET = Budget(reruns=MOST_RERUNS)
+PAIRS = 10
+"""Pairs of orders that are sampled for the shares of large teams."""
+_MOST_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The question about a run.
+
+    Attributes:
+        by: the reference policy; see `Reference.of`.
+        success: what counts as a success.
+        budget: limits of the answer.
+        draws: samples of each correction, if paid models are asked.
+        since: step from which the reference decides for coalitions.
+        pairs: pairs of orders that are sampled for the shares of large teams.
+        config_dir: folder with more options of the groups.
+        shares: whether to find the shares of agents and the minimal sets.
+        method: `search`, `rules`, or the procedure of a reader.
+    """
+
+    by: tuple[str, ...] = ()
+    success: Success = FINISHED
+    budget: Budget = USUAL_BUDGET
+    draws: int = 1
+    since: int = 0
+    pairs: int = PAIRS
+    config_dir: Path | None = None
+    shares: bool = True
+    method: str = SEARCH
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A flip, in words.
+
+    Attributes:
+        flip: the flip.
+        kind: kind of the mistake.
+        command: the command that plays it again.
+    """
+
+    flip: Flip
+    kind: str
+    command: str
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON-ready data."""
+        one = self.flip.decision
+        where = {"agent": one.agent, "t": one.t, "t_hat": one.t_hat, "kind": self.kind}
+        tally = self.flip.tally
+        low, high = tally.interval
+        drawn = {"draws": tally.draws, "wins": tally.wins, "low": low, "high": high} if tally.draws > 1 else {}
+        return {**where, "persists": self.flip.persists, **drawn, "command": self.command}
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """The result for a run.
+
+    Attributes:
+        run: its folder.
+        question: that was asked.
+        reference: name of the reference policy, or of the reader's model; empty for rules.
+        ending: of the run itself.
+        failed: whether the run is no success.
+        verdict: agent, step and kind.
+        decisions: number of decisions in the run.
+        candidates: decisions that the reference would have made differently.
+        claims: each correction of one decision that flips, in the order of time.
+        shares: shares of agents and minimal sets; None if they were not asked for.
+        sets: a command for each set.
+        exact: whether re-runs are deterministic, as no paid model is asked.
+        notes: caveats.
+        reruns: episodes that were played for it, by this command or an earlier one.
+        calls: paid answers.
+        usd: their cost.
+    """
+
+    run: Path
+    question: Question
+    reference: str
+    ending: Ending
+    failed: bool
+    verdict: Verdict
+    decisions: int = 0
+    candidates: int = 0
+    claims: tuple[Claim, ...] = ()
+    shares: Shares | None = None
+    sets: tuple[str, ...] = ()
+    exact: bool = True
+    notes: tuple[str, ...] = ()
+    reruns: int = 0
+    calls: int = 0
+    usd: float = 0.0
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON-ready data."""
+        return {
+            "run": self.run.resolve().name,
+            "verdict": self.verdict.plain(),
+            "failed": self.failed,
+            "success": self.question.success.text,
+            "reference": self.reference,
+            "ending": self.ending.plain(),
+            "decisions": self.decisions,
+            "candidates": self.candidates,
+            "flips": [claim.plain() for claim in self.claims],
+            "teamwork": self.shares.plain() if self.shares is not None else None,
+            "set_commands": list(self.sets),
+            "exact": self.exact,
+            "notes": list(self.notes),
+            "reruns": self.reruns,
+            "calls": self.calls,
+            "usd": self.usd,
+            "version": __version__,
+        }
+
+
+def _lines(blame: Blame) -> Iterator[str]:
+    """Return the result for a run as text, line by line."""
+    end = blame.ending
+    goals = f", {end.reached} of {end.goals} goals" if end.goals else f", score {end.score:g}"
+    yield f"{blame.run}: {end.outcome} after {end.steps} steps{goals}"
+    if not blame.failed:
+        yield f"a success ({blame.question.success.text}): nobody is to blame"
+        yield "to ask why it was not better: --success 'steps<=N' or 'score>=X'"
+        return
+    yield f"verdict: {_verdict(blame)}"
+    if blame.question.method == SEARCH:
+        yield (
+            f"{blame.decisions} decisions, {blame.candidates} of which {blame.reference} would have made differently; "
+            f"{blame.reruns} re-runs" + (f", {blame.calls} calls, {blame.usd:.4f} USD" if blame.calls else "")
+        )
+    elif blame.calls:
+        yield f"{blame.calls} calls of {blame.reference}"
+    yield from _claims(blame.claims)
+    yield from _shares(blame)
+    for note in blame.notes:
+        yield f"notice: {note}"
+
+
+def _verdict(blame: Blame) -> str:
+    verdict = blame.verdict
+    if verdict.agent is None:
+        return verdict.reason
+    where = verdict.agent if verdict.t is None else f"{verdict.agent} at step {verdict.t}"
+    where += "" if verdict.t_hat is None else f" (time {verdict.t_hat:g})"
+    if not blame.claims:
+        return f"{where}: {verdict.reason} [{verdict.method}]"
+    tally = blame.claims[0].flip.tally
+    low, high = tally.interval
+    how = "exact" if blame.exact else f"{tally.wins} of {tally.draws} draws, 95 % interval {low:.2f} to {high:.2f}"
+    sure = f"confidence {verdict.confidence:g}, {how}" if verdict.confidence is not None else "one draw: --draws K"
+    return f"{where}: {WORDS.get(verdict.kind, verdict.kind)} [{verdict.kind}] ({sure})"
+
+
+def _claims(claims: Sequence[Claim]) -> Iterator[str]:
+    if claims:
+        yield "corrections that make it a success, the earliest first:"
+    for claim in claims[:_MOST_SHOWN]:
+        one = claim.flip.decision
+        how = "from then on" if claim.flip.persists else "this turn"
+        yield f"  {one.agent} at {one.instant}: {WORDS[claim.kind]} ({how})"
+        yield f"    {claim.command}"
+    if len(claims) > _MOST_SHOWN:
+        yield f"  and {len(claims) - _MOST_SHOWN} more: --json has all"
+
+
+def _shares(blame: Blame) -> Iterator[str]:
+    found = blame.shares
+    if found is None or not found.success:
+        return
+    how = "all coalitions" if found.exact else "sampled, with 95 % intervals"
+    yield f"shares of the agents if {blame.reference} decides for them from step {found.at} on ({how}):"
+    rows = [("  agent", "success", blame.question.success.measure)]
+    for name, success, graded in zip(found.players, found.success, found.graded, strict=True):
+        rows.append((f"  {name}", _share(success, exact=found.exact), _share(graded, exact=found.exact)))
+    yield from aligned(rows)
+    for names, command in list(zip(found.sets, blame.sets, strict=True))[:_MOST_SHOWN]:
+        yield f"  enough together: {', '.join(names)}"
+        yield f"    {command}"
+    if len(found.sets) > _MOST_SHOWN:
+        yield f"  and {len(found.sets) - _MOST_SHOWN} more sets: --json has all"
+
+
+def _share(share: Share, *, exact: bool) -> str:
+    return f"{share.value:+.3f}" if exact else f"{share.value:+.3f} [{share.low:+.3f}, {share.high:+.3f}]"
+
+
+def aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Yield rows with their cells in columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

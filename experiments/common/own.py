@@ -1,0 +1,3 @@
+"""The packages of this project, by the names under which they are imported."""
+
+PACKAGES = frozenset({"quorum", "maeil", "cube_env", "crafter_env", "lbf_env", "llamac_env", "pettingzoo_env"})

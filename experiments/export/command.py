@@ -1,0 +1,77 @@
+"""What `quorum export` does: it reads the runs of a folder, and writes them in the format of another tool."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Protocol
+
+from maeil.inside import make_inside
+from maeil.user_errors import UserError, choices_hint
+from quorum.experiments.common.files import folder_for, sync
+from quorum.experiments.common.outputs import Output, require_writable
+from quorum.experiments.export import hf, inspect_log, otlp, parquet
+from quorum.experiments.export.episodes import Runs
+from quorum.experiments.results.run_folder import require_folder
+
+
+class Format(Protocol):
+    """A format of another tool: a module of this package."""
+
+    FILES: tuple[str, ...]
+    """What it writes; several files stand in a folder of their own."""
+
+    def write(self, runs: Runs, folder: Path) -> None:
+        """Write the files into an empty folder."""
+
+
+FORMATS: Mapping[str, Format] = {"parquet": parquet, "inspect": inspect_log, "hf": hf, "otlp": otlp}
+
+
+def export(folder: Path, name: str, out: Path | None, *, calls: bool, force: bool) -> tuple[Path, Sequence[str]]:
+    """Write the runs of a folder in a format; return the file or folder, and which runs are left out.
+
+    Args:
+        folder: of a run, of a sweep, or of any runs.
+        name: of the format.
+        out: file or folder to write; None: `export-NAME` in the folder, with the suffix of the format.
+        calls: whether prompts, answers and what else models and minds wrote are exported, too.
+        force: whether files that exist are replaced.
+
+    Raises:
+        UserError: there is no such format or run, a run cannot be read, or nothing can be written there.
+    """
+    if name not in FORMATS:
+        raise UserError(f"--to {name}: there is no such format", choices_hint(name, "Formats", FORMATS))
+    chosen = FORMATS[name]
+    require_folder(folder)
+    several = len(chosen.FILES) > 1
+    target = out if out is not None else folder / f"export-{name}{'' if several else Path(chosen.FILES[0]).suffix}"
+    place = target if several else target.parent
+    force = force or out is None
+    outputs = {file: Output(target / file if several else target, "--out", force) for file in chosen.FILES}
+    if several and out is None and os.path.lexists(target):
+        make_inside(folder, target.name)  # refuses a link
+    if several:
+        require_writable(target, f"--out {target}")
+    for output in outputs.values() if target.is_dir() or not several else ():
+        output.check()
+    runs = Runs(folder, texts=calls)
+    try:
+        with folder_for(place) if several else nullcontext(), TemporaryDirectory(dir=place, prefix=".export-") as work:
+            chosen.write(runs, Path(work))
+            made = {Path(work, file): output for file, output in outputs.items()}
+            for file in made if calls else ():
+                file.chmod(0o600)  # prompts are nobody else's
+            sync(made)
+            for file, output in made.items():
+                output.check()
+                os.replace(file, output.target)
+    except UserError:
+        raise
+    except OSError as error:
+        raise UserError(f"{target}: cannot be written: {error.strerror or error}", "Give another --out.") from error
+    return target, runs.remarks

@@ -1,0 +1,126 @@
+"""Packs the finished cells of a large sweep while it runs: see `quorum.experiments.common.packed`.
+
+Cells that ended in an error keep their folders, for `--retry-failed`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from maeil.digests import digest
+from maeil.inside import list_inside
+from quorum.experiments.common.packed import LARGEST_CELL, as_member, is_packed, remove_folder, write_shard
+from quorum.experiments.common.run_files import PICTURES, DamagedFile
+from quorum.experiments.episode.episode_folder import Unwritable
+from quorum.experiments.results.finished import FinishedCell
+from quorum.experiments.results.packed_rows import pack_finished, pack_rows
+from quorum.experiments.results.rows import Row
+from quorum.experiments.results.run_folder import RunFolder
+
+_log = logging.getLogger(__name__)
+
+FROM = 10_000
+"""A sweep with more cells is packed."""
+CELLS = 2_000
+"""Of a shard, at most."""
+LARGEST_ARCHIVE = 64 << 20
+"""Bytes behind which a shard takes no more cells."""
+
+
+def pack(folder: Path, cells: Sequence[FinishedCell]) -> None:
+    """Move finished cells from their folders to shards. What cannot be packed stays.
+
+    Raises:
+        OSError: nothing more can be written.
+    """
+    members: dict[str, bytes] = {}
+    rows: list[Row] = []
+    size = 0
+    for place, cell in enumerate(cells):
+        run = RunFolder(folder / cell.name)
+        files, row = _files(run), run.row()
+        if files is None or not isinstance(row, Row):
+            continue
+        members[cell.name] = as_member(cell.name, files)
+        rows.append(row)
+        size += len(members[cell.name])
+        if size > LARGEST_ARCHIVE:
+            pack(folder, cells[place + 1 :])
+            break
+    if not members:
+        return
+    write_shard(folder, members, pack_rows(rows), pack_finished([cell for cell in cells if cell.name in members]))
+    for name in members:
+        remove_folder(folder, name)
+    _log.info("packed %d cells in %s", len(members), folder)
+
+
+def _files(run: RunFolder) -> Mapping[str, bytes] | None:
+    """Read all files of a cell by name; None where it is not whole or too large, or holds what is no file of a run."""
+    found, left = {}, LARGEST_CELL
+    try:
+        for name in _names(run.path):
+            found[name] = run.files.part(name, 0, left + 1)
+            left -= len(found[name])
+            if left < 0:
+                return None
+        digests = run.meta().files or {}
+    except DamagedFile:
+        return None
+    whole = all(digest(data) == digests.get(name, digest(data)) for name, data in found.items())
+    return found if whole else None
+
+
+def _names(folder: Path) -> list[str]:
+    """Return the names of the files of a cell, those of its pictures among them."""
+    pictures = [f"{PICTURES}/{name}" for name in list_inside(folder, PICTURES)]
+    return [*(name for name in list_inside(folder.parent, folder.name) if name != PICTURES), *pictures]
+
+
+@contextmanager
+def packing(
+    folder: Path, planned: int, done: Iterable[FinishedCell]
+) -> Iterator[Callable[[Sequence[FinishedCell]], None]]:
+    """Pack cells in a thread, a shard at a time, where a sweep has more than `FROM`.
+
+    Args:
+        folder: of the sweep, which is ours alone.
+        planned: number of its cells.
+        done: cells that are done already; those that are packed are left out.
+
+    Yields:
+        what is to be called with all cells that have finished so far.
+
+    Raises:
+        UserError: nothing more can be written.
+    """
+    if planned <= FROM:
+        yield lambda _: None
+        return
+    waiting = [cell for cell in done if not cell.failed and not is_packed(folder / cell.name)]
+    taken = 0
+    thread = ThreadPoolExecutor(1, "quorum-packer")
+    packed: list[Future[None]] = []
+
+    def take(finished: Sequence[FinishedCell], least: int = CELLS) -> None:
+        nonlocal taken
+        waiting.extend(cell for cell in finished[taken:] if not cell.failed)
+        taken = max(taken, len(finished))
+        while len(waiting) >= least and not (packed and packed[-1].done() and packed[-1].exception()):
+            packed.append(thread.submit(pack, folder, waiting[:CELLS]))
+            del waiting[:CELLS]
+
+    try:
+        yield take
+        take((), 1)
+    finally:
+        thread.shutdown()
+    try:
+        for one in packed:
+            one.result()
+    except OSError as error:
+        raise Unwritable(f"{folder}: cells cannot be packed: {error.strerror or error}", "Make room.") from error

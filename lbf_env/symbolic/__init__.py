@@ -1,0 +1,1 @@
+"""Symbolic actions, tasks and the picture of level-based foraging."""

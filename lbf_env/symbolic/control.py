@@ -1,0 +1,183 @@
+"""The symbolic actions of level-based foraging, and the controller that walks and loads."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from lbf_env.observation import Cell, ForagingObservation, beside, distance, food_name
+from maeil.actions import SymbolicAction, Vocabulary
+from maeil.controllers import SUCCESS, Repeat, failed
+from maeil.drawing import Way
+from maeil.plans import Task
+from maeil.world import ActionEnd, Controller
+
+PRIMITIVES = ("none", "north", "south", "west", "east", "load")
+"""The actions of `lbforaging` by number; 1 to 4 lead to the cells of `beside`, in its order."""
+NONE, LOAD = 0, 5
+CLOSE = 2
+"""Steps between two agents that can step to one cell."""
+
+Index = Annotated[int, Field(ge=0)]
+Patience = Annotated[int, Field(ge=0, le=1000, description="steps to stand still, at most")]
+
+
+class GoTo(SymbolicAction):
+    """Walk to a cell by a shortest way round foods and agents."""
+
+    phrase: ClassVar[str] = "go to row {row}, column {col}"
+    action: Literal["go_to"] = "go_to"
+    row: Index
+    col: Index
+    patience: Patience = 5
+
+
+class Load(SymbolicAction):
+    """Walk beside the food in a cell, wait there until the levels of those beside it suffice, and load it with them."""
+
+    phrase: ClassVar[str] = "load the food in row {row}, column {col}"
+    action: Literal["load"] = "load"
+    row: Index
+    col: Index
+    patience: Patience = 20
+
+
+class Wait(SymbolicAction):
+    """Do nothing for `steps` steps."""
+
+    phrase: ClassVar[str] = "wait {steps} step(s)"
+    action: Literal["wait"] = "wait"
+    steps: Annotated[int, Field(ge=1, le=1000)] = 1
+
+
+VOCABULARY = Vocabulary(GoTo, Load, Wait)
+
+
+def task_of(food: Cell) -> Task:
+    """Return the task of those who load a food."""
+    return Task("load", food_name(food))
+
+
+def shortest(start: Cell, goals: Collection[Cell], blocked: Collection[Cell], side: int) -> tuple[Cell, ...]:
+    """Return a shortest way over free cells from a cell to the nearest goal, both among it; empty where none leads."""
+    before: dict[Cell, Cell | None] = {start: None}
+    queue = deque([start])
+    while queue:
+        cell: Cell | None = queue.popleft()
+        if cell in goals:
+            way = []
+            while cell is not None:
+                way.append(cell)
+                cell = before[cell]
+            return tuple(reversed(way))
+        assert cell is not None
+        for near in beside(cell):
+            if near not in before and near not in blocked and min(near) >= 0 and max(near) < side:
+                before[near] = cell
+                queue.append(near)
+    return ()
+
+
+class Forage:
+    """Carries out `go_to` and `load`; fulfils `maeil.world.Controller`.
+
+    Two that step to one cell both stay where they are, and two that go round each other may do so for ever. So who is
+    stopped by others first waits a step for every agent of a lower index close by: one of them gets through.
+
+    Args:
+        look: returns the whole field as it is.
+        agent: index of the agent.
+        action: what it carries out.
+    """
+
+    def __init__(self, look: Callable[[], ForagingObservation], agent: int, action: GoTo | Load) -> None:
+        self._look = look
+        self._agent = agent
+        self._goal = action.row, action.col
+        self._loads = isinstance(action, Load)
+        self._patience = action.patience
+        self._loaded = False
+        self._route: tuple[Cell, ...] = ()
+        self._pause = 0
+        self._waits = False
+
+    def status(self) -> ActionEnd | None:
+        """Return the end when the agent is there, the food is loaded or gone, or patience is over."""
+        seen = self._look()
+        if not self._loads:
+            if seen.cells[self._agent] == self._goal:
+                return SUCCESS
+        elif (level := seen.food_levels.get(self._goal)) is None:
+            return SUCCESS if self._loaded else failed("no_food", food_name(self._goal))
+        elif self._is_beside(seen) and self._patience <= 0 and self._strength(seen) < level:
+            return replace(failed("too_weak", self._strength(seen), "of", level), unmet=task_of(self._goal))
+        return failed("stuck") if self._patience < 0 else None
+
+    def act(self) -> int:
+        """Return the primitive of the coming step."""
+        seen = self._look()
+        self._loaded = False
+        if self._loads and self._is_beside(seen):
+            self._loaded = self._strength(seen) >= seen.food_levels[self._goal]
+            primitive = LOAD if self._loaded else NONE
+        else:
+            primitive = self._walk(seen)
+        self._patience -= primitive in (NONE, LOAD)
+        return primitive
+
+    def close(self) -> None:
+        """Nothing is shared."""
+
+    def way(self) -> Way:
+        """Return the way that is left: see `maeil.drawing.ShowsWays`."""
+        seen = self._look()
+        cells = self._rest(seen) or self._find(seen, ())
+        points = tuple((col + 0.5, row + 0.5) for row, col in cells)
+        return Way(points, (self._goal[1], self._goal[0], 1, 1))
+
+    def _is_beside(self, seen: ForagingObservation) -> bool:
+        return distance(seen.cells[self._agent], self._goal) == 1
+
+    def _strength(self, seen: ForagingObservation) -> int:
+        return sum(seen.levels[agent] for agent in seen.standing_beside(self._goal))
+
+    def _rest(self, seen: ForagingObservation) -> tuple[Cell, ...]:
+        """Return the route from where the agent is; empty where it is not on its route."""
+        own = seen.cells[self._agent]
+        return self._route[self._route.index(own) :] if own in self._route else ()
+
+    def _find(self, seen: ForagingObservation, others: Collection[Cell]) -> tuple[Cell, ...]:
+        """Return the way round foods and agents; where none leads, the one that is free once agents have left it."""
+        start, foods = seen.cells[self._agent], seen.food_levels.keys()
+        goals = set(beside(self._goal)) - foods if self._loads else {self._goal}
+        return shortest(start, goals, {*foods, *others}, seen.side) or shortest(start, goals, foods, seen.side)
+
+    def _walk(self, seen: ForagingObservation) -> int:
+        """Return a step of the route; none while others have the way, or where no way leads."""
+        own = seen.cells[self._agent]
+        others = {cell for agent, cell in seen.cells.items() if agent != self._agent}
+        rest = self._rest(seen)
+        is_free = len(rest) > 1 and rest[1] not in others
+        if self._route and (rest == self._route or not is_free) and not self._waits:
+            self._pause = sum(a < self._agent and distance(cell, own) <= CLOSE for a, cell in seen.cells.items())
+        self._waits = self._pause > 0
+        stays = self._waits or (is_free and rest[-1] not in others)
+        self._route = rest if stays else self._find(seen, others)
+        if self._waits or len(self._route) <= 1 or self._route[1] in others:
+            self._pause = max(self._pause - 1, 0)
+            return NONE
+        return 1 + beside(own).index(self._route[1])
+
+
+def make_controller(look: Callable[[], ForagingObservation], agent: int, action: SymbolicAction) -> Controller:
+    """Start the controller of an action."""
+    match action:
+        case GoTo() | Load():
+            return Forage(look, agent, action)
+        case Wait(steps=steps):
+            return Repeat(NONE, steps)
+    raise TypeError(f"level-based foraging has no controller for {type(action).__name__}")

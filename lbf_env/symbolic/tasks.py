@@ -1,0 +1,72 @@
+"""The tasks of level-based foraging as the loop follows them: to `load` each food.
+
+A food is an active task while it is there. Agents count by their levels (`TaskState.weights`):
+
+- threshold: the level of the food;
+- spatial: agents beside it;
+- temporal and joint: agents beside it that load;
+- participation: those, and agents whose live plan loads it first;
+- dependency: always holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lbf_env.observation import Cell, ForagingObservation, distance, food_cell, named_foods
+from lbf_env.symbolic.control import LOAD, Load, task_of
+from maeil.plans import Plan
+from maeil.tasks import OpenTask, TaskState, fewest
+from maeil.world import NEAREST
+
+
+def loaders(field: ForagingObservation, joint: Sequence[int], food: Cell) -> tuple[int, ...]:
+    """Return the agents that load a food by a joint action, ascending.
+
+    No cell is beside two foods: the package draws fields without such.
+    """
+    return tuple(agent for agent in field.standing_beside(food) if joint[agent] == LOAD)
+
+
+def planned(plans: Sequence[Plan | None]) -> list[Cell | None]:
+    """Return the food that each plan loads first; of a plan without actions, that of its task."""
+    return [_food_of(plan) if plan is not None else None for plan in plans]
+
+
+def _food_of(plan: Plan) -> Cell | None:
+    if not plan.actions and plan.task is not None:
+        return food_cell(plan.task.target)
+    return next(((action.row, action.col) for action in plan.actions if isinstance(action, Load)), None)
+
+
+def states(field: ForagingObservation, joint: Sequence[int], plans: Sequence[Plan | None]) -> list[TaskState]:
+    """Return the state of each food that is there, under a joint action."""
+    weights = tuple(float(level) for level in field.levels.values())
+    aims = planned(plans)
+    found = []
+    for food, level in field.food_levels.items():
+        acting = set(loaders(field, joint, food))
+        involved = acting | {agent for agent, aim in enumerate(aims) if aim == food}
+        near, work, part = (
+            sum(weights[agent] for agent in group) for group in (field.standing_beside(food), acting, involved)
+        )
+        found.append(TaskState(task_of(food), level, near, work, part, work, dependency=True, weights=weights))
+    return found
+
+
+def open_tasks(field: ForagingObservation, plans: Sequence[Plan | None], text: str) -> list[OpenTask]:
+    """Return the foods of plans and of a text, then those that an agent is nearest to."""
+    aims = planned(plans)
+    named = {*aims, *named_foods(text)}
+    levels = field.levels
+    foods = sorted(field.food_levels, key=lambda food: min(distance(cell, food) for cell in field.cells.values()))
+    others = [food for food in foods if food not in named][:NEAREST]
+    found = []
+    for food in (*(food for food in foods if food in named), *others):
+        level, here = field.food_levels[food], field.standing_beside(food)
+        rest = [own for agent, own in levels.items() if agent not in here]
+        more = fewest(max(0, level - sum(levels[agent] for agent in here)), rest)
+        serving = tuple(agent for agent, aim in enumerate(aims) if aim == food)
+        needs = fewest(level, list(levels.values()))
+        found.append(OpenTask(task_of(food), needs, more, here, planned=serving))
+    return found

@@ -1,0 +1,250 @@
+"""Level-based foraging joined to the loop: the environment is `ForagingEnv` of the package `lbforaging`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import fsum
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, PositiveInt
+
+from lbf_env.observation import ForagingObservation, distance, food_cell, food_name, named_foods
+from lbf_env.symbolic import picture
+from lbf_env.symbolic.control import PRIMITIVES, VOCABULARY, Forage, GoTo, Load, Wait, make_controller, task_of
+from lbf_env.symbolic.tasks import loaders, open_tasks, states
+from maeil.acting import end_of
+from maeil.actions import SymbolicAction
+from maeil.component import Component, ComponentConfig
+from maeil.drawing import Canvas, Drawing, Way
+from maeil.environments.errors import PlacementError, WorldError
+from maeil.plans import Plan, Task
+from maeil.tasks import Attempt, OpenTask, Tasks, TaskState, no_such_task
+from maeil.world import Controller, Ids, Progress, Transition
+
+INSTALL = "pip install 'quorum-harness[lbf]'"
+"""What brings the package."""
+
+
+class ForagingConfig(ComponentConfig):
+    """Configuration of level-based foraging; the package's own names are in the comments of the configuration file."""
+
+    name: Literal["foraging"]
+    n: PositiveInt
+    """Number of agents."""
+    side: Annotated[int, Field(ge=5, le=100)]
+    """Rows of the field, and columns."""
+    foods: PositiveInt
+    """Foods, at most: those that find no room are left out."""
+    max_level: PositiveInt
+    """Highest level of an agent; the lowest is 1."""
+    max_food_level: PositiveInt | None
+    """Highest level of a food; null: the sum of the three lowest levels of the team."""
+    coop: bool
+    """Whether every food has the highest level, so that agents must cooperate."""
+    sight: PositiveInt | None
+    """Rows and columns to each side that an agent sees; null: all."""
+    penalty: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    """What those lose who load a food in vain."""
+    max_steps: PositiveInt
+    """Steps after which an episode is truncated."""
+
+
+class ForagingWorld:
+    """Level-based foraging as the loop sees it.
+
+    It fulfils `World`, `TellsIds`, `TellsTasks`, `TellsFacts`, `TellsOpenTasks` and `Limited` of `maeil.world`, and
+    `Drawable` and `ShowsWays` of `maeil.drawing`. Primitives are the numbers of the package's actions.
+
+    Args:
+        config: field, levels and sight.
+
+    Raises:
+        WorldError: the package is not installed, or the field is too small for the team.
+    """
+
+    name = "foraging"
+    vocabulary = VOCABULARY
+
+    def __init__(self, config: ForagingConfig, _context: None = None) -> None:
+        try:
+            from lbforaging.foraging import ForagingEnv  # noqa: PLC0415 (an extra)
+        except ModuleNotFoundError as error:
+            raise WorldError(f"env=foraging needs the package lbforaging: {INSTALL}") from error
+        if 2 * config.n > config.side**2:
+            raise WorldError(f"n: {config.n} agents are more than half of the cells; set n or env.side")
+        self._sight = config.sight if config.sight is not None else config.side
+        self.env = ForagingEnv(
+            players=config.n,
+            min_player_level=1,
+            max_player_level=config.max_level,
+            min_food_level=1,
+            max_food_level=config.max_food_level,
+            field_size=(config.side, config.side),
+            max_num_food=config.foods,
+            sight=self._sight,
+            max_episode_steps=config.max_steps,
+            force_coop=config.coop,
+            penalty=config.penalty,
+        )
+        self.agents = tuple(f"agent_{agent}" for agent in range(config.n))
+        self.idle: SymbolicAction = Wait()
+        self._facts = {"side": config.side, "sight": config.sight, "penalty": config.penalty}
+
+    def reset(self, seed: int) -> Mapping[str, Any]:
+        """Draw the field of a seed, as the package does in a new environment.
+
+        Raises:
+            PlacementError: no food has found room.
+        """
+        for player in self.env.players:
+            player.position = None  # the package would keep clear of where they stood in the episode before
+        self._arrays, _ = self.env.reset(seed=seed)
+        self._look()
+        self._spawned = len(self._field.foods)
+        self._score = 0.0
+        self._known: dict[Task, TaskState] = {}
+        if not self._spawned:
+            raise PlacementError(f"seed {seed}: no food has found room among the agents: set n or env.side")
+        field = self._field
+        return {"side": field.side, "foods": field.foods, "agents": field.agents, "max_steps": field.max_steps}
+
+    def limit(self, max_steps: int) -> None:
+        """Truncate episodes after so many steps: fulfils `maeil.world.Limited`."""
+        self.env._max_episode_steps = max_steps
+        self._look()
+
+    def observe(self, agent: int) -> ForagingObservation:
+        """Return what the package's array shows an agent, with the names of those it shows."""
+        field = self._field
+        corner = [max(part - self._sight, 0) for part in field.cells[agent]]
+        rows = self._arrays[agent].reshape(-1, 3).astype(int)
+        shown = {tuple(row) for row in (rows[rows[:, 0] >= 0] + [*corner, 0]).tolist()}
+        there = {(row, col) for row, col, _ in shown}
+        return ForagingObservation(
+            self.agents[agent],
+            field.side,
+            self._sight,
+            tuple(food for food in field.foods if food in shown),
+            tuple(one for one in field.agents if one[1:3] in there),
+            field.step,
+            field.max_steps,
+        )
+
+    def global_observation(self) -> ForagingObservation:
+        """Return the whole field, for a participant without a body."""
+        return self._field
+
+    def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
+        """Return which cells of a plan are off the field, have food in the way, or, as the agent sees, have none."""
+        field, found = self._field, []
+        for action in plan.actions:
+            if isinstance(action, GoTo | Load):
+                cell = action.row, action.col
+                if max(cell) >= field.side:
+                    found.append(f"{action}: rows and columns go from 0 to {field.side - 1}")
+                elif isinstance(action, GoTo) and cell in field.food_levels:
+                    found.append(f"{action}: {food_name(cell)} is there, which nobody can walk over: load it")
+                elif isinstance(action, Load) and not field.may_hold_food(cell, agent):
+                    found.append(f"{action}: there is no food in this cell")
+        if plan.task is not None:
+            aim = food_cell(plan.task.target)
+            if plan.task != (task_of(aim) if aim else None) or not (aim and field.may_hold_food(aim, agent)):
+                found.append(no_such_task(plan.task, self.tasks(agent)))
+        return tuple(found)
+
+    def ids(self, agent: int | None) -> Ids:
+        """Return the cells of the field, and of the foods; of all cells where an agent does not see them all."""
+        places = range(self._field.side)
+        blind = agent is not None and self._sight < self._field.side
+        foods: list[dict[str, Sequence[int]]] = [{"row": [row], "col": [col]} for row, col, _ in self._field.foods]
+        return {"go_to": [{"row": places, "col": places}], "load": [{"row": places, "col": places}] if blind else foods}
+
+    def tasks(self, agent: int | None, text: str = "") -> Tasks:
+        """Return the foods in sight, and those that a text names: fulfils `maeil.world.TellsTasks`."""
+        seen = self._field if agent is None else self.observe(agent)
+        named = (cell for cell in named_foods(text) if self._field.may_hold_food(cell, agent))
+        return {"load": [food_name(cell) for cell in dict.fromkeys((*seen.food_levels, *named))]}
+
+    def prompt_facts(self) -> Mapping[str, Any]:
+        """Return the size of the field, how far agents see, and what it costs to load in vain."""
+        return self._facts
+
+    def start_action(self, agent: int, action: SymbolicAction) -> Controller:
+        """Start a symbolic action."""
+        return make_controller(self.global_observation, agent, action)
+
+    def step(self, joint: Sequence[int]) -> Transition:
+        """Advance by one step of the package."""
+        before = self._field
+        self._arrays, rewards, *_ = self.env.step(joint)
+        self._look()
+        left, cells = self._field.food_levels, self._field.cells
+        groups = {food: loaders(before, joint, food) for food in before.food_levels}
+        attempts = tuple(Attempt(task_of(food), group, food not in left) for food, group in groups.items() if group)
+        outcomes: list[Mapping[str, Any]] = [
+            {"what": "loaded" if each.succeeded else "too_weak", "food": each.task.target, "agents": each.agents}
+            for each in attempts
+        ]
+        walking = (agent for agent, primitive in enumerate(joint) if 0 < primitive < len(PRIMITIVES) - 1)
+        outcomes += [{"what": "stayed", "agent": one} for one in walking if cells[one] == before.cells[one]]
+        each_reward = tuple(float(reward) for reward in rewards)
+        self._score += fsum(each_reward)
+        return Transition(
+            tuple(outcomes),
+            fsum(each_reward) / len(each_reward),
+            end_of(success=not left, truncated=self._field.step >= self._field.max_steps),
+            attempts,
+            rewards=each_reward,
+        )
+
+    def constraints(self, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
+        """Return the foods whose constraints have changed: see `lbf_env.symbolic.tasks`."""
+        now = {state.task: state for state in states(self._field, joint, plans)}
+        over = [TaskState(task, 0, 0, 0, 0, 0, dependency=True) for task in self._known if task not in now]
+        changed = [state for task, state in now.items() if state != self._known.get(task)]
+        self._known = now
+        return (*changed, *over)
+
+    def open_tasks(self, plans: Sequence[Plan | None], text: str = "") -> Sequence[OpenTask]:
+        """Return the foods that matter now: see `lbf_env.symbolic.tasks`."""
+        return open_tasks(self._field, plans, text)
+
+    def distance(self, agent: int, other: int) -> float:
+        """Return the Manhattan distance between two agents, in cells."""
+        return distance(self._field.cells[agent], self._field.cells[other])
+
+    def progress(self) -> Progress:
+        """Return how many foods are loaded; the score is the sum of all rewards, 1 at most."""
+        return Progress(self._spawned - len(self._field.foods), self._spawned, self._score)
+
+    def ansi(self) -> str:
+        """Draw the field as text."""
+        return picture.ansi(self._field)
+
+    def canvas(self) -> Canvas:
+        """Return the frame of the field."""
+        return picture.canvas(self._field.side)
+
+    def draw(self) -> Drawing:
+        """Draw the field."""
+        return picture.draw(self._field)
+
+    def way(self, controller: Controller) -> Way | None:
+        """Return where a walk leads."""
+        return controller.way() if isinstance(controller, Forage) else None
+
+    def primitive_name(self, primitive: int) -> str:
+        """Return the name of a primitive."""
+        return PRIMITIVES[primitive]
+
+    def _look(self) -> None:
+        """Take in the field as it is, in plain numbers."""
+        env = self.env
+        foods = tuple((row, col, int(env.field[row, col])) for row, col in np.argwhere(env.field).tolist())
+        agents = tuple((i, *map(int, (*player.position, player.level))) for i, player in enumerate(env.players))
+        steps = env.current_step, env._max_episode_steps
+        self._field = ForagingObservation("", env.rows, self._sight, foods, agents, *steps)
+
+
+component = Component(ForagingConfig, ForagingWorld)

@@ -1,0 +1,1 @@
+"""Symbolic actions and tasks of PettingZoo environments."""

@@ -1,0 +1,202 @@
+"""Symbolic actions of an environment: a choice by name or number, values of a space, and to wait."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+from gymnasium.spaces import Discrete
+from pydantic import Field, create_model
+
+from maeil.acting import Primitive
+from maeil.actions import SymbolicAction, Vocabulary
+from maeil.controllers import SUCCESS, failed
+from maeil.world import ActionEnd
+from pettingzoo_env.description import AgentDescription, Description
+from pettingzoo_env.game import Game
+from pettingzoo_env.spaces import action_of, neutral, value_type
+
+STEPS = 10
+"""Steps of an action, at most."""
+Steps = Annotated[int, Field(ge=1, le=STEPS, description="how many times in a row")]
+
+
+class Wait(SymbolicAction):
+    """Do nothing where the environment knows that, else take the first legal choice."""
+
+    phrase: ClassVar[str] = "wait {steps} step(s)"
+
+    action: Literal["wait"] = "wait"
+    steps: Steps = 1
+
+
+class Act(SymbolicAction):
+    """Base of the actions that are made of the spaces of an environment."""
+
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What one agent can do.
+
+    Attributes:
+        space: its action space.
+        described: what its choices mean.
+        model: its action, next to `wait`.
+    """
+
+    space: Any
+    described: AgentDescription
+    model: type[Act]
+
+    def number(self, choice: str | int) -> int:
+        """Return the number of a choice."""
+        names, start = self.described.actions, int(self.space.start)
+        return start + names.index(choice) if names is not None and isinstance(choice, str) else int(choice)
+
+    def name(self, number: int) -> str | int:
+        """Return how plans name a choice."""
+        names = self.described.actions
+        return names[number - int(self.space.start)] if names is not None else number
+
+    def values(self, action: SymbolicAction) -> list[Primitive]:
+        """Return what an action does, step by step."""
+        if isinstance(self.space, Discrete):
+            choice = action.arguments()["choice"]
+            once: list[Primitive] = [*map(self.number, self.described.sequences.get(choice, (choice,)))]
+        else:
+            once = [action.arguments()["values"]]
+        return once * int(action.arguments()["steps"])
+
+    def waiting(self, mask: Any) -> Primitive:
+        """Return what waiting does in a step, by the mask of that moment."""
+        if not isinstance(self.space, Discrete):
+            return neutral(self.space)  # type: ignore[no-any-return]
+        wait = self.number(self.described.wait) if self.described.wait is not None else int(self.space.start)
+        legal = self.legal(mask)
+        return wait if legal is None or wait in legal else legal[0]
+
+    def legal(self, mask: Any) -> list[int] | None:
+        """Return the numbers of the legal choices; None for all."""
+        if mask is None or not isinstance(self.space, Discrete):
+            return None
+        return [int(self.space.start) + i for i, allowed in enumerate(mask) if allowed]
+
+    def choices(self, mask: Any) -> list[str | int] | None:
+        """Return the choices with which a plan may begin; None for all."""
+        legal = self.legal(mask)
+        if legal is None:
+            return None
+        sequences = self.described.sequences.items()
+        return [*map(self.name, legal), *(name for name, steps in sequences if self.number(steps[0]) in legal)]
+
+    def refusal(self, value: Primitive, mask: Any) -> str:
+        """Return why a value cannot be done now; empty where it can."""
+        legal = self.legal(mask)
+        if legal is not None and value not in legal:
+            return f"the choice {self.name(int(value))} is not legal now"  # type: ignore[arg-type]
+        try:
+            action_of(self.space, value)
+        except ValueError as error:
+            return str(error)
+        return ""
+
+
+def abilities(game: Game, description: Description) -> tuple[list[Abilities], Vocabulary]:
+    """Return what each agent can do, and the vocabulary. Agents with the same space and names share an action.
+
+    Raises:
+        ValueError: a space cannot be written in plans, or the description does not fit it; the message names the place.
+    """
+    groups: dict[tuple[str, str], list[int]] = {}
+    for agent, name in enumerate(game.names):
+        described = description.of(name)
+        _check(f"description.agents of {name}", game.spaces[agent], described)
+        groups.setdefault((str(game.spaces[agent]), str((described.actions, described.sequences))), []).append(agent)
+    found: dict[int, Abilities] = {}
+    for agents in groups.values():
+        stem = re.sub(r"\W|_\d+$", "", game.names[agents[0]])
+        used = {own.model.model_fields["action"].default for own in found.values()}
+        name = "act" if len(groups) == 1 else f"act_{stem}" if f"act_{stem}" not in used else f"act_{agents[0]}"
+        model = _model(name, game.spaces[agents[0]], description.of(game.names[agents[0]]), game.names[agents[0]])
+        found |= {i: Abilities(game.spaces[i], description.of(game.names[i]), model) for i in agents}
+    ordered = [found[agent] for agent in range(len(game.names))]
+    models = dict.fromkeys(own.model for own in ordered)
+    users = {m.model_fields["action"].default: [i for i, own in enumerate(ordered) if own.model is m] for m in models}
+    return ordered, Vocabulary(*models, Wait, only=users if len(models) > 1 else None)
+
+
+def _model(name: str, space: Any, described: AgentDescription, agent: str) -> type[Act]:
+    """Return the action of a space."""
+    fields: dict[str, Any] = {"action": (Literal[name], name)}
+    if isinstance(space, Discrete):
+        kind = value_type(space, agent)
+        if described.actions is not None:
+            kind = Literal[(*described.actions, *described.sequences)]
+        elif described.sequences:
+            kind = kind | Literal[tuple(described.sequences)]
+        fields["choice"], phrase = (kind, ...), f"{name} {{choice}}[, {{steps}} time(s)]"
+        text = "Take a choice of the environment."
+    else:
+        fields["values"], phrase = (value_type(space, agent), ...), ""
+        text = f"Act with these values, of {space}."
+    fields["steps"] = (Steps, 1)
+    model: type[Act] = create_model(f"Act_{name}", __base__=Act, __doc__=text, **fields)
+    model.phrase = phrase
+    return model
+
+
+def _check(place: str, space: Any, described: AgentDescription) -> None:
+    """Make sure that the names of choices are those of a space.
+
+    Raises:
+        ValueError: they are not.
+    """
+    if not isinstance(space, Discrete):
+        if described.actions is not None or described.sequences or described.wait is not None:
+            raise ValueError(f"{place}: actions, sequences and wait are for Discrete spaces, and this is {space}")
+        return
+    names = described.actions
+    if names is not None and len(names) != space.n:
+        raise ValueError(f"{place}: actions: {len(names)} names for {space.n} choices")
+    known = names if names is not None else range(int(space.start), int(space.start + space.n))
+    used = [(f"sequences.{key}", step) for key, steps in described.sequences.items() for step in steps]
+    for key, step in [*used, ("wait", described.wait)]:
+        if step is not None and step not in known:
+            options = ", ".join(map(str, known[:20]))
+            raise ValueError(f"{place}: {key}: there is no choice {step}; the choices are {options}")
+
+
+class Doing:
+    """Carries out an action step by step, as long as it is legal; fulfils `maeil.world.Controller`.
+
+    Args:
+        game: that is played.
+        agent: index.
+        own: what the agent can do.
+        action: what it does.
+    """
+
+    def __init__(self, game: Game, agent: int, own: Abilities, action: SymbolicAction) -> None:
+        self._game, self._agent, self._own = game, agent, own
+        self._waits = isinstance(action, Wait)
+        self._values = [None] * action.steps if isinstance(action, Wait) else own.values(action)
+        self._done = 0
+
+    def status(self) -> ActionEnd | None:
+        """Return how it has ended."""
+        if self._done == len(self._values):
+            return SUCCESS
+        if not self._waits and (reason := self._own.refusal(self._values[self._done], self._game.masks[self._agent])):
+            return failed("illegal", reason)
+        return None
+
+    def act(self) -> Primitive:
+        """Return the action of the coming step."""
+        self._done += 1
+        return self._own.waiting(self._game.masks[self._agent]) if self._waits else self._values[self._done - 1]
+
+    def close(self) -> None:
+        """Nothing is shared."""

@@ -1,0 +1,357 @@
+"""PettingZoo environments joined to the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from hashlib import sha256
+from math import isfinite
+from statistics import fmean
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Field, PositiveInt, PrivateAttr, ValidationInfo, field_serializer
+
+from maeil.acting import Primitive, end_of
+from maeil.actions import SymbolicAction
+from maeil.component import NAMED_MODULES, RECORDED, Component, ComponentConfig, may_name_files
+from maeil.drawing import Canvas, Drawing, Mark, MarkKind, Shape
+from maeil.environments.errors import EpisodeError, WorldError
+from maeil.plans import Plan
+from maeil.tasks import Tasks, TaskState, no_such_task
+from maeil.world import Controller, Ids, Progress, Transition
+from pettingzoo_env.description import Description, Parts, read_description
+from pettingzoo_env.game import Game, find
+from pettingzoo_env.spaces import action_of, numbers, short, shown, split
+from pettingzoo_env.symbolic.actions import Doing, Wait, abilities
+from pettingzoo_env.symbolic.tasks import TaskBoard
+
+CELL = 25
+"""Pixels of a picture that are a cell of its canvas."""
+LARGEST = 720
+"""Pixels of the longer edge of a picture that is shown; of a larger one, every second or third pixel."""
+AGENT, THING = range(2)
+LEGEND = (MarkKind("agent", "#3b6ea5", "#7fb2e5", Shape.DISC), MarkKind("thing", "#4c8c4a", "#6fbf73"))
+
+
+def _described(value: Any, info: ValidationInfo) -> Any:
+    return read_description(value) if isinstance(value, str) and may_name_files(info) else value
+
+
+class PettingZooConfig(ComponentConfig):
+    """Configuration of an environment of PettingZoo."""
+
+    name: Literal["pettingzoo"]
+    n: PositiveInt
+    """Number of agents: as many as the environment has."""
+    id: Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*(:[A-Za-z_]\w*)?$")]
+    """`MODULE:FUNCTION` that makes it; without a function `parallel_env`, else `env`."""
+    kwargs: dict[str, Any]
+    """Arguments of the function."""
+    description: Annotated[Description | None, BeforeValidator(_described)]
+    """What its numbers mean, or a YAML file that says it; null: what it says of itself."""
+    max_steps: PositiveInt
+    """Steps after which an episode is truncated."""
+    _recorded: bool = PrivateAttr(default=False)
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Keep whether it was read from the folder of a run."""
+        self._recorded = context is RECORDED
+
+    @field_serializer("description")
+    def _as_written(self, description: Description | None) -> Any:
+        return description.model_dump(mode="json", exclude_defaults=True) if description is not None else None
+
+    def modules(self) -> Sequence[str]:
+        """Import the module of the environment, and return its name.
+
+        Raises:
+            WorldError: it is not there, or was named by the folder of a run alone.
+        """
+        module = self.id.partition(":")[0]
+        if self._recorded and module not in NAMED_MODULES:
+            raise WorldError(
+                f"id: {self.id} is code that the folder of a run names, which is not imported for that alone. "
+                f"If you trust it, name it yourself: --plugin {module}"
+            )
+        make = find(self.id)
+        home = getattr(make, "__module__", "").partition(".")[0]
+        if self._recorded and home not in (module.partition(".")[0], "pettingzoo"):
+            raise WorldError(f"id: {self.id} is not of {module}, but of {home}, which the folder of a run names")
+        return (module,)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What an agent observes.
+
+    Attributes:
+        step: steps taken so far.
+        sees: the parts of its observation, or, for a participant without a body, those of each agent.
+        legal: the choices that it has now; None for all.
+        reward: what it got since it last acted, that step included; None before it has.
+    """
+
+    step: int
+    sees: Mapping[str, Any]
+    legal: Sequence[str | int] | None = None
+    reward: float | None = None
+
+    def shown(self) -> Mapping[str, Any]:
+        """Return what there is to say."""
+        found = {"step": self.step, "sees": self.sees, "legal": self.legal, "reward": self.reward}
+        return {key: value for key, value in found.items() if value is not None}
+
+    def text(self) -> str:
+        """Return it in words."""
+        return "; ".join(f"{key}: {value}" for key, value in self.shown().items())
+
+
+class PettingZooWorld:
+    """An environment as the loop sees it: fulfils `World`, `Limited` and `TellsIds`, and `TakesTurns`.
+
+    A copy is made by playing the same actions again, because environments hold what cannot be copied.
+
+    Args:
+        config: which environment, and what it means.
+        game: the environment.
+
+    Raises:
+        ValueError: it cannot be made, or the description does not fit it; the message names the key.
+    """
+
+    name = "pettingzoo"
+    idle: SymbolicAction = Wait()
+
+    def __init__(self, config: PettingZooConfig, game: Game) -> None:
+        self.config = config
+        self.description = config.description or Description()
+        self._max_steps = config.max_steps
+        self._begin(game)
+        self.agents: tuple[str, ...] = game.names
+        if config.n != len(self.agents):
+            raise WorldError(f"n: {config.id} has {len(self.agents)} agents, not {config.n}: set n={len(self.agents)}")
+        self.abilities, self.vocabulary = abilities(self.game, self.description)
+        self._forms = [self.description.of(name).observation for name in self.agents]
+        if self.description.score not in ("mean", "sum", *self.agents):
+            raise WorldError(f"description.score: mean, sum or an agent: {', '.join(self.agents)}")
+        for pattern, agent in self.description.agents.items():
+            if all(self.description.of(name) is not agent for name in self.agents):
+                raise WorldError(f"description.agents: {pattern} is no agent; they are {', '.join(self.agents)}")
+
+    def _begin(self, game: Game) -> None:
+        self.game = game
+        self.board = TaskBoard(self.description, game.names)
+
+    def reset(self, seed: int) -> Mapping[str, Any]:
+        """Begin an episode; the record has a digest of what agents observe."""
+        self.seed = seed
+        self.joints: list[list[Primitive]] = []
+        self.returns = [0.0] * len(self.agents)
+        self._gained: list[float | None] = [None] * len(self.agents)
+        self.game.reset(seed)
+        try:
+            seen = self._look()
+        except ValueError as error:
+            raise WorldError(f"description.agents: observation: {error}") from error
+        self.board.begin()
+        self.board.check(seen)
+        self.board.look(seen)
+        digest = sha256(repr(self.global_observation().sees).encode()).hexdigest()
+        return {"environment": self.config.id, "agents": list(self.agents), "observations": digest}
+
+    def limit(self, max_steps: int) -> None:
+        """Truncate episodes after so many steps."""
+        self._max_steps = max_steps
+
+    def acting(self) -> Sequence[int]:
+        """Return who acts in the coming step."""
+        return self.game.acting()
+
+    def observe(self, agent: int) -> Seen:
+        """Return what an agent observes."""
+        legal = self.abilities[agent].choices(self.game.masks[agent])
+        seen = shown(self._seen[agent], self._forms[agent])
+        return Seen(len(self.joints), seen, legal, short(self._gained[agent]))
+
+    def global_observation(self) -> Seen:
+        """Return what all agents observe."""
+        own = {name: self.observe(agent) for agent, name in enumerate(self.agents)}
+        legal = {name: {} if seen.legal is None else {"legal": seen.legal} for name, seen in own.items()}
+        return Seen(len(self.joints), {name: {**seen.sees, **legal[name]} for name, seen in own.items()})
+
+    def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
+        """Return what is not legal now, or not in the space of the agent at any time."""
+        own, mask, found = self.abilities[agent], self.game.masks[agent], []
+        for number, action in enumerate(plan.actions):
+            for value in own.values(action) if not isinstance(action, Wait) else ():
+                found.append(own.refusal(value, mask if not number else None))
+                mask = None
+        if plan.task is not None and self.board.tasks and plan.task not in self.board.tasks:
+            found.append(no_such_task(plan.task, self.board.targets()))
+        return tuple(dict.fromkeys(reason for reason in found if reason))
+
+    def ids(self, agent: int | None) -> Ids:
+        """Return the choices that each action can begin with: fulfils `maeil.world.TellsIds`."""
+        if agent is None:
+            return {}
+        own, choices = self.abilities[agent], self.abilities[agent].choices(self.game.masks[agent])
+        found: dict[str, Any] = {
+            name: [] for name in self.vocabulary.names if name not in self.vocabulary.of(agent).names
+        }
+        return found if choices is None else {**found, own.model.model_fields["action"].default: [{"choice": choices}]}
+
+    def prompt_facts(self) -> Mapping[str, Any]:
+        """Return the rules, and what there is to do."""
+        rules = self.description.rules if self.description.rules is not None else self.game.documentation()
+        tasks = {kind: own.text for kind, own in self.description.tasks.items()}
+        return {"rules": rules.strip(), "turns": self.game.turns, "tasks": tasks, "environment": self.config.id}
+
+    def start_action(self, agent: int, action: SymbolicAction) -> Controller:
+        """Start an action."""
+        return Doing(self.game, agent, self.abilities[agent], action)
+
+    def step(self, joint: Sequence[Any]) -> Transition:
+        """Take a step: of all who act, or of the one whose turn it is."""
+        acting = self.game.acting()
+        actions = {agent: action_of(self.game.spaces[agent], joint[agent]) for agent in acting}
+        rewards = self.game.step(actions)
+        if not all(map(isfinite, rewards)):
+            raise EpisodeError(f"{self.config.id}: step {len(self.joints)} gives the rewards {rewards}")
+        self.joints.append(list(joint))
+        before = [0.0 if agent in acting else gained for agent, gained in enumerate(self._gained)]
+        self._gained = [None if b is None else b + own for b, own in zip(before, rewards, strict=True)]
+        self.returns = [total + own for total, own in zip(self.returns, rewards, strict=True)]
+        attempts = self.board.look(self._look(), working=True)
+        gone = [agent for agent in acting if not self.game.over and agent not in self.game.living()]
+        outcomes = [{"what": "left", "agent": agent} for agent in gone]
+        outcomes += [{"what": "done", "task": str(attempt.task)} for attempt in attempts]
+        same = all(reward == rewards[0] for reward in rewards)
+        mean = rewards[0] if same else fmean(rewards)
+        return Transition(tuple(outcomes), mean, self._end(), attempts, rewards=None if same else tuple(rewards))
+
+    def _end(self) -> Any:
+        tasks, success = self.board.tasks, self.description.success
+        done = len(self.board.done()) == len(tasks) > 0
+        ended = self.game.over and not self.game.truncated
+        won = ended and not tasks and (success is None or self.score() >= success)
+        late = self.game.over or len(self.joints) >= self._max_steps
+        return end_of(success=done or won, failure=ended, truncated=late)
+
+    def constraints(self, joint: Sequence[Any], plans: Sequence[Plan | None]) -> Sequence[TaskState]:  # noqa: ARG002
+        """Return the described tasks that have changed."""
+        return self.board.changes(plans)
+
+    def distance(self, agent: int, other: int) -> None:
+        """Return nothing: an environment does not say where agents are."""
+
+    def score(self) -> float:
+        """Return the score so far."""
+        match self.description.score:
+            case "mean":
+                return fmean(self.returns)
+            case "sum":
+                return sum(self.returns)
+            case agent:
+                return self.returns[self.agents.index(agent)]
+
+    def progress(self) -> Progress:
+        """Return how many of the described tasks are done, none of none without a description, and the score."""
+        return Progress(len(self.board.done()), len(self.board.tasks), self.score())
+
+    def ansi(self) -> str:
+        """Return what each agent observes, an agent a line."""
+        return "\n".join(f"{name}: {self.observe(agent).text()}" for agent, name in enumerate(self.agents))
+
+    def primitive_name(self, primitive: Any) -> str:
+        """Return the name of a choice, where all agents name it alike; else its number or values."""
+        names = {str(own.described.actions) for own in self.abilities}
+        if isinstance(primitive, int) and len(names) == 1:
+            return str(self.abilities[0].name(primitive))
+        return str(primitive)
+
+    def _look(self) -> list[Parts]:
+        self._seen = [split(*pair) for pair in zip(self.game.observations, self._forms, strict=True)]
+        return [*map(numbers, self._seen)]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> PettingZooWorld:
+        """Play the same episode again, in an environment of its own."""
+        memo[id(self)] = other = copy(self)
+        other._begin(Game(self.config.id, self.config.kwargs))
+        memo[id(self.game)] = other.game
+        other.reset(self.seed)
+        for joint in self.joints:
+            other.step(joint)
+        return other
+
+
+class _Tasked(PettingZooWorld):
+    """A world whose description has tasks: fulfils `maeil.world.TellsTasks`."""
+
+    def tasks(self, agent: int | None, text: str = "") -> Tasks:  # noqa: ARG002 (they are the same for all)
+        """Return what there is to do."""
+        return self.board.targets()
+
+
+class _Rendered(PettingZooWorld):
+    """A world that renders itself: fulfils `maeil.drawing.Drawable`."""
+
+    def canvas(self) -> Canvas:
+        """Return a canvas of the shape of its pictures."""
+        height, width, _ = self._picture().shape
+        return Canvas(max(1, round(width / CELL)), max(1, round(height / CELL)), (), ruled=False)
+
+    def draw(self) -> Drawing:
+        """Return its picture."""
+        return Drawing(b"", {}, image=self._picture())
+
+    def _picture(self) -> Any:
+        picture = self.game.image()
+        stride = -(-max(picture.shape) // LARGEST)
+        return np.ascontiguousarray(picture[::stride, ::stride])
+
+
+class _Gridded(PettingZooWorld):
+    """A world whose description says how it is drawn: fulfils `maeil.drawing.Drawable`."""
+
+    def canvas(self) -> Canvas:
+        """Return the grid."""
+        grid = self.description.drawing
+        assert grid is not None
+        return Canvas(grid.columns, grid.rows, LEGEND)
+
+    def draw(self) -> Drawing:
+        """Draw agents and things where observations say that they are."""
+        grid = self.description.drawing
+        assert grid is not None
+        marks: dict[str, Mark] = {}
+        for agent, (name, parts) in enumerate(zip(self.agents, map(numbers, self._seen), strict=True)):
+            for part in (*grid.things, *([grid.agents] if grid.agents is not None else [])):
+                if len(place := parts.get(part, ())) < 2:
+                    continue
+                first, second = ((p - o) / grid.cell for p, o in zip(place[:2], grid.origin, strict=True))
+                x, y = (second, first) if grid.row_first else (first, second)
+                is_agent = part == grid.agents
+                key, label = (name, str(agent)) if is_agent else (part, "")
+                if 0 <= x < grid.columns and 0 <= y < grid.rows:
+                    kind, own = (AGENT, agent) if is_agent else (THING, None)
+                    marks.setdefault(key, Mark(kind, x, y, label=label, title=key, agent=own))
+        return Drawing(b"", marks)
+
+
+def build(config: PettingZooConfig, _context: None = None) -> PettingZooWorld:
+    """Make the world: one that is drawn, and has tasks, where the environment or its description does.
+
+    Raises:
+        ValueError: it cannot be made; the message names the key.
+    """
+    config.modules()
+    game, description = Game(config.id, config.kwargs), config.description or Description()
+    kinds: list[type[PettingZooWorld]] = [_Tasked] if description.tasks else []
+    kinds += [_Rendered] if game.renders else [_Gridded] if description.drawing is not None else []
+    kind: type[PettingZooWorld] = type("PettingZooWorld", (*kinds, PettingZooWorld), {})
+    return kind(config, game)
+
+
+component = Component(PettingZooConfig, build, modules=PettingZooConfig.modules)
