@@ -16,6 +16,9 @@ from .extension import Extension as Extension
 from .extension import ExtensionConfig as ExtensionConfig
 from .extension import ExtensionContext as ExtensionContext
 from .memory import Remembers as Remembers
+from .messages import Draft as Draft
+from .messages import Message as Message
+from .messages import MessageKind as MessageKind
 from .mind import Act as Act
 from .mind import Mind as Mind
 from .mind import Note as Note

@@ -89,9 +89,12 @@ class Vocabulary:
     """
 
     def __init__(self, *actions: type[SymbolicAction], only: Mapping[str, Sequence[int]] | None = None) -> None:
-        self._models: dict[str, type[SymbolicAction]] = {
-            model.model_fields["action"].default: model for model in actions
-        }
+        self._models: dict[str, type[SymbolicAction]] = {}
+        for model in actions:
+            name = model.model_fields["action"].default
+            if not isinstance(name, str) or name in self._models:
+                raise ValueError(f"{model.__qualname__}: the default of `action` must be a name that no other has")
+            self._models[name] = model
         self.only: Mapping[str, Sequence[int]] = dict(only or {})
         if unknown := self.only.keys() - self._models.keys():
             raise ValueError(f"only: unknown action {min(unknown)!r}; the actions are: {', '.join(self._models)}")

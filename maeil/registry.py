@@ -73,7 +73,7 @@ class Registry(Generic[T]):
         self._wanted = wanted
 
     def register(self, name: str, component: T) -> None:
-        """Offer a component under a name.
+        """Offer a component under a name. An installed package may do so with what it offers by an entry point.
 
         Raises:
             UserError: the name is taken, or is not made of lowercase letters, digits and underscores; or it is no
@@ -81,6 +81,9 @@ class Registry(Generic[T]):
         """
         if not _NAME.fullmatch(name):
             raise UserError(f"{self.kind} {name!r}: a name is lowercase letters, digits and underscores")
+        offers = self._offered.get(name, ())
+        if any(getattr(sys.modules.get(point.module), point.attr, None) is component for point in offers):
+            return
         if name in self.names():
             raise UserError(f"{self.kind} {name!r} is registered already: take another name")
         self._registered[name] = self._checked(name, component)

@@ -8,6 +8,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from maeil.acting import Primitive
 from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
+from maeil.contracts import described, require_members
+from maeil.errors import ContractError
 from maeil.mind import Arrays, Observation
 from maeil.outcomes import Outcome
 from maeil.plans import Plan, Task
@@ -140,6 +142,27 @@ class World(Protocol):
 
     def ansi(self) -> str:
         """Draw the world as text, for the terminal."""
+
+
+_MEMBERS = (*World.__annotations__, *(name for name in vars(World) if not name.startswith("_")))
+
+
+def require_world(world: Any) -> World:
+    """Return a world that has what its contract asks for.
+
+    Raises:
+        ContractError: it lacks methods, or has no agents or no vocabulary.
+    """
+    require_members(world, World, _MEMBERS)
+    kind = type(world)
+    if not isinstance(world.agents, tuple) or not world.agents:
+        found = described(world.agents)
+        raise ContractError(f"{kind.__qualname__}.agents is {found}; it must be the names of its agents, a tuple", kind)
+    if not isinstance(world.vocabulary, Vocabulary):
+        found = described(world.vocabulary)
+        raise ContractError(f"{kind.__qualname__}.vocabulary is {found}; it must be a maeil.Vocabulary", kind)
+    found_world: World = world
+    return found_world
 
 
 NEAREST = 6

@@ -36,6 +36,7 @@ CONTRACTS = {
 EXPERIMENTS = {
     "common": (),
     "configuration": ("common",),
+    "new": ("configuration", "common"),
     "serving": ("configuration", "common"),
     "episode": ("configuration", "common"),
     "results": ("episode", "configuration", "common"),

@@ -11,7 +11,7 @@ from importlib import import_module
 from maeil.component import NAMED_MODULES
 from maeil.exits import without_exit
 from maeil.metrics import METRICS
-from maeil.user_errors import UserError
+from maeil.user_errors import UserError, shown_path
 from quorum.agents.skills import skills
 from quorum.experiments.common.extension_errors import belongs_to_extensions, extension_errors
 from quorum.experiments.configuration.registry import REGISTRIES, engines, extensions, trackers
@@ -44,6 +44,11 @@ def load_plugins(modules: Iterable[str]) -> None:
                     f"--plugin {module}: no module of this name in the current folder or among the installed packages"
                 ) from error
             raise
+        if getattr(found, "__file__", None) is None and (folder := next(iter(getattr(found, "__path__", ())), None)):
+            raise UserError(
+                f"--plugin {module}: {shown_path(folder)} is a folder without an __init__.py",
+                f"Type the command in the folder that holds the package: cd {shown_path(folder)}",
+            )
         _log.info("imported the plug-in %s from %s", module, found.__file__)
         if is_new and _registered() == before:
             _of_unknown_effect.append(module.partition(".")[0])

@@ -12,16 +12,24 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from maeil import Mind, TeamContext, Topology, TopologyContext, Vocabulary, World
-from maeil.contracts import MAPPING, check_json, check_type, described, name_of, require_arguments, require_members
+from maeil import Mind, TeamContext, Topology, TopologyContext, World
+from maeil.contracts import (
+    MAPPING,
+    check_json,
+    check_type,
+    described,
+    name_of,
+    require_arguments,
+    require_members,
+)
 from maeil.errors import ContractError
 from maeil.registry import Registry
 from maeil.user_errors import UserError
+from maeil.world import require_world
 from quorum.experiments.common.extension_errors import as_extension_error, place_of
 from quorum.experiments.configuration.registry import topologies
 from quorum.experiments.configuration.schema import Configuration
 
-_MEMBERS = (*World.__annotations__, *(name for name in vars(World) if not name.startswith("_")))
 _OF_LIBRARIES = (ValidationError, UnicodeError, JSONDecodeError)
 
 
@@ -82,16 +90,7 @@ def check_world(world: Any, build: Callable[..., Any]) -> World:
     """
     if world is None or isinstance(world, type):
         raise ContractError(f"{name_of(build)}() returned {described(world)}; it must return a world", build)
-    require_members(world, World, _MEMBERS)
-    kind = type(world)
-    if not isinstance(world.agents, tuple) or not world.agents:
-        found = described(world.agents)
-        raise ContractError(f"{kind.__qualname__}.agents is {found}; it must be the names of its agents, a tuple", kind)
-    if not isinstance(world.vocabulary, Vocabulary):
-        found = described(world.vocabulary)
-        raise ContractError(f"{kind.__qualname__}.vocabulary is {found}; it must be a maeil.Vocabulary", kind)
-    found_world: World = world
-    return found_world
+    return require_world(world)
 
 
 def check_board(world: World, seed: int) -> None:

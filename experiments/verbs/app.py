@@ -24,6 +24,7 @@ from quorum.experiments.verbs.completion import complete, completion
 from quorum.experiments.verbs.export import export
 from quorum.experiments.verbs.fit import fit
 from quorum.experiments.verbs.listing import list_
+from quorum.experiments.verbs.new import new
 from quorum.experiments.verbs.replay import replay
 from quorum.experiments.verbs.report import report
 from quorum.experiments.verbs.reproduce import reproduce
@@ -42,6 +43,7 @@ HEADINGS: dict[str, dict[str, Callable[..., None]]] = {
     "What if": {"branch": branch, "blame": blame},
     "Set up": {
         "list": list_,
+        "new": new,
         "check": check,
         "cache": cache,
         "completion": completion,
@@ -192,6 +194,7 @@ def _quorum(
       quorum branch runs/NAME --at 12 --mind agent_2=heuristic
       quorum blame runs/NAME
       quorum list env
+      quorum new world doors
       quorum check
       quorum cache stats
       quorum completion bash

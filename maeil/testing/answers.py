@@ -81,7 +81,8 @@ class Contract:
         try:
             return orjson.dumps(value, default=_plain, option=orjson.OPT_NON_STR_KEYS).decode()
         except TypeError as error:
-            raise BrokenContract(self.place, f"{what} is JSON-ready", str(error)) from None
+            way_out = "; int(), float() or tolist() makes it plain" if "numpy" in str(error) else ""
+            raise BrokenContract(self.place, f"{what} is JSON-ready", f"{error}{way_out}") from None
 
     def compare(self, first: list[tuple[str, str]], second: list[tuple[str, str]], rule: str) -> None:
         """Require that two records of an episode are equal.
@@ -153,8 +154,10 @@ def look(contract: Contract, world: World, t: int, goals: int | None = None) -> 
 def check_observation(contract: Contract, what: str, observation: object) -> str:
     """Check an observation and return it as JSON and text."""
     written = contract.json(observation, f"{what}: the observation")
-    text = getattr(observation, "text", lambda: None)()
-    contract.require(isinstance(text, str) and text != "", f"{what}: the observation reads as text()", text)
+    rule, reads = f"{what}: the observation reads as text()", getattr(observation, "text", None)
+    contract.require(callable(reads), rule, f"a {type(observation).__name__} without this method")
+    text = reads() if callable(reads) else ""
+    contract.require(isinstance(text, str) and text != "", rule, text)
     return f"{written} {text}"
 
 
@@ -195,6 +198,8 @@ def check_transition(contract: Contract, transition: object, agents: int, active
         active: the tasks that `constraints` has reported.
     """
     transition = contract.require_type(transition, Transition, "step() returns a Transition")
+    for name in ("outcomes", "attempts", "capabilities"):
+        contract.require_type(getattr(transition, name), (tuple, list), f"the {name} of a Transition are a tuple")
     for outcome in transition.outcomes:
         named = isinstance(outcome, Mapping) and next(iter(outcome), None) == "what"
         contract.require(named, "an outcome is a record with 'what' as its first key", outcome)
@@ -238,9 +243,14 @@ def check_primitive(contract: Contract, primitive: Primitive) -> Primitive:
     return primitive
 
 
-def check_state(contract: Contract, state: object, agents: int, active: Mapping[Task, TaskState]) -> None:
+def check_states(contract: Contract, states: object) -> list[TaskState]:
+    """Check what `constraints` answers as a whole, and return it."""
+    rule = "constraints() returns a list of states of tasks"
+    return [contract.require_type(s, TaskState, rule) for s in contract.require_type(states, (list, tuple), rule)]
+
+
+def check_state(contract: Contract, state: TaskState, agents: int, active: Mapping[Task, TaskState]) -> None:
     """Check one state that `constraints` reports, against those that it has reported before."""
-    state = contract.require_type(state, TaskState, "constraints() returns states of tasks")
     if state.threshold == 0:
         contract.require(state.task in active, "constraints(): threshold 0 ends a task that was active", state)
         return

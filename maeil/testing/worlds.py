@@ -12,13 +12,13 @@ from pydantic import ValidationError
 from maeil.acting import Primitive, acting_in
 from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
 from maeil.drawing import Drawable
-from maeil.errors import InvalidThought
+from maeil.errors import ContractError, InvalidThought
 from maeil.outcomes import Outcome
 from maeil.plans import Plan, Task
 from maeil.tasks import TaskState
 from maeil.testing import answers
-from maeil.testing.answers import Contract, Record, frame, look
-from maeil.world import Changeable, Controller, TellsFacts, TellsOpenTasks, TellsTasks, Transition, World
+from maeil.testing.answers import BrokenContract, Contract, Record, frame, look
+from maeil.world import Changeable, Controller, TellsFacts, TellsOpenTasks, TellsTasks, Transition, World, require_world
 
 SPREAD = 4
 """Numbers are drawn from the smallest that the schema allows to this much above it."""
@@ -149,7 +149,7 @@ def _start_idling(contract: Contract, world: World) -> tuple[list[Controller], l
     joint: list[Primitive] = [None] * len(world.agents)
     controllers = []
     for agent in answers.check_acting(contract, world):
-        controller = world.start_action(agent, world.idle)
+        controller = _start(contract, world, agent, world.idle, controllers)
         end = controller.status()
         contract.require(end is None, IDLE_LASTS, f"{end} before its step")
         controllers.append(controller)
@@ -157,13 +157,31 @@ def _start_idling(contract: Contract, world: World) -> tuple[list[Controller], l
     return controllers, joint
 
 
+def _start(
+    contract: Contract, world: World, agent: int, action: SymbolicAction, running: Sequence[Controller | None]
+) -> Controller:
+    """Start an action, next to those that are running."""
+    controller = world.start_action(agent, action)
+    whole = all(callable(getattr(controller, name, None)) for name in ("status", "act", "close"))
+    contract.require(whole, "start_action() returns a controller with status(), act() and close()", controller)
+    own = all(controller is not other for other in running)
+    contract.require(own, "start_action() returns a new controller each time", controller)
+    return controller
+
+
+def _constraints(
+    contract: Contract, world: World, joint: list[Primitive], plans: Sequence[Plan | None]
+) -> list[TaskState]:
+    return answers.check_states(contract, world.constraints(joint, plans))
+
+
 def _idle(contract: Contract, world: World) -> None:
     """Take a step in which all agents idle."""
     controllers, joint = _start_idling(contract, world)
-    world.constraints(joint, [None] * len(joint))
+    _constraints(contract, world, joint, [None] * len(joint))
     world.step(joint)
     for controller in controllers:
-        controller.status()
+        contract.require(controller.status() is not None, IDLE_LASTS, "that it goes on after its step")
         controller.close()
 
 
@@ -177,6 +195,8 @@ ATTEMPTS = 5
 """Plans drawn for an agent until `check_plan` has nothing against one; then it idles."""
 
 IDLE_LASTS = "idle can always begin, and lasts a step"
+
+FRESH = "reset() depends on its seed alone, not on what was played before"
 
 ASKING = "to observe, to measure and to draw changes nothing"
 
@@ -208,27 +228,43 @@ def check_world(
         ValueError: an action can neither be drawn nor chosen from examples.
     """
     contract = Contract(f"world {getattr(world, 'name', world)!r}")
-    _check_names(contract, world)
-    sampler = ActionSampler(world.vocabulary, actions)
+    try:
+        _check_names(contract, world)
+        _check_episodes(contract, world, ActionSampler(world.vocabulary, actions), seeds, steps)
+        for seed in seeds:
+            check_changes(contract, world, changes, seed)
+    except BrokenContract:
+        raise
+    except Exception as error:
+        error.add_note(f"check_world was at {contract.place}")
+        raise
+
+
+def _check_episodes(contract: Contract, world: World, sampler: ActionSampler, seeds: Sequence[int], steps: int) -> None:
     _check_vocabulary(contract, world, sampler)
     facts = _facts(contract, world)
     episodes = []
-    _check_resets(contract, world, seeds)
-    for seed in seeds:
+    boards = _check_resets(contract, world, seeds)
+    for seed, board in zip(seeds, boards, strict=True):
         _check_first_states(contract, world, seed)
         episodes.append(_Episode(contract, world, sampler, seed).play(steps))
+        contract.compare(board, _reset(contract, world, seed), FRESH)
     for first in episodes:
         again = _Episode(contract, world, sampler, first.seed).play(steps)
         contract.place = f"world {world.name!r}, seed {first.seed}"
         contract.compare(first.record, again.record, "the same seed and plans give the same episode")
-        frames = _replay(contract, world, first)
+        frames, active = _replay(contract, world, first)
         contract.compare(first.frames, frames, "seed and joint actions alone give the episode back")
-    for seed in seeds:
-        check_changes(contract, world, changes, seed)
+        rule = "constraints() returns a task when it becomes active, and with threshold 0 when it is over"
+        contract.require(active == first.active, rule, f"{first.active} in turn, {active} when asked at the end alone")
     contract.compare(facts, _facts(contract, world), "prompt_facts() are those of the configuration, in every state")
 
 
 def _check_names(contract: Contract, world: World) -> None:
+    try:
+        require_world(world)
+    except ContractError as error:
+        raise BrokenContract(contract.place, "a world has all that maeil.World asks for", str(error)) from None
     contract.require(isinstance(world.name, str) and world.name != "", "name is the name of the world", world.name)
     agents = world.agents
     named = isinstance(agents, tuple) and all(isinstance(name, str) and name for name in agents)
@@ -256,19 +292,25 @@ def _check_vocabulary(contract: Contract, world: World, sampler: ActionSampler) 
         contract.require(read == action, "the vocabulary reads an action back from its JSON", f"{action!r} as {read!r}")
 
 
-def _check_resets(contract: Contract, world: World, seeds: Sequence[int]) -> None:
-    """Check that a reset depends on its seed alone."""
+def _check_resets(contract: Contract, world: World, seeds: Sequence[int]) -> list[Record]:
+    """Check that a reset depends on its seed alone, and return what it gives for each seed."""
     found = []
     for seed in (*seeds, *seeds):
-        contract.place = f"world {world.name!r}, seed {seed}, step 0"
-        board = contract.json(world.reset(seed), "the board")
-        seen = look(contract, world, 0)
-        contract.compare(seen, look(contract, world, 0), ASKING)
-        found.append([("reset()", board), *seen])
+        found.append(_reset(contract, world, seed))
         _idle(contract, world)
     for seed, before, after in zip(seeds, found, found[len(seeds) :], strict=False):
         contract.place = f"world {world.name!r}, seed {seed}"
-        contract.compare(before, after, "reset() depends on its seed alone, not on what was played before")
+        contract.compare(before, after, FRESH)
+    return found[: len(seeds)]
+
+
+def _reset(contract: Contract, world: World, seed: int) -> Record:
+    """Begin an episode, and return all that can be seen then."""
+    contract.place = f"world {world.name!r}, seed {seed}, step 0"
+    board = contract.json(world.reset(seed), "the board")
+    seen = look(contract, world, 0)
+    contract.compare(seen, look(contract, world, 0), ASKING)
+    return [("reset()", board), *seen]
 
 
 def _check_first_states(contract: Contract, world: World, seed: int) -> None:
@@ -280,7 +322,7 @@ def _check_first_states(contract: Contract, world: World, seed: int) -> None:
         if feedback and isinstance(world, TellsOpenTasks):
             world.open_tasks([None] * len(world.agents))
         controllers, joint = _start_idling(contract, world)
-        found.append(list(world.constraints(joint, [None] * len(joint))))
+        found.append(_constraints(contract, world, joint, [None] * len(joint)))
         for controller in controllers:
             controller.close()
     rule = "constraints() returns every active task at its first call after a reset"
@@ -295,6 +337,8 @@ class _Episode:
     Attributes:
         seed: of the board and of the plans.
         joints: the joint actions.
+        live: the plan of each agent in the last step.
+        active: the tasks that are active in the last step, by what `constraints` has reported.
         record: everything that the world has said.
         frames: what a replay has to give back.
     """
@@ -302,6 +346,8 @@ class _Episode:
     def __init__(self, contract: Contract, world: World, sampler: ActionSampler, seed: int) -> None:
         self.seed = seed
         self.joints: list[list[Primitive]] = []
+        self.live: list[Plan | None] = []
+        self.active: set[Task] = set()
         self.record: Record = []
         self.frames: Record = []
         self._contract = contract
@@ -332,8 +378,14 @@ class _Episode:
             joint = self._act()
             self._take_constraints(joint)
             self.joints.append(joint)
+            seen = [board, world.global_observation(), *map(world.observe, self._agents)]
+            before = [contract.json(value, "what was seen") for value in seen]
             transition = world.step(joint)
             self._at(t + 1)
+            rule = "step() changes nothing that reset() or an observation has returned"
+            for value, then in zip(seen, before, strict=True):
+                now = contract.json(value, "what was seen")
+                contract.require(now == then, rule, f"{then} has become {now}")
             written = answers.check_transition(contract, transition, len(self._agents), self._active)
             self.record.append((f"step {t}: step()", written))
             self.frames += _step(contract, t, joint, world, transition)
@@ -387,7 +439,7 @@ class _Episode:
         action = self._plans[agent].popleft() if self._plans[agent] else self._world.idle
         if action == self._world.idle:
             self._idling.add(agent)
-        self._running[agent] = self._world.start_action(agent, action)
+        self._running[agent] = _start(self._contract, self._world, agent, action, self._running)
         self.record.append((f"{self._contract.place}: agent {agent}", str(action)))
 
     def _draw_plan(self, agent: int) -> Plan:
@@ -449,14 +501,15 @@ class _Episode:
         """Take in what has changed of the tasks, and see that nothing else does by it."""
         contract, world = self._contract, self._world
         seen = self._look()
-        states = list(world.constraints(joint, self._live))
+        states = _constraints(contract, world, joint, self._live)
         for state in states:
             answers.check_state(contract, state, len(self._agents), self._active)
             if state.threshold:
                 self._active[state.task] = state
             else:
                 del self._active[state.task]
-        again = list(world.constraints(joint, self._live))
+        self.live, self.active = list(self._live), set(self._active)
+        again = _constraints(contract, world, joint, self._live)
         contract.require(not again, "constraints() returns only tasks that have changed", again)
         contract.compare(seen, self._look(), "constraints() changes nothing in the world")
         self.record.append((f"{contract.place}: constraints()", contract.json(states, "constraints()")))
@@ -476,12 +529,15 @@ class _Episode:
                 self._end(agent, controller)
 
 
-def _replay(contract: Contract, world: World, episode: _Episode) -> Record:
-    """Return the frames of an episode that is run by its joint actions alone."""
+def _replay(contract: Contract, world: World, episode: _Episode) -> tuple[Record, set[Task]]:
+    """Return the frames of an episode that is run by its joint actions alone, and the tasks active in its last step."""
+    states: list[TaskState] = []
     frames = [("reset()", contract.json(world.reset(episode.seed), "the board")), *frame(contract, world, 0)]
     for t, joint in enumerate(episode.joints):
+        if t == len(episode.joints) - 1:
+            states = _constraints(contract, world, joint, episode.live)
         frames += _step(contract, t, joint, world, world.step(joint))
-    return frames
+    return frames, {state.task for state in states if state.threshold}
 
 
 def _step(contract: Contract, t: int, joint: Sequence[Primitive], world: World, transition: Transition) -> Record:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from random import Random
 from typing import Any, Literal
 
 import numpy as np
@@ -177,7 +178,125 @@ def telling(self: Team, plans: Sequence[Plan | None], text: str = "") -> list[Op
     return [] if self.constraints([0] * len(plans), plans) else [GO_ON]
 
 
+class Endless(Walker):
+    def status(self) -> ActionEnd | None:
+        return None
+
+
+class Handed(Walker):
+    """A controller that lacks a method."""
+
+    close = None  # type: ignore[assignment]
+
+
+SHARED = Walker(1, 3)
+
+
+def lazy_reset(self: Team, seed: int) -> Mapping[str, Any]:
+    """A reset that sets where the agents are only once."""
+    cells = getattr(self, "cells", None)
+    board = Team.reset(self, seed)
+    self.cells = cells or self.cells
+    return board
+
+
+class Live:
+    """An observation that shows the world as it is, and not as it was."""
+
+    def __init__(self, world: Team) -> None:
+        self.world = world
+
+    def text(self) -> str:
+        return str(self.world.cells)
+
+
+@dataclass
+class Cells:
+    cells: list[int]
+    text = "the cells"
+
+
+@dataclass
+class LiveCells(Cells):
+    def text(self) -> str:  # type: ignore[override]
+        return str(self.cells)
+
+
+def in_place(self: Team, joint: Sequence[int]) -> Any:
+    """A step that changes the list of cells, which somebody may have been given."""
+    cells = self.cells
+    taken = Team.step(self, joint)
+    cells[:], self.cells = self.cells, cells
+    return taken
+
+
+def unended(self: Team, joint: Sequence[int], plans: Sequence[Plan | None]) -> Sequence[TaskState]:
+    return [state for state in Team.constraints(self, joint, plans) if state.threshold]
+
+
+class Halfway(Team):
+    """Its task is over when the first agent has arrived."""
+
+    def state(self, joint: Sequence[int]) -> TaskState | None:
+        return None if self.length in self.cells else Team.state(self, joint)
+
+
+class Drawn(Team):
+    """Draws from a stream that no seed begins."""
+
+    rng = Random(0)
+
+    def reset(self, seed: int) -> Mapping[str, Any]:
+        return {**Team.reset(self, seed), "start": self.rng.random()}
+
+
 MUTANTS = [
+    # What beginners forget or mistake.
+    mutant("a world has all that maeil.World asks for", idle=property()),
+    mutant("a world has all that maeil.World asks for", __init__=lambda self: setattr(self, "agents", ["agent_0"])),
+    mutant("a world has all that maeil.World asks for", vocabulary=[Walk, Rest]),
+    mutant("idle is an action of the vocabulary", idle=Rest),
+    mutant("idle can always begin, and lasts a step", idle=Rest(steps=2)),
+    mutant("reset() depends on its seed alone, not on what was played before", reset=lazy_reset),
+    pytest.param(Drawn, "reset() depends on its seed alone", id="unseeded"),
+    mutant("reset() returns the board as a record", reset=lambda self, seed: Team.reset(self, seed) and None),
+    mutant("reads as text()", observe=lambda self, agent: Cells(list(self.cells))),
+    mutant("reads as text()", observe=lambda self, agent: {"cell": self.cells[agent]}),
+    mutant("the observation is JSON-ready", observe=lambda self, agent: Live(self)),
+    pytest.param(
+        type("Mutant", (Team,), {"observe": lambda self, agent: LiveCells(self.cells), "step": in_place}),
+        "step() changes nothing that reset() or an observation has returned",
+        id="shared-observation",
+    ),
+    pytest.param(
+        type(
+            "Mutant",
+            (Team,),
+            {"reset": lambda self, seed: Team.reset(self, seed) and {"cells": self.cells}, "step": in_place},
+        ),
+        "step() changes nothing that reset() or an observation has returned",
+        id="shared-board",
+    ),
+    mutant("start_action() returns a controller with", start_action=lambda self, agent, action: None),
+    mutant("start_action() returns a controller with", start_action=lambda self, agent, action: action),
+    mutant("start_action() returns a controller with", start_action=controlled(Handed)),
+    mutant("start_action() returns a new controller", start_action=lambda self, agent, action: SHARED),
+    mutant("idle can always begin, and lasts a step", start_action=controlled(Endless)),
+    mutant("step() returns a Transition", step=lambda self, joint: Corridor.step(self, joint) and None),
+    mutant("the outcomes of a Transition are a tuple", step=stepped(outcomes=None)),
+    mutant("the reward is a number", step=stepped(reward=[0.0, 0.0])),
+    mutant("the end is Outcome.SUCCESS", step=stepped(end=True)),
+    mutant("constraints() returns a list of states", constraints=lambda self, joint, plans: None),
+    mutant("constraints() returns a list of states", constraints=lambda self, joint, plans: [Task("go", "on")]),
+    pytest.param(
+        type("Mutant", (Halfway,), {"constraints": unended}),
+        "constraints() returns a task when it becomes active, and with threshold 0 when it is over",
+        id="never-ended",
+    ),
+    mutant("check_plan() returns a tuple of reasons", check_plan=lambda self, agent, plan: True),
+    mutant("progress() returns a Progress", progress=lambda self: 0.5),
+    mutant("distance() is a number", distance=lambda self, agent, other: str(agent - other)),
+    # All other rules.
     mutant("agents is a tuple of different names", __init__=lambda self: setattr(self, "agents", ("a", "a"))),
     mutant("idle is an action of the vocabulary", vocabulary=Vocabulary(Walk)),
     mutant("the vocabulary reads an action back", vocabulary=Vocabulary(Walk, Rest, Lossy)),
@@ -310,6 +429,23 @@ def test_the_rule_that_is_broken_is_named(broken: type[Team], rule: str) -> None
         check_world(broken())
     assert rule in caught.value.rule
     assert "world 'hallway'" in str(caught.value)
+
+
+def test_a_number_of_numpy_has_a_way_out() -> None:
+    with pytest.raises(BrokenContract, match=r"numpy.int64; int\(\), float\(\) or tolist\(\) makes it plain"):
+        check_world(type("Mutant", (Team,), {"observe": lambda self, agent: CorridorView(np.int64(0))})())
+
+
+def test_an_error_of_the_world_itself_is_raised_with_the_place_of_the_check() -> None:
+    with pytest.raises(KeyError) as caught:
+        check_world(type("Mutant", (Team,), {"step": lambda self, joint: {}["agent_0"]})())
+    assert caught.value.__notes__ == ["check_world was at world 'hallway', seed 0, step 0"]
+
+
+@pytest.mark.parametrize("second", [Walk, type("Nameless", (SymbolicAction,), {})])
+def test_a_vocabulary_names_the_action_without_a_name_that_no_other_has(second: type[SymbolicAction]) -> None:
+    with pytest.raises(ValueError, match=f"{second.__qualname__}: the default of `action` must be a name"):
+        Vocabulary(Walk, second)
 
 
 def test_the_message_shows_the_place_and_the_first_difference() -> None:

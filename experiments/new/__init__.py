@@ -1,0 +1,1 @@
+"""What `quorum new` writes: a small installable package with a component, complete and with its test."""
