@@ -95,11 +95,15 @@ class Row:
         """What stands for all inputs in tables: eight digits; empty where there are none."""
         return digest(json.dumps(self.inputs, sort_keys=True).encode())[:8] if self.inputs else ""
 
-    def record(self) -> dict[str, Scalar]:
-        """Return the run as one flat record: the columns `OWN`, then the configuration, then the metrics."""
+    def own(self) -> dict[str, Scalar]:
+        """Return the columns `OWN` of its record."""
         own = {name: getattr(self, name) for name in OWN}
         several = {name: "; ".join(getattr(self, name)) for name in ("providers", "models", "fallbacks")}
-        return {**own, "inputs": self.inputs_digest, **several, **self.factors, **self.metrics}
+        return {**own, "inputs": self.inputs_digest, **several}
+
+    def record(self) -> dict[str, Scalar]:
+        """Return the run as one flat record: the columns `OWN`, then the configuration, then the metrics."""
+        return {**self.own(), **self.factors, **self.metrics}
 
 
 @dataclass(frozen=True, slots=True)
