@@ -14,10 +14,11 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from maeil.metrics import METRICS
+from maeil.registry import Registry
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.files import folder_for, write_all
 from quorum.experiments.configuration.catalogue import option_names
-from quorum.experiments.configuration.registry import Registry, minds, topologies, worlds
+from quorum.experiments.configuration.registry import minds, topologies, worlds
 
 TEMPLATES = Path(__file__).with_name("templates")
 """A folder for each kind, and what all have in common. `NAME` in a path stands for the name of the package."""
