@@ -81,9 +81,7 @@ def message(*words: str) -> str:
     except UserError as error:
         return str(error)
     except Exception as error:
-        mistake = as_extension_error(error)
-        assert mistake is not None, error
-        return str(mistake)
+        return str(as_extension_error(error))
     raise AssertionError("nothing is refused")
 
 

@@ -87,7 +87,8 @@ class Nim(AECEnv):
 
     def step(self, action):
         if self.terminations[self.agent_selection]:
-            return self._was_dead_step(action)
+            self._was_dead_step(action)
+            return
         assert 1 <= action <= self.left
         self._clear_rewards()
         self.left -= int(action)
