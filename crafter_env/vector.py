@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import deepcopy
@@ -25,11 +26,10 @@ from crafter_env.symbolic.picture import image
 from maeil.environments.arguments import whole
 from maeil.environments.batches import Infos, WorldBatch, batch_seeds
 from maeil.environments.parallel import read_only
-from maeil.forks import close_in_children
 
 Arrays = dict[str, npt.NDArray[Any]]
 Flags = npt.NDArray[np.bool_]
-_BOUND = ("_shown", "_informed", "_ends", "_ahead", "_drawings", "_thread")
+_BOUND = ("_shown", "_informed", "_ends", "_ahead", "_drawings", "_thread", "_process")
 
 
 class CrafterVecEnv(WorldBatch):
@@ -49,6 +49,8 @@ class CrafterVecEnv(WorldBatch):
         `alive`, bool `(num_envs, n)`, the agents whose episode goes on; `step`, int64 `(num_envs,)`. None
         of them with `infos="none"`.
     State: `state()`, float32 `(num_envs, S)`, the states of `CrafterEnv`.
+
+    A thread draws each world's next episode while this one is played; `close` ends that.
 
     All arrays are the caller's own. With `copy=False` all but `pixels` and `alive` are allocated once and given as
     read-only views that the next step overwrites.
@@ -125,7 +127,7 @@ class CrafterVecEnv(WorldBatch):
         self._ahead = deepcopy(self._engine)
         self._drawings: dict[int, Future[None]] = {}
         self._thread = ThreadPoolExecutor(1) if self.layout is None else None
-        close_in_children(self)  # they have no threads
+        self._process = os.getpid()
 
     def __getstate__(self) -> dict[str, Any]:
         """All but what `_bind` makes."""
@@ -223,6 +225,8 @@ class CrafterVecEnv(WorldBatch):
         self._engine.show_world(world)
 
     def _begin_unseen(self, world: int) -> None:
+        if self._process != os.getpid():  # a child that was forked has no such thread
+            self._drawings, self._thread = {}, None
         self._episodes[world] += 1
         drawing = self._drawings.pop(world, None)
         if drawing is None or drawing.cancel():

@@ -242,7 +242,8 @@ class ForagingWorld:
         """Take in the field as it is, in plain numbers."""
         env = self.env
         foods = tuple((row, col, int(env.field[row, col])) for row, col in np.argwhere(env.field).tolist())
-        agents = tuple((i, *map(int, (*player.position, player.level))) for i, player in enumerate(env.players))
+        placed = ((*map(int, player.position), int(player.level)) for player in env.players)
+        agents = tuple((i, row, col, level) for i, (row, col, level) in enumerate(placed))
         steps = env.current_step, env._max_episode_steps
         self._field = ForagingObservation("", env.rows, self._sight, foods, agents, *steps)
 

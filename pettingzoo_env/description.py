@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from math import dist
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError, model_validator
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.]*$", max_length=60)]
 """Of an action, a part of an observation, a task."""
@@ -155,13 +155,17 @@ class Description(Described):
         return next((own for name, own in self.agents.items() if fnmatchcase(agent, name)), AgentDescription())
 
 
-def read_description(path: str) -> Any:
+def read_description(path: str) -> Description:
     """Read a description from a file.
 
     Raises:
-        ValueError: there is no such file, or it is not YAML.
+        ValueError: there is no such file, or it holds none; the message names the keys.
     """
     try:
-        return yaml.safe_load(Path(path).expanduser().read_text(encoding="utf-8"))
+        found = yaml.safe_load(Path(path).expanduser().read_text(encoding="utf-8"))
+        return Description.model_validate(found, strict=True)
+    except ValidationError as error:
+        wrong = (f"{'.'.join(map(str, e['loc'])) or 'the file'}: {e['msg']}" for e in error.errors())
+        raise ValueError("; ".join(wrong)) from error
     except (OSError, UnicodeError, yaml.YAMLError) as error:
         raise ValueError(f"it cannot be read: {' '.join(str(error).split())}") from error

@@ -143,7 +143,7 @@ class Game:
     def documentation(self) -> str:
         """Return what the environment says of itself, without markup."""
         kind = type(self._env.unwrapped)
-        text = kind.__dict__.get("__doc__") or getattr(sys.modules.get(kind.__module__), "__doc__", None) or ""
+        text = kind.__dict__.get("__doc__") or sys.modules[kind.__module__].__doc__ or ""
         return re.sub(r"\n\s*\n+", "\n\n", _MARKUP.sub("", inspect.cleandoc(text))).strip()[:_LONGEST]
 
     def _settle(self) -> None:

@@ -76,7 +76,7 @@ class PettingZooConfig(ComponentConfig):
                 f"If you trust it, name it yourself: --plugin {module}"
             )
         make = find(self.id)
-        home = getattr(make, "__module__", "").partition(".")[0]
+        home = make.__module__.partition(".")[0]
         if self._recorded and home not in (module.partition(".")[0], "pettingzoo"):
             raise WorldError(f"id: {self.id} is not of {module}, but of {home}, which the folder of a run names")
         return (module,)

@@ -166,7 +166,7 @@ def _inside(file: Path, inside: list[str]) -> bool:
 
 COMPOSED = {"experiments/configuration/plugins.py", "experiments/common/packages.py", "maeil/extensions/__init__.py"}
 COMPOSED |= {"pettingzoo_env/game.py"}
-"""Who may import a module by a name that is not written there: `--plugin MODULE`, packages of extras, `env.id`."""
+"""Who may import a module by a name that is not written there: `--plugin`, packages of extras, `env.id`."""
 
 
 def _files() -> list[Path]:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import environment
 
-PACKAGES = ("cube_env", "crafter_env", "lbf_env", "llamac_env", "pettingzoo_env", "maeil")
+PACKAGES = ("cube_env", "crafter_env", "lbf_env", "llamac_env", "maeil")
 HEAVY = {"gymnasium", "numba", "numpy", "ortools", "pettingzoo", "pydantic"}
 
 

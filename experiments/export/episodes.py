@@ -93,8 +93,8 @@ class Episode:
             }
             found |= {f"{name}_tokens": getattr(reply.usage, name) for name in _TOKENS}
         if self.texts:
-            told = record["request"]["messages"]
-            found["messages"] = [{key: str(message[key]) for key in ("role", "content")} for message in told]
+            prompt = record["request"]["messages"]
+            found["messages"] = [{key: str(message[key]) for key in ("role", "content")} for message in prompt]
             found["answer"] = reply.text if reply is not None else None
         return found
 

@@ -9,10 +9,12 @@ from importlib.util import find_spec
 from keyword import iskeyword
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
 from maeil.metrics import METRICS
+from maeil.registry import Registry
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.files import folder_for, write_all
 from quorum.experiments.configuration.catalogue import option_names
@@ -20,7 +22,7 @@ from quorum.experiments.configuration.registry import minds, topologies, worlds
 
 TEMPLATES = Path(__file__).with_name("templates")
 """A folder for each kind, and what all have in common. `NAME` in a path stands for the name of the package."""
-REGISTRIES = {"world": worlds, "mind": minds, "topology": topologies}
+REGISTRIES: dict[str, Registry[Any]] = {"world": worlds, "mind": minds, "topology": topologies}
 COMMANDS = {
     "world": ("quorum run env={name} n=3", "quorum run env={name} n=3 agents=naive topology=debate"),
     "mind": ("quorum run agents={name} n=2 topology=debate", "quorum show prompt agents={name} n=2"),

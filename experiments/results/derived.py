@@ -32,6 +32,7 @@ from quorum.experiments.episode.record import AnsweringModels, answering_models
 from quorum.experiments.results.run_folder import METRICS, RunFolder, contradicts_itself, is_there, read_whole_trace
 from quorum.experiments.results.summary import print_aligned, shown, shown_metric
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 _COLUMNS = ("outcome.steps", "communication.messages", "decision.overhead", "plans.coherence", "plans.stability")
@@ -92,8 +93,8 @@ def recompute(run: Path) -> Recomputed:
     return Recomputed(run, outcome, answering_models(trace), metrics)
 
 
-def of_all(runs: Iterable[Path], evaluate: Callable[[Path], T]) -> tuple[list[T], list[UserError]]:
-    """Evaluate many traces; return what can be had, and what is wrong with the others."""
+def of_all(runs: Iterable[S], evaluate: Callable[[S], T]) -> tuple[list[T], list[UserError]]:
+    """Evaluate many runs or folders; return what can be had, and what is wrong with the others."""
     done: list[T] = []
     wrong: list[UserError] = []
     for run in runs:

@@ -56,6 +56,10 @@ class SharedKeys(Mapping[str, T], Generic[T]):
         place = self._places.get(key)
         return default if place is None else self._values[place]
 
+    def values(self) -> Any:
+        """Return the values in the order of the keys."""
+        return self._values
+
 
 _OWN = {name: kind for name, kind in get_type_hints(Row).items() if name not in ("folder", "factors", "metrics")}
 _FINISHED = get_type_hints(FinishedCell)
@@ -117,9 +121,10 @@ def _columns(records: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _rows(folder: Path, shard: Shard) -> Iterator[Row]:
-    for table in msgspec.msgpack.decode(shard.rows, type=list[_Table]):
-        if table.number > len(shard.names):
-            raise ValueError("it has more rows than cells")
+    tables = msgspec.msgpack.decode(shard.rows, type=list[_Table])
+    if sum(table.number for table in tables) != len(shard.names):
+        raise ValueError("it has not a row for each cell")
+    for table in tables:
         factors, metrics = (_mappings(columns, table.number) for columns in (table.factors, table.metrics))
         for own, factor, metric in zip(_own(table, _OWN), factors, metrics, strict=True):
             row = dict(zip(_OWN, own, strict=True))

@@ -6,7 +6,8 @@ import csv
 import io
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,12 +16,11 @@ from maeil.metrics.model import Wasted
 from maeil.user_errors import UserError
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.files import write_all
-from quorum.experiments.common.packed import is_packed
 from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.finished import dropped_attempts
 from quorum.experiments.results.packed_rows import packed_rows
-from quorum.experiments.results.rows import OWN, POOLED, Damaged, Results, Row
+from quorum.experiments.results.rows import OWN, POOLED, Damaged, Results, Row, Scalar
 from quorum.experiments.results.run_folder import RunFolder, is_run, require_folder, runs_inside
 from quorum.experiments.results.sweep_file import read_sweep
 
@@ -40,7 +40,7 @@ def read_results(folder: Path) -> Results:
         UserError: there is no such folder, or it holds no runs.
     """
     require_folder(folder)
-    folders = [path for path in runs_inside(folder) if not is_packed(path)]
+    folders = list(runs_inside(folder, packed=False))
     sweep = read_sweep(folder)
     names = {path.name for path in folders}
     read = [RunFolder(path).row() for path in folders if PARTIAL not in path.name]
@@ -110,14 +110,14 @@ _FORMULA = re.compile("[\\t=+@\uff1d\uff0b\uff20\uff0d-]")
 _NUMBER = re.compile(r"[+-]?(\d[\d,]*)?(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 
 
-def write_csv(folder: Path) -> Path:
-    """Rebuild `results.csv` of a sweep from the folders of its runs; return the file.
+def write_csv(results: Results) -> Path:
+    """Write `results.csv` of a sweep again; return the file.
 
     Raises:
-        UserError: the folder holds no runs, or the file cannot be written there.
+        UserError: it cannot be written there.
     """
-    data = as_csv(read_results(folder)).encode()
-    write_all(folder, {RESULTS: data}, f"To print it instead: quorum results {folder} --csv")
+    folder = results.folder
+    write_all(folder, {RESULTS: as_csv(results).encode()}, f"To print it instead: quorum results {folder} --csv")
     return folder / RESULTS
 
 
@@ -127,24 +127,51 @@ def as_csv(results: Results) -> str:
     Equal results give equal text. So wall times and dates are left out; `metrics.json` and `meta.json` of each run
     have them.
     """
-    metrics = [name for name in metric_columns(results.rows) if name in reproducible(dict.fromkeys([name]))]
-    columns = (*OWN, *factor_columns(results.rows), *metrics)
-    records = (row.record() for row in results.rows)
-    return csv_text([columns, *([record.get(key) for key in columns] for record in records)])
+    rows = results.rows
+    metrics = [name for name in metric_columns(rows) if name in reproducible(dict.fromkeys([name]))]
+    columns = (*OWN, *factor_columns(rows), *metrics)
+    alike: defaultdict[tuple[tuple[str, ...], tuple[str, ...]], list[int]] = defaultdict(list)
+    for place, row in enumerate(rows):
+        alike[tuple(row.factors), tuple(row.metrics)].append(place)
+    lines: list[Sequence[str]] = [()] * len(rows)
+    for (factors, measured), places in alike.items():  # column by column: that is several times as fast
+        group = [rows[place] for place in places]
+        values = dict(zip(OWN, zip(*(row.own().values() for row in group), strict=True), strict=True))
+        values |= zip(factors, zip(*(row.factors.values() for row in group), strict=True), strict=True)
+        values |= zip(measured, zip(*(row.metrics.values() for row in group), strict=True), strict=True)
+        texts = [_texts(values[key]) if key in values else [""] * len(group) for key in columns]
+        for place, line in zip(places, zip(*texts, strict=True), strict=True):
+            lines[place] = line
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([columns, *lines])
+    return text.getvalue()
+
+
+def _texts(column: Sequence[Scalar]) -> Sequence[str]:
+    """Write the values of a column; each that occurs is written once."""
+    if len({*map(type, column)} & {bool, int, float}) > 1:  # equal values of different types are one in a dictionary
+        return list(map(_cell, column))
+    texts = {value: _cell(value) for value in set(column)}
+    return list(map(texts.__getitem__, column))
 
 
 def factor_columns(rows: Iterable[Row]) -> list[str]:
     """Return every key of the runs' configurations, those of one group side by side, each in the order of its run."""
-    keys = list(dict.fromkeys(key for row in rows for key in row.factors))
+    keys = _keys(row.factors for row in rows)
     groups = list(dict.fromkeys(key.partition(".")[0] for key in keys))
     return sorted(keys, key=lambda key: groups.index(key.partition(".")[0]))
 
 
 def metric_columns(rows: Iterable[Row]) -> list[str]:
     """Return every metric of the runs, in the order in which they are computed; unknown ones behind, by name."""
-    names = {name for row in rows for name in row.metrics}
+    names = _keys(row.metrics for row in rows)
     order = {metric.name: place for place, metric in enumerate(metrics_by_group())}
     return sorted(names, key=lambda name: (order.get(name, len(order)), name))
+
+
+def _keys(mappings: Iterable[Mapping[str, object]]) -> list[str]:
+    """Return the keys of mappings, most of which have the same, in the order in which they come."""
+    return list(dict.fromkeys(key for keys in dict.fromkeys(map(tuple, mappings)) for key in keys))
 
 
 def csv_text(lines: Iterable[Iterable[object]]) -> str:

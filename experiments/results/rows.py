@@ -110,11 +110,15 @@ class Row:
         """Return its record in the same form."""
         return {**self.record(), **self.shown_factors}
 
-    def record(self) -> dict[str, Scalar]:
-        """Return the run as one flat record: the columns `OWN`, then the configuration, then the metrics."""
+    def own(self) -> dict[str, Scalar]:
+        """Return the columns `OWN` of its record."""
         own = {name: getattr(self, name) for name in OWN}
         several = {name: "; ".join(getattr(self, name)) for name in ("providers", "models", "fallbacks")}
-        return {**own, "inputs": self.inputs_digest, **several, **self.factors, **self.metrics}
+        return {**own, "inputs": self.inputs_digest, **several}
+
+    def record(self) -> dict[str, Scalar]:
+        """Return the run as one flat record: the columns `OWN`, then the configuration, then the metrics."""
+        return {**self.own(), **self.factors, **self.metrics}
 
 
 @dataclass(frozen=True, slots=True)

@@ -283,8 +283,12 @@ def is_there(folder: Path) -> bool:
     return folder.is_dir() or is_packed(folder)
 
 
-def runs_inside(folder: Path) -> Iterator[Path]:
-    """Find the runs in a folder, by name, packed ones too; a link to one is one, too, though it is not followed.
+def runs_inside(folder: Path, *, packed: bool = True) -> Iterator[Path]:
+    """Find the runs in a folder, by name; a link to one is one, too, though it is not followed.
+
+    Args:
+        folder: of a sweep, or of any runs.
+        packed: whether the packed ones are given, too.
 
     Raises:
         UserError: it cannot be looked into.
@@ -293,10 +297,10 @@ def runs_inside(folder: Path) -> Iterator[Path]:
         present = set(os.listdir(folder))
     except OSError as error:
         raise UserError(f"{folder}: cannot be read: {error.strerror or error}") from error
-    packed = packed_in(folder).places.keys() - present
-    for name in sorted(present | packed):
+    inside = packed_in(folder).places.keys() - present if packed else set()
+    for name in sorted(present | inside):
         path = folder / name
-        if name in packed or (path.is_dir() and is_run(path)):
+        if name in inside or (path.is_dir() and is_run(path)):
             yield path
 
 

@@ -109,10 +109,12 @@ def print_aligned(lines: Sequence[Sequence[str]], right: Sequence[bool], console
         console: where they are printed.
     """
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    shown = []
     for line in lines:
         cells = zip(line, widths, right, strict=True)
         padded = (cell.rjust(width) if flush else cell.ljust(width) for cell, width, flush in cells)
-        console.print(Text("  ".join(padded).rstrip()), soft_wrap=True)
+        shown.append("  ".join(padded).rstrip())
+    console.print(Text("\n".join(shown)), soft_wrap=True)
 
 
 def shown_metric(name: str, metrics: Mapping[str, Value]) -> str:

@@ -27,7 +27,7 @@ from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.team_label import minds_in
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.episode.rehearsal import rehearse
-from quorum.experiments.results import write_csv
+from quorum.experiments.results import read_results, write_csv
 from quorum.experiments.results.finished import FinishedCell, dropped_attempts
 from quorum.experiments.sweep import lines
 from quorum.experiments.sweep.branches import BranchGrid
@@ -317,7 +317,7 @@ def run_sweep(
         before = {name: done for name, done in status.done.items() if name not in names}
         with packing(folder.path, len(plan.cells), before.values()) as pack:
             queue = _run(chosen, job, engine, request=request, status=status, view=view, pack=pack)
-        write_csv(folder.path)
+        write_csv(read_results(folder.path))
     present = {**before, **{done.name: done for done in queue.finished}}
     return SweepResult(
         folder=folder.path,

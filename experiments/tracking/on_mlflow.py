@@ -33,7 +33,7 @@ class MlflowTracker:
         self._mlflow = mlflow
 
     def log(self, run: TrackedRun) -> None:
-        """Log a run; one that was begun and not ended is ended."""
+        """Log a run, or the rest of one whose logging was cut off."""
         client, of = self._mlflow.MlflowClient(self._config.uri), self._mlflow.entities
         name = self._config.experiment or run.group
         found = client.get_experiment_by_name(name)

@@ -55,10 +55,7 @@ class WandbTracker:
 
 def _build(config: WandbConfig, _: None) -> WandbTracker:
     if config.mode == "online" and not os.environ.get("WANDB_API_KEY"):
-        raise UserError(
-            "track.mode=online needs the key in the environment variable WANDB_API_KEY",
-            "Or write files alone: track.mode=offline.",
-        )
+        raise UserError("track.mode=online needs a key", "Set WANDB_API_KEY, or write files: track.mode=offline.")
     os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
     os.environ.setdefault("WANDB_DISABLE_WEAVE", "true")  # which would send prompts and answers
     return WandbTracker(config, load("wandb", "wandb", "track=wandb"))

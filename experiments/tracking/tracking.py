@@ -1,4 +1,4 @@
-"""What a tracker is told of a finished run; and how it is told without any cost to the run."""
+"""What a tracker logs of a finished run, and how it does so without any cost to the run."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ class Tracker(Protocol):
 
 @contextmanager
 def tracking(tracker: Tracker | None, group: str) -> Iterator[Callable[[Path], None]]:
-    """Yield what logs the run in a folder, in a thread of its own.
+    """Yield what logs the run in a folder, in another thread.
 
-    A tracker that fails once is told nothing more, and the user is told at the end.
+    A tracker that fails once logs nothing more, and one line at the end says so.
 
     Args:
         tracker: None: nothing is logged.

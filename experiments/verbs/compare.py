@@ -27,7 +27,9 @@ def compare(
     budget: options.Spent = None,
     room: Annotated[
         str | None,
-        options.value("--room", "LEVEL", "Show which share of the room up to this level each other level closes."),
+        options.value(
+            "--room", "LEVEL", "Show the share of the room up to this level that others close.", unset="no shares"
+        ),
     ] = None,
     radar: options.Radar = "attempts",
     columns: Annotated[
@@ -54,7 +56,7 @@ def compare(
       quorum compare runs/talk --by topology --across n --baseline individual
       quorum compare runs/before runs/after --by sweep --across none --out figures
       quorum compare runs/talk --baseline individual --budget tokens
-      quorum compare runs/worlds --across env --baseline individual --room reference
+      quorum compare runs/worlds --across env --baseline silent --room best
       quorum compare branches runs/talk --by change
       quorum compare runs/talk --plugin my_metrics --metric talk.questions
     """

@@ -163,7 +163,7 @@ def _show_rows(folders: list[Path], sql: str | None, *, as_csv: bool, as_json: b
             raise UserError("--csv prints the table of one folder", "For several: --sql 'from results' --csv.")
         echo(table_of(found[0]), nl=False)
     else:
-        tables, wrong = of_all([part.folder for part in found], write_csv)  # before anything is printed
+        tables, wrong = of_all(found, write_csv)  # before anything is printed
         for part in found:
             show.print_results(part, Console())
         for table in tables:

@@ -8,9 +8,9 @@ from maeil.drawing import Canvas, Drawing, Mark, MarkKind, Shape
 KINDS = (
     MarkKind("food, with its level", "#c8102e", "#ff6b6b", Shape.DISC),
     MarkKind("agent", "#0072b2", "#56b4e9"),
-    MarkKind("level of the agent", "#8a8a92", "#85858f", Shape.DIAMOND),
+    MarkKind("level of the agent", "#4a4a52", "#b4b4be", Shape.DIAMOND),
 )
-_BADGE = 0.5
+_BADGE = 0.56
 """Edge of the level of an agent, in the lower right of its cell."""
 
 

@@ -147,7 +147,7 @@ def _begin(contract: Contract, world: World, seed: int) -> None:
 def _start_idling(contract: Contract, world: World) -> tuple[list[Controller], list[Primitive]]:
     """Have all agents that act begin to idle; return what runs, and their joint action."""
     joint: list[Primitive] = [None] * len(world.agents)
-    controllers = []
+    controllers: list[Controller] = []
     for agent in answers.check_acting(contract, world):
         controller = _start(contract, world, agent, world.idle, controllers)
         end = controller.status()

@@ -53,6 +53,10 @@ class Event:
     left_out: ClassVar[bytes] = b""
     """The last field as JSON, where it has its default: a file then leaves it out."""
 
+    def fields(self) -> bytes:
+        """Return the fields as JSON without braces, as the file has them."""
+        return orjson.dumps(self)[1:-1].removesuffix(self.left_out)
+
     def __init_subclass__(cls) -> None:
         """Register the event.
 
@@ -448,8 +452,6 @@ class Stamped:
 
     def plain(self) -> dict[str, Any]:
         """Return the line of the file as data."""
-        fields: dict[str, Any] = orjson.loads(orjson.dumps(self.event))
-        if fields.get("branch", ...) is None:
-            del fields["branch"]
+        fields: dict[str, Any] = orjson.loads(b"{%b}" % self.event.fields())
         place = {"seq": self.seq, "t": self.t, "t_hat": self.t_hat, "event": self.event.kind}
         return {**place, **fields, "wall": self.wall}

@@ -39,10 +39,9 @@ class Recorder:
         wall = time.perf_counter() - self._begin
         if self._file is not None:
             instant = b"%d" % t_hat if type(t_hat) is int else orjson.dumps(t_hat)
-            fields = orjson.dumps(event)[1:-1].removesuffix(event.left_out)
             self._file.write(
                 b'{"seq":%d,"t":%d,"t_hat":%b,"event":"%b",%b,"wall":%.6f}\n'
-                % (self._seq, t, instant, event.kind.encode(), fields, wall)
+                % (self._seq, t, instant, event.kind.encode(), event.fields(), wall)
             )
         if self._listeners:
             stamped = Stamped(self._seq, t, t_hat, round(wall, 6), event)

@@ -40,6 +40,7 @@ CELLS = [
     "env=crafter_coop2 n=2 agents=naive topology=chain max_steps=8 env.known_only=true",
     "env=transport n=4 agents=naive topology=individual max_steps=8",
     "env=squeeze n=3 agents=naive topology=debate",
+    "env=foraging n=3 agents=naive topology=debate env.sight=2 max_steps=8",
     f"env=cube n=3 agents=llamac {LEADER} topology.rounds=3 max_steps=20",
     f"env=crafter_coop n=2 agents=llamac {LEADER} topology.rounds=3 max_steps=6",
     f"env=transport n=4 agents=hmas2 {LEADER} topology.rounds=3 max_steps=6",
@@ -49,8 +50,10 @@ CELLS = [
     "env=cube n=3 agents=drwell topology=negotiation max_steps=12",
     "env=cube n=4 agents=naive topology=dytopo max_steps=8",
 ]
-KINDS = ("deliver", "push", "stand_by", "place", "allocate", "collect", "craft", "eat", "fight", "explore", "go")
-PARTS = ("block_{}", "block_{}/left", "block_0{}", "tree_{}", "iron_{}", "water_{}", "cow_{}", "wood_pickaxe", "tree")
+KINDS = ("deliver", "push", "stand_by", "place", "allocate", "collect", "craft", "eat", "fight", "explore", "go",
+         "load")  # fmt: skip
+PARTS = ("block_{}", "block_{}/left", "block_0{}", "tree_{}", "iron_{}", "water_{}", "cow_{}", "wood_pickaxe", "tree",
+         "food_{}_3")  # fmt: skip
 SOURCES = [material.name for material in RESOURCE]
 ALWAYS = (*SOURCES, *Resource, "points")
 NAMES = ("box_red", "box_blue", "box_black", "system", "left", "wood", "cow")

@@ -2,12 +2,15 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from crafter_env import Action, ActionError, CrafterEnv, CrafterVecEnv, EpisodeError, Layout, WorldError
+from crafter_env import Action, ActionError, CrafterEnv, CrafterVecEnv, EpisodeError, Layout, PlacementError, WorldError
+from tests.conftest import environment
 
 NEXT_STEP, SAME_STEP = AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP
 WORLDS = ("materials", "occupants", "agents", "chunks", "counters", "generator")
@@ -107,6 +110,53 @@ def test_a_copy_goes_on_in_step_with_the_original(arguments, twin):
         other.crafter_state(world).step for world in range(2)
     ]
     np.testing.assert_equal(played(other, 60, seed=1)[-1], mine[-1])
+
+
+FORKED = """
+import os
+import numpy as np
+from crafter_env import CrafterVecEnv
+
+envs = CrafterVecEnv(4, 1, profile="crafter", max_steps=20)
+envs.reset(seed=0)
+child = os.fork()
+for _ in range(90):
+    seen = envs.step(np.zeros((4, 1), dtype=int))[0]
+print(seen["materials"].tobytes().hex(), flush=True)
+if child == 0:
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+
+
+def test_a_batch_in_a_forked_child_plays_the_same_worlds():
+    command = [sys.executable, "-c", FORKED]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=60, check=True)
+    first, second = done.stdout.split()
+    assert first == second
+
+
+def test_a_batch_that_is_closed_or_seeded_again_plays_the_same_worlds():
+    envs, other = (CrafterVecEnv(3, 1, profile="crafter", max_steps=9) for _ in range(2))
+    other.reset(seed=50)
+    other.reset(seed=3)
+    envs.reset(seed=3)
+    other.close()
+    np.testing.assert_equal(played(other, 60), played(envs, 60))
+
+
+def test_a_world_drawn_ahead_that_has_no_room_is_refused_when_it_begins(monkeypatch):
+    envs = CrafterVecEnv(1, 1, profile="crafter", max_steps=3)
+
+    def begin(world, seed, layout):
+        raise PlacementError("no room")
+
+    monkeypatch.setattr(envs._ahead, "begin", begin)
+    envs.reset(seed=0)
+    envs._drawings[0].exception()
+    played(envs, 3)
+    with pytest.raises(PlacementError, match="no room"):
+        played(envs, 1)
 
 
 def test_both_modes_of_autoreset_play_the_same_episodes():

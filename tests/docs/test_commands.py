@@ -77,7 +77,7 @@ def test_the_words_of_every_command_exist(page: Path) -> None:
             Cell.compose(words)
 
 
-_OF_THE_PAGE = ("prompts.folder=", "edges.yaml", "$(")
+_OF_THE_PAGE = ("prompts.folder=", "edges.yaml", "env.id=", "$(")
 """What commands contain that need a file of their page."""
 
 

@@ -30,10 +30,10 @@ def hold(seed: int, settings: dict[str, Any]) -> int:
     ours, theirs, draw = world(**settings), package(**settings), np.random.default_rng(seed)
     ours.reset(seed)
     arrays, _ = theirs.reset(seed=seed)
-    total, steps = 0.0, 0
+    total, steps, done = 0.0, 0, False
     while True:
         field = ours.global_observation()
-        assert [cell for cell in field.cells.values()] == [tuple(player.position) for player in theirs.players]
+        assert list(field.cells.values()) == [tuple(player.position) for player in theirs.players]
         assert list(field.levels.values()) == [player.level for player in theirs.players]
         grid = np.zeros_like(theirs.field)
         for cell, level in field.food_levels.items():
@@ -43,9 +43,9 @@ def hold(seed: int, settings: dict[str, Any]) -> int:
             seen, rows = ours.observe(agent), array.reshape(-1, 3)
             split = theirs.max_num_food
             assert len(seen.foods) == (rows[:split, 2] > 0).sum()
-            assert sorted(level for _, level in seen.levels.items()) == sorted(rows[split:][rows[split:, 2] > 0, 2])
-        if steps and done:
-            break
+            assert sorted(level for level in seen.levels.values()) == sorted(rows[split:][rows[split:, 2] > 0, 2])
+        if done:
+            return steps
         joint = [
             5 if beside > 0 and draw.random() < 0.7 else int(draw.integers(6))
             for beside in (theirs.adjacent_food(*player.position) for player in theirs.players)
@@ -61,7 +61,6 @@ def hold(seed: int, settings: dict[str, Any]) -> int:
         assert done == empty or transition.end is Outcome.TRUNCATED
         assert (transition.end is Outcome.SUCCESS) == empty
         steps += 1
-    return steps
 
 
 @pytest.mark.parametrize("settings", SETTINGS)

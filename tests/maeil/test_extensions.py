@@ -34,7 +34,7 @@ def test_a_method_adds_no_field_to_what_minds_see_and_say() -> None:
     """
     assert names(View) == {
         "agent", "name", "names", "turn", "t", "t_hat", "observation", "unread", "memory", "plan", "outcomes",
-        "constraints", "problems", "team", "notes",
+        "constraints", "problems", "team", "notes", "arrays",
     }  # fmt: skip
     assert names(Turn) == {
         "agent", "acts", "recipients", "limit", "role", "feedback", "task", "partners", "asks",

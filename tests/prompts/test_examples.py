@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from crafter_env import Item
+from lbf_env import food_cell
 from llamac_env.transport.observation import Frame
 from llamac_env.transport.symbolic.control import check_plan
 from maeil import Act
@@ -21,12 +22,15 @@ from quorum.agents.drwell.mind import Answers as DrwellAnswers
 from quorum.agents.drwell.mind import DrwellRole
 from quorum.agents.naive import render_prompt
 from quorum.agents.naive.answers import AnswerTypes
+from quorum.agents.prompting.blocks import write_json
 from quorum.agents.prompting.examples import Example, beyond
 from quorum.agents.skills import skills_of
 from quorum.agents.tom.answers import TomRole, example_of
 from tests.agents.llamac.test_cube_gates import board as cube_board
 from tests.agents.naive_team import config, context, cube, topology, view
 from tests.crafter_env.joined import world as crafter
+from tests.lbf_env.test_foraging_world import placed as foraging_board
+from tests.lbf_env.test_foraging_world import world as foraging
 from tests.llamac_env.boards import board, grid
 from tests.llamac_env.test_transport_world import world as transport
 from tests.prompts.test_frame import WORLDS, forms, made
@@ -73,6 +77,14 @@ def squeeze_case() -> tuple[Example, Sight, Check]:
     return skills_of("squeeze").example(world), look(world, 0), world.check_plan
 
 
+def foraging_case() -> tuple[Example, Sight, Check]:
+    """A field of 99 x 99 cells, on which the foods of an example of a smaller one are there."""
+    example = skills_of("foraging").example(foraging(n=3))
+    agents = ((59, 61, 2), (63, 61, 1), (64, 60, 2))
+    world = foraging_board({(61, 61): 3, (64, 61): 2}, *agents, side=99)
+    return example, look(world, 0), world.check_plan
+
+
 CASES: dict[str, Callable[[], tuple[Example, Sight, Check]]] = {
     "cube": lambda: cube_case("cube"),
     "cube, emcoop": lambda: cube_case("emcoop"),
@@ -80,6 +92,7 @@ CASES: dict[str, Callable[[], tuple[Example, Sight, Check]]] = {
     "transport, easy": lambda: transport_case("easy"),
     "transport, hard": lambda: transport_case("hard"),
     "squeeze": squeeze_case,
+    "foraging": foraging_case,
 }
 
 
@@ -118,7 +131,7 @@ def shown(world: Any) -> Iterator[tuple[str, Any]]:
         yield asked, example_of(asked, example)
 
 
-_NAME = re.compile(r"(?:agent|block|iron|tree|cell)[_ ]\d+|(?:square|position)\[[^]]*\]")
+_NAME = re.compile(r"(?:agent|block|iron|tree|cell)[_ ]\d+|food_\d+_\d+|(?:square|position)\[[^]]*\]")
 
 
 @pytest.mark.parametrize("n", [3, 12])
@@ -129,7 +142,7 @@ def test_nothing_that_an_example_names_is_on_a_board_of_its_configuration(name: 
     for seed in range(3):
         world.reset(seed)
         assert [orjson.dumps(example) for _, example in shown(world)] == first  # by the configuration alone
-        seen = orjson.dumps(world.global_observation().shown()).decode()
+        seen = write_json(world.global_observation())
         ids = {each for allowed in known_ids(world).values() for each in allowed}
         for text in map(bytes.decode, first):
             for found in _NAME.findall(text):
@@ -154,6 +167,8 @@ def is_beyond(world: Any, name: str) -> bool:
     """Whether a number in a name is larger than that of anything on a board of this configuration."""
     if name.startswith(("square", "position")):
         return max(map(float, re.findall(r"[\d.]+", name))) > max(world.env.grid.rows, world.env.grid.cols)
+    if name.startswith("food"):
+        return min(food_cell(name)) > world.global_observation().side
     number = int(re.findall(r"\d+", name)[0])
     if name.startswith("agent"):
         return number >= len(world.agents)
@@ -205,7 +220,7 @@ def test_the_rules_say_what_gives_wood_and_name_no_cell_or_block_that_may_be_the
 
 
 def test_a_drwell_example_names_a_task_as_the_open_tasks_do() -> None:
-    for name in ("cube", "transport"):
+    for name in ("cube", "transport", "foraging"):
         world = made(name, 4)
         form = DrwellAnswers(world.vocabulary, 8).forms[DrwellRole.PROPOSER]
         kinds = {task.task.kind for task in world.open_tasks([None] * 4, "")}

@@ -15,10 +15,11 @@ from quorum.agents.naive import render_prompt
 from quorum.experiments.configuration.cell import Cell
 from tests.agents.naive_team import config, context, cube, topology, view
 from tests.crafter_env.joined import world as crafter
+from tests.lbf_env.test_foraging_world import world as foraging
 from tests.llamac_env.test_squeeze import world as squeeze
 from tests.llamac_env.test_transport_world import world as transport
 
-WORLDS = {"cube": cube, "crafter": crafter, "transport": transport, "squeeze": squeeze}
+WORLDS = {"cube": cube, "crafter": crafter, "transport": transport, "squeeze": squeeze, "foraging": foraging}
 
 
 @pytest.mark.parametrize("name", WORLDS)
@@ -43,6 +44,8 @@ def test_facts_are_json_ready_and_the_same_for_every_team_and_every_board(name: 
         ("transport", {"difficulty": "hard"}),
         ("transport", {"view": "board"}),
         ("squeeze", {"hint": True}),
+        ("foraging", {"sight": 2}),
+        ("foraging", {"penalty": 0.1}),
     ],
 )
 def test_facts_differ_where_rules_do(name: str, changes: dict[str, Any]) -> None:

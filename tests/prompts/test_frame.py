@@ -27,6 +27,7 @@ from quorum.agents.prompting.templates import PromptSet
 from quorum.agents.skills import prompts_of, skills_of
 from tests.agents.naive_team import TOPOLOGIES, config, context, cube, prompts, topology, view
 from tests.crafter_env.joined import world as crafter
+from tests.lbf_env.test_foraging_world import world as foraging
 from tests.llamac_env.test_squeeze import world as squeeze
 from tests.llamac_env.test_transport_world import world as transport
 
@@ -42,7 +43,7 @@ TURNS: tuple[dict[str, Any], ...] = (
     {"acts": (Act.SPEAK, Act.PLAN), "recipients": (0, 1), "plan": RUNNING, "limit": 1},
 )
 FAMILIES = {"llamac": LlamacRole, "baselines": BaselineRole}
-WORLDS = ("cube", "emcoop", "crafter", "transport", "squeeze")
+WORLDS = ("cube", "emcoop", "crafter", "transport", "squeeze", "foraging")
 
 
 @cache
@@ -56,6 +57,8 @@ def made(name: str, n: int) -> Any:
             return crafter(None, n=n, profile="coop2", level="coop2", switches={}, max_steps=3)
         case "transport":
             return transport(n=n)
+        case "foraging":
+            return foraging(n=n)
         case _:
             return squeeze(n=n)
 

@@ -23,6 +23,7 @@ WORLDS = {
     "transport": "env=transport n=8",
     "transport_hard": "env=transport_hard n=4",
     "squeeze": "env=squeeze n=4",
+    "foraging": "env=foraging n=4 env.sight=3",
 }
 TEAMS = {
     "leader": f"{FEEDBACK} topology=centralized",
@@ -41,12 +42,18 @@ TEAMS = {
     "dmas": "agents=dmas topology=dialogue topology.opens=team",
 }
 LACKING = {
-    "repair": {"transport", "transport_hard", "squeeze"},
-    "drwell": {"crafter", "transport", "transport_hard", "squeeze"},
+    "repair": {"transport", "transport_hard", "squeeze", "foraging"},
+    "drwell": {"crafter", "transport", "transport_hard", "squeeze", "foraging"},
     "tom": {"squeeze"},
 }
 """Worlds in which a team cannot play."""
-SOME = (("cube_coop2", "leader"), ("crafter", "coordinator"), ("transport_hard", "hybrid"), ("squeeze", "leader"))
+SOME = (
+    ("cube_coop2", "leader"),
+    ("crafter", "coordinator"),
+    ("transport_hard", "hybrid"),
+    ("squeeze", "leader"),
+    ("foraging", "debate"),
+)
 
 
 def prompts(world: str, team: str, folder: Path, *, steps: int) -> Iterator[Mapping[str, str]]:

@@ -21,6 +21,7 @@ WORLDS = {
     "crafter": ("env=crafter_coop", "n=2"),
     "transport": ("env=transport", "n=4"),
     "squeeze": ("env=squeeze", "n=3"),
+    "foraging": ("env=foraging", "n=3"),
 }
 """The worlds, one of them with two vocabularies, and small teams."""
 TOPOLOGIES = ("individual", "debate", "chain", "centralized", "decentralized", "dialogue", "graph")

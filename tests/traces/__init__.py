@@ -1,1 +1,1 @@
-"""Sixty-two cells over all worlds, minds and topologies, with the digests that their traces had."""
+"""Sixty-five cells over all worlds, minds and topologies, with the digests that their traces had."""

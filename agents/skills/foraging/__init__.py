@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from lbf_env import ForagingObservation
 from maeil.actions import Vocabulary
+from maeil.extensions.control.statements import Statements
 from maeil.mind import Mind
 from maeil.plans import Task
 from maeil.world import TellsFacts, World
@@ -67,6 +69,12 @@ class ForagingSkills(WorldSkills):
             alone=alone,
             number=number,
         )
+
+    def statements(self, world: World) -> Statements:
+        """Return what states the truth in the place of messages (`extension=truth`)."""
+        from quorum.agents.skills.foraging.statements import state
+
+        return partial(state, world)
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that plans as the heuristic does, by what it sees and hears."""

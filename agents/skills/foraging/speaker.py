@@ -12,11 +12,12 @@ from collections.abc import Mapping
 
 import orjson
 
-from lbf_env import Cell, ForagingObservation, GoTo, Load, Wait, food_cell, food_name
+from lbf_env import Cell, ForagingObservation, GoTo, Load, Wait, food_cell
 from maeil.actions import Vocabulary
 from maeil.mind import Thought, View
 from maeil.plans import Plan, PlanStatus
 from quorum.agents.skills.chooser import Chooser
+from quorum.agents.skills.foraging.statements import report
 from quorum.agents.skills.foraging.teams import groups, loading, waiting
 from quorum.agents.skills.speaker import JointPlanRequest, Speaker, take_turn
 
@@ -37,8 +38,7 @@ class ForagingSpeaker(Speaker[ForagingObservation]):
         seen = self.seen(view)
         if view.agent in seen.cells:
             return take_turn(view, _plan(view, seen, chooser), "I look for food.")
-        reports = (f"{food_name(food)} has level {level}." for food, level in seen.food_levels.items())
-        return take_turn(view, waiting("it has no body"), " ".join(reports))
+        return take_turn(view, waiting("it has no body"), report(seen))
 
     def propose(self, request: JointPlanRequest) -> dict[int, Plan]:
         """Make a joint plan by the greedy rule; the explorer leaves out the food that is soonest, where it can."""

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from crafter_env import Material
+from lbf_env import food_name
 from llamac_env import write_place
 from maeil import Plan, World
 from maeil.extension import Extension
@@ -93,6 +94,19 @@ def true_in_squeeze(world: Any, message: Message, plans: Sequence[Plan | None], 
     assert all(0 <= int(own or other) <= 9 for own, other in picks)
 
 
+def true_in_foraging(world: Any, message: Message, plans: Sequence[Plan | None], said: Statement) -> None:
+    field = world.global_observation()
+    told = dict(re.findall(r"\b(food_\d+_\d+) has level (\d+)", said.content))
+    levels = {food_name(food): str(level) for food, level in field.food_levels.items()}
+    assert told.items() <= levels.items()
+    if message.sender >= len(plans):
+        assert told == levels
+        return
+    assert told.keys() == {food_name(food) for food in world.observe(message.sender).food_levels}
+    plan = plans[message.sender]
+    assert plan is None or said.task == plan.task
+
+
 class Held(Extension):
     """Checks what would be stated in the place of anybody's message: when all think, and when they have planned."""
 
@@ -144,6 +158,7 @@ WORLDS = {
     "env=transport n=4": true_in_transport,
     "env=transport_hard n=4": true_in_transport,
     "env=squeeze n=3": true_in_squeeze,
+    "env=foraging n=3 env.sight=3": true_in_foraging,
 }
 
 

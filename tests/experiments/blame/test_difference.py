@@ -93,7 +93,7 @@ def test_an_agent_that_idles_from_a_step_on_keeps_what_it_did_before() -> None:
     assert [utility_without(0, world, 0, joints, begin).returned for begin in (0, 1, 2, 3)] == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("env", ["cube", "transport", "squeeze"])
+@pytest.mark.parametrize("env", ["cube", "transport", "squeeze", "foraging"])
 def test_an_agent_that_idles_anyway_is_worth_nothing(env: str) -> None:
     """Joint actions at random, of which one agent's are all idle."""
     world = world_of(f"env={env}", "n=4", "max_steps=40")
@@ -102,7 +102,7 @@ def test_an_agent_that_idles_anyway_is_worth_nothing(env: str) -> None:
         world.reset(seed)
         (idle,) = {world.start_action(agent, world.idle).act() for agent in range(4)}
         lonely = seed % 4
-        most = {"cube": 4, "transport": 25, "squeeze": 9}[env]
+        most = {"cube": 4, "transport": 25, "squeeze": 9, "foraging": 5}[env]
         joints = [[idle if agent == lonely else draw.randint(0, most) for agent in range(4)] for _ in range(40)]
         whole = played(world, seed, joints)
         assert (whole - utility_without(lonely, world, seed, joints)).is_nothing
@@ -115,8 +115,9 @@ def test_an_agent_that_idles_anyway_is_worth_nothing(env: str) -> None:
         ("n=3", "seed=1", "max_steps=30", "env.vocabulary=emcoop", "agents=naive", "topology=debate"),
         ("env=transport", "n=4", "seed=3", "env.difficulty=hard"),
         ("env=squeeze", "n=3", "max_steps=6", "agents=naive", "topology=debate"),
+        ("env=foraging", "n=3", "seed=1", "agents=naive", "topology=debate"),
     ],
-    ids=["cube", "cube of emcoop", "transport hard", "squeeze"],
+    ids=["cube", "cube of emcoop", "transport hard", "squeeze", "foraging"],
 )
 @pytest.mark.parametrize("begin", [0, 2])
 def test_it_is_what_new_worlds_give_that_play_the_edited_joint_actions(

@@ -74,7 +74,13 @@ def test_a_run_is_the_same_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("env", "matcher"),
-    [("cube", "lexical"), ("crafter_coop", "typed"), ("transport", "typed"), ("squeeze", "typed")],
+    [
+        ("cube", "lexical"),
+        ("crafter_coop", "typed"),
+        ("transport", "typed"),
+        ("squeeze", "typed"),
+        ("foraging", "typed"),
+    ],
 )
 def test_the_simulated_speakers_of_every_world_describe_themselves_and_are_joined(
     env: str, matcher: str, tmp_path: Path

@@ -24,6 +24,7 @@ WORLDS = {
     "crafter": "env=crafter_coop n=2 max_steps=6",
     "transport": "env=transport n=4 max_steps=6",
     "squeeze": "env=squeeze n=3 max_steps=6",
+    "foraging": "env=foraging n=3 max_steps=6",
 }
 WITHOUT_TASKS = {("squeeze", "drwell"), ("squeeze", "tom")}
 """Minds that refuse a world, whoever answers."""

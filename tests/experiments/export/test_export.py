@@ -83,8 +83,8 @@ def test_the_tables_hold_the_rows_the_events_and_the_calls(sweep: Path) -> None:
         assert [(e["seq"], e["event"]) for e in mine] == [
             (n, json.loads(line)["event"]) for n, line in enumerate(lines)
         ]
-        told = sum(call["prompt_tokens"] for call in calls if call["run"] == row.name)
-        assert told == row.metrics["model.prompt_tokens"]
+        asked = sum(call["prompt_tokens"] for call in calls if call["run"] == row.name)
+        assert asked == row.metrics["model.prompt_tokens"]
     assert json.loads(next(e["data"] for e in events if e["event"] == "step"))["joint"] is not None
     assert sorted(path.name for path in folder.iterdir()) == ["calls.parquet", "events.parquet", "runs.parquet"]
 

@@ -14,6 +14,7 @@ WORLDS = {
     "crafter": ("env=crafter_coop", "n=3"),
     "transport": ("env=transport_hard", "n=4"),
     "squeeze": ("env=squeeze", "n=4"),
+    "foraging": ("env=foraging", "n=4", "env.sight=3"),
 }
 TOPOLOGIES = ("debate", "centralized", "decentralized", "hierarchy", "hybrid")
 TEAMS = {

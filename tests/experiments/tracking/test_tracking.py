@@ -1,10 +1,11 @@
-"""A tracker is told of each finished run once; it changes nothing, and whatever it does costs no run."""
+"""A tracker logs each finished run once; it changes nothing, and whatever it does costs no run."""
 
 from __future__ import annotations
 
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,8 +23,8 @@ from tests.conftest import Quorum
 from tests.experiments.folders import outcome, write_run
 
 GRID = ("agents=heuristic", "n=1", "max_steps=3", "seed=0,1", "engine.workers=1")
-TOLD: list[TrackedRun] = []
-"""What the tracker of the tests was told."""
+LOGGED: list[TrackedRun] = []
+"""What the tracker of the tests has logged."""
 FAILING: list[Exception] = []
 """What it raises."""
 
@@ -37,7 +38,7 @@ class Diary:
         assert threading.current_thread() is not threading.main_thread()
         if FAILING:
             raise FAILING[0]
-        TOLD.append(run)
+        LOGGED.append(run)
 
 
 trackers.register("diary", Component(DiaryConfig, lambda _config, _: Diary()))
@@ -45,7 +46,7 @@ trackers.register("diary", Component(DiaryConfig, lambda _config, _: Diary()))
 
 @pytest.fixture(autouse=True)
 def _forget() -> Iterator[None]:
-    TOLD.clear()
+    LOGGED.clear()
     FAILING.clear()
     yield
     FAILING.clear()
@@ -62,16 +63,16 @@ def request(tmp_path: Path, options: Path, *words: str, **changes: Any) -> Sweep
     return SweepRequest(words=(*GRID, *words), out=tmp_path, name="s", config_dir=options, **changes)
 
 
-def test_each_cell_that_ends_is_told_with_its_tags(tmp_path: Path, options: Path) -> None:
+def test_each_cell_that_ends_is_logged_with_its_tags(tmp_path: Path, options: Path) -> None:
     result = run_sweep_command(request(tmp_path, options, "track=diary"), quiet=True)
     assert result.exit_code == 0
     rows = {row.name: row for row in read_results(tmp_path / "s").rows}
-    assert sorted(run.row.name for run in TOLD) == sorted(rows)
-    for run in TOLD:
+    assert sorted(run.row.name for run in LOGGED) == sorted(rows)
+    for run in LOGGED:
         assert (run.group, run.row.outcome, run.tags["quorum.hash"]) == ("s", "truncated", rows[run.row.name].hash)
         assert run.tags["quorum.run"] == run.id
         assert None not in run.metrics.values()
-    assert len({run.id for run in TOLD}) == 2
+    assert len({run.id for run in LOGGED}) == 2
 
 
 def test_the_tracker_is_no_part_of_a_cell_nor_of_the_name_of_a_sweep(tmp_path: Path, options: Path) -> None:
@@ -82,11 +83,11 @@ def test_the_tracker_is_no_part_of_a_cell_nor_of_the_name_of_a_sweep(tmp_path: P
     assert plans[0] == plans[1]
 
 
-def test_what_a_tracker_has_missed_is_told_when_the_sweep_is_resumed(tmp_path: Path, options: Path) -> None:
+def test_what_a_tracker_has_missed_is_logged_when_the_sweep_is_resumed(tmp_path: Path, options: Path) -> None:
     run_sweep_command(request(tmp_path, options), quiet=True)
-    assert TOLD == []
+    assert LOGGED == []
     again = run_sweep_command(request(tmp_path, options, "track=diary"), quiet=True)
-    assert (len(again.finished), len(TOLD)) == (0, 2)
+    assert (len(again.finished), len(LOGGED)) == (0, 2)
 
 
 def test_a_tracker_that_fails_costs_nothing_and_is_named_once(
@@ -112,12 +113,12 @@ def test_whatever_it_raises(raised: Exception, tmp_path: Path, capsys: pytest.Ca
     assert capsys.readouterr().err.count("notice: ") == 1
 
 
-def test_it_is_told_although_the_command_ends_by_an_error(tmp_path: Path) -> None:
+def test_a_run_is_logged_although_the_command_is_interrupted(tmp_path: Path) -> None:
     write_run(tmp_path, outcome(), name="one", meta={"end": "2026-01-01T00:00:01.000+00:00"})
-    with pytest.raises(KeyboardInterrupt), tracking(Diary(), "s") as track:
+    with suppress(KeyboardInterrupt), tracking(Diary(), "s") as track:
         track(tmp_path / "one")
         raise KeyboardInterrupt
-    assert [run.meta.milliseconds for run in TOLD] == [(1767225600000, 1767225601000)]
+    assert [run.meta.milliseconds for run in LOGGED] == [(1767225600000, 1767225601000)]
 
 
 @pytest.mark.parametrize("name", ["mlflow", "wandb"])
@@ -135,11 +136,12 @@ def test_wrong_words_are_refused(options: Path, monkeypatch: pytest.MonkeyPatch)
         ("track=mlfow",): "there is no option 'mlfow'",
         ("track=diary,mlflow",): "a sweep has one tracker",
         ("track.uri=x",): "there is no such key",
-        ("track=wandb", "track.mode=online"): "needs the key in the environment variable WANDB_API_KEY",
+        ("track=wandb", "track.mode=online"): "WANDB_API_KEY",
         ("track=wandb", "track.mode=sideways"): "mode",
     }.items():
-        with pytest.raises(UserError, match=expected):
+        with pytest.raises(UserError) as refused:
             build_aside(trackers, words, options)
+        assert expected in f"{refused.value.message} {refused.value.hint}"
     assert build_aside(trackers, ["engine=local", "n=2"], options) is None
 
 

@@ -29,6 +29,7 @@ EPISODES = {
     "crafter": ["n=2", "env=crafter_coop", "agents=heuristic", "max_steps=25"],
     "transport": ["n=4", "env=transport_hard", "agents=heuristic", "seed=1"],
     "squeeze": ["n=3", "env=squeeze", "agents=heuristic", "max_steps=8"],
+    "foraging": ["n=3", "env=foraging", "agents=heuristic"],
 }
 
 

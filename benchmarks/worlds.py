@@ -1,0 +1,125 @@
+"""Which environments of PettingZoo run: a table of libraries, versions and what ran. `.ci/worlds` holds it.
+
+python benchmarks/worlds.py > table.md
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+from quorum.cli import app
+from quorum.experiments.results.run_folder import runs_inside
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Entry(NamedTuple):
+    """An environment of the table.
+
+    Attributes:
+        library: the distribution that it comes from.
+        environment: what `env.id` names.
+        kind: parallel or turns.
+        n: its agents.
+        words: further parts of the configuration.
+    """
+
+    library: str
+    environment: str
+    kind: str
+    n: int
+    words: tuple[str, ...] = ()
+
+
+FORAGING = f"--config-dir={ROOT / 'examples' / 'configs'}"
+ENTRIES = (
+    Entry("mpe2", "mpe2.simple_spread_v3", "parallel", 3),
+    Entry("mpe2", "mpe2.simple_spread_v3:env", "turns", 3),
+    Entry("mpe2", "mpe2.simple_spread_v3", "parallel", 3, ("env.kwargs.continuous_actions=true",)),
+    Entry("mpe2", "mpe2.simple_speaker_listener_v4", "parallel", 2),
+    Entry("mpe2", "mpe2.simple_tag_v3", "parallel", 4),
+    Entry("pettingzoo", "pettingzoo.classic.connect_four_v3", "turns", 2),
+    Entry("pettingzoo", "pettingzoo.classic.tictactoe_v3", "turns", 2),
+    Entry("pettingzoo", "pettingzoo.classic.rps_v2", "parallel", 2),
+    Entry("pettingzoo", "pettingzoo.butterfly.cooperative_pong_v6", "parallel", 2),
+    Entry("lbforaging", "foraging:Foraging", "parallel", 2, ("env=foraging", FORAGING)),
+    Entry("a user's own", "zoo_games:Rescue", "parallel", 2),
+)
+
+
+def quorum(*words: str) -> None:
+    """Run the command.
+
+    Raises:
+        RuntimeError: it ends with another exit code than 0.
+    """
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        code = app(list(words), prog_name="quorum", standalone_mode=False)
+    if code:
+        raise RuntimeError(f"exit code {code}")
+
+
+def try_all(entry: Entry) -> dict[str, str]:
+    """Return what became of each verb: `yes`, or the message."""
+    module = entry.environment.partition(":")[0]
+    words = list(entry.words)
+    if "env=foraging" not in words:
+        words += ["env=pettingzoo", f"env.id={entry.environment}", f"n={entry.n}", "max_steps=30"]
+    trusted = ["--plugin", module]
+    run = ["run", *words, "agents=naive", "--quiet"]
+    steps = {
+        "naive": lambda: quorum(*run, "topology=individual"),
+        "debate": lambda: quorum(*run, "topology=debate"),
+        "centralized": lambda: quorum(*run, "topology=centralized"),
+        "view": lambda: quorum("view", first(), "--export", "page.html", "--force", *trusted),
+        "film": lambda: quorum("replay", first(), "--out", "film.gif", "--force", *trusted),
+        "compare": lambda: quorum("compare", "runs"),
+        "branch": lambda: quorum("branch", first(), "--at", "0", "topology=debate", "--quiet", *trusted),
+        "blame": lambda: quorum(
+            "blame", first(), "--reference", "random", "--success", "score>=1000000", "--no-shares", *trusted
+        ),
+    }
+    found = {}
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for verb, step in steps.items():
+            try:
+                step()
+                found[verb] = "yes"
+            except Exception as error:
+                found[verb] = f"no: {' '.join(str(error).split())}"
+    return found
+
+
+def first() -> str:
+    """Return the folder of the first run."""
+    return str(min(runs_inside(Path("runs")), key=lambda path: ("individual" not in path.name, path.name)))
+
+
+def main() -> None:
+    """Print the table; the exit code is 1 if something does not run."""
+    sys.path[:0] = [str(ROOT / "examples"), str(ROOT / "tests" / "plugins")]
+    os.environ["SDL_VIDEODRIVER"] = "dummy"
+    print("| library | version | environment | kind | agents | what ran |\n|---|---|---|---|---|---|")
+    broken = []
+    for entry in ENTRIES:
+        found = try_all(entry)
+        ran = ", ".join(verb for verb, said in found.items() if said == "yes")
+        held = "" if entry.library.startswith("a ") else version(entry.library)
+        more = f", `{entry.words[0]}`" if entry.words and "=" in entry.words[0] else ""
+        print(
+            f"| {entry.library} | {held} | `{entry.environment}`{more} | {entry.kind} | {entry.n} | {ran} |", flush=True
+        )
+        broken += [f"{entry.environment}: {verb}: {said}" for verb, said in found.items() if said != "yes"]
+    print("\n".join(broken), file=sys.stderr)
+    sys.exit(bool(broken))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""Mistakes in descriptions and environments: each has one message that names the thing, its place and the way out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from maeil.user_errors import UserError
+from quorum.experiments.common.extension_errors import as_extension_error
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.building import no_models
+from quorum.experiments.episode.parts import build
+
+DONE = "done_when: {part: own, at_most: 0}"
+DESCRIPTIONS = {
+    "a key that does not exist": ("taks: {}", "taks: Extra inputs are not permitted"),
+    "too few names": ("agents: {'*': {actions: [a, b]}}", "agents of rescuer_0: actions: 2 names for 3 choices"),
+    "two of a name": ("agents: {'*': {actions: [a, b, a]}}", "two choices are called a"),
+    "no such choice": (
+        "agents: {'*': {actions: [a, b, c], sequences: {twice: [b, d]}}}",
+        "sequences.twice: there is no choice d; the choices are a, b, c",
+    ),
+    "an empty sequence": ("agents: {'*': {sequences: {none: []}}}", "agents.*.sequences.none: List should have"),
+    "no such choice to wait": ("agents: {'*': {wait: 7}}", "wait: there is no choice 7; the choices are 0, 1, 2"),
+    "nobody of this name": ("agents: {robber: {}}", "robber is no agent; they are rescuer_0, rescuer_1"),
+    "parts of another length": (
+        "agents: {'*': {observation: {own: 1, rest: 2}}}",
+        "observation: its parts have 3 numbers together, and it has 4",
+    ),
+    "a task of nothing": (f"tasks: {{reach: {{targets: [], {DONE}}}}}", "tasks.reach.targets: List should have"),
+    "a task without an end": ("tasks: {reach: {targets: [x]}}", "tasks.reach.done_when: Field required"),
+    "a condition of nothing": (
+        "tasks: {reach: {targets: [x], done_when: {part: own}}}",
+        "give equals, at_most or at_least",
+    ),
+    "a part that nobody observes": (
+        f"tasks: {{reach: {{targets: [x], {DONE}}}}}",
+        "tasks.reach.done_when: no agent observes own; the parts are observation",
+    ),
+    "a number that a part lacks": (
+        "tasks: {reach: {targets: [x], done_when: {part: observation, numbers: [4], equals: 0}}}",
+        "tasks.reach.done_when: observation lacks one of the numbers [4]",
+    ),
+    "code": (
+        "tasks: {reach: {targets: [x], done_when: 'observation[0] == 1'}}",
+        "tasks.reach.done_when: Input should be a valid dictionary",
+    ),
+    "a score of nobody": ("score: best", "description.score: mean, sum or an agent: rescuer_0, rescuer_1"),
+    "no YAML": ("agents: [", "it cannot be read: while parsing"),
+    "no description": ("- agents", "the file: Input should be a valid dictionary"),
+    "an object of Python": ("rules: !!python/object/apply:os.getcwd []", "could not determine a constructor"),
+}  # fmt: skip
+ENVIRONMENTS = {
+    "no module": ("env.id=nowhere", "env.id: no module nowhere in the current folder or among the installed packages"),
+    "no function": ("env.id=zoo_games:Rescu", "env.id: zoo_games has no function Rescu: give MODULE:FUNCTION"),
+    "not of PettingZoo": ("env.id=zoo_games:gym_like", "makes a str, which is no environment of PettingZoo"),
+    "an argument too many": ("env.id=zoo_games env.kwargs.rooms=2", "env.kwargs: zoo_games refuses them: TypeError"),
+    "a mode of rendering": ("env.id=zoo_games env.kwargs.render_mode=human", "keyword argument 'render_mode'"),
+    "it cannot be made": ("env.id=zoo_games:Broken env.kwargs.how=init", "RuntimeError: no licence"),
+    "another number of agents": ("env.id=zoo_games n=5", "env.n: zoo_games has 2 agents, not 5: set n=2"),
+    "nobody to play": ("env.id=zoo_games:Broken env.kwargs.how='no agents'", "has no possible_agents"),
+    "a space of texts": (
+        "env.id=zoo_games:Broken env.kwargs.how=text",
+        "the action space Text of rescuer_0 cannot be written in a plan",
+    ),
+    "an agent that is not named": (
+        "env.id=zoo_games:Broken env.kwargs.how=stranger",
+        "the agent stranger is not among its possible_agents: rescuer_0, rescuer_1",
+    ),
+    "a reset that fails": ("env.id=zoo_games:Broken env.kwargs.how=reset", "in Broken.reset: KeyError: 'map'"),
+}  # fmt: skip
+
+
+def message(*words: str) -> str:
+    """Return the message with which a run on these words is refused."""
+    try:
+        cell = Cell.compose(["env=pettingzoo", "agents=idle", *([] if "n=5" in words else ["n=2"]), *words])
+        build(cell, no_models)
+    except UserError as error:
+        return str(error)
+    except Exception as error:
+        return str(as_extension_error(error))
+    raise AssertionError("nothing is refused")
+
+
+@pytest.mark.parametrize("mistake", DESCRIPTIONS)
+def test_a_mistake_in_a_description_is_named(mistake: str, tmp_path: Path) -> None:
+    text, expected = DESCRIPTIONS[mistake]
+    (tmp_path / "line.yaml").write_text(text, encoding="utf-8")
+    found = message("env.id=zoo_games", f"env.description={tmp_path / 'line.yaml'}")
+    assert expected in found
+    assert len(found.splitlines()) <= 2
+
+
+@pytest.mark.parametrize("mistake", ENVIRONMENTS)
+def test_a_mistake_in_an_environment_is_named(mistake: str) -> None:
+    words, expected = ENVIRONMENTS[mistake]
+    found = message(*re.split(" (?=env|n=)", words))
+    assert expected in found
+    assert len(found.splitlines()) <= 2
+
+
+def test_a_description_that_is_not_there_is_named(tmp_path: Path) -> None:
+    found = message("env.id=zoo_games", f"env.description={tmp_path / 'none.yaml'}")
+    assert "env.description" in found
+    assert "No such file" in found
+
+
+def test_a_mistake_in_a_description_on_the_command_line_has_its_key() -> None:
+    found = message("env.id=zoo_games", "env.description={tasks: {reach: {targets: [x]}}}")
+    assert found == "env.description.tasks.reach.done_when: the key is missing"
