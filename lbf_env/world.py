@@ -242,8 +242,10 @@ class ForagingWorld:
         """Take in the field as it is, in plain numbers."""
         env = self.env
         foods = tuple((row, col, int(env.field[row, col])) for row, col in np.argwhere(env.field).tolist())
-        placed = ((*map(int, player.position), int(player.level)) for player in env.players)
-        agents = tuple((i, row, col, level) for i, (row, col, level) in enumerate(placed))
+        agents = tuple(
+            (agent, int(player.position[0]), int(player.position[1]), int(player.level))
+            for agent, player in enumerate(env.players)
+        )
         steps = env.current_step, env._max_episode_steps
         self._field = ForagingObservation("", env.rows, self._sight, foods, agents, *steps)
 
