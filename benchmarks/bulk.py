@@ -5,7 +5,7 @@
 
 The first boards of the grid are played by the sweep itself. The other cells are copies of those under their own names,
 seeds, hashes and digests, which the sweep's own code packs: to play all of them takes about an hour on two cores. Then
-each command runs in a process of its own.
+each command runs in a separate process.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, PositiveInt
 
-from lbf_env.observation import ForagingObservation, beside, distance, food_cell, food_name, named_foods
+from lbf_env.observation import ForagingObservation, distance, food_cell, food_name, named_foods, neighbours
 from lbf_env.symbolic import picture
 from lbf_env.symbolic.control import (
     LOAD,
@@ -198,7 +198,7 @@ class ForagingWorld:
 
         Unlike the package's action, the walk goes round an agent in the way.
         """
-        near = beside(self._field.cells[agent])
+        near = neighbours(self._field.cells[agent])
         if index == LOAD:
             row, col = next(cell for cell in near if cell in self._field.food_levels)
             return Load(row=row, col=col, patience=1)

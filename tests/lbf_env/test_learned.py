@@ -15,8 +15,8 @@ TEAM = ("env=foraging", "n=2", "env.foods=2", "env.coop=true", "topology=individ
 def test_arrays_are_what_the_package_gives_and_the_mask_what_it_calls_valid() -> None:
     found = placed({(2, 2): 3}, (0, 0, 1), (2, 3, 2))
     arrays = [found.arrays(agent) for agent in range(2)]
-    for own, theirs in zip(arrays, found.env.test_make_gym_obs(), strict=True):
-        assert np.array_equal(own.observation, theirs)
+    for own, package in zip(arrays, found.env.test_make_gym_obs(), strict=True):
+        assert np.array_equal(own.observation, package)
     assert [own.mask.tolist() for own in arrays] == [[1, 0, 1, 0, 1, 0], [1, 1, 1, 0, 1, 1]]
     assert found.array_sizes(0) == (arrays[0].observation.size, 6)
 
