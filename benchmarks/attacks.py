@@ -224,7 +224,7 @@ def kill_batches(out: Path) -> Found:
             ends[process.returncode] += 1
         sweep.ended()
     twice = sum((brain.asked - asked - asked).values())
-    left = orphans(sweep.folder) if (sweep.folder / BATCHES).exists() else "none"
+    left = orphans(sweep.folder, Path.exists) if (sweep.folder / BATCHES).exists() else "none"
     return Found(ends[-signal.SIGKILL], f"{same(once, sweep)}; {twice} requests sent twice; orphans: {left}")
 
 

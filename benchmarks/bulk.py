@@ -5,7 +5,7 @@
 
 The first boards of the grid are played by the sweep itself. The other cells are copies of those under their own names,
 seeds, hashes and digests, which the sweep's own code packs: to play all of them takes about an hour on two cores. Then
-each command runs in a process of its own.
+each command runs in a separate process.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def words(boards: int) -> tuple[str, ...]:
     return (*ARMS, f"seed=range(0,{boards})")
 
 
-def command(folder: Path, *arguments: str) -> tuple[float, float, str]:
-    """Run a command; return its seconds, its largest resident memory in GB, and the end of what it printed."""
+def command(folder: Path, *arguments: str) -> tuple[float, float, float]:
+    """Run a command; return its seconds, those of the processor, and its largest resident memory in GB."""
     begin = time.perf_counter()
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
@@ -51,7 +51,7 @@ def command(folder: Path, *arguments: str) -> tuple[float, float, str]:
         text = output.read().decode()
     if process.returncode:
         raise SystemExit(f"{arguments}: {text[-2000:]}")
-    return time.perf_counter() - begin, usage.ru_maxrss * 1024 / 1e9, text
+    return time.perf_counter() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e9
 
 
 def copy(folder: Path, original: Path, cell: PlannedCell) -> None:
@@ -111,7 +111,7 @@ def main() -> None:
         sweep = (folder / NAME).absolute()
         if not (sweep / "packed").is_dir():
             make(folder.absolute(), boards, arguments.played // KINDS)
-        out = ("--out", str(folder.absolute()), "--name", NAME)
+        out = ("--out", str(folder.absolute()), "--name", NAME, "--accept-versions")  # of a sweep from before
         measured: Sequence[tuple[str, tuple[str, ...]]] = (
             ("plan (sweep --dry-run)", ("sweep", *words(boards), *out, "--dry-run")),
             ("resume, nothing to do", ("sweep", *words(boards), *out, "--quiet")),
@@ -119,8 +119,8 @@ def main() -> None:
             ("compare", ("compare", str(sweep), "--by", "agents", "--baseline", "heuristic")),
         )
         for title, words_of_it in measured:
-            seconds, memory, _ = command(folder, *words_of_it)
-            print(f"{title}: {seconds:.1f} s, {memory:.2f} GB")
+            seconds, busy, memory = command(folder, *words_of_it)
+            print(f"{title}: {seconds:.1f} s, {busy:.1f} s of them on the processor, {memory:.2f} GB", flush=True)
         shards = list((sweep / "packed").iterdir())
         files = [file for file in sweep.rglob("*") if file.is_file()]
         size = sum(file.stat().st_size for file in shards)

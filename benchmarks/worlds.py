@@ -49,7 +49,7 @@ ENTRIES = (
     Entry("pettingzoo", "pettingzoo.classic.tictactoe_v3", "turns", 2),
     Entry("pettingzoo", "pettingzoo.classic.rps_v2", "parallel", 2),
     Entry("pettingzoo", "pettingzoo.butterfly.cooperative_pong_v6", "parallel", 2),
-    Entry("lbforaging", "foraging:Foraging", "parallel", 2, ("env=foraging", FORAGING)),
+    Entry("lbforaging", "foragers:Foraging", "parallel", 2, ("env=foragers", FORAGING)),
     Entry("a user's own", "zoo_games:Rescue", "parallel", 2),
 )
 
@@ -70,7 +70,7 @@ def try_all(entry: Entry) -> dict[str, str]:
     """Return what became of each verb: `yes`, or the message."""
     module = entry.environment.partition(":")[0]
     words = list(entry.words)
-    if "env=foraging" not in words:
+    if "env=foragers" not in words:
         words += ["env=pettingzoo", f"env.id={entry.environment}", f"n={entry.n}", "max_steps=30"]
     trusted = ["--plugin", module]
     run = ["run", *words, "agents=naive", "--quiet"]

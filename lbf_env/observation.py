@@ -48,8 +48,8 @@ class ForagingObservation:
         """The level of each agent, by its index."""
         return {agent: level for agent, _, _, level in self.agents}
 
-    def standing_beside(self, cell: Cell) -> tuple[int, ...]:
-        """Return the agents that stand beside a cell, ascending."""
+    def standing_next_to(self, cell: Cell) -> tuple[int, ...]:
+        """Return the agents that stand next to a cell, ascending."""
         return tuple(agent for agent, own in self.cells.items() if distance(own, cell) == 1)
 
     def may_hold_food(self, cell: Cell, agent: int | None) -> bool:
@@ -66,7 +66,7 @@ class ForagingObservation:
         return f"Step {self.step} of {self.max_steps}. Foods: {foods or 'none in sight'}. Agents: {agents}."
 
 
-def beside(cell: Cell) -> tuple[Cell, ...]:
+def neighbours(cell: Cell) -> tuple[Cell, ...]:
     """Return the cells north, south, west and east of a cell, some of them perhaps off the field."""
     row, col = cell
     return (row - 1, col), (row + 1, col), (row, col - 1), (row, col + 1)

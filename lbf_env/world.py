@@ -9,15 +9,27 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, PositiveInt
 
-from lbf_env.observation import ForagingObservation, distance, food_cell, food_name, named_foods
+from lbf_env.observation import ForagingObservation, distance, food_cell, food_name, named_foods, neighbours
 from lbf_env.symbolic import picture
-from lbf_env.symbolic.control import PRIMITIVES, VOCABULARY, Forage, GoTo, Load, Wait, make_controller, task_of
+from lbf_env.symbolic.control import (
+    LOAD,
+    NONE,
+    PRIMITIVES,
+    VOCABULARY,
+    Forage,
+    GoTo,
+    Load,
+    Wait,
+    make_controller,
+    task_of,
+)
 from lbf_env.symbolic.tasks import loaders, open_tasks, states
 from maeil.acting import end_of
 from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig
 from maeil.drawing import Canvas, Drawing, Way
 from maeil.environments.errors import PlacementError, WorldError
+from maeil.mind import Arrays
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, OpenTask, Tasks, TaskState, no_such_task
 from maeil.world import Controller, Ids, Progress, Transition
@@ -53,8 +65,9 @@ class ForagingConfig(ComponentConfig):
 class ForagingWorld:
     """Level-based foraging as the loop sees it.
 
-    It fulfils `World`, `TellsIds`, `TellsTasks`, `TellsFacts`, `TellsOpenTasks` and `Limited` of `maeil.world`, and
-    `Drawable` and `ShowsWays` of `maeil.drawing`. Primitives are the numbers of the package's actions.
+    It fulfils `World`, `TellsIds`, `TellsTasks`, `TellsFacts`, `TellsOpenTasks`, `Limited` and `GivesArrays` of
+    `maeil.world`, and `Drawable` and `ShowsWays` of `maeil.drawing`. Primitives are the numbers of the package's
+    actions.
 
     Args:
         config: field, levels and sight.
@@ -170,6 +183,27 @@ class ForagingWorld:
         """Return the size of the field, how far agents see, and what it costs to load in vain."""
         return self._facts
 
+    def array_sizes(self, agent: int) -> tuple[int, int]:
+        """Return the length of the package's observation, and the number of its actions."""
+        return self.env.observation_space[agent].shape[0], len(PRIMITIVES)
+
+    def arrays(self, agent: int) -> Arrays:
+        """Return the package's observation, and a mask of what it calls valid."""
+        mask = np.zeros(len(PRIMITIVES), dtype=np.int8)
+        mask[[action.value for action in self.env._valid_actions[self.env.players[agent]]]] = 1
+        return Arrays(self._arrays[agent].copy(), mask)
+
+    def action_of(self, agent: int, index: int) -> SymbolicAction:
+        """Return a walk to the next cell, a try to load the food that the package would load, or waiting.
+
+        Unlike the package's action, the walk goes round an agent in the way.
+        """
+        near = neighbours(self._field.cells[agent])
+        if index == LOAD:
+            row, col = next(cell for cell in near if cell in self._field.food_levels)
+            return Load(row=row, col=col, patience=1)
+        return GoTo(row=near[index - 1][0], col=near[index - 1][1], patience=0) if index != NONE else self.idle
+
     def start_action(self, agent: int, action: SymbolicAction) -> Controller:
         """Start a symbolic action."""
         return make_controller(self.global_observation, agent, action)
@@ -242,8 +276,10 @@ class ForagingWorld:
         """Take in the field as it is, in plain numbers."""
         env = self.env
         foods = tuple((row, col, int(env.field[row, col])) for row, col in np.argwhere(env.field).tolist())
-        placed = ((*map(int, player.position), int(player.level)) for player in env.players)
-        agents = tuple((i, row, col, level) for i, (row, col, level) in enumerate(placed))
+        agents = tuple(
+            (agent, int(player.position[0]), int(player.position[1]), int(player.level))
+            for agent, player in enumerate(env.players)
+        )
         steps = env.current_step, env._max_episode_steps
         self._field = ForagingObservation("", env.rows, self._sight, foods, agents, *steps)
 

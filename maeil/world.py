@@ -224,7 +224,7 @@ class GivesArrays(Protocol):
         """
 
     def action_of(self, agent: int, index: int) -> SymbolicAction:
-        """Return the symbolic action that takes one step and is what the environment does for an action's number."""
+        """Return the symbolic action of one step that does what an action does which the mask allows."""
 
 
 @runtime_checkable

@@ -34,7 +34,6 @@ def find(environment: str) -> Callable[..., Any]:
     module, _, function = environment.partition(":")
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
-    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # it prints to standard output
     try:
         found = import_module(module)
     except ModuleNotFoundError as error:

@@ -31,6 +31,10 @@ CELL = 25
 """Pixels of a picture that are a cell of its canvas."""
 LARGEST = 720
 """Pixels of the longer edge of a picture that is shown; of a larger one, every second or third pixel."""
+TOOLS = ("pettingzoo.env_registry", "pettingzoo.utils")
+"""Modules whose functions import what their arguments name: no recorded run may call them."""
+WRAPPED = ("parallel_wrapper_fn.<locals>.par_fn", "aec_wrapper_fn.<locals>.aec_fn")
+"""Names of the functions in which modules wrap those that make their environments."""
 AGENT, THING = range(2)
 LEGEND = (MarkKind("agent", "#3b6ea5", "#7fb2e5", Shape.DISC), MarkKind("thing", "#4c8c4a", "#6fbf73"))
 
@@ -76,8 +80,9 @@ class PettingZooConfig(ComponentConfig):
                 f"If you trust it, name it yourself: --plugin {module}"
             )
         make = find(self.id)
-        home = make.__module__.partition(".")[0]
-        if self._recorded and home not in (module.partition(".")[0], "pettingzoo"):
+        home, wrapped = make.__module__, getattr(make, "__qualname__", "") in WRAPPED
+        own = home.partition(".")[0] == module.partition(".")[0] and not home.startswith(TOOLS)
+        if self._recorded and not (own or wrapped):
             raise WorldError(f"id: {self.id} is not of {module}, but of {home}, which the folder of a run names")
         return (module,)
 
@@ -276,7 +281,7 @@ class PettingZooWorld:
         return [*map(numbers, self._seen)]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> PettingZooWorld:
-        """Play the same episode again, in an environment of its own."""
+        """Play the same episode again, in another environment."""
         memo[id(self)] = other = copy(self)
         other._begin(Game(self.config.id, self.config.kwargs))
         memo[id(self.game)] = other.game

@@ -54,6 +54,8 @@ def _fields(event: type[Any]) -> Iterator[str]:
     hints = get_type_hints(event, include_extras=True)
     for name in inspect.signature(event).parameters:
         kind, unit = _type(hints[name]) if name != "event" else ("", "")
+        if getattr(event, "left_out", b"") == f',"{name}":null'.encode():
+            kind = f"{kind.removesuffix(' or null')}, optional"
         yield _row(name, kind, unit, meanings[name])
 
 

@@ -19,21 +19,14 @@ import tarfile
 import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from io import BytesIO
 from itertools import accumulate
 from pathlib import Path
 
 import msgspec
 
-from maeil.inside import (
-    list_inside,
-    make_inside,
-    move_inside,
-    open_inside,
-    remove_inside,
-    sync_folder,
-    write_inside,
-)
+from maeil import inside
 from maeil.user_errors import UserError
 
 PACKED = "packed"
@@ -49,8 +42,6 @@ _END = gzip.compress(bytes(2 * tarfile.BLOCKSIZE), mtime=0)
 """What ends an archive of tar."""
 _DIGEST = 64
 """Characters of the SHA-256 that an index begins with: that of the rest."""
-_CACHED = 8
-"""Folders whose indices stay in memory."""
 
 
 class DamagedShard(UserError):
@@ -122,7 +113,7 @@ class Shard:
     def is_whole(self) -> bool:
         """Whether the archive is what was written, by its SHA-256."""
         try:
-            with open(open_inside(self._folder, self.archive, os.O_RDONLY), "rb") as file:
+            with open(inside.open_inside(self._folder, self.archive, os.O_RDONLY), "rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest() == self._digest
         except OSError:
             return False
@@ -152,7 +143,7 @@ class Shard:
 
     def _read(self, name: str, start: int, size: int) -> bytes:
         try:
-            with open(open_inside(self._folder, name, os.O_RDONLY), "rb") as file:
+            with open(inside.open_inside(self._folder, name, os.O_RDONLY), "rb") as file:
                 file.seek(start)
                 return file.read(size)
         except OSError as error:
@@ -165,7 +156,6 @@ class Packed:
     Args:
         folder: of a sweep, or any other.
         names: in its folder `packed`.
-        known: shards that were read before, by the name of their index.
 
     Attributes:
         shards: those that can be read, by the name of their index, in order.
@@ -173,13 +163,12 @@ class Packed:
         places: of each cell its shard, and its place there.
     """
 
-    def __init__(self, folder: Path, names: Sequence[str], known: Mapping[str, Shard]) -> None:
-        self.names = names
+    def __init__(self, folder: Path, names: Sequence[str]) -> None:
         self.shards: dict[str, Shard] = {}
         self.damaged: list[DamagedShard] = []
         for name in filter(_NAME.fullmatch, names):
             try:
-                self.shards[name] = known.get(name) or Shard(folder, name.removesuffix(_INDEX))
+                self.shards[name] = Shard(folder, name.removesuffix(_INDEX))
             except DamagedShard as damage:
                 self.damaged.append(damage)
         gone = {name for name in names if name.endswith(_GONE)}
@@ -195,24 +184,23 @@ class Packed:
         return {name for name in shard.names if self.places.get(name, (None,))[0] is shard}
 
 
-_seen: dict[str, Packed] = {}
-
-
 def packed_in(folder: Path) -> Packed:
-    """Find the packed cells of a folder; indices that were read before are not read again."""
-    key, names = os.path.abspath(folder), _listed(folder)
-    found = _seen.get(key)
-    if found is None or found.names != names:
-        found = Packed(folder, names, found.shards if found is not None else {})
-        while len(_seen) >= _CACHED:
-            _seen.pop(next(iter(_seen)), None)
-        _seen[key] = found
-    return found
+    """Find the packed cells of a folder; it is read again only when its shards have changed."""
+    names, state = tuple(_listed(folder)), (0, 0)
+    with suppress(OSError):
+        status = os.stat(folder / PACKED)
+        state = (status.st_ino, status.st_mtime_ns)
+    return _packed(Path(os.path.abspath(folder)), names, state)
+
+
+@lru_cache(maxsize=8)
+def _packed(folder: Path, names: tuple[str, ...], _state: tuple[int, int]) -> Packed:
+    return Packed(folder, names)
 
 
 def _listed(folder: Path) -> list[str]:
     try:
-        return list_inside(folder, PACKED)
+        return inside.list_inside(folder, PACKED)
     except OSError:  # closed to us
         return []
 
@@ -265,11 +253,11 @@ def write_shard(folder: Path, members: Mapping[str, bytes], rows: bytes, finishe
     digest, ends = hashlib.sha256(archive).hexdigest(), list(accumulate(map(len, members.values())))
     raw = msgspec.Raw(rows), msgspec.Raw(finished)
     index = msgspec.msgpack.encode(_Index(_SCHEMA, digest, list(members), ends, *raw))
-    make_inside(folder, PACKED)
+    inside.make_inside(folder, PACKED)
     number = max((int(name[:6]) for name in _listed(folder) if _NAME.fullmatch(name)), default=0) + 1
     # A kill between the two names leaves an index whose cells all have their folders still, which count instead.
     files = {_INDEX: hashlib.sha256(index).hexdigest().encode() + index, _ARCHIVE: archive}
-    write_inside(folder, {f"{PACKED}/{number:06}{kind}": data for kind, data in files.items()})
+    inside.write_inside(folder, {f"{PACKED}/{number:06}{kind}": data for kind, data in files.items()})
 
 
 def unpack(path: Path) -> None:
@@ -283,13 +271,13 @@ def unpack(path: Path) -> None:
     if files is None:
         return
     folder, passing = path.parent, f"{PACKED}/.{path.name}"
-    remove_inside(folder, passing)
-    make_inside(folder, passing)
+    inside.remove_inside(folder, passing)
+    inside.make_inside(folder, passing)
     for name in files:
-        make_inside(folder, os.path.dirname(f"{passing}/{name}"))
-    write_inside(folder, {f"{passing}/{name}": data for name, data in files.items()})
-    move_inside(folder, passing, path.name)
-    sync_folder(folder)
+        inside.make_inside(folder, os.path.dirname(f"{passing}/{name}"))
+    inside.write_inside(folder, {f"{passing}/{name}": data for name, data in files.items()})
+    inside.move_inside(folder, passing, path.name)
+    inside.sync_folder(folder)
 
 
 def drop(path: Path) -> None:
@@ -302,20 +290,20 @@ def drop(path: Path) -> None:
     if place is not None:
         with suppress(DamagedShard):
             unpack(path)
-        write_inside(path.parent, {f"{PACKED}/{place[0].gone(path.name)}": b""})
+        inside.write_inside(path.parent, {f"{PACKED}/{place[0].gone(path.name)}": b""})
 
 
 def clear_packed(folder: Path) -> None:
     """Remove what a killed command left half-written or half-removed among the shards."""
     for name in _listed(folder):
         if name.startswith("."):
-            remove_inside(folder, f"{PACKED}/{name}")
+            inside.remove_inside(folder, f"{PACKED}/{name}")
 
 
 def remove_folder(folder: Path, name: str) -> None:
     """Remove the folder of a cell that is packed now: it is there whole or not at all."""
-    move_inside(folder, name, f"{PACKED}/.{name}")
-    remove_inside(folder, f"{PACKED}/.{name}")
+    inside.move_inside(folder, name, f"{PACKED}/.{name}")
+    inside.remove_inside(folder, f"{PACKED}/.{name}")
 
 
 def _is_name(name: str) -> bool:

@@ -24,7 +24,7 @@ import numpy as np
 
 from quorum.experiments.compare.groups import Group
 from quorum.experiments.compare.statistics.flips import sign_flip_interval
-from quorum.experiments.compare.statistics.intervals import RESAMPLES, TAIL, Estimate, Floats, agree, t_quantile
+from quorum.experiments.compare.statistics.intervals import BLOCK, RESAMPLES, TAIL, Estimate, Floats, agree, t_quantile
 from quorum.experiments.results.rows import Scalar
 
 _TURNS = ("model.calls", "decision.thoughts")
@@ -97,8 +97,10 @@ def _of_means(compute: Callable[..., Floats], *columns: Floats) -> Estimate:
         value = float(compute(*values.mean(axis=1)))
         if not math.isfinite(value):
             return Estimate(math.nan, math.nan, math.nan, boards, boards)
-        drawn = np.random.default_rng(_SEED).integers(0, boards, (RESAMPLES, boards))
-        found = compute(*values[:, drawn].mean(axis=2))
+        random, rows = np.random.default_rng(_SEED), max(1, BLOCK // boards)
+        sizes = [(min(rows, RESAMPLES - begin), boards) for begin in range(0, RESAMPLES, rows)]
+        means = [values[:, random.integers(0, boards, size)].mean(axis=2) for size in sizes]
+        found = compute(*np.concatenate(means, axis=1))
     found = found[~np.isnan(found)]
     if boards < 2 or agree(found):
         return Estimate(value, math.nan, math.nan, boards, boards)

@@ -23,7 +23,7 @@ from maeil.metrics import reproducible
 from quorum.experiments.compare.factors import in_order, value_of, written
 from quorum.experiments.compare.families import beginning
 from quorum.experiments.results import Row
-from quorum.experiments.results.rows import BRANCH_FACTORS, Scalar
+from quorum.experiments.results.rows import BRANCH_FACTORS, Scalar, keys_of
 
 Unit = Literal["boards", "runs", "draws"]
 """What varies in an interval. Boards of branches are called runs where each has one run that branches come off."""
@@ -87,8 +87,8 @@ def find_design(
     places = list(zip(levels, points, strict=True))
     varying: list[list[Scalar]] = []
     aligned: list[list[Scalar]] = []
-    inputs = {key for row in rows for key in row.inputs}
-    factors = dict.fromkeys(key for row in rows for key in (*row.factors, *row.inputs))
+    inputs = keys_of(row.inputs for row in rows)
+    factors = keys_of(mapping for row in rows for mapping in (row.factors, row.inputs))
     for factor in sorted(factors, key=lambda factor: not factor.endswith(".name")):  # options before their knobs
         values = [value_of(row, factor) for row in rows]
         distinct = set(values) - {None} if factor in inputs else set(values)  # other minds have other templates

@@ -8,7 +8,7 @@ from typing import Final
 from maeil.user_errors import UserError, choices_hint, nearest
 from quorum.experiments.compare.chance import mixes_chance
 from quorum.experiments.results import Row
-from quorum.experiments.results.rows import Scalar
+from quorum.experiments.results.rows import Scalar, keys_of
 
 NONE: Final = "-"
 """How a value that a run does not have is written."""
@@ -83,7 +83,7 @@ def resolve(name: str, rows: Iterable[Row], option: str) -> str:
     Raises:
         UserError: the runs have no such factor, or it is the seed.
     """
-    keys = list(dict.fromkeys(key for row in rows for key in (*row.factors, *row.inputs)))
+    keys = keys_of(mapping for row in rows for mapping in (row.factors, row.inputs))
     if name == "seed":
         raise UserError(
             f"{option} seed: the seed names the board, which every arm meets; the comparison is over the seeds",

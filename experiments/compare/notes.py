@@ -19,7 +19,7 @@ from quorum.experiments.compare.tables import (
     place_label,
 )
 from quorum.experiments.results import Row
-from quorum.experiments.results.rows import NO_CHANGE
+from quorum.experiments.results.rows import NO_CHANGE, keys_of
 
 _FEW = 5
 _LEVEL = 0.05
@@ -295,8 +295,8 @@ def _unused(comparison: Comparison) -> Iterator[str]:
         for group, why in row.unused.items():
             without.setdefault((group, written(value_of(row, "members")), why), []).append(row)
     for (group, agents, why), rows in without.items():
-        keys = dict.fromkeys(key for row in rows for key in row.factors if key.partition(".")[0] == group)
-        if any(varies(key, rows) for key in keys):
+        keys = keys_of(row.factors for row in rows)
+        if any(varies(key, rows) for key in keys if key.partition(".")[0] == group):
             yield f"Of agents={agents}, which {why}, {group} changes no decision: {len(rows)} runs differ in it."
 
 

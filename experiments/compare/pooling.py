@@ -137,6 +137,8 @@ def refuse_mixed_inputs(pool: Pool) -> None:
     Raises:
         UserError: they had not.
     """
+    if len({frozenset(row.inputs.items()) for row in pool.rows}) == 1:
+        return
     found: dict[tuple[object, ...], Row] = {}
     for row, level in zip(pool.rows, pool.levels, strict=True):
         alike = (level, *(value for key, value in row.factors.items() if key not in _ONE_OF_MANY))

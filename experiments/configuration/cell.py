@@ -206,7 +206,7 @@ class PlannedCell:
         c = cell.configuration
         kind = kind_of(cell.plain)
         line = line_of(cell.plain, cell.inputs) if c.remembers else ""
-        plain = orjson.dumps(cell.plain)
+        plain = bytes(memoryview(orjson.dumps(cell.plain)))  # a copy: orjson keeps 16 KiB for what it returns
         return cls(cell.name, cell.hash, kind, arm, c.uses_models, plain, cell.inputs, episode=c.episode, line=line)
 
     def cell(self) -> Cell:

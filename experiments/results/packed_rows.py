@@ -60,6 +60,10 @@ class SharedKeys(Mapping[str, T], Generic[T]):
         """Return the values in the order of the keys."""
         return self._values
 
+    def items(self) -> Any:
+        """Return pairs of a key and its value."""
+        return zip(self._places, self._values, strict=True)
+
 
 _OWN = {name: kind for name, kind in get_type_hints(Row).items() if name not in ("folder", "factors", "metrics")}
 _FINISHED = get_type_hints(FinishedCell)

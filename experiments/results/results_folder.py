@@ -20,7 +20,7 @@ from quorum.experiments.common.sanitize import sanitize_lines
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.finished import dropped_attempts
 from quorum.experiments.results.packed_rows import packed_rows
-from quorum.experiments.results.rows import OWN, POOLED, Damaged, Results, Row, Scalar
+from quorum.experiments.results.rows import OWN, POOLED, Damaged, Results, Row, Scalar, keys_of
 from quorum.experiments.results.run_folder import RunFolder, is_run, require_folder, runs_inside
 from quorum.experiments.results.sweep_file import read_sweep
 
@@ -128,11 +128,12 @@ def as_csv(results: Results) -> str:
     have them.
     """
     rows = results.rows
-    metrics = [name for name in metric_columns(rows) if name in reproducible(dict.fromkeys([name]))]
-    columns = (*OWN, *factor_columns(rows), *metrics)
     alike: defaultdict[tuple[tuple[str, ...], tuple[str, ...]], list[int]] = defaultdict(list)
     for place, row in enumerate(rows):
         alike[tuple(row.factors), tuple(row.metrics)].append(place)
+    kinds = [rows[places[0]] for places in alike.values()]
+    metrics = [name for name in metric_columns(kinds) if name in reproducible(dict.fromkeys([name]))]
+    columns = (*OWN, *factor_columns(kinds), *metrics)
     lines: list[Sequence[str]] = [()] * len(rows)
     for (factors, measured), places in alike.items():  # column by column: that is several times as fast
         group = [rows[place] for place in places]
@@ -157,21 +158,16 @@ def _texts(column: Sequence[Scalar]) -> Sequence[str]:
 
 def factor_columns(rows: Iterable[Row]) -> list[str]:
     """Return every key of the runs' configurations, those of one group side by side, each in the order of its run."""
-    keys = _keys(row.factors for row in rows)
+    keys = keys_of(row.factors for row in rows)
     groups = list(dict.fromkeys(key.partition(".")[0] for key in keys))
     return sorted(keys, key=lambda key: groups.index(key.partition(".")[0]))
 
 
 def metric_columns(rows: Iterable[Row]) -> list[str]:
     """Return every metric of the runs, in the order in which they are computed; unknown ones behind, by name."""
-    names = _keys(row.metrics for row in rows)
+    names = keys_of(row.metrics for row in rows)
     order = {metric.name: place for place, metric in enumerate(metrics_by_group())}
     return sorted(names, key=lambda name: (order.get(name, len(order)), name))
-
-
-def _keys(mappings: Iterable[Mapping[str, object]]) -> list[str]:
-    """Return the keys of mappings, most of which have the same, in the order in which they come."""
-    return list(dict.fromkeys(key for keys in dict.fromkeys(map(tuple, mappings)) for key in keys))
 
 
 def csv_text(lines: Iterable[Iterable[object]]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from sys import intern
@@ -163,6 +163,11 @@ class Results:
         found = [row.record() for row in self.rows]
         columns = dict.fromkeys(key for record in found for key in record)
         return [{key: record.get(key) for key in columns} for record in found]
+
+
+def keys_of(mappings: Iterable[Mapping[str, object]]) -> list[str]:
+    """Return the keys of mappings, most of which have the same ones, in the order in which they come."""
+    return list(dict.fromkeys(key for keys in dict.fromkeys(map(tuple, mappings)) for key in keys))
 
 
 def flatten(configuration: Mapping[str, Any]) -> dict[str, Scalar]:

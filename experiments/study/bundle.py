@@ -19,8 +19,7 @@ from maeil.digests import digest, digest_now
 from maeil.inside import list_inside, open_inside
 from maeil.user_errors import UserError
 from quorum.experiments.common.files import write_all
-from quorum.experiments.common.packed import packed_files
-from quorum.experiments.common.run_files import META, MIB, DamagedFile, RunFiles
+from quorum.experiments.common.run_files import LARGEST_TEXT, META, MIB, DamagedFile, RunFiles
 from quorum.experiments.episode.call_books import CALLS
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.finished import RETRIED
@@ -135,11 +134,8 @@ def _content(folder: Path, name: str) -> bytes:
     try:
         with open(open_inside(folder, name, os.O_RDONLY), "rb") as file:
             return file.read()
-    except FileNotFoundError as error:
+    except FileNotFoundError:  # of a cell that is packed
         cell, _, file_name = name.partition("/")
-        data = (packed_files(folder / cell) or {}).get(file_name)
-        if data is None:
-            raise UserError(f"{folder / name}: it is no longer there") from error
-        return data
+        return RunFiles(folder / cell).part(file_name, 0, LARGEST_TEXT)
     except (OSError, ValueError) as error:
         raise UserError(f"{folder / name}: it cannot be read: {error}") from error

@@ -6,6 +6,7 @@ Cells that ended in an error keep their folders, for `--retry-failed`.
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from maeil.digests import digest
 from maeil.inside import list_inside
-from quorum.experiments.common.packed import LARGEST_CELL, as_member, is_packed, remove_folder, write_shard
+from quorum.experiments.common.packed import LARGEST_CELL, as_member, remove_folder, write_shard
 from quorum.experiments.common.run_files import PICTURES, DamagedFile
 from quorum.experiments.episode.episode_folder import Unwritable
 from quorum.experiments.results.finished import FinishedCell
@@ -101,7 +102,8 @@ def packing(
     if planned <= FROM:
         yield lambda _: None
         return
-    waiting = [cell for cell in done if not cell.failed and not is_packed(folder / cell.name)]
+    present = set(os.listdir(folder))
+    waiting = [cell for cell in done if not cell.failed and cell.name in present]
     taken = 0
     thread = ThreadPoolExecutor(1, "quorum-packer")
     packed: list[Future[None]] = []
@@ -110,7 +112,7 @@ def packing(
         nonlocal taken
         waiting.extend(cell for cell in finished[taken:] if not cell.failed)
         taken = max(taken, len(finished))
-        while len(waiting) >= least and not (packed and packed[-1].done() and packed[-1].exception()):
+        while len(waiting) >= least:
             packed.append(thread.submit(pack, folder, waiting[:CELLS]))
             del waiting[:CELLS]
 

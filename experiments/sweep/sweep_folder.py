@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -27,7 +27,7 @@ from quorum.agents.llm.batches.journal import BATCHES
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.common.files import require_file, write_all
 from quorum.experiments.common.outputs import require_writable
-from quorum.experiments.common.packed import clear_packed, drop, is_packed, packed_in
+from quorum.experiments.common.packed import clear_packed, drop, packed_in
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL
@@ -74,14 +74,15 @@ class SweepFolder:
         Raises:
             DamagedShard: the index of a shard is damaged: nobody knows which cells are done.
         """
-        present = self.names()
-        packed = packed_in(self.path)
+        packed, present = packed_in(self.path), self._folders()
         if packed.damaged:
             raise packed.damaged[0]
-        there = [cell for cell in cells if cell.name in present]
         whole: dict[str, FinishedCell] = {}
-        for shard in packed.shards.values() if there else ():
+        for shard in packed.shards.values():
             whole |= packed_finished(self.path, shard)
+        for name in present & whole.keys():
+            del whole[name]
+        there = [cell for cell in cells if cell.name in present or cell.name in packed.places]
         with ThreadPoolExecutor(_READ_AT_ONCE) as threads:
             found = list(threads.map(partial(self._look_at, whole), there))
         return (
@@ -89,17 +90,16 @@ class SweepFolder:
             {cell.name: one for cell, one in zip(there, found, strict=True) if isinstance(one, str)},
         )
 
-    def names(self) -> Collection[str]:
-        """Return the names of what is there, packed cells among them."""
+    def _folders(self) -> set[str]:
+        """Return the names of what is there; packed cells are not among them."""
         try:
-            return {entry.name for entry in os.scandir(self.path)} | packed_in(self.path).places.keys()
+            return set(os.listdir(self.path))
         except (FileNotFoundError, NotADirectoryError):  # `check` says what stands in its place
-            return ()
+            return set()
 
     def _look_at(self, whole: Mapping[str, FinishedCell], cell: PlannedCell) -> FinishedCell | str:
-        path = self.path / cell.name
         try:
-            done = whole[cell.name] if cell.name in whole and is_packed(path) else finished_cell(path)
+            done = whole.get(cell.name) or finished_cell(self.path / cell.name)
         except DamagedFile as damage:
             return damage.brief
         return done if done.hash == cell.hash else f"it is the run of another cell, of hash {done.hash[:8]}"
@@ -135,7 +135,7 @@ class SweepFolder:
                     f"{self.path / PLAN}: the arm {name!r} was {shlex.join(earlier_arms[name])} in this sweep",
                     "Give the sweep another name: --name NAME.",
                 )
-        names, present = {cell.name for cell in plan.cells}, self.names()
+        names, present = {cell.name for cell in plan.cells}, self._folders() | packed_in(self.path).places.keys()
         earlier = [
             cell
             for cell in (before.cells if before is not None else ())

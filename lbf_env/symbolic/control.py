@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from lbf_env.observation import Cell, ForagingObservation, beside, distance, food_name
+from lbf_env.observation import Cell, ForagingObservation, distance, food_name, neighbours
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.controllers import SUCCESS, Repeat, failed
 from maeil.drawing import Way
@@ -17,7 +17,7 @@ from maeil.plans import Task
 from maeil.world import ActionEnd, Controller
 
 PRIMITIVES = ("none", "north", "south", "west", "east", "load")
-"""The actions of `lbforaging` by number; 1 to 4 lead to the cells of `beside`, in its order."""
+"""The actions of `lbforaging` by number; 1 to 4 lead to the cells of `neighbours`, in its order."""
 NONE, LOAD = 0, 5
 CLOSE = 2
 """Steps between two agents that can step to one cell."""
@@ -37,7 +37,7 @@ class GoTo(SymbolicAction):
 
 
 class Load(SymbolicAction):
-    """Walk beside the food in a cell, wait there until the levels of those beside it suffice, and load it with them."""
+    """Walk next to the food in a cell, wait until the levels of those there suffice, and load it with them."""
 
     phrase: ClassVar[str] = "load the food in row {row}, column {col}"
     action: Literal["load"] = "load"
@@ -75,7 +75,7 @@ def shortest(start: Cell, goals: Collection[Cell], blocked: Collection[Cell], si
                 cell = before[cell]
             return tuple(reversed(way))
         assert cell is not None
-        for near in beside(cell):
+        for near in neighbours(cell):
             if near not in before and near not in blocked and min(near) >= 0 and max(near) < side:
                 before[near] = cell
                 queue.append(near)
@@ -113,7 +113,7 @@ class Forage:
                 return SUCCESS
         elif (level := seen.food_levels.get(self._goal)) is None:
             return SUCCESS if self._loaded else failed("no_food", food_name(self._goal))
-        elif self._is_beside(seen) and self._patience <= 0 and self._strength(seen) < level:
+        elif self._is_there(seen) and self._patience <= 0 and self._strength(seen) < level:
             return replace(failed("too_weak", self._strength(seen), "of", level), unmet=task_of(self._goal))
         return failed("stuck") if self._patience < 0 else None
 
@@ -121,7 +121,7 @@ class Forage:
         """Return the primitive of the coming step."""
         seen = self._look()
         self._loaded = False
-        if self._loads and self._is_beside(seen):
+        if self._loads and self._is_there(seen):
             self._loaded = self._strength(seen) >= seen.food_levels[self._goal]
             primitive = LOAD if self._loaded else NONE
         else:
@@ -139,11 +139,11 @@ class Forage:
         points = tuple((col + 0.5, row + 0.5) for row, col in cells)
         return Way(points, (self._goal[1], self._goal[0], 1, 1))
 
-    def _is_beside(self, seen: ForagingObservation) -> bool:
+    def _is_there(self, seen: ForagingObservation) -> bool:
         return distance(seen.cells[self._agent], self._goal) == 1
 
     def _strength(self, seen: ForagingObservation) -> int:
-        return sum(seen.levels[agent] for agent in seen.standing_beside(self._goal))
+        return sum(seen.levels[agent] for agent in seen.standing_next_to(self._goal))
 
     def _rest(self, seen: ForagingObservation) -> tuple[Cell, ...]:
         """Return the route from where the agent is; empty where it is not on its route."""
@@ -153,7 +153,7 @@ class Forage:
     def _find(self, seen: ForagingObservation, others: Collection[Cell]) -> tuple[Cell, ...]:
         """Return the way round foods and agents; where none leads, the one that is free once agents have left it."""
         start, foods = seen.cells[self._agent], seen.food_levels.keys()
-        goals = set(beside(self._goal)) - foods if self._loads else {self._goal}
+        goals = set(neighbours(self._goal)) - foods if self._loads else {self._goal}
         return shortest(start, goals, {*foods, *others}, seen.side) or shortest(start, goals, foods, seen.side)
 
     def _walk(self, seen: ForagingObservation) -> int:
@@ -170,7 +170,7 @@ class Forage:
         if self._waits or len(self._route) <= 1 or self._route[1] in others:
             self._pause = max(self._pause - 1, 0)
             return NONE
-        return 1 + beside(own).index(self._route[1])
+        return 1 + neighbours(own).index(self._route[1])
 
 
 def make_controller(look: Callable[[], ForagingObservation], agent: int, action: SymbolicAction) -> Controller:

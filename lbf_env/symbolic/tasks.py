@@ -3,8 +3,8 @@
 A food is an active task while it is there. Agents count by their levels (`TaskState.weights`):
 
 - threshold: the level of the food;
-- spatial: agents beside it;
-- temporal and joint: agents beside it that load;
+- spatial: agents next to it;
+- temporal and joint: agents next to it that load;
 - participation: those, and agents whose live plan loads it first;
 - dependency: always holds.
 """
@@ -23,9 +23,9 @@ from maeil.world import NEAREST
 def loaders(field: ForagingObservation, joint: Sequence[int], food: Cell) -> tuple[int, ...]:
     """Return the agents that load a food by a joint action, ascending.
 
-    No cell is beside two foods: the package draws fields without such.
+    No cell is next to two foods: the package draws fields without such.
     """
-    return tuple(agent for agent in field.standing_beside(food) if joint[agent] == LOAD)
+    return tuple(agent for agent in field.standing_next_to(food) if joint[agent] == LOAD)
 
 
 def planned(plans: Sequence[Plan | None]) -> list[Cell | None]:
@@ -48,7 +48,7 @@ def states(field: ForagingObservation, joint: Sequence[int], plans: Sequence[Pla
         acting = set(loaders(field, joint, food))
         involved = acting | {agent for agent, aim in enumerate(aims) if aim == food}
         near, work, part = (
-            sum(weights[agent] for agent in group) for group in (field.standing_beside(food), acting, involved)
+            sum(weights[agent] for agent in group) for group in (field.standing_next_to(food), acting, involved)
         )
         found.append(TaskState(task_of(food), level, near, work, part, work, dependency=True, weights=weights))
     return found
@@ -63,7 +63,7 @@ def open_tasks(field: ForagingObservation, plans: Sequence[Plan | None], text: s
     others = [food for food in foods if food not in named][:NEAREST]
     found = []
     for food in (*(food for food in foods if food in named), *others):
-        level, here = field.food_levels[food], field.standing_beside(food)
+        level, here = field.food_levels[food], field.standing_next_to(food)
         rest = [own for agent, own in levels.items() if agent not in here]
         more = fewest(max(0, level - sum(levels[agent] for agent in here)), rest)
         serving = tuple(agent for agent, aim in enumerate(aims) if aim == food)

@@ -18,7 +18,17 @@ from maeil.plans import Plan, Task
 from maeil.tasks import TaskState
 from maeil.testing import answers
 from maeil.testing.answers import BrokenContract, Contract, Record, frame, look
-from maeil.world import Changeable, Controller, TellsFacts, TellsOpenTasks, TellsTasks, Transition, World, require_world
+from maeil.world import (
+    Changeable,
+    Controller,
+    GivesArrays,
+    TellsFacts,
+    TellsOpenTasks,
+    TellsTasks,
+    Transition,
+    World,
+    require_world,
+)
 
 SPREAD = 4
 """Numbers are drawn from the smallest that the schema allows to this much above it."""
@@ -474,6 +484,8 @@ class _Episode:
             world.check_plan(agent, self._sampler.plan(agent, Random(len(self.joints))))
             if isinstance(world, TellsTasks):
                 self._check_tasks(world, agent)
+            if isinstance(world, GivesArrays):
+                self._check_arrays(world, agent)
         contract.compare(seen, self._look(), "check_plan() changes nothing")
         if isinstance(world, TellsOpenTasks):
             plans = [
@@ -496,6 +508,19 @@ class _Episode:
             self._contract.require(not reasons, "check_plan() takes a plan for each of tasks()", f"{task}: {reasons}")
         refused = self._world.check_plan(agent, Plan((self._world.idle,), Task("no", "such task")))
         self._contract.require(bool(refused), "check_plan() refuses a plan for a task that is not in tasks()", refused)
+
+    def _check_arrays(self, world: GivesArrays, agent: int) -> None:
+        """See that arrays have the sizes that they should have, and that what the mask allows can be planned."""
+        observation, mask = world.arrays(agent)
+        sizes = observation.size, mask.size
+        self._contract.require(sizes == world.array_sizes(agent), "arrays() has the sizes of array_sizes()", sizes)
+        if agent not in acting_in(self._world, len(self._agents)):
+            return
+        allowed = [index for index, value in enumerate(mask.tolist()) if value]
+        self._contract.require(bool(allowed), "the mask of arrays() allows an action", mask)
+        for index in allowed:
+            reasons = self._world.check_plan(agent, Plan((world.action_of(agent, index),)))
+            self._contract.require(not reasons, "check_plan() takes what action_of() returns", f"{index}: {reasons}")
 
     def _take_constraints(self, joint: list[Primitive]) -> None:
         """Take in what has changed of the tasks, and see that nothing else does by it."""

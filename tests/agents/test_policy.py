@@ -48,6 +48,12 @@ def events_of(*words: str) -> list[Event]:
     return [one.event for one in events]
 
 
+def solved(seeds: range, *words: str) -> int:
+    """How many of some boards a team solves."""
+    ends = [events_of(*words, f"seed={seed}")[-1] for seed in seeds]
+    return sum(isinstance(end, EpisodeEnd) and end.outcome == "success" for end in ends)
+
+
 def joints(*words: str) -> list[tuple[int, ...]]:
     """The joint actions of an episode of the team."""
     return [tuple(event.joint) for event in events_of(*TEAM, *words) if isinstance(event, StepTaken)]
@@ -76,13 +82,9 @@ def test_it_does_what_it_does_in_the_environment_that_it_was_learned_on(vocabula
 
 @pytest.mark.parametrize("n", [2, 4])
 def test_the_policies_that_come_with_quorum_clear_boards_that_random_minds_do_not(n: int) -> None:
-    def cleared(mind: str) -> int:
-        words = [f"agents={mind}", f"n={n}", "max_steps=200"]
-        ends = [events_of(*words, f"seed={seed}")[-1] for seed in range(1000, 1005)]
-        return sum(isinstance(end, EpisodeEnd) and end.outcome == "success" for end in ends)
-
-    assert cleared("policy") >= 3
-    assert cleared("random") == 0
+    words = [f"n={n}", "max_steps=200"]
+    assert solved(range(1000, 1005), "agents=policy", *words) >= 3
+    assert solved(range(1000, 1005), "agents=random", *words) == 0
 
 
 def test_draws_follow_the_seed_and_the_probabilities(tmp_path: Path) -> None:

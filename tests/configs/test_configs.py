@@ -27,7 +27,7 @@ from quorum.experiments.sweep.plan import plan
 OPTIONS = options()
 PLAIN = {"name", "unit"}  # keys that the file's description explains
 OPEN = {
-    "id": "pettingzoo.test.example_envs.generated_agents_parallel_v0",
+    "id": "zoo_games",
     "model": "some-model",
     "run": "some-run",
     "base_url": "https://some.openai.azure.com/openai/v1",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, environment
+from tests.conftest import ROOT, command, environment
 
 RECIPES = ROOT / "examples" / "learners"
 
@@ -19,8 +22,8 @@ def run(recipe: str, *arguments: str, needs: tuple[str, ...]) -> str:
     missing = [package for package in needs if find_spec(package) is None]
     if missing:
         pytest.skip(f"{', '.join(missing)} not installed: pip install 'quorum-harness[learners]'")
-    command = [sys.executable, str(RECIPES / recipe), *arguments]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    words = [sys.executable, str(RECIPES / recipe), *arguments]
+    done = subprocess.run(words, env=environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -45,7 +48,22 @@ def test_stable_baselines_learns_through_supersuit() -> None:
     assert best > -1.0
 
 
-def test_ppo_learns() -> None:
-    printed = run("ppo.py", "--iterations", "40", needs=("torch",))
-    before, *_, after = (float(found) for found in re.findall(r"return (-?\d+\.\d+)", printed))
-    assert after > before + 0.3
+@pytest.mark.parametrize(
+    ("world", "iterations", "gain", "team"),
+    [
+        ("cube", 40, 0.3, ("n=2",)),
+        ("foraging", 16, 0.2, ("env=foraging", "n=2", "env.foods=2", "env.coop=true")),
+    ],
+)
+def test_ppo_learns_and_what_it_learned_plays(
+    world: str, iterations: int, gain: float, team: tuple[str, ...], tmp_path: Path
+) -> None:
+    file = tmp_path / "learned.npz"
+    words = ("--world", world, "--iterations", str(iterations), "--out", str(file))
+    printed = run("ppo.py", *words, needs=("torch", *(("lbforaging",) if world == "foraging" else ())))
+    curve = list(csv.DictReader(printed.splitlines()))
+    assert float(curve[-1]["return"]) > float(curve[0]["return"]) + gain
+    words = ("agents=policy", f"agents.path={file}", *team, "max_steps=20", "--json", "--out", str(tmp_path / "runs"))
+    done = subprocess.run(command("run", *words), env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["outcome"] in ("success", "truncated")

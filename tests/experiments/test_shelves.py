@@ -16,6 +16,7 @@ BELOW = {
     "compare": {"common", "configuration", "episode", "results"},
     "viewer": {"common", "configuration", "episode", "results"},
     "replay": {"common", "configuration", "episode", "results"},
+    "sweep": {"common", "configuration", "episode", "results", "branch", "tracking"},
     "reproduce": {"common", "configuration", "episode", "results", "compare", "sweep"},
     "study": {"common", "configuration", "episode", "results", "branch", "compare", "sweep"},
 }

@@ -1,4 +1,4 @@
-"""The world is the environment of `lbforaging`, step by step: held against a loop of its own that only it runs."""
+"""The world is the environment of `lbforaging`, step by step: held against a separate loop of the package alone."""
 
 from __future__ import annotations
 
@@ -27,36 +27,36 @@ def package(n=3, side=8, foods=3, max_level=2, max_food_level=None, coop=False, 
 
 def hold(seed: int, settings: dict[str, Any]) -> int:
     """Play a seed in both by the same draws, mostly to load where that can be; return the number of steps."""
-    ours, theirs, draw = world(**settings), package(**settings), np.random.default_rng(seed)
+    ours, package_env, draw = world(**settings), package(**settings), np.random.default_rng(seed)
     ours.reset(seed)
-    arrays, _ = theirs.reset(seed=seed)
+    arrays, _ = package_env.reset(seed=seed)
     total, steps, done = 0.0, 0, False
     while True:
         field = ours.global_observation()
-        assert list(field.cells.values()) == [tuple(player.position) for player in theirs.players]
-        assert list(field.levels.values()) == [player.level for player in theirs.players]
-        grid = np.zeros_like(theirs.field)
+        assert list(field.cells.values()) == [tuple(player.position) for player in package_env.players]
+        assert list(field.levels.values()) == [player.level for player in package_env.players]
+        grid = np.zeros_like(package_env.field)
         for cell, level in field.food_levels.items():
             grid[cell] = level
-        assert np.array_equal(grid, theirs.field)
+        assert np.array_equal(grid, package_env.field)
         for agent, array in enumerate(arrays):
             seen, rows = ours.observe(agent), array.reshape(-1, 3)
-            split = theirs.max_num_food
+            split = package_env.max_num_food
             assert len(seen.foods) == (rows[:split, 2] > 0).sum()
             assert sorted(level for level in seen.levels.values()) == sorted(rows[split:][rows[split:, 2] > 0, 2])
         if done:
             return steps
         joint = [
-            5 if beside > 0 and draw.random() < 0.7 else int(draw.integers(6))
-            for beside in (theirs.adjacent_food(*player.position) for player in theirs.players)
+            5 if near > 0 and draw.random() < 0.7 else int(draw.integers(6))
+            for near in (package_env.adjacent_food(*player.position) for player in package_env.players)
         ]
         transition = ours.step(joint)
-        arrays, rewards, done, _, _ = theirs.step(joint)
+        arrays, rewards, done, _, _ = package_env.step(joint)
         assert transition.rewards == tuple(rewards)
         assert transition.reward == pytest.approx(np.mean(rewards))
         total += sum(rewards)
         assert ours.progress().score == pytest.approx(total)
-        empty = not theirs.field.any()
+        empty = not package_env.field.any()
         assert (transition.end is not None) == done
         assert done == empty or transition.end is Outcome.TRUNCATED
         assert (transition.end is Outcome.SUCCESS) == empty

@@ -26,6 +26,7 @@ from maeil import (
     Vocabulary,
 )
 from maeil.drawing import Canvas, Drawing, Mark, MarkKind
+from maeil.mind import Arrays
 from maeil.testing import BrokenContract, check_world
 from tests.maeil.corridor import Corridor, CorridorView, Rest, Walk, Walker
 
@@ -164,6 +165,20 @@ def counted(**changes: Any) -> Any:
         return replace(found, **changes) if found is not None else None
 
     return state
+
+
+ARRAYS: Mapping[str, Any] = {
+    "array_sizes": lambda self, agent: (2, 2),
+    "arrays": lambda self, agent: Arrays(np.array(self.cells, np.float32), np.ones(2, np.int8)),
+    "action_of": lambda self, agent, index: (Rest(), Walk())[index],
+}
+"""What makes the corridor a world for learned policies."""
+
+
+def arrayed(rule: str, **changes: Any) -> Any:
+    """A world for learned policies with one mistake in that, and the rule that it breaks."""
+    (name,) = changes
+    return pytest.param(type("M", (Team,), {**ARRAYS, **changes}), rule, id=name)
 
 
 GO_ON = OpenTask(Task("go", "on"), 2, 1)
@@ -359,6 +374,9 @@ MUTANTS = [
     mutant("marks an agent by its index, once", draw=lambda self: Drawing(b"", {"?": Mark(0, 0, 0, agent=2)})),
     mutant("changes nothing", draw=moving("draw")),
     mutant("primitive_name() names every primitive", primitive_name=lambda self, primitive: ""),
+    arrayed("the sizes of array_sizes()", array_sizes=lambda self, agent: (1, 2)),
+    arrayed("allows an action", arrays=lambda self, agent: Arrays(np.zeros(2, np.float32), np.zeros(2, np.int8))),
+    arrayed("takes what action_of() returns", action_of=lambda self, agent, index: Walk(steps=99)),
 ]
 
 
@@ -416,7 +434,10 @@ def test_the_rule_of_changes_that_is_broken_is_named(broken: type[Team], rule: s
     assert rule in caught.value.rule
 
 
-@pytest.mark.parametrize("world", [Corridor(), Corridor(agents=1), Team(), Team(agents=3, length=2, max_steps=4)])
+@pytest.mark.parametrize(
+    "world",
+    [Corridor(), Corridor(agents=1), Team(), Team(agents=3, length=2, max_steps=4), type("Arrayed", (Team,), ARRAYS)()],
+)
 def test_a_world_that_keeps_the_contract_passes(world: Corridor) -> None:
     check_world(world)
     assert world.controllers

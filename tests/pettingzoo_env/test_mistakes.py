@@ -66,8 +66,8 @@ ENVIRONMENTS = {
         "the action space Text of rescuer_0 cannot be written in a plan",
     ),
     "an agent that is not named": (
-        "env.id=zoo_games:Broken env.kwargs.how=stranger",
-        "the agent stranger is not among its possible_agents: rescuer_0, rescuer_1",
+        "env.id=zoo_games:Broken env.kwargs.how=visitor",
+        "the agent visitor is not among its possible_agents: rescuer_0, rescuer_1",
     ),
     "a reset that fails": ("env.id=zoo_games:Broken env.kwargs.how=reset", "in Broken.reset: KeyError: 'map'"),
 }  # fmt: skip

@@ -67,7 +67,7 @@ def test_the_module_that_a_run_names_is_not_imported(verb: str, run: Path, quoru
         assert (tmp_path / "imported").exists()
 
 
-@pytest.mark.parametrize("named", ["os:system", "canary:system"])
+@pytest.mark.parametrize("named", ["os:system", "canary:system", "pettingzoo.env_registry.spec:_load_env_creator"])
 def test_a_run_names_no_function_of_another_module(named: str, run: Path, quorum: Quorum, tmp_path: Path) -> None:
     shutil.copytree(run, tmp_path, dirs_exist_ok=True)
     [folder] = (tmp_path / "runs").iterdir()
@@ -75,6 +75,6 @@ def test_a_run_names_no_function_of_another_module(named: str, run: Path, quorum
     meta = json.loads(text)
     meta["configuration"]["env"] |= {"id": named, "kwargs": {"command": "touch harm"}}
     (folder / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
-    done = quorum("replay", str(folder), "--plugin", "canary")
+    done = quorum("replay", str(folder), "--plugin", "canary", "--plugin", "pettingzoo.env_registry.spec")
     assert (done.returncode, (tmp_path / "harm").exists()) == (2, False)
     assert "which the folder of a run names" in done.stderr or "--plugin os" in done.stderr

@@ -154,8 +154,8 @@ class Broken(Rescue):
 
     def reset(self, seed=None, options=None):
         seen, infos = super().reset(seed)
-        if self.how == "stranger":
-            return {**seen, "stranger": seen["rescuer_0"]}, infos
+        if self.how == "visitor":
+            return {**seen, "visitor": seen["rescuer_0"]}, infos
         if self.how == "reset":
             raise KeyError("map")
         return seen, infos

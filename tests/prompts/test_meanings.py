@@ -52,7 +52,7 @@ SOME = (
     ("crafter", "coordinator"),
     ("transport_hard", "hybrid"),
     ("squeeze", "leader"),
-    ("foraging", "debate"),
+    ("foraging", "leader"),
 )
 
 

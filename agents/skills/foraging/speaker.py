@@ -57,7 +57,7 @@ class ForagingSpeaker(Speaker[ForagingObservation]):
 
 
 def _plan(view: View, seen: ForagingObservation, chooser: Chooser) -> Plan:
-    """Return the plan of an agent by what it sees and has been told in this step."""
+    """Return the plan of an agent by what it sees and has heard in this step."""
     foods = {**_heard(view, seen), **seen.food_levels}
     if foods and chooser.is_poor():
         food = chooser.any_of(list(foods))
@@ -77,9 +77,9 @@ def _plan(view: View, seen: ForagingObservation, chooser: Chooser) -> Plan:
 
 
 def _heard(view: View, seen: ForagingObservation) -> Mapping[Cell, int]:
-    """Return the foods out of sight that others have told of in this step."""
-    told = (found for m in (*view.memory, *view.unread) if m.t == view.t for found in _REPORT.findall(m.content))
-    foods = {cell: int(level) for name, level in told if (cell := food_cell(name)) is not None}
+    """Return the foods out of sight that others have named in this step."""
+    named = (found for m in (*view.memory, *view.unread) if m.t == view.t for found in _REPORT.findall(m.content))
+    foods = {cell: int(level) for name, level in named if (cell := food_cell(name)) is not None}
     return {cell: level for cell, level in foods.items() if seen.may_hold_food(cell, view.agent)}
 
 

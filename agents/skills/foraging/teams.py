@@ -11,7 +11,7 @@ from maeil.world import World
 from quorum.agents.skills.contract import CommandedMind
 
 SIDES = 4
-"""Agents that have room beside a food."""
+"""Agents that have room next to a food."""
 
 
 def groups(seen: ForagingObservation, free: Collection[int], foods: Mapping[Cell, int]) -> dict[int, Cell]:

@@ -33,7 +33,7 @@ def crossplay(comparison: Comparison) -> Iterator[Drawing]:
     cells = {key: pair for key, group in comparison.groups.items() if (pair := _pair(group)) is not None}
     minds = list(dict.fromkeys(own for own, _ in cells.values()))
     every = {(own, other, point) for own in minds for other in minds for point in comparison.points}
-    if len(minds) == 1 or len(cells) != len(every) or {(*pair, key[1]) for key, pair in cells.items()} != every:
+    if len(minds) < 2 or len(cells) != len(every) or {(*pair, key[1]) for key, pair in cells.items()} != every:
         return
     margins = style.Margins(left=0.2 + 0.062 * max(map(len, minds)))
     for metric in comparison.metrics:

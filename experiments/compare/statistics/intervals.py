@@ -213,7 +213,7 @@ RESAMPLES = 5_000
 _NORMAL = NormalDist()
 _SEED = 20_260_301
 """Of the resamples: a fixed number, so that a figure can be made again."""
-_BLOCK = 1 << 18
+BLOCK = 1 << 18
 """Values that are drawn at a time: as many as a processor keeps near."""
 
 
@@ -282,7 +282,7 @@ def _draws(values: Floats, sizes: tuple[int, ...]) -> Floats:
     order = np.argsort(values, kind="stable")
     rank = np.argsort(order)
     members = np.split(rank, np.cumsum(sizes)[:-1])
-    rows = max(1, _BLOCK // boards)
+    rows = max(1, BLOCK // boards)
     blocks = []
     for begin in range(0, RESAMPLES, rows):
         number = min(rows, RESAMPLES - begin)

@@ -266,15 +266,15 @@ async def test_equal_requests_of_an_episode_get_their_recorded_answers_in_order(
 
 
 async def test_answers_that_are_in_no_cell_are_counted(tmp_path: Path) -> None:
-    assert orphans(tmp_path) == Orphans(0, 0)
+    assert orphans(tmp_path, Path.exists) == Orphans(0, 0)
     async with serve(Brain()) as addresses, process("openai", addresses, tmp_path) as (waves, model):
         await asyncio.gather(*(play(waves, model(cell), cell, "1", "2") for cell in ("a", "b")))
     journal = BatchJournal(tmp_path / BATCHES)
     journal.intend("the model", [("a", "3"), ("c", "1")])
     journal.close()
-    assert orphans(tmp_path) == Orphans(4, 2)
+    assert orphans(tmp_path, Path.exists) == Orphans(4, 2)
     (tmp_path / "a").mkdir()
-    assert orphans(tmp_path) == Orphans(2, 1)
+    assert orphans(tmp_path, Path.exists) == Orphans(2, 1)
 
 
 async def test_the_journal_holds_no_key_and_is_its_user_s_alone(tmp_path: Path) -> None:

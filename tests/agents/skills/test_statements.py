@@ -96,13 +96,13 @@ def true_in_squeeze(world: Any, message: Message, plans: Sequence[Plan | None], 
 
 def true_in_foraging(world: Any, message: Message, plans: Sequence[Plan | None], said: Statement) -> None:
     field = world.global_observation()
-    told = dict(re.findall(r"\b(food_\d+_\d+) has level (\d+)", said.content))
+    named = dict(re.findall(r"\b(food_\d+_\d+) has level (\d+)", said.content))
     levels = {food_name(food): str(level) for food, level in field.food_levels.items()}
-    assert told.items() <= levels.items()
+    assert named.items() <= levels.items()
     if message.sender >= len(plans):
-        assert told == levels
+        assert named == levels
         return
-    assert told.keys() == {food_name(food) for food in world.observe(message.sender).food_levels}
+    assert named.keys() == {food_name(food) for food in world.observe(message.sender).food_levels}
     plan = plans[message.sender]
     assert plan is None or said.task == plan.task
 

@@ -50,6 +50,7 @@ EXAMPLES: Mapping[str, Sequence[Words]] = {
     "branch": (("--at", "0:50", "agents=idle"), ("--at", "0", "--draws", "2", "--name", "b", "engine.workers=1")),
     "blame": (("--budget-reruns", "5"), ("--method", "rules"), ("--method", "reader:all_at_once")),
     "list": ((), ("metrics",)),
+    "new": (("mind", "new"),),
     "check": ((),),
     "cache": (("stats",), ("clear", "--yes")),
     "completion": (("bash",),),

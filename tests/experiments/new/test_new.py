@@ -18,7 +18,7 @@ from tests.conftest import ROOT, command, environment
 from tests.docs.test_commands import commands
 
 NAMES = {"world": "world", "mind": "chooser", "topology": "by_twos", "metric": "questions"}
-"""A package of each kind; `world` is the name of a module inside the package, and of many things in it."""
+"""A package of each kind; `world` is also the name of a module, and of many things in it."""
 GROUPS = {"world": "env", "mind": "agents", "topology": "topology", "metric": "metrics.talk"}
 
 

@@ -328,7 +328,7 @@ def entry(name: str, kind: bytes = tarfile.REGTYPE, link: str = "", data: bytes 
         info.size = len(data) if kind == tarfile.REGTYPE else 0
         archive.addfile(info, io.BytesIO(data))
         end = archive.offset
-    return gzip.compress(text.getvalue()[:end])
+    return gzip.compress(text.getvalue()[:end], mtime=0)
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ OUTPUTS = {
     ("report", "--out"): ("report", "runs"),
     ("replay", "--out"): ("replay", "RUN"),
     ("export", "--out"): ("export", "runs", "--to", "otlp"),
+    ("new", "--out"): ("new", "mind", "fresh"),
     ("view", "--export"): ("view", "RUN"),
     ("show prompt", "--picture"): ("show", "prompt", *SHORT, "env.observation=picture"),
 }
@@ -37,7 +38,7 @@ OUTPUTS = {
 SUFFIXES = {"replay": ".gif", "view": ".html", "show prompt": ".png"}
 WORK = (
     "episode.parts.run_episode", "sweep.engines.local.hand_out", "compare.compare", "replay.command.prepare_replay",
-    "viewer.page.exported_page", "export.command.Runs", "results.derived.compute_metrics",
+    "viewer.page.exported_page", "export.command.Runs", "results.derived.compute_metrics", "new.package._render",
 )  # fmt: skip
 """What plays, asks or draws."""
 Quorum = Callable[..., tuple[BaseException | None, list[str]]]

@@ -100,6 +100,11 @@ def facts(world: str, played: Any) -> Any:
                 sorted((item.colour[0].upper(), item.place[1] / 2, item.place[0] / 2) for item in items)
                 for items in (board.boxes, board.targets)
             ]
+        case "foraging":
+            field = played.env.field
+            return [tuple(map(int, player.position[::-1])) for player in played.env.players], sorted(
+                (int(col), int(row), int(field[row, col])) for row, col in zip(*field.nonzero(), strict=True)
+            )
     return list(played.env.sums)
 
 
@@ -125,6 +130,9 @@ def seen(world: str, shown: Any) -> Any:
                 )
                 for what in ("box", "target")
             ]
+        case "foraging":
+            foods = [m for n, m in marks.items() if n.startswith("food")]
+            return [cell(m) for m in agents], sorted((*cell(m), int(m["label"])) for m in foods)
     sums = {n: int(m["label"]) for n, m in marks.items() if n.startswith("sum")}
     return [sums[f"sum {number}"] for number in range(len(sums))]
 
@@ -135,6 +143,11 @@ def until(page: Page, condition: str) -> None:
     while not page.evaluate(condition):
         assert time.monotonic() < end, condition
         page.wait_for_timeout(15)
+
+
+def cell(mark: Any) -> tuple[int, int]:
+    """The column and the row that hold a mark."""
+    return int(mark["x"]), int(mark["y"])
 
 
 def place(edge: float, length: float) -> float:

@@ -154,15 +154,15 @@ DURING = {
         wrong("pit.py", {"return Repeat(0, 1)": "return 0"}, "def start_action(self, agent, action):"),
         "it must return a maeil.Controller",
     ),
-    "a primitive that is no number": (
+    "a primitive that is none": (
         wrong(
             "pit.py",
             {
                 "return Repeat(0, 1)": "return Lift(0, 1)",
-                "class Pit:": "class Lift(Repeat):\n    def act(self):  # HERE\n        return 'up'\n\n\nclass Pit:",
+                "class Pit:": "class Lift(Repeat):\n    def act(self):  # HERE\n        return None\n\n\nclass Pit:",
             },
         ),
-        "Lift.act() returned a str, 'up'; it must return an int",
+        "Lift.act() returned None; it must return the primitive of this step",
     ),
     "constraints that are none": (
         wrong(
@@ -194,7 +194,7 @@ DURING = {
         wrong(
             "pit.py",
             {
-                "self.max_steps)": "self.max_steps, (Attempt(Task('dig', 'pit'), (0,), False),))",
+                "self.max_steps))": "self.max_steps), (Attempt(Task('dig', 'pit'), (0,), False),))",
                 "import Component,": "import Attempt, Task, Component,",
             },
             "def constraints(self, joint, plans):",
