@@ -73,7 +73,7 @@ def test_a_history_that_is_no_list_of_ours_is_not_marked() -> None:
     assert marks(broken) == (len(WORDS), broken.index("[1") + 2, len(broken))
 
 
-@pytest.mark.parametrize("env", ["cube", "transport", "squeeze", "foraging", "overcooked"])
+@pytest.mark.parametrize("env", ["cube", "transport", "squeeze", "foraging"])
 @pytest.mark.parametrize("team", [("agents=naive", "topology=debate"), ("agents=llamac", *ROLES)], ids=str)
 def test_what_is_marked_does_come_again(env: str, team: tuple[str, ...], tmp_path: Path) -> None:
     folder = run_cell(Cell.compose([f"env={env}", "n=3", "max_steps=12", *team]), tmp_path).folder
