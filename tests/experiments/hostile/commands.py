@@ -20,9 +20,9 @@ from multiprocessing import forkserver, util
 from pathlib import Path
 from typing import Any, NoReturn
 
-CPU_SECONDS = 10
+CPU_SECONDS = 20
 """Of a processor, after which a command counts as hanging."""
-WAIT = 30.0
+WAIT = 60.0
 """Seconds after which one hangs that waits: more than the above, since other processes may have the processors."""
 MEMORY = 1_000_000
 """KiB that a process may take."""
