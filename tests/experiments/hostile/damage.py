@@ -138,7 +138,7 @@ def link_to_a_canary(target: Path, chance: random.Random, canaries: Path) -> Non
 
 @damages("any", leads_out=True)
 def link_to_a_folder_of_canaries(target: Path, chance: random.Random, canaries: Path) -> None:
-    like, copy = canaries / "run", canaries / "folder"
+    like, copy = canaries / "run", canaries / f"folder{len([*canaries.iterdir()])}"  # one for each damage
     if target.is_dir():
         shutil.copytree(target, copy)
         like = chance.choice((like, copy))
