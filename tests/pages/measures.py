@@ -41,6 +41,12 @@ def axe(page: Page, *rules: str) -> list[str]:
     ]
 
 
+def resize(page: Page, width: int = 1400) -> None:
+    """Give the window a width, and wait until what follows its size has done so: a control may come or go by it."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def beyond_the_width(page: Page) -> list[str]:
     """Return the elements that stand beyond the window's width, but for those in a part that scrolls by itself."""
     return list(page.evaluate("measures.beyond()"))

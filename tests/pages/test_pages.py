@@ -156,7 +156,7 @@ def looks(request: pytest.FixtureRequest, addresses: dict[str, str], lookers: di
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_whoever_looks_can_read_it_and_hears_its_names(looks: dict[str, Page], scheme: str) -> None:
-    looks[scheme].set_viewport_size({"width": 1400, "height": 900})
+    measures.resize(looks[scheme])
     rules = ("color-contrast",) if scheme == "dark" else ()  # nothing else that axe-core looks at differs
     assert measures.axe(looks[scheme], *rules) == []
     assert measures.faint(looks[scheme]) == []
@@ -166,14 +166,14 @@ def test_whoever_looks_can_read_it_and_hears_its_names(looks: dict[str, Page], s
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_nothing_stands_beyond_its_width(looks: dict[str, Page], width: int) -> None:
-    looks["light"].set_viewport_size({"width": width, "height": 900})
+    measures.resize(looks["light"], width)
     assert measures.beyond_the_width(looks["light"]) == []
     if looks["light"].locator("header").count():
         assert measures.covered_or_cut(looks["light"], "header") == []
 
 
 def test_every_control_is_reached_by_keyboard(looks: dict[str, Page]) -> None:
-    looks["light"].set_viewport_size({"width": 1400, "height": 900})
+    measures.resize(looks["light"])
     assert measures.out_of_reach(looks["light"]) == []
 
 
