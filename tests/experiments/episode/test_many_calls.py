@@ -53,7 +53,7 @@ def test_a_thousand_calls_are_under_way_at_once_and_all_are_answered() -> None:
     crowd = Crowd()
     with served(crowd) as addresses:
         llm = ["llm=openai", f"llm.base_url={addresses.openai}", "llm.model=simulated", "llm.api_key_env=null"]
-        values = [f"llm.max_concurrency={CALLS}", "llm.tries=1", "llm.cache=false"]
+        values = [f"llm.max_concurrency={CALLS}", "llm.connect_timeout=60", "llm.tries=1", "llm.cache=false"]
         cell = Cell.compose(["agents=naive", *llm, *values])
 
         async def ask_all() -> tuple[list[Reply], int]:

@@ -59,15 +59,16 @@ def test_no_cell_calls_what_was_not_rehearsed(words: str, tmp_path: Path) -> Non
 @pytest.mark.conformance
 def test_time_of_compilation_is_in_no_figure(tmp_path: Path) -> None:
     variables = environment(XDG_CACHE_HOME=str(tmp_path / "caches"), NUMBA_CACHE_DIR="")
-    reported = []
+    reported, seconds = [], []
     for seed in (0, 1):
         words = command(
             "sweep", f"seed={seed},{seed + 2}", "n=2", "agents=planner,heuristic", "engine.workers=2", "--json"
         )
         done = subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, text=True, check=True)
         reported.append(done.stderr.count(LINE))
-        assert json.loads(done.stdout)["seconds"] < 10
+        seconds.append(json.loads(done.stdout)["seconds"])
     assert reported == [1, 0]
+    assert seconds[0] < 8 * max(1, seconds[1])  # compiling takes more than twenty times as long as what is played
     for run in (tmp_path / "runs").rglob("metrics.json"):
         metrics = json.loads(run.read_text())
         assert metrics["coop2.decision_time_total_seconds"] < 2.0, run
