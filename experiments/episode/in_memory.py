@@ -57,22 +57,20 @@ def play_in_memory(
     """
 
     async def episode() -> None:
-        pool, books = ModelPool(), CallBooks(cell.configuration, None)
+        books = CallBooks(cell.configuration, None)
         sample = branching.sample if branching is not None else 0
-        models: Callable[[str], Any] = EpisodeModels(
-            cell.configuration, pool, books, cell.name, recorded=recorded, sample=sample
-        )
-        if branching is not None:
-            models = branching.models(models, pool, books)
-        asked = models if watch is None else lambda name: watch.model(name, models(name))
-        try:
+        async with ModelPool() as pool:
+            models: Callable[[str], Any] = EpisodeModels(
+                cell.configuration, pool, books, cell.name, recorded=recorded, sample=sample
+            )
+            if branching is not None:
+                models = branching.models(models, pool, books)
+            asked = models if watch is None else lambda name: watch.model(name, models(name))
             parts = build(cell, asked, memory, branching.seated if branching is not None else None)
             own = branching.listeners if branching is not None else ()  # which are known when the team is built
             checked = branching.checked() if branching is not None else nullcontext()
             with Recorder(None, [*own, *listeners]) as recorder, checked:
                 await play(cell, parts if watch is None else watch.team(parts), recorder, branching)
-        finally:
-            await pool.close()
 
     for mind in minds_in(cell.plain["agents"]):
         rehearse(cell.configuration.env.name, mind)

@@ -355,10 +355,8 @@ def _who(agent: str, asked: Sequence[str], parts: Parts) -> str:
 
 
 async def _played(cell: Cell, parts: Parts, pool: ModelPool, search: _Search) -> None:
-    try:
+    async with pool:
         await play(cell, parts, Recorder(None, [search.hear]))
-    finally:
-        await pool.close()
 
 
 def _prompt(request: Request, how: _Play) -> Prompt:

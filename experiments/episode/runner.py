@@ -117,12 +117,9 @@ def run_cell(
         folder = EpisodeFolder(out, cell.name)
 
         async def alone() -> Result:
-            pool = ModelPool(under_way=under_way)
-            try:
+            async with ModelPool(under_way=under_way) as pool:
                 before = store.before if store is not None else branching.memory if branching is not None else None
                 return await run_in_pool(cell, folder, pool, watch, memory=before, branching=branching)
-            finally:
-                await pool.close()
 
         try:
             result = run_coroutine(alone())

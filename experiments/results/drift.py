@@ -170,8 +170,7 @@ def ask_again(wanted: Repetition, budget: Budget) -> Drift:
 
 
 async def _asked(wanted: Repetition, spending: Spending) -> list[tuple[Reply, Reply]]:
-    pool = ModelPool()
-    try:
+    async with ModelPool() as pool:
         first, *others = wanted.calls
         answers = [await _twice(pool, first, spending)]  # alone, so that a wrong key or address fails once
         for answer in await asyncio.gather(*(_twice(pool, call, spending) for call in others), return_exceptions=True):
@@ -179,8 +178,6 @@ async def _asked(wanted: Repetition, spending: Spending) -> list[tuple[Reply, Re
                 raise answer
             answers.append(answer)
         return answers
-    finally:
-        await pool.close()
 
 
 def _model(pool: ModelPool, config: ProviderConfig, spending: Spending) -> Model:
