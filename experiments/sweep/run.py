@@ -105,18 +105,16 @@ class SweepRequest:
     @property
     def command(self) -> str:
         """The part of the command that names the sweep, to be said again."""
-        if self.said_again:
-            return self.said_again
-        verb, options = ("branch", list(self.branches.options)) if self.branches is not None else ("sweep", [])
-        if self.out != Path("runs"):
-            options += ["--out", str(self.out)]
-        if self.name is not None:
-            options += ["--name", self.name]
-        for plugin in self.plugins:
-            options += ["--plugin", plugin]
-        if self.config_dir is not None:
-            options += ["--config-dir", str(self.config_dir)]
-        return shlex.join(("quorum", verb, *self.arguments, *options))
+        verb, options = ("branch", self.branches.options) if self.branches is not None else ("sweep", ())
+        return self.said_again or shlex.join(("quorum", verb, *self.arguments, *options, *self.common_options))
+
+    @property
+    def common_options(self) -> list[str]:
+        """The options of its folder and its components, as far as they are not the usual ones."""
+        options = ["--out", str(self.out)] if self.out != Path("runs") else []
+        options += ["--name", self.name] if self.name is not None else []
+        options += [word for plugin in self.plugins for word in ("--plugin", plugin)]
+        return options + (["--config-dir", str(self.config_dir)] if self.config_dir is not None else [])
 
     def folder(self, name: str) -> SweepFolder:
         """Return the folder of the sweep.
@@ -246,6 +244,18 @@ class SweepResult:
         table.add_row("time", clock_time(self.seconds))
         table.add_row("folder", Text(str(self.folder), overflow="fold"))
         return table
+
+
+class Unfinished(Exception):
+    """What a sweep was played for cannot be had, as it was stopped or its cells failed.
+
+    Attributes:
+        sweep: what it came to.
+    """
+
+    def __init__(self, sweep: SweepResult) -> None:
+        super().__init__(sweep.reason)
+        self.sweep = sweep
 
 
 View = Callable[[Queue, SweepStatus], AbstractContextManager[Callable[[], None]]]
