@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
@@ -116,7 +115,7 @@ def aligned(lines: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> Itera
     """Yield lines of cells in columns, of which some are flush right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
-        cells = zip_longest(line, widths, right, fillvalue=False)
+        cells = zip(line, widths, right or [False] * len(widths), strict=True)
         yield "  ".join(cell.rjust(width) if flush else cell.ljust(width) for cell, width, flush in cells).rstrip()
 
 

@@ -73,11 +73,23 @@ class Costs:
             return None
         total = self._kinds[kind]
         number, spent = total.number, total.spent
-        amounts = (amount / number for amount in (spent.answers, spent.tokens, spent.usd, total.seconds))
-        return Expected(*amounts, priceless=spent.unpriced > 0)
+        return Expected(
+            spent.answers / number,
+            spent.tokens / number,
+            spent.usd / number,
+            total.seconds / number,
+            priceless=spent.unpriced > 0,
+        )
 
     def most(self) -> Expected | None:
         """Return the largest means of all kinds, for a kind that nothing is known of; None when nothing is known."""
         known = [found for kind in self._kinds if (found := self.expected(kind)) is not None]
-        amounts = ((e.answers, e.tokens, e.usd, e.seconds) for e in known)
-        return Expected(*map(max, zip(*amounts, strict=True)), any(e.priceless for e in known)) if known else None
+        if not known:
+            return None
+        return Expected(
+            max(e.answers for e in known),
+            max(e.tokens for e in known),
+            max(e.usd for e in known),
+            max(e.seconds for e in known),
+            priceless=any(e.priceless for e in known),
+        )

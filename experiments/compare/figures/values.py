@@ -198,9 +198,10 @@ def _mark(
     ends = [
         (0.0, 0.0) if math.isnan(e.low) else (max(0.0, e.value - e.low), max(0.0, e.high - e.value)) for e in estimates
     ]
-    bars = {"xerr" if flat else "yerr": np.array(ends).T}
+    bars = np.array(ends).T
     x, y = (values, places) if flat else (places, values)
-    axes.errorbar(x, y, **bars, **own, elinewidth=1.0, capsize=2.0, capthick=1.0)
+    own |= {"elinewidth": 1.0, "capsize": 2.0, "capthick": 1.0}
+    axes.errorbar(x, y, xerr=bars if flat else None, yerr=None if flat else bars, **own)
 
 
 _ROW = 0.17
