@@ -6,7 +6,7 @@ import logging
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -325,8 +325,17 @@ def run_sweep(
         job = SweepJob(folder.path, Path.cwd(), request.plugins, CodeVersion.of(provenance()), claim)
         names = {cell.name for cell in chosen}
         before = {name: done for name, done in status.done.items() if name not in names}
+        queue = Queue(folder.path, chosen, request.budget, status.costs, cancel=request.cancel)
         with packing(folder.path, len(plan.cells), before.values()) as pack:
-            queue = _run(chosen, job, engine, request=request, status=status, view=view, pack=pack)
+            if chosen:
+                with view(queue, status) as show, request.cancel.by_signals():
+
+                    def changed() -> None:
+                        pack(queue.finished)
+                        show()
+
+                    queue.show, queue.track = changed, request.track
+                    engine.run(queue, job)
         write_csv(read_results(folder.path))
     present = {**before, **{done.name: done for done in queue.finished}}
     return SweepResult(
@@ -353,26 +362,3 @@ def _prepare(cells: Iterable[PlannedCell]) -> None:
     teams = {(kind["env"]["name"], mind) for kind in kinds for mind in minds_in(kind["agents"])}
     for world, mind in sorted(teams):
         rehearse(world, mind)
-
-
-def _run(
-    cells: tuple[PlannedCell, ...],
-    job: SweepJob,
-    engine: Engine,
-    *,
-    request: SweepRequest,
-    status: SweepStatus,
-    view: View,
-    pack: Callable[[Sequence[FinishedCell]], None],
-) -> Queue:
-    queue = Queue(job.folder, cells, request.budget, status.costs, cancel=request.cancel)
-    if cells:
-        with view(queue, status) as show, request.cancel.by_signals():
-
-            def changed() -> None:
-                pack(queue.finished)
-                show()
-
-            queue.show, queue.track = changed, request.track
-            engine.run(queue, job)
-    return queue
