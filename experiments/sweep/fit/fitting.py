@@ -129,13 +129,8 @@ class Fitted:
 
     def as_yaml(self) -> str:
         """Return what `topology.edges=FILE` reads, the strongest edges first."""
-        head = {
-            "agents": self.agents,
-            "metric": self.metric,
-            "episodes": self.episodes,
-            "simulated": self.simulated,
-            "pruned": [list(edge) for edge in self.pruned],
-        }
+        plain = self.plain()
+        head = {name: plain[name] for name in ("agents", "metric", "episodes", "simulated", "pruned")}
         ranked = sorted(self.edges, key=lambda entry: (-entry[1], entry[0]))
         edges = [f"- [{a}, {b}]  # logit {logit:.4f}\n" for (a, b), logit in ranked]
         text: str = yaml.safe_dump(head, sort_keys=False, default_flow_style=None, width=110)
