@@ -14,6 +14,7 @@ from quorum.experiments.blame.ending import FINISHED, Ending, Success
 from quorum.experiments.blame.shares import Share, Shares
 from quorum.experiments.blame.verdict import Verdict
 from quorum.experiments.common.version import __version__
+from quorum.experiments.results.summary import aligned
 
 SEARCH = "search"
 MOST_RERUNS = 2000
@@ -210,10 +211,3 @@ def _shares(blame: Blame) -> Iterator[str]:
 
 def _share(share: Share, *, exact: bool) -> str:
     return f"{share.value:+.3f}" if exact else f"{share.value:+.3f} [{share.low:+.3f}, {share.high:+.3f}]"
-
-
-def aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Yield rows with their cells in columns."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -19,6 +19,7 @@ from quorum.agents.llm.spending import Spent
 from quorum.experiments.blame.decisions import Decision, Decisions
 from quorum.experiments.blame.ending import Ending, Success
 from quorum.experiments.blame.reruns import Correction
+from quorum.experiments.common.files import os_errors
 from quorum.experiments.common.locks import open_lock, take_lock
 from quorum.experiments.common.packed import unpack
 from quorum.experiments.common.run_files import DamagedFile, RunFiles
@@ -207,7 +208,7 @@ def _open(folder: Path) -> IO[bytes]:
     Raises:
         UserError: another command has it, it is no file, or nothing can be written to it.
     """
-    try:
+    with os_errors(f"{folder / JOURNAL}: cannot be written", "Copy the run to your own folder, and blame that."):
         unpack(folder)
         file = open_lock(folder, JOURNAL)
         if not take_lock(file, fcntl.LOCK_EX):
@@ -217,11 +218,6 @@ def _open(folder: Path) -> IO[bytes]:
             file.seek(end - 1)
             if file.read(1) != b"\n":  # the last line was cut off
                 file.write(b"\n")
-    except OSError as error:
-        raise UserError(
-            f"{folder / JOURNAL}: cannot be written: {error.strerror or error}",
-            "Copy the run to your own folder, and blame that.",
-        ) from error
     return file
 
 

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.blame.answer import SEARCH, Blame, Question, aligned
+from quorum.experiments.blame.answer import SEARCH, Blame, Question
 from quorum.experiments.blame.judge import PROCEDURES, judge
 from quorum.experiments.blame.search import blame
 from quorum.experiments.blame.verdict import RULES
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results.run_folder import is_run, require_folder, runs_inside
+from quorum.experiments.results.summary import aligned
 
 METHODS = (SEARCH, RULES, *PROCEDURES)
 _QUARTERS = ("first", "second", "third", "last")

@@ -268,16 +268,15 @@ async def _play(reference: Reference, branching: Branching, shadow: _Shadow) -> 
         return Team(seats, first.configs)
 
     try:
-        parts = build(cell, models, branching.memory, seated)
-        with Recorder(None, branching.listeners) as recorder, branching.checked():
-            await play(cell, parts, recorder, branching)
+        async with pool:
+            parts = build(cell, models, branching.memory, seated)
+            with Recorder(None, branching.listeners) as recorder, branching.checked():
+                await play(cell, parts, recorder, branching)
     except UserError:
         raise
     except Exception as error:
         if not branching.prefix.live:
             raise PrefixRefused(f"{parent.run}: {type(error).__name__}: {error}") from error
-    finally:
-        await pool.close()
 
 
 WORDS = {

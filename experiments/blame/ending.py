@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,10 +12,7 @@ from maeil.trace import Trace
 from maeil.trace.events import EpisodeEnd, ScoreChange, Stamped, ThoughtEnd
 from maeil.user_errors import UserError
 
-_CRITERION = re.compile(r"(steps|score|reached)(<=|>=)(-?\d{1,9}(?:\.\d{1,9})?)")
-_COMPARE: Mapping[str, Callable[[float, float], bool]] = {"<=": operator.le, ">=": operator.ge}
-_MEASURES = {"steps": "steps saved"}
-_BETTER = {"steps": "<=", "score": ">=", "reached": ">="}
+_CRITERION = re.compile(r"(?:(steps)<=|(score|reached)>=)(-?\d{1,9}(?:\.\d{1,9})?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +107,7 @@ class Success:
             UserError: it is none.
         """
         found = "".join(text.split())
-        match = _CRITERION.fullmatch(found)
-        if found != Outcome.SUCCESS and (match is None or _BETTER[match[1]] != match[2]):
+        if found != Outcome.SUCCESS and _CRITERION.fullmatch(found) is None:
             raise UserError(
                 f"--success {text}: it is no condition of success",
                 "Give success, or a bound: 'steps<=60', 'score>=3', 'reached>=2'.",
@@ -124,14 +119,15 @@ class Success:
         match = _CRITERION.fullmatch(self.text)
         if match is None:
             return ending.finished
-        value = {"steps": ending.steps, "score": ending.score, "reached": ending.reached}[match[1]]
-        return (ending.finished or match[1] != "steps") and _COMPARE[match[2]](value, float(match[3]))
+        if match[1]:
+            return ending.finished and ending.steps <= float(match[3])
+        return (ending.score if match[2] == "score" else ending.reached) >= float(match[3])
 
     @property
     def measure(self) -> str:
         """Name of the graded measure, the unit of the shares of agents next to success itself."""
         match = _CRITERION.fullmatch(self.text)
-        return "progress" if match is None else _MEASURES.get(match[1], match[1])
+        return "progress" if match is None else "steps saved" if match[1] else match[2]
 
     def grade(self, ending: Ending, longest: int) -> float:
         """Return the grade of an episode; more is better.

@@ -81,14 +81,12 @@ async def _read(
     played = validate(RunFolder(run).configuration(), recorded=True)
     world, _ = built(worlds, played.env.name, played.env, None)
     scene = Scene(world.name, tell(describe(world.vocabulary, world.agents)), played.max_steps)
-    pool = ModelPool()
     try:
-        model = EpisodeModels(configuration, pool, books)(READER)
-        return await Reader(model, procedure, Transcript.of(trace), scene).read()
+        async with ModelPool() as pool:
+            model = EpisodeModels(configuration, pool, books)(READER)
+            return await Reader(model, procedure, Transcript.of(trace), scene).read()
     except BudgetReached as error:
         return Verdict(f"{READER}:{procedure}", None, None, reason=f"the budget ended the reading: {error}")
     except (LanguageModelError, EpisodeStop) as error:
         hint = model_hint(error, configuration.llm) if isinstance(error, LanguageModelError) else ""
         raise UserError(f"{READER}:{procedure}: the reader cannot continue: {error}", hint) from error
-    finally:
-        await pool.close()

@@ -49,7 +49,7 @@ def blame(run: Path, question: Question, started: Callable[[Correction], None] =
     if question.success.met(ending):
         reason = f"the run is a success: {question.success.text}"
         return Blame(run, question, reference.label, ending, failed=False, verdict=_nobody(reason))
-    _check(parent, reference, question)
+    _check(reference, question)
     folder = parent.episode.folder
     require_file(folder / BLAME, "Move it away; or copy the run to your own folder.")
     if reference.costs:
@@ -60,7 +60,8 @@ def blame(run: Path, question: Question, started: Callable[[Correction], None] =
     return found
 
 
-def _check(parent: Parent, reference: Reference, question: Question) -> None:
+def _check(reference: Reference, question: Question) -> None:
+    parent = reference.parent
     if question.since > parent.episode.steps:
         raise UserError(f"--shares-from {question.since}: the run ends after step {parent.episode.steps}")
     if reference.asks and question.budget.calls is None and question.budget.usd is None:
@@ -99,7 +100,7 @@ def _found(
     )
     players = reference.players
     decisive = find_decisive(decisions, players, attempts, own=reference.own, exhaustive=exact)
-    claims = _claims(parent, reference, decisive.flips)
+    claims = _claims(reference, decisive.flips)
     since, shares = Instant(question.since), None
     if question.shares:
         shares = find_shares(players, attempts, since, pairs=question.pairs, seed=0)
@@ -117,7 +118,7 @@ def _found(
         shares=shares,
         sets=tuple(_command(reference, Correction(since, names)) for names in sets),
         exact=exact,
-        notes=tuple(_notes(parent, reference, decisions, decisive, shares)),
+        notes=tuple(_notes(reference, decisions, decisive, shares)),
         reruns=len(attempts.known),
         calls=attempts.calls,
         usd=attempts.usd,
@@ -163,11 +164,11 @@ def _command(reference: Reference, correction: Correction, draws: int = 1) -> st
     return correction.command(str(reference.parent.run), reference.edits(correction.minds), config_dir, draws)
 
 
-def _claims(parent: Parent, reference: Reference, flips: Sequence[Flip]) -> tuple[Claim, ...]:
+def _claims(reference: Reference, flips: Sequence[Flip]) -> tuple[Claim, ...]:
     if not flips:
         return ()
-    failures = find_failures(parent.episode.trace)
-    idle = parent.episode.world().idle.action
+    failures = find_failures(reference.parent.episode.trace)
+    idle = reference.parent.episode.world().idle.action
     names = reference.participants
     return tuple(
         Claim(
@@ -208,15 +209,9 @@ def _verdict(
     return _nobody(f"not the decisions of the team, as {reference.label} does not save the run either", attempts)
 
 
-def _notes(
-    parent: Parent,
-    reference: Reference,
-    decisions: Decisions,
-    decisive: Decisive,
-    shares: Shares | None,
-) -> list[str]:
+def _notes(reference: Reference, decisions: Decisions, decisive: Decisive, shares: Shares | None) -> list[str]:
     found = []
-    limit, bound = (parent.episode.trace.start.board.get(key) for key in ("max_steps", "lower_bound"))
+    limit, bound = (reference.parent.episode.trace.start.board.get(key) for key in ("max_steps", "lower_bound"))
     if isinstance(limit, int) and isinstance(bound, int) and bound > limit:
         found.append(f"no team could finish: the board needs at least {bound} steps, and the limit is {limit}")
     candidates = len(decisions.candidates)

@@ -31,6 +31,23 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 """Answers of file systems on which there is no more room."""
 
 
+@contextmanager
+def os_errors(what: str, hint: str = "") -> Iterator[None]:
+    """Report an error of the file system in one message.
+
+    Args:
+        what: cannot be done, with the file.
+        hint: what to do.
+
+    Raises:
+        UserError: in the place of an `OSError`.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"{what}: {error.strerror or error}", hint) from error
+
+
 def sync(paths: Iterable[Path]) -> None:
     """Bring files and folders to disk: from then on they survive a power cut.
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from maeil.user_errors import UserError
-from quorum.experiments.common.files import require_file, write_all
+from quorum.experiments.common.files import os_errors, require_file, write_all
 
 
 def require_writable(folder: Path, name: str, hint: str = "Give another folder.") -> None:
@@ -30,11 +30,8 @@ def require_writable(folder: Path, name: str, hint: str = "Give another folder."
         UserError: nothing can be written there.
     """
     there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
-    try:
-        with TemporaryFile(dir=there):
-            pass
-    except OSError as error:
-        raise UserError(f"{name}: nothing can be written to {there}: {error.strerror or error}", hint) from error
+    with os_errors(f"{name}: nothing can be written to {there}", hint), TemporaryFile(dir=there):
+        pass
 
 
 RUN_FILES = frozenset(

@@ -8,6 +8,7 @@ held against it. The files of a packed cell are read from its shard (`quorum.exp
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 import re
@@ -46,8 +47,6 @@ TAIL = 256 << 10
 """Bytes at the end of a file, in which its last line stands."""
 _CHUNK = MIB
 _HASH = re.compile("[0-9a-f]{64}")
-_GZIP = 16 + zlib.MAX_WBITS
-"""Makes zlib expect the head of gzip."""
 _LONGEST_REASON = 300
 
 
@@ -236,8 +235,7 @@ class RunFiles:
             DamagedFile: as `read`; or what is packed is damaged, cut off, or becomes larger than `LARGEST_UNPACKED`.
         """
         with self._opened(name, LARGEST_TEXT) as file:
-            packed = iter(lambda: file.read(_CHUNK), b"")
-            yield from self._unpacked(name, packed) if name.endswith(".gz") else packed
+            yield from self._unpacked(name, file) if name.endswith(".gz") else iter(lambda: file.read(_CHUNK), b"")
 
     def lines(self, name: str) -> Iterator[bytes]:
         """Return the lines of a file, each with the byte that ends it; a last one without it was cut off.
@@ -289,16 +287,11 @@ class RunFiles:
         if len(data) > MIB and sum(map(data.count, (b",", b":", b"[", b"{"))) > MOST_VALUES:
             raise self.damaged(name, f"not read: it holds more than {MOST_VALUES:,} values")
 
-    def _unpacked(self, name: str, packed: Iterator[bytes]) -> Iterator[bytes]:
-        unpacker, size = zlib.decompressobj(_GZIP), 0
+    def _unpacked(self, name: str, packed: BinaryIO) -> Iterator[bytes]:
+        size = 0
         try:
-            for chunk in packed:
-                data = chunk
-                while data:
-                    if unpacker.eof:  # another part follows, as `cat a.gz b.gz` leaves it
-                        unpacker = zlib.decompressobj(_GZIP)
-                    part = unpacker.decompress(data, _CHUNK)
-                    data = unpacker.unused_data or unpacker.unconsumed_tail
+            with gzip.GzipFile(fileobj=packed) as unpacker:
+                while part := unpacker.read(_CHUNK):
                     size += len(part)
                     if size > LARGEST_UNPACKED:
                         raise self.damaged(
@@ -307,10 +300,10 @@ class RunFiles:
                             "If you know where it comes from, unpack it yourself: gunzip.",
                         )
                     yield part
-        except zlib.error as error:
+        except EOFError as error:
+            raise self.damaged(name, "damaged: it is cut off") from error
+        except (zlib.error, gzip.BadGzipFile) as error:
             raise self.damaged(name, f"damaged: {error}") from error
-        if not unpacker.eof:
-            raise self.damaged(name, "damaged: it is cut off")
 
 
 def _is_name(name: str) -> bool:

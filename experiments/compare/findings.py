@@ -58,8 +58,8 @@ def _significant(comparison: Comparison, title: str, found: Sequence[Difference]
     places = decimals(item.mean for item in found)
     parts = [
         f"{place_label(comparison, item.level, item.point)}{_direction(item)}:"
-        f" {interval(item.mean, places, signed=True)}{_unit(item.metric)} (p {_p(item.p_holm)}, {item.mean.boards}"
-        f" {comparison.unit}{_below_gap(comparison, item, places)})"
+        f" {interval(item.mean, places, signed=True)}{unit_of(item.metric)} (p {p_words(item.p_holm)},"
+        f" {item.mean.boards} {comparison.unit}{_below_gap(comparison, item, places)})"
         for item in largest[:_FEW]
     ]
     more = f"; and {len(largest) - _FEW} more" if len(largest) > _FEW else ""
@@ -73,7 +73,7 @@ def _nothing(comparison: Comparison, title: str, found: Sequence[Difference]) ->
         return f"{start} No {comparison.unit[:-1]} differs."
     size = interval(largest.mean, decimals([largest.mean]), signed=True)
     place = place_label(comparison, largest.level, largest.point)
-    seen = f"The largest is {size}{_unit(largest.metric)}, {place} ({_chances(largest)})."
+    seen = f"The largest is {size}{unit_of(largest.metric)}, {place} ({_chances(largest)})."
     needed, there = boards_needed(largest) or FEWEST, largest.mean.boards
     if needed <= there:
         found_in = "one of this size is found in four of five cases at most"
@@ -94,7 +94,8 @@ def _means(comparison: Comparison, metric: str, title: str) -> Iterator[str]:
     places = decimals(known.values())
     ends = [choose(known, key=lambda key: known[key].value) for choose in (max, min)]
     parts = [
-        f"{place_label(comparison, *key)}, {interval(known[key], places)}{_unit(metric)}" for key in dict.fromkeys(ends)
+        f"{place_label(comparison, *key)}, {interval(known[key], places)}{unit_of(metric)}"
+        for key in dict.fromkeys(ends)
     ]
     words = ("highest", "lowest") if len(parts) > 1 else ("",)
     ends_in_words = "; ".join(f"{word} for {part}".strip() for word, part in zip(words, parts, strict=True))
@@ -113,14 +114,16 @@ def _below_gap(comparison: Comparison, item: Difference, places: int) -> str:
     return f", smaller than the A/A gap of {gap:.{places}f}" if abs(item.mean.value) < gap else ""
 
 
-def _unit(metric: str) -> str:
+def unit_of(metric: str) -> str:
+    """Return the unit of a metric as it follows a number; empty for one without."""
     return f" {METRICS[metric].unit}" if METRICS[metric].unit else ""
 
 
 def _chances(item: Difference) -> str:
     corrected = f", by Holm's correction {p_value(item.p_holm)}" if item.p_holm != item.p else ""
-    return f"p {_p(item.p)}{corrected}"
+    return f"p {p_words(item.p)}{corrected}"
 
 
-def _p(p: float) -> str:
+def p_words(p: float) -> str:
+    """Return a p-value as it follows the word p."""
     return p_value(p) if p < 0.001 else f"= {p_value(p)}"

@@ -70,14 +70,9 @@ _KINDS = {
     "float": "a number",
     "bool": "true or false",
     "string": "a text",
-    "dict": "a map {key: value}",
-    "list": "a list [a, b]",
-    "tuple": "a list [a, b]",
-    "sequence_str": "a list [a, b]",
-    "Sequence": "a list [a, b]",
+    **dict.fromkeys(("dict", "model", "model_attributes"), "a map {key: value}"),
+    **dict.fromkeys(("list", "tuple", "sequence_str", "Sequence"), "a list [a, b]"),
     "PathLike": "a path",
-    "model": "a map {key: value}",
-    "model_attributes": "a map {key: value}",
     "finite_number": "a finite number",
 }
 _MAP = "this map"

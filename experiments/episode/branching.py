@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import orjson
 
@@ -31,6 +31,7 @@ from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.common.sanitize import sanitize
+from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.extensions import together
 from quorum.experiments.configuration.registry import minds
 from quorum.experiments.configuration.schema import Configuration
@@ -360,6 +361,15 @@ class Branching:
             f"{self.run}: it cannot be replayed up to the branch point: {shown}",
             "Its prompts, its plug-ins or the code have changed since, or the folder was changed.",
         )
+
+
+def models_of(
+    cell: Cell, pool: ModelPool, books: CallBooks, branching: Branching | None, recorded: Replay | None = None
+) -> Callable[[str], Any]:
+    """Return what gives each participant its model, also in the beginning that a cell has of another run."""
+    sample = branching.sample if branching is not None else 0
+    models = EpisodeModels(cell.configuration, pool, books, cell.name, recorded=recorded, sample=sample)
+    return branching.models(models, pool, books) if branching is not None else models
 
 
 def _content(words: ScriptedAnswer, world: World) -> str | Plan:

@@ -163,11 +163,8 @@ async def _look_at(cell: Cell) -> None:
     """Look at a cell as a sweep does before it begins: build it, and play up to the first question to a model."""
     from quorum.experiments.episode.first_look import FirstLook  # noqa: PLC0415
 
-    pool = ModelPool()
-    try:
+    async with ModelPool() as pool:
         await FirstLook(pool).at(cell)
-    finally:
-        await pool.close()
 
 
 def _models(configuration: Configuration) -> Iterator[Finding]:
@@ -203,15 +200,12 @@ def try_model(config: ModelConfig, *, embeds: bool = False) -> tuple[bool, str]:
 
 
 async def _ask(config: ProviderConfig, form: AnswerFormat) -> Reply:
-    pool = ModelPool()
-    try:
+    async with ModelPool() as pool:
         found = pool.client(config).model
         price = config.price or found.price
         priced = found if price is None else Priced(found, price)
         model = build_stack(priced, name=config.label, max_repairs=0)
         return await model.complete(Request((ChatMessage(ChatRole.USER, PROMPT),), form, sampling_of(config)))
-    finally:
-        await pool.close()
 
 
 def _found(config: ProviderConfig, reply: Reply) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Any, Protocol
+from typing import Protocol
 
 from maeil.trace import Listener, Recorder
 from quorum.agents.llm.protocol import Model
@@ -13,10 +13,9 @@ from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.team_label import minds_in
-from quorum.experiments.episode.branching import Branching
+from quorum.experiments.episode.branching import Branching, models_of
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ModelPool
-from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.parts import Parts, build, play
 from quorum.experiments.episode.rehearsal import rehearse
 
@@ -57,22 +56,15 @@ def play_in_memory(
     """
 
     async def episode() -> None:
-        pool, books = ModelPool(), CallBooks(cell.configuration, None)
-        sample = branching.sample if branching is not None else 0
-        models: Callable[[str], Any] = EpisodeModels(
-            cell.configuration, pool, books, cell.name, recorded=recorded, sample=sample
-        )
-        if branching is not None:
-            models = branching.models(models, pool, books)
-        asked = models if watch is None else lambda name: watch.model(name, models(name))
-        try:
+        books = CallBooks(cell.configuration, None)
+        async with ModelPool() as pool:
+            models = models_of(cell, pool, books, branching, recorded)
+            asked = models if watch is None else lambda name: watch.model(name, models(name))
             parts = build(cell, asked, memory, branching.seated if branching is not None else None)
             own = branching.listeners if branching is not None else ()  # which are known when the team is built
             checked = branching.checked() if branching is not None else nullcontext()
             with Recorder(None, [*own, *listeners]) as recorder, checked:
                 await play(cell, parts if watch is None else watch.team(parts), recorder, branching)
-        finally:
-            await pool.close()
 
     for mind in minds_in(cell.plain["agents"]):
         rehearse(cell.configuration.env.name, mind)

@@ -9,7 +9,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -153,8 +153,10 @@ class Client:
     identity: Mapping[str, str]
 
 
-class ModelPool:
+class ModelPool(AbstractAsyncContextManager["ModelPool"]):
     """What the episodes of a process share: one client for each provider and model. For one event loop.
+
+    An asynchronous `with` closes it.
 
     Args:
         processes: processes that ask the same models at once; the limits of each model are divided among them.
@@ -244,6 +246,9 @@ class ModelPool:
                 hint = "Use another file: llm.cache_path=FILE. `quorum cache clear` deletes a damaged one."
                 raise UserError(f"llm.cache_path: {path} cannot be opened: {error}", hint) from error
         return self._caches[path]
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     async def close(self) -> None:
         """Close all connections and files."""

@@ -343,9 +343,7 @@ def _who(agent: str, asked: Sequence[str], parts: Parts) -> str:
         UserError: there is none, or its mind asks no model.
     """
     names = list(parts.several) if parts.several and agent else asked
-    found = _named(agent or "0", names)
-    if found is None:
-        raise UserError(f"agent={agent}: there is no such participant", choices_hint(agent, "They are", names))
+    found = find_participant(agent, names)
     if found not in asked:
         raise UserError(
             f"agent={agent}: the mind of {found} is {parts.several[found]}, which asks no language model",
@@ -355,10 +353,8 @@ def _who(agent: str, asked: Sequence[str], parts: Parts) -> str:
 
 
 async def _played(cell: Cell, parts: Parts, pool: ModelPool, search: _Search) -> None:
-    try:
+    async with pool:
         await play(cell, parts, Recorder(None, [search.hear]))
-    finally:
-        await pool.close()
 
 
 def _prompt(request: Request, how: _Play) -> Prompt:
@@ -382,8 +378,15 @@ def choices(wanted: Wanted, roles: Sequence[str], turns: Sequence[Sequence[str]]
     return " ".join(part for part in parts if part)
 
 
-def _named(wanted: str, names: Sequence[str]) -> str | None:
-    """Return the participant that is meant, by its name or by its number, as far as they are known."""
+def find_participant(agent: str, names: Sequence[str]) -> str:
+    """Return the participant that is meant, by its name or by its number; empty: the first one.
+
+    Raises:
+        UserError: there is none.
+    """
+    wanted = agent or "0"
     if wanted in names:
         return wanted
-    return names[int(wanted)] if wanted.isdigit() and int(wanted) < len(names) else None
+    if wanted.isdigit() and int(wanted) < len(names):
+        return names[int(wanted)]
+    raise UserError(f"agent={agent}: there is no such participant", choices_hint(agent, "They are", names))

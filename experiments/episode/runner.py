@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from maeil import World
 from maeil.errors import MaeilError
@@ -26,11 +25,10 @@ from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.inputs import MEMORY_INPUT
 from quorum.experiments.configuration.team_label import minds_in
-from quorum.experiments.episode.branching import Branching, PrefixRefused
+from quorum.experiments.episode.branching import Branching, PrefixRefused, models_of
 from quorum.experiments.episode.call_books import CALLS, CallBooks
 from quorum.experiments.episode.episode_folder import EpisodeFolder, is_storage
 from quorum.experiments.episode.model_pool import ModelPool, model_hint
-from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.parts import build, play
 from quorum.experiments.episode.record import (
     AnsweringModels,
@@ -117,12 +115,9 @@ def run_cell(
         folder = EpisodeFolder(out, cell.name)
 
         async def alone() -> Result:
-            pool = ModelPool(under_way=under_way)
-            try:
+            async with ModelPool(under_way=under_way) as pool:
                 before = store.before if store is not None else branching.memory if branching is not None else None
                 return await run_in_pool(cell, folder, pool, watch, memory=before, branching=branching)
-            finally:
-                await pool.close()
 
         try:
             result = run_coroutine(alone())
@@ -161,11 +156,7 @@ async def run_in_pool(
     """
     with folder.guarded():
         books = CallBooks(cell.configuration, folder.path)
-        models: Callable[[str], Any] = EpisodeModels(
-            cell.configuration, pool, books, cell.name, sample=branching.sample if branching is not None else 0
-        )
-        if branching is not None:
-            models = branching.models(models, pool, books)
+        models = models_of(cell, pool, books, branching)
         try:
             with extension_errors():
                 for mind in () if _plays_first(cell, branching) else minds_in(cell.plain["agents"]):

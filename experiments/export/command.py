@@ -11,7 +11,7 @@ from typing import Protocol
 
 from maeil.inside import make_inside
 from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.common.files import folder_for, sync
+from quorum.experiments.common.files import folder_for, os_errors, sync
 from quorum.experiments.common.outputs import Output, require_writable
 from quorum.experiments.export import hf, inspect_log, otlp, parquet
 from quorum.experiments.export.episodes import Runs
@@ -60,18 +60,18 @@ def export(folder: Path, name: str, out: Path | None, *, calls: bool, force: boo
     for output in outputs.values() if target.is_dir() or not several else ():
         output.check()
     runs = Runs(folder, texts=calls)
-    try:
-        with folder_for(place) if several else nullcontext(), TemporaryDirectory(dir=place, prefix=".export-") as work:
-            chosen.write(runs, Path(work))
-            made = {Path(work, file): output for file, output in outputs.items()}
-            for file in made if calls else ():
-                file.chmod(0o600)  # prompts are nobody else's
-            sync(made)
-            for file, output in made.items():
-                output.check()
-                os.replace(file, output.target)
-    except UserError:
-        raise
-    except OSError as error:
-        raise UserError(f"{target}: cannot be written: {error.strerror or error}", "Give another --out.") from error
+    made_first = folder_for(place) if several else nullcontext()
+    with (
+        os_errors(f"{target}: cannot be written", "Give another --out."),
+        made_first,
+        TemporaryDirectory(dir=place, prefix=".export-") as work,
+    ):
+        chosen.write(runs, Path(work))
+        made = {Path(work, file): output for file, output in outputs.items()}
+        for file in made if calls else ():
+            file.chmod(0o600)  # prompts are nobody else's
+        sync(made)
+        for file, output in made.items():
+            output.check()
+            os.replace(file, output.target)
     return target, runs.remarks

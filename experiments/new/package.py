@@ -16,7 +16,7 @@ from jinja2 import Environment, StrictUndefined
 from maeil.metrics import METRICS
 from maeil.registry import Registry
 from maeil.user_errors import UserError, choices_hint
-from quorum.experiments.common.files import folder_for, write_all
+from quorum.experiments.common.files import folder_for, os_errors, write_all
 from quorum.experiments.configuration.catalogue import option_names
 from quorum.experiments.configuration.registry import minds, topologies, worlds
 
@@ -52,16 +52,15 @@ def write_package(kind: str, name: str, out: Path) -> tuple[str, ...]:
     target = out / name
     if os.path.lexists(target):
         raise UserError(f"new {kind} {name}: {target} exists already", "Take another name, or another folder: --out.")
-    try:
-        with folder_for(out), TemporaryDirectory(prefix=f".{name}-", dir=out) as hidden:
-            whole = Path(hidden, name)
-            files = _render(kind, name, commands)
-            for file in files:
-                (whole / file).parent.mkdir(parents=True, exist_ok=True)
-            write_all(whole, files, "Give another folder: --out.")
-            whole.rename(target)
-    except OSError as error:
-        raise UserError(f"{target}: cannot be written: {error.strerror}", "Give another folder: --out.") from error
+    hint = "Give another folder: --out."
+    refused = os_errors(f"{target}: cannot be written", hint)
+    with refused, folder_for(out), TemporaryDirectory(prefix=f".{name}-", dir=out) as hidden:
+        whole = Path(hidden, name)
+        files = _render(kind, name, commands)
+        for file in files:
+            (whole / file).parent.mkdir(parents=True, exist_ok=True)
+        write_all(whole, files, hint)
+        whole.rename(target)
     return commands
 
 

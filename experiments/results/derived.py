@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from itertools import groupby
 from pathlib import Path
@@ -93,8 +93,13 @@ def recompute(run: Path) -> Recomputed:
     return Recomputed(run, outcome, answering_models(trace), metrics)
 
 
-def of_all(runs: Iterable[S], evaluate: Callable[[S], T]) -> tuple[list[T], list[UserError]]:
-    """Evaluate many runs or folders; return what can be had, and what is wrong with the others."""
+@contextmanager
+def of_all(runs: Iterable[S], evaluate: Callable[[S], T]) -> Iterator[list[T]]:
+    """Evaluate many runs or folders, and give what can be had.
+
+    Raises:
+        UserError: at the end, with what is wrong with the others.
+    """
     done: list[T] = []
     wrong: list[UserError] = []
     for run in runs:
@@ -102,7 +107,9 @@ def of_all(runs: Iterable[S], evaluate: Callable[[S], T]) -> tuple[list[T], list
             done.append(evaluate(run))
         except UserError as error:
             wrong.append(error)
-    return done, wrong
+    yield done
+    if wrong:
+        raise UserError("\n".join(map(str, wrong)))
 
 
 def check_metrics(run: Path) -> None:
@@ -246,15 +253,15 @@ class FoundFailures:
 
     def plain(self) -> Mapping[str, Any]:
         """Return them as JSON-ready data."""
-        return {"run": str(self.run), "failures": [plain_failure(found, self.names) for found in self.failures]}
+        return {"run": str(self.run), "failures": [plain_failure(one, self.names[one.agent]) for one in self.failures]}
 
 
-def plain_failure(found: Failure, names: Sequence[str]) -> dict[str, Any]:
+def plain_failure(found: Failure, agent: str | int) -> dict[str, Any]:
     """Return a failure as JSON-ready data; `event` is the number of the line in the trace, from 0."""
     return {
         "kind": str(found.kind),
         "mast": found.kind.mast,
-        "agent": names[found.agent],
+        "agent": agent,
         "t": found.t,
         "task": found.task,
         "proofs": [{"event": proof.seq, "t": proof.t, "words": proof.words} for proof in found.proofs],

@@ -21,7 +21,7 @@ from quorum.agents.llm.records import WALL, read_reply, request_key
 from quorum.agents.llm.spending import Budget, Budgeted, Spending, check_price, dollars
 from quorum.agents.llm.stack import with_access
 from quorum.experiments.common.event_loop import run_coroutine
-from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
+from quorum.experiments.configuration.providers.config import ProviderConfig
 from quorum.experiments.configuration.providers.replay import ReplayConfig
 from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.call_books import CALLS, RECORDED
@@ -106,7 +106,7 @@ def repetition(run: Path) -> Repetition:
     found: dict[str, Recorded] = {}
     replayed = ""
     for call in list(calls_of(run)):  # to its end first: whether the file is whole shows there
-        config = _config(configuration, call)
+        config = configuration.llm_of(str(call.get("agent", "")), str(call.get("role", "")))
         if isinstance(config, ReplayConfig):
             replayed = config.run
         elif isinstance(config, ProviderConfig) and _is_own(call):
@@ -120,10 +120,6 @@ def repetition(run: Path) -> Repetition:
         hint = f"Give a run whose minds asked a language model: it has answers in {CALLS}."
         raise UserError(f"{run}: no service answered in this run", hint)
     return Repetition(run, [found[key] for key in sorted(found)[:SAMPLE]], len(found))
-
-
-def _config(configuration: Configuration, call: Mapping[str, Any]) -> ModelConfig:
-    return configuration.llm_of(str(call.get("agent", "")), str(call.get("role", "")))
 
 
 def _is_own(call: Mapping[str, Any]) -> bool:
@@ -170,8 +166,7 @@ def ask_again(wanted: Repetition, budget: Budget) -> Drift:
 
 
 async def _asked(wanted: Repetition, spending: Spending) -> list[tuple[Reply, Reply]]:
-    pool = ModelPool()
-    try:
+    async with ModelPool() as pool:
         first, *others = wanted.calls
         answers = [await _twice(pool, first, spending)]  # alone, so that a wrong key or address fails once
         for answer in await asyncio.gather(*(_twice(pool, call, spending) for call in others), return_exceptions=True):
@@ -179,8 +174,6 @@ async def _asked(wanted: Repetition, spending: Spending) -> list[tuple[Reply, Re
                 raise answer
             answers.append(answer)
         return answers
-    finally:
-        await pool.close()
 
 
 def _model(pool: ModelPool, config: ProviderConfig, spending: Spending) -> Model:

@@ -20,6 +20,7 @@ from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.llm.spending import dollars
 from quorum.agents.llm.structured import NoAnswer, extract
 from quorum.agents.llm.validation import validator_of
+from quorum.experiments.results.summary import aligned
 
 LEVEL = 0.025
 """Of each of the two tests, on texts and on decisions: 5 % in all."""
@@ -174,10 +175,9 @@ class Drift:
             ("", "then", "now"),
             *((name, *columns) for name, columns in self._reported.items()),
         ]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return [
             f"{self.run}: {asked} of {self.recorded} recorded prompts, asked twice each, {money}{simulated}",
-            *("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows),
+            *aligned(rows),
             self.verdict,
         ]
 

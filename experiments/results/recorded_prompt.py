@@ -7,15 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from maeil.user_errors import UserError, choices_hint
+from maeil.user_errors import UserError
 from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Origin, Request
-from quorum.agents.llm.recording import Unfolding
+from quorum.agents.llm.recording import unfolded
 from quorum.agents.llm.records import read_sampling
 from quorum.experiments.common.run_files import LARGEST_PICTURE, DamagedFile, RunFiles, picture_file
 from quorum.experiments.episode.call_books import CALLS
-from quorum.experiments.episode.prompt import Prompt, Wanted, choices
-from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
+from quorum.experiments.episode.prompt import Prompt, Wanted, choices, find_participant
+from quorum.experiments.results.recorded_episode import open_episode
 
 _MOST_NAMED = 12
 """Steps that a message names."""
@@ -40,7 +40,7 @@ def recorded_prompt(wanted: Wanted) -> Prompt:
     episode = open_episode(folder)
     if step > episode.steps:
         raise UserError(f"at={wanted.at}: the run ends after step {episode.steps}")
-    participant = _participant(wanted, episode)
+    participant = find_participant(wanted.agent, [*episode.trace.start.agents, *episode.trace.start.coordinators])
     calls = [call for call in calls_of(folder) if call.get("agent") == participant]
     if not calls:
         raise UserError(f"at={wanted.at}: {participant} asked no language model in this run")
@@ -73,26 +73,14 @@ def _place(wanted: Wanted) -> tuple[Path, int]:
     return Path(name), int(step)
 
 
-def _participant(wanted: Wanted, episode: RecordedEpisode) -> str:
-    names = [*episode.trace.start.agents, *episode.trace.start.coordinators]
-    agent = wanted.agent or "0"
-    if agent in names:
-        return agent
-    if agent.isdigit() and int(agent) < len(names):
-        return names[int(agent)]
-    raise UserError(f"agent={agent}: there is no such participant", choices_hint(agent, "They are", names))
-
-
 def calls_of(folder: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the records of a run's calls, each whole; none where it has no such file.
 
     Raises:
         UserError: the file is damaged.
     """
-    reader = Unfolding()
     try:
-        for line in RunFiles(folder).lines(CALLS):
-            yield reader.whole(reader.read(line))
+        yield from unfolded(RunFiles(folder).lines(CALLS))
     except FileNotFoundError:
         return
     except DamagedFile as error:

@@ -21,6 +21,7 @@ from maeil.trace import Event, Stamped, Trace, parse_some, parse_trace, read_eve
 from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, nearest
 from quorum.agents.llm.prices import provider_name
+from quorum.experiments.common.files import os_errors
 from quorum.experiments.common.packed import is_packed, packed_in
 from quorum.experiments.common.plain_yaml import NotPlain, parse_yaml
 from quorum.experiments.common.run_files import LARGEST_META, META, MIB, DamagedFile, RunFiles
@@ -293,10 +294,8 @@ def runs_inside(folder: Path, *, packed: bool = True) -> Iterator[Path]:
     Raises:
         UserError: it cannot be looked into.
     """
-    try:
+    with os_errors(f"{folder}: cannot be read"):
         present = set(os.listdir(folder))
-    except OSError as error:
-        raise UserError(f"{folder}: cannot be read: {error.strerror or error}") from error
     inside = packed_in(folder).places.keys() - present if packed else set()
     for name in sorted(present | inside):
         path = folder / name

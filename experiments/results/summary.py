@@ -108,13 +108,15 @@ def print_aligned(lines: Sequence[Sequence[str]], right: Sequence[bool], console
         right: which columns are flush right.
         console: where they are printed.
     """
+    console.print(Text("\n".join(aligned(lines, right))), soft_wrap=True)
+
+
+def aligned(lines: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> Iterator[str]:
+    """Yield lines of cells in columns, of which some are flush right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    shown = []
     for line in lines:
-        cells = zip(line, widths, right, strict=True)
-        padded = (cell.rjust(width) if flush else cell.ljust(width) for cell, width, flush in cells)
-        shown.append("  ".join(padded).rstrip())
-    console.print(Text("\n".join(shown)), soft_wrap=True)
+        cells = zip(line, widths, right or [False] * len(widths), strict=True)
+        yield "  ".join(cell.rjust(width) if flush else cell.ljust(width) for cell, width, flush in cells).rstrip()
 
 
 def shown_metric(name: str, metrics: Mapping[str, Value]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from maeil.user_errors import UserError, choices_hint
 from quorum.agents.simulated import NAME
 from quorum.agents.simulated.model import SimulatedModel
+from quorum.experiments.common.files import os_errors
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.schema import validate
 from quorum.experiments.serving.app import FAILURES, Addresses, App, Failure, run
@@ -33,10 +34,8 @@ def serve_simulated(
         raise UserError(f"{others[0]!r}: a server takes values of the simulated model", "For example: llm.poor=0.2")
     brain = SimulatedModel(validate(compose(["llm=simulated", *arguments])).llm)  # type: ignore[arg-type] # by its name
     app = App(brain, latency=latency, failing=_failing(faults))
-    try:
+    with os_errors(f"--port {port}", "Give another one, or 0 for any."):
         run(app, port=port, ready=lambda found: echo(_greeting(found)))
-    except OSError as error:
-        raise UserError(f"--port {port}: {error.strerror or error}", "Give another one, or 0 for any.") from error
 
 
 def _failing(faults: Sequence[str]) -> Callable[[int], Failure | None]:

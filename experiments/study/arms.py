@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -162,13 +162,9 @@ def _replaced(words: Sequence[str], own: Sequence[str]) -> tuple[str, ...]:
     """
     keys = {word.partition("=")[0] for word in own}
     groups = {key for key in keys if "." not in key} - {EXTENSION}
-    kept = [word for word in words if not {key := word.partition("=")[0], *_groups_above(key, groups)} & keys]
+    names = ((word, word.partition("=")[0]) for word in words)
+    kept = [word for word, key in names if key not in keys and key.partition(".")[0] not in groups]
     return (*kept, *own)
-
-
-def _groups_above(key: str, groups: Collection[str]) -> set[str]:
-    """Return the group that a key is a value of, if it is one of these."""
-    return {key.partition(".")[0]} & set(groups)
 
 
 def _members_alone(c: Configuration) -> Mapping[str, tuple[str, ...]]:

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 
 from maeil.metrics import METRICS
-from quorum.experiments.compare.findings import boards_needed
+from quorum.experiments.compare.findings import boards_needed, p_words, unit_of
 from quorum.experiments.compare.statistics.flips import LEVEL
 from quorum.experiments.compare.statistics.noise import NoiseVerdict
-from quorum.experiments.compare.tables import SIMULATED, decimals, interval, p_value
+from quorum.experiments.compare.tables import SIMULATED, decimals, interval
 from quorum.experiments.study.analysis import Analysis, Effect, tokens_of
 from quorum.experiments.study.play import Played
 from quorum.experiments.study.question import BEST_OF, TREATMENT
@@ -50,7 +50,8 @@ def _sentence(analysis: Analysis, effect: Effect) -> str:
     says = effect.file.says[:1].upper() + effect.file.says[1:]
     if BEST_OF in (effect.file.plus, effect.file.minus):
         says += f" ({analysis.tries})"
-    measured = f"{analysis.metric.title} {size}{_unit(analysis)}, p {_p(found.p_holm)}, {found.mean.boards} boards"
+    unit = unit_of(analysis.metric.name)
+    measured = f"{analysis.metric.title} {size}{unit}, p {p_words(found.p_holm)}, {found.mean.boards} boards"
     if not found.differing:
         return f"{says}: no board differs."
     if effect.verdict is NoiseVerdict.TOO_FEW:
@@ -73,7 +74,7 @@ def _parts(analysis: Analysis) -> Iterator[str]:
     total = found["total"].difference.mean
     if {part.difference.mean.boards for part in parts} == {total.boards}:
         said = ", ".join(f"{part.difference.mean.value:+.3g} by {part.file.says}" for part in parts)
-        yield f"Of the {total.value:+.3g}{_unit(analysis)} of talk in all: {said}."
+        yield f"Of the {total.value:+.3g}{unit_of(analysis.metric.name)} of talk in all: {said}."
     if "truth" in found and found["content"].verdict is NoiseVerdict.ABOVE:
         share = found["truth"].difference.mean.value / found["content"].difference.mean.value
         yield f"True statements in the place of messages give {share:.0%} of the effect of what messages say."
@@ -85,8 +86,8 @@ def _noise(analysis: Analysis) -> Iterator[str]:
         return
     own = interval(analysis.same.mean, decimals([analysis.same.mean]), signed=True)
     yield (
-        f"The noise floor is {analysis.floor:.3g}{_unit(analysis)}: the means of two equal arms differ by more in 5 %"
-        f" of cases. The same team in other draws differs from itself by {own}."
+        f"The noise floor is {analysis.floor:.3g}{unit_of(analysis.metric.name)}: the means of two equal arms differ by"
+        f" more in 5 % of cases. The same team in other draws differs from itself by {own}."
     )
 
 
@@ -119,7 +120,7 @@ def _at_equal_tokens(analysis: Analysis) -> Iterator[str]:
         if spent[arm] > 0 and (line := found.differences.get((metric.name, arm, None))) is not None
     }
     differ = [
-        f"{arm} {interval(item.mean, decimals([item.mean]), signed=True)} (p {_p(item.p_holm)})"
+        f"{arm} {interval(item.mean, decimals([item.mean]), signed=True)} (p {p_words(item.p_holm)})"
         for arm, item in others.items()
         if item.p_holm <= LEVEL
     ]
@@ -146,11 +147,3 @@ def _missing(analysis: Analysis) -> Iterator[str]:
             yield f"The arm {arm} has no run that counts."
     for arm, number in analysis.left_out.items():
         yield f"Of the arm {arm}, {number} runs ended in an error, and are left out."
-
-
-def _unit(analysis: Analysis) -> str:
-    return f" {analysis.metric.unit}" if analysis.metric.unit else ""
-
-
-def _p(p: float) -> str:
-    return p_value(p) if p < 0.001 else f"= {p_value(p)}"

@@ -18,7 +18,7 @@ from quorum.experiments.study.question import TREATMENT
 from quorum.experiments.study.record import Look, Record, read_record
 from quorum.experiments.study.study import Study
 from quorum.experiments.sweep.command import run_sweep_command
-from quorum.experiments.sweep.run import SweepResult
+from quorum.experiments.sweep.run import SweepResult, Unfinished
 from quorum.experiments.sweep.stopping import Stop
 
 _AUDITED = 2
@@ -50,18 +50,6 @@ class Played:
     not_audited: str = ""
 
 
-class NothingToAnalyse(Exception):
-    """No run of the treatment counts, as the sweep was stopped or its cells failed.
-
-    Attributes:
-        sweep: what it came to.
-    """
-
-    def __init__(self, sweep: SweepResult) -> None:
-        super().__init__("no run of the treatment counts")
-        self.sweep = sweep
-
-
 def play(study: Study, *, quiet: bool) -> Played:
     """Play what is missing of a study, block after block of boards if need be, and analyse it.
 
@@ -71,7 +59,7 @@ def play(study: Study, *, quiet: bool) -> Played:
 
     Raises:
         UserError: nothing can be written, the sweep cannot run, or no board has room.
-        NothingToAnalyse: no run of the treatment counts.
+        Unfinished: no run of the treatment counts.
     """
     record = read_record(study.folder)
     block = tried = study.treatment.seeds
@@ -84,7 +72,7 @@ def play(study: Study, *, quiet: bool) -> Played:
         swept = _play_arms(study, seeds, quiet=quiet)
         results = read_results(study.folder)
         if not any(row.arm == TREATMENT and row.pooled and row.seed in seeds for row in results.rows):
-            raise NothingToAnalyse(swept)
+            raise Unfinished(swept)
         analysis = analyse(study, results, seeds)
         block = _next_boards(study, tried)
         stop = _why_stop(study, swept, analysis) or ("" if block else "most boards")
@@ -151,7 +139,7 @@ def _screened(study: Study, seeds: Sequence[int], record: Record, *, quiet: bool
 
     Raises:
         UserError: the question or the world has no such arms.
-        NothingToAnalyse: the sweep was stopped.
+        Unfinished: the sweep was stopped.
     """
     new = [seed for seed in seeds if seed not in record.screened]
     if not new:
@@ -163,7 +151,7 @@ def _screened(study: Study, seeds: Sequence[int], record: Record, *, quiet: bool
     arms = {f"{arm} beforehand": replace(study.arms[arm], draws=(_SCREENING,)) for arm in (SILENT, REFERENCE)}
     swept = run_sweep_command(replace(study.request_of(arms, new), retry_failed=True), quiet=quiet)
     if swept.stop is not None:
-        raise NothingToAnalyse(swept)
+        raise Unfinished(swept)
     rows = read_results(study.folder).rows
     name = study.metrics[0]
     values = {(row.arm, row.seed): row.metrics.get(name) for row in rows if row.arm in arms and row.pooled}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,40 +32,24 @@ _AS_WELL = ("outcome.completion", "communication.messages", "model.calls")
 
 
 @dataclass(frozen=True, slots=True)
-class StudyRequest:
-    """The arguments of `quorum study`.
+class StudyRequest(SweepRequest):
+    """The arguments of `quorum study`. Its `words` are those of the treatment, and of the engine.
 
     Attributes:
         question: name of the question.
-        words: `KEY=VALUES` of the treatment, and of the engine.
-        out: folder for results.
-        name: of the study; None for the usual one.
         metrics: what it is about, the first one above all; empty for the usual ones.
         until: when to stop adding boards; empty: after those that are named.
         most_boards: where `until` stops at the latest.
         with_room: whether boards without room are left out, by draws that are not analysed.
         expected: the effect and the standard deviation over boards that are expected; None: nothing is.
-        budget_usd: money of the whole study.
-        budget_tokens: tokens of the whole study.
-        accept_versions: go on with results of other code.
-        plugins: modules that register components.
-        config_dir: folder with more options of the groups.
     """
 
-    question: str
-    words: tuple[str, ...]
-    out: Path = Path("runs")
-    name: str | None = None
+    question: str = field(kw_only=True)
     metrics: tuple[str, ...] = ()
     until: str = ""
     most_boards: int = 200
     with_room: bool = False
     expected: tuple[float, float] | None = None
-    budget_usd: float | None = None
-    budget_tokens: int | None = None
-    accept_versions: bool = False
-    plugins: tuple[str, ...] = ()
-    config_dir: Path | None = None
 
     @property
     def command(self) -> str:
@@ -75,11 +59,8 @@ class StudyRequest:
         options += ["--expect", "{:g},{:g}".format(*self.expected)] if self.expected is not None else []
         options += ["--most-boards", str(self.most_boards)] if self.until else []
         options += ["--with-room"] if self.with_room else []
-        options += ["--out", str(self.out)] if self.out != Path("runs") else []
-        options += ["--name", self.name] if self.name is not None else []
-        options += [word for plugin in self.plugins for word in ("--plugin", plugin)]
-        options += ["--config-dir", str(self.config_dir)] if self.config_dir is not None else []
-        return shlex.join(("quorum", "study", self.question, *self.words, *options))
+        words = ("quorum", "study", self.question, *self.words, *options, *self.common_options)
+        return self.said_again or shlex.join(words)
 
 
 @dataclass(frozen=True)
@@ -176,19 +157,10 @@ class Study:
 
     def request_of(self, arms: Mapping[str, Arm], seeds: Sequence[int]) -> SweepRequest:
         """Return the sweep that plays some arms on some boards."""
-        request = self.request
-        return SweepRequest(
-            tuple(split_words(request.words, engines, trackers)[0]),
-            request.out,
-            self.name,
-            budget_usd=request.budget_usd,
-            budget_tokens=request.budget_tokens,
-            accept_versions=request.accept_versions,
-            plugins=request.plugins,
-            config_dir=request.config_dir,
-            study=experiment_of(arms, seeds, self.metrics),
-            said_again=request.command,
-        )
+        aside, _ = split_words(self.request.words, engines, trackers)
+        arms_of_it = experiment_of(arms, seeds, self.metrics)
+        said_again = self.request.command
+        return replace(self.request, words=tuple(aside), name=self.name, study=arms_of_it, said_again=said_again)
 
 
 def _name(request: StudyRequest, treatment: Treatment) -> str:

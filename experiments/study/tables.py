@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from maeil.metrics import METRICS
+from quorum.experiments.compare.differences import Difference
 from quorum.experiments.compare.factors import NONE
 from quorum.experiments.compare.formats import Table
 from quorum.experiments.compare.metrics import arrow
@@ -32,16 +33,8 @@ def _effects(analysis: Analysis) -> Table:
     found = analysis.effects
     places = decimals(effect.difference.mean for effect in found)
     rows = tuple(
-        (
-            effect.file.name,
-            f"{effect.file.plus} - {effect.file.minus}",
-            str(effect.difference.mean.boards),
-            interval(effect.difference.mean, places, signed=True),
-            p_value(effect.difference.p),
-            p_value(effect.difference.p_holm),
-            str(effect.verdict),
-        )
-        for effect in found
+        (one.file.name, f"{one.file.plus} - {one.file.minus}", *_paired(one.difference, places), str(one.verdict))
+        for one in found
     )
     caption = (
         f"Noise floor: {analysis.floor:.{places}f}. Mean paired difference over boards with its 95 % interval; p by the"
@@ -56,6 +49,11 @@ def _effects(analysis: Analysis) -> Table:
     header = ("effect", "arms", "boards", "difference", "p", "p (Holm)", "noise floor")
     name = analysis.metric.name
     return Table(f"{name}{arrow(name)}: effects", header, rows, caption, labels=2, name="effects")
+
+
+def _paired(found: Difference, places: int) -> tuple[str, ...]:
+    """Return the cells of a paired difference: its boards, its size, and its p-values."""
+    return str(found.mean.boards), interval(found.mean, places, signed=True), p_value(found.p), p_value(found.p_holm)
 
 
 def _room(analysis: Analysis) -> Iterator[Table]:
@@ -78,15 +76,7 @@ def _acted(analysis: Analysis) -> Iterator[Table]:
     if not analysis.acted:
         return
     rows = tuple(
-        (
-            found.level,
-            METRICS[found.metric].title,
-            str(found.mean.boards),
-            interval(found.mean, decimals([found.mean]), signed=True),
-            p_value(found.p),
-            p_value(found.p_holm),
-        )
-        for found in analysis.acted
+        (found.level, METRICS[found.metric].title, *_paired(found, decimals([found.mean]))) for found in analysis.acted
     )
     caption = (
         "Over the steps before which somebody had read a message, as the traces show. Which steps these are may itself"

@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from maeil.inside import make_inside, open_inside
 from maeil.user_errors import UserError
+from quorum.experiments.common.files import os_errors
 from quorum.experiments.common.run_files import MIB
 from quorum.experiments.study.bundle import LARGEST, MOST_FILES
 
@@ -34,10 +35,8 @@ def unpacked(file: Path) -> Iterator[tuple[Path, list[str]]]:
     Raises:
         UserError: it is no bundle, or one that would write outside of the folder, or without bounds.
     """
-    try:
+    with os_errors(f"{file}: cannot be read"):
         handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would keep us waiting
-    except OSError as error:
-        raise UserError(f"{file}: cannot be read: {error.strerror}") from error
     with open(handle, "rb") as opened, TemporaryDirectory(prefix="quorum-check-") as folder:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise UserError(f"{file}: it is no file")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -102,21 +103,16 @@ def cancel(folder: Path, cells: Iterable[PlannedCell]) -> dict[str, Any]:
     """
     if not (folder / BATCHES).exists():
         return {"folder": str(folder), "cancelled_batches": 0, "requests": 0}
-    with sweep_lock(folder):
-        journal = BatchJournal(folder / BATCHES)
-        try:
-            rows = sum(len(intent.rows) for intent in journal.open.values())
-            number = asyncio.run(_cancel(journal, cells))
-        finally:
-            journal.close()
+    with sweep_lock(folder), closing(BatchJournal(folder / BATCHES)) as journal:
+        rows = sum(len(intent.rows) for intent in journal.open.values())
+        number = asyncio.run(_cancel(journal, cells))
     return {"folder": str(folder), "cancelled_batches": number, "requests": rows}
 
 
 async def _cancel(journal: BatchJournal, cells: Iterable[PlannedCell]) -> int:
     wanted = {intent.line for intent in journal.open.values()}
     number = 0
-    pool = ModelPool()
-    try:
+    async with ModelPool() as pool:
         for cell in {cell.kind: cell for cell in cells if cell.uses_models}.values():
             for config in models_of(cell.cell().configuration):
                 if not wanted or not isinstance(config, ProviderConfig) or config.name not in OFFER_BATCHES:
@@ -127,8 +123,6 @@ async def _cancel(journal: BatchJournal, cells: Iterable[PlannedCell]) -> int:
                     wanted.discard(key)
                     with as_user_errors(config):
                         number += await cancel_batches(journal, key, client.model)
-    finally:
-        await pool.close()
     if wanted:
         raise UserError(
             "--cancel-batches: open batches of models that these words do not name are left",

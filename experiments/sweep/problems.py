@@ -124,11 +124,11 @@ def look_at(cells: Sequence[PlannedCell], folder: Path, *, with_keys: bool) -> M
 
 
 async def _look_at(kinds: Mapping[str, PlannedCell], *, with_keys: bool) -> dict[str, UserError]:
-    pool, parents = ModelPool(), Parents()
-    look = FirstLook(pool if with_keys else None)
+    parents = Parents()
     seen: dict[bytes, UserError | None] = {}
     found = {}
-    try:
+    async with ModelPool() as pool:
+        look = FirstLook(pool if with_keys else None)
         for kind, planned in kinds.items():
             values = orjson.loads(planned.configuration)
             branched = isinstance(planned, PlannedBranchCell)
@@ -145,6 +145,4 @@ async def _look_at(kinds: Mapping[str, PlannedCell], *, with_keys: bool) -> dict
                     seen[key] = error
             if (wrong := seen[key]) is not None:
                 found[kind] = wrong
-    finally:
-        await pool.close()
     return found

@@ -6,7 +6,7 @@ import logging
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -105,18 +105,16 @@ class SweepRequest:
     @property
     def command(self) -> str:
         """The part of the command that names the sweep, to be said again."""
-        if self.said_again:
-            return self.said_again
-        verb, options = ("branch", list(self.branches.options)) if self.branches is not None else ("sweep", [])
-        if self.out != Path("runs"):
-            options += ["--out", str(self.out)]
-        if self.name is not None:
-            options += ["--name", self.name]
-        for plugin in self.plugins:
-            options += ["--plugin", plugin]
-        if self.config_dir is not None:
-            options += ["--config-dir", str(self.config_dir)]
-        return shlex.join(("quorum", verb, *self.arguments, *options))
+        verb, options = ("branch", self.branches.options) if self.branches is not None else ("sweep", ())
+        return self.said_again or shlex.join(("quorum", verb, *self.arguments, *options, *self.common_options))
+
+    @property
+    def common_options(self) -> list[str]:
+        """The options of its folder and its components, as far as they are not the usual ones."""
+        options = ["--out", str(self.out)] if self.out != Path("runs") else []
+        options += ["--name", self.name] if self.name is not None else []
+        options += [word for plugin in self.plugins for word in ("--plugin", plugin)]
+        return options + (["--config-dir", str(self.config_dir)] if self.config_dir is not None else [])
 
     def folder(self, name: str) -> SweepFolder:
         """Return the folder of the sweep.
@@ -248,6 +246,18 @@ class SweepResult:
         return table
 
 
+class Unfinished(Exception):
+    """What a sweep was played for cannot be had, as it was stopped or its cells failed.
+
+    Attributes:
+        sweep: what it came to.
+    """
+
+    def __init__(self, sweep: SweepResult) -> None:
+        super().__init__(sweep.reason)
+        self.sweep = sweep
+
+
 View = Callable[[Queue, SweepStatus], AbstractContextManager[Callable[[], None]]]
 """Shows a sweep while it runs: returns what is called on every change."""
 
@@ -315,8 +325,17 @@ def run_sweep(
         job = SweepJob(folder.path, Path.cwd(), request.plugins, CodeVersion.of(provenance()), claim)
         names = {cell.name for cell in chosen}
         before = {name: done for name, done in status.done.items() if name not in names}
+        queue = Queue(folder.path, chosen, request.budget, status.costs, cancel=request.cancel)
         with packing(folder.path, len(plan.cells), before.values()) as pack:
-            queue = _run(chosen, job, engine, request=request, status=status, view=view, pack=pack)
+            if chosen:
+                with view(queue, status) as show, request.cancel.by_signals():
+
+                    def changed() -> None:
+                        pack(queue.finished)
+                        show()
+
+                    queue.show, queue.track = changed, request.track
+                    engine.run(queue, job)
         write_csv(read_results(folder.path))
     present = {**before, **{done.name: done for done in queue.finished}}
     return SweepResult(
@@ -343,26 +362,3 @@ def _prepare(cells: Iterable[PlannedCell]) -> None:
     teams = {(kind["env"]["name"], mind) for kind in kinds for mind in minds_in(kind["agents"])}
     for world, mind in sorted(teams):
         rehearse(world, mind)
-
-
-def _run(
-    cells: tuple[PlannedCell, ...],
-    job: SweepJob,
-    engine: Engine,
-    *,
-    request: SweepRequest,
-    status: SweepStatus,
-    view: View,
-    pack: Callable[[Sequence[FinishedCell]], None],
-) -> Queue:
-    queue = Queue(job.folder, cells, request.budget, status.costs, cancel=request.cancel)
-    if cells:
-        with view(queue, status) as show, request.cancel.by_signals():
-
-            def changed() -> None:
-                pack(queue.finished)
-                show()
-
-            queue.show, queue.track = changed, request.track
-            engine.run(queue, job)
-    return queue

@@ -89,29 +89,17 @@ def candidates(words: Sequence[str], command: TyperGroup) -> Iterator[tuple[str,
         flags = [part for part in verbs[before[0]].params if isinstance(part, TyperOption) and not part.hidden]
         found = [(name, flag.help or "") for flag in flags for name in flag.opts if name.startswith("--")]
     elif before == ["reproduce"]:
-        found = list(_figures())
+        from quorum.experiments.reproduce.figure_file import figure_names, load_figure
+
+        found = [(name, load_figure(name).shows) for name in figure_names()]
     elif before == ["study"]:
-        found = list(_questions())
+        from quorum.experiments.study.question import load_question, question_names
+
+        found = [(name, load_question(name).asks) for name in question_names()]
     else:
         takes_keys = any("KEY=VALUE" in (part.metavar or "") for part in verbs[before[0]].params)
         found = list(_settings(word, grid=before[0] in ("sweep", "branch", "reproduce", "study"))) if takes_keys else []
     yield from ((name, about) for name, about in found if name.startswith(word))
-
-
-def _figures() -> Iterator[tuple[str, str]]:
-    """Yield the published figures, with what each shows."""
-    from quorum.experiments.reproduce.figure_file import figure_names, load_figure
-
-    for name in figure_names():
-        yield name, load_figure(name).shows
-
-
-def _questions() -> Iterator[tuple[str, str]]:
-    """Yield the questions of studies."""
-    from quorum.experiments.study.question import load_question, question_names
-
-    for name in question_names():
-        yield name, load_question(name).asks
 
 
 def _settings(word: str, *, grid: bool) -> Iterator[tuple[str, str]]:

@@ -53,7 +53,8 @@ def fit(
       quorum fit topology n=8 agents=naive --objective outcome.steps_or_limit
     """
     from quorum.experiments.common.outputs import Output
-    from quorum.experiments.sweep.fit.fitting import FitRequest, Unfinished, fit_topology
+    from quorum.experiments.sweep.fit.fitting import FitRequest, fit_topology
+    from quorum.experiments.sweep.run import Unfinished
 
     if what != "topology":
         raise UserError(f"fit {what}: this cannot be learned", "quorum fit topology KEY=VALUE...")
@@ -66,9 +67,9 @@ def fit(
         fitted = fit_topology(request, lambda line: echo(line, err=True), quiet=quiet)
     except Unfinished as stopped:
         echo("the fit is not finished; run the same command again to resume it", err=True)
-        if stopped.report.complaint:
-            echo(stopped.report.complaint, err=True)
-        raise typer.Exit(stopped.report.exit_code or 1) from stopped
+        if stopped.sweep.complaint:
+            echo(stopped.sweep.complaint, err=True)
+        raise typer.Exit(stopped.sweep.exit_code or 1) from stopped
     output.write(fitted.as_yaml().encode())
     if as_json:
         echo_json({**fitted.plain(), "file": str(out)})

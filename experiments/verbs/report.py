@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo
 from quorum.experiments.verbs import options
 
@@ -73,13 +72,12 @@ def report(
 def _episode_pages(results: Results, folder: Path) -> dict[str, Path]:
     """Write the page of each run into `episodes/` in a folder; return the files by the names of the runs."""
     from maeil.inside import make_inside
+    from quorum.experiments.common.files import os_errors
     from quorum.experiments.common.outputs import Output
     from quorum.experiments.viewer.command import export
 
-    try:
+    with os_errors(f"--episodes: {folder / 'episodes'} cannot be made"):
         make_inside(folder, "episodes")
-    except OSError as error:
-        raise UserError(f"--episodes: {folder / 'episodes'} cannot be made: {error.strerror or error}") from error
     pages = {}
     for row in results.rows:
         page = Output(folder / "episodes" / f"{row.name}.html", "--episodes", force=True, within=folder)

@@ -163,13 +163,11 @@ def _show_rows(folders: list[Path], sql: str | None, *, as_csv: bool, as_json: b
             raise UserError("--csv prints the table of one folder", "For several: --sql 'from results' --csv.")
         echo(table_of(found[0]), nl=False)
     else:
-        tables, wrong = of_all(found, write_csv)  # before anything is printed
-        for part in found:
-            show.print_results(part, Console())
-        for table in tables:
-            echo(f"table: {table}")
-        if wrong:
-            raise UserError("\n".join(map(str, wrong)))
+        with of_all(found, write_csv) as tables:  # before anything is printed
+            for part in found:
+                show.print_results(part, Console())
+            for table in tables:
+                echo(f"table: {table}")
 
 
 def _recompute(runs: list[Path], kinds: Collection[Kind], idle_from: int, *, write: bool, as_json: bool) -> None:
@@ -187,19 +185,17 @@ def _recompute(runs: list[Path], kinds: Collection[Kind], idle_from: int, *, wri
                 write_metrics(done)
         return done
 
-    done, wrong = of_all(runs, computed)
-    if write and not kinds:  # before anything is printed: a reader may close the pipe after the first line
-        for run in done:
-            write_metrics(run)
-    if as_json:
-        echo_json([run.plain() for run in done])
-    elif done:
-        from quorum.experiments.common.consoles import Console
-        from quorum.experiments.results.derived import print_metrics
+    with of_all(runs, computed) as done:
+        if write and not kinds:  # before anything is printed: a reader may close the pipe after the first line
+            for run in done:
+                write_metrics(run)
+        if as_json:
+            echo_json([run.plain() for run in done])
+        elif done:
+            from quorum.experiments.common.consoles import Console
+            from quorum.experiments.results.derived import print_metrics
 
-        print_metrics(done, Console())
-    if wrong:
-        raise UserError("\n".join(map(str, wrong)))
+            print_metrics(done, Console())
 
 
 def _credits(run: Path, kinds: Collection[Kind], idle_from: int) -> Credits:
@@ -217,10 +213,8 @@ def _show_breakdowns(runs: list[Path], per: str, kinds: Collection[Kind], idle_f
         return run, _credits(run, kinds, idle_from).joined(per, rows) if kinds else rows
 
     find_table(per)
-    found, wrong = of_all(runs, table)
-    if as_json:
-        echo_json([{"run": str(run), "rows": list(rows)} for run, rows in found])
-    else:
-        print_breakdowns(found, per, Console())
-    if wrong:
-        raise UserError("\n".join(map(str, wrong)))
+    with of_all(runs, table) as found:
+        if as_json:
+            echo_json([{"run": str(run), "rows": list(rows)} for run, rows in found])
+        else:
+            print_breakdowns(found, per, Console())

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from maeil.user_errors import UserError
 from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
 
@@ -115,10 +114,8 @@ def show_failures(
     from quorum.experiments.common.consoles import Console
     from quorum.experiments.results.derived import failures_of, of_all, print_failures
 
-    found, wrong = of_all(runs, failures_of)
-    if as_json:
-        echo_json([one.plain() for one in found])
-    else:
-        print_failures(found, Console())
-    if wrong:
-        raise UserError("\n".join(map(str, wrong)))
+    with of_all(runs, failures_of) as found:
+        if as_json:
+            echo_json([one.plain() for one in found])
+        else:
+            print_failures(found, Console())

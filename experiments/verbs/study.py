@@ -92,10 +92,10 @@ def study(
     from quorum.experiments.study.study import Study, StudyRequest
 
     request = StudyRequest(
-        name,
         tuple(words or ()),
         out,
         study_name,
+        question=name,
         metrics=tuple(metric or ()),
         until=until or "",
         most_boards=most_boards,
@@ -148,13 +148,14 @@ def _play(study: Study, *, as_json: bool, quiet: bool) -> None:
     from quorum.experiments.common.consoles import Console
     from quorum.experiments.compare.formats import print_tables
     from quorum.experiments.study.findings import findings
-    from quorum.experiments.study.play import NothingToAnalyse, play
+    from quorum.experiments.study.play import play
     from quorum.experiments.study.tables import tables
     from quorum.experiments.study.write import write_study
+    from quorum.experiments.sweep.run import Unfinished
 
     try:
         played = play(study, quiet=quiet)
-    except NothingToAnalyse as nothing:
+    except Unfinished as nothing:
         echo(nothing.sweep.complaint or "no run of the treatment counts", err=True)
         raise typer.Exit(nothing.sweep.exit_code or 1) from nothing
     files = write_study(played)

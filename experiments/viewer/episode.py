@@ -13,6 +13,7 @@ from maeil.failures import find_failures
 from maeil.trace import Stamped, Trace
 from quorum.experiments.common.run_files import MIB, DamagedFile
 from quorum.experiments.episode.episode_folder import is_under_way
+from quorum.experiments.results.derived import plain_failure
 from quorum.experiments.results.rows import Damaged
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer import pages
@@ -24,23 +25,6 @@ from quorum.experiments.viewer.pages import WHOLE, Json, MadePages, Pages
 from quorum.experiments.viewer.replayed import Script
 from quorum.experiments.viewer.runs import branched
 from quorum.experiments.viewer.ways import way_pages
-
-
-def _failures(events: Sequence[Stamped]) -> list[Json]:
-    """Return the failures of an episode in the order in which they show."""
-    found = find_failures(Trace(tuple(events))) if events else ()
-    return [
-        {
-            "kind": str(failure.kind),
-            "mast": failure.kind.mast,
-            "agent": failure.agent,
-            "t": failure.t,
-            "task": failure.task,
-            "proofs": [{"t": proof.t, "words": proof.words} for proof in failure.proofs],
-        }
-        for failure in found
-    ]
-
 
 BLAME = "blame.json"
 _LARGEST = 4 * MIB
@@ -172,7 +156,8 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
         problems.append("The trace has no end: the run was stopped, or is still under way.")
     failures: list[Json] | None = None
     try:
-        failures = _failures(events) if read <= WHOLE else None
+        found = find_failures(Trace(tuple(events))) if events and read <= WHOLE else ()
+        failures = [plain_failure(failure, failure.agent) for failure in found] if read <= WHOLE else None
     except Exception as error:  # an untrusted trace may hold anything
         problems.append(f"Its failures cannot be found: its events contradict each other ({type(error).__name__}).")
     events.clear()

@@ -91,24 +91,16 @@ def _line(folder: Path) -> Json:
 
 def _read(row: Row, factors: Sequence[Scalar], metrics: Mapping[str, float | None]) -> Json:
     """Return the line of a run with results."""
-    line: Json = {
-        "run": row.name,
-        "outcome": row.outcome,
-        "simulated": row.simulated,
-        "remark": row.error or row.reason,
-        "factors": factors,
-        "metrics": metrics,
-    }
+    line = {"simulated": row.simulated, "remark": row.error or row.reason, "factors": factors, "metrics": metrics}
     off = branched(row.folder) if row.branch is not None else None
-    return line if off is None else {**line, "off": off}
+    return {"run": row.name, "outcome": row.outcome, **line, **({} if off is None else {"off": off})}
 
 
 def _unread(folder: Path, outcome: str, remark: str = "") -> Json:
     """Return the line of a run without results."""
-    line: Json = {"run": folder.name, "outcome": outcome, "simulated": False, "remark": remark, "factors": (),
-                  "metrics": {}}  # fmt: skip
+    line = {"simulated": False, "remark": remark, "factors": (), "metrics": {}}
     off = branched(folder)
-    return line if off is None else {**line, "off": off}
+    return {"run": folder.name, "outcome": outcome, **line, **({} if off is None else {"off": off})}
 
 
 def parting(one: Path, other: Path) -> Json | None:

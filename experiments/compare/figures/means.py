@@ -54,10 +54,7 @@ def radar(comparison: Comparison) -> Iterator[Drawing]:
             found = means.get((level, point))
             if found is not None:
                 x, y = _ring(angles, np.array([found[metric] for metric in shown]))
-                axes.plot(
-                    x, y, color=style.colour(comparison, level), linewidth=1.2,
-                    marker=style.marker(comparison, level), markersize=3, markeredgewidth=0,
-                )  # fmt: skip
+                axes.plot(x, y, **style.look(comparison, level), linewidth=1.2, markersize=3, markeredgewidth=0)
     meaning = f"SP spatial, TM temporal, DP dependency, PT participation: {says}. PC plan coherence, PS plan stability"
     meaning += ". CG capability gain, 1 the largest here" if _RELATIVE in shown else ""
     meaning += ". Means."
@@ -212,10 +209,7 @@ def pareto(comparison: Comparison) -> Iterator[Drawing]:
     for place, axes, point in style.panels(drawn, comparison):
         here = {level: points[level, point] for level in comparison.levels if (level, point) in points}
         for level, (x, y) in here.items():
-            axes.plot(
-                x, y, linestyle="", color=style.colour(comparison, level), marker=style.marker(comparison, level),
-                markersize=5,
-            )  # fmt: skip
+            axes.plot(x, y, linestyle="", **style.look(comparison, level), markersize=5)
         _front(axes, list(here.values()), METRICS[outcome].better)
         axes.margins(0.12)
         axes.set_xlabel(f"{METRICS[cost].title} a run" if drawn.bottom_row(place) else "")

@@ -226,14 +226,16 @@ def _place(drawn: Sheet, width: float, height: float) -> None:
         axes.yaxis.set_label_coords(-_YLABEL / inner[0], 0.5)
 
 
+def look(comparison: Comparison, level: str) -> dict[str, Any]:
+    """Return the options of a line of a level: its colour and marker."""
+    return {"color": colour(comparison, level), "marker": marker(comparison, level)}
+
+
 def _handle(comparison: Comparison, level: str, *, line: bool) -> Line2D | Patch:
     label = clipped(level_label(comparison, level))
     if not line:
         return Patch(color=colour(comparison, level), label=label)
-    return Line2D(
-        [], [], color=colour(comparison, level), marker=marker(comparison, level), markersize=4, linewidth=1.2,
-        label=label,
-    )  # fmt: skip
+    return Line2D([], [], **look(comparison, level), markersize=4, linewidth=1.2, label=label)
 
 
 def _legend_columns(handles: Sequence[Line2D | Patch], width: float) -> int:

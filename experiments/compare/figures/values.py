@@ -187,12 +187,10 @@ def _mark(
     """
     known = [(place, e) for place, e in found if not _is_hollow(metric, e)]
     hollow = [(place, e) for place, e in found if _is_hollow(metric, e)]
-    marker, colour = style.marker(comparison, level), style.colour(comparison, level)
+    own = {**style.look(comparison, level), "linestyle": "", "markersize": 4}
     for place, estimate in hollow:
-        axes.plot(
-            *((estimate.value, place) if flat else (place, estimate.value)), linestyle="", marker=marker, color=colour,
-            markersize=4, markerfacecolor="none", clip_on=False,
-        )  # fmt: skip
+        at = (estimate.value, place) if flat else (place, estimate.value)
+        axes.plot(*at, **own, markerfacecolor="none", clip_on=False)
     if not known:
         return
     places, estimates = zip(*known, strict=True)
@@ -202,10 +200,8 @@ def _mark(
     ]
     bars = np.array(ends).T
     x, y = (values, places) if flat else (places, values)
-    axes.errorbar(
-        x, y, xerr=bars if flat else None, yerr=None if flat else bars, fmt=marker, color=colour,
-        markersize=4, elinewidth=1.0, capsize=2.0, capthick=1.0,
-    )  # fmt: skip
+    own |= {"elinewidth": 1.0, "capsize": 2.0, "capthick": 1.0}
+    axes.errorbar(x, y, xerr=bars if flat else None, yerr=None if flat else bars, **own)
 
 
 _ROW = 0.17
@@ -233,13 +229,10 @@ def _forest(comparison: Comparison, metric: str, found: Sequence[Difference]) ->
     style.title(axes, f"{METRICS[metric].title}{arrow(metric)}: {what}")
     axes.axvline(0, color=style.INK, linewidth=0.7)
     for place, item in enumerate(found):
-        colour = style.colour(comparison, item.level)
+        look = style.look(comparison, item.level)
         if not math.isnan(item.mean.low):
-            axes.plot([item.mean.low, item.mean.high], [place, place], color=colour, linewidth=1.2)
-        axes.plot(
-            item.mean.value, place, linestyle="", marker=style.marker(comparison, item.level), markersize=4,
-            color=colour,
-        )  # fmt: skip
+            axes.plot([item.mean.low, item.mean.high], [place, place], color=look["color"], linewidth=1.2)
+        axes.plot(item.mean.value, place, **look, linestyle="", markersize=4)
     axes.set_yticks(range(len(found)), labels)
     axes.set_ylim(len(found) - 0.5, -0.5)
     axes.set_xlabel(METRICS[metric].unit)
@@ -297,13 +290,10 @@ def _against(comparison: Comparison, lines: _Lines, x: str, y: str, remark: str)
             if (level, point) not in lines:
                 continue
             places, estimates = lines[level, point]
-            colour = style.colour(comparison, level)
+            look = style.look(comparison, level)
             low, high = [e.low for e in estimates], [e.high for e in estimates]
-            axes.fill_between(places, low, high, color=colour, alpha=shade, linewidth=0)
-            axes.plot(
-                places, [e.value for e in estimates], color=colour, linewidth=1.2,
-                marker=style.marker(comparison, level), markersize=3, markevery=0.25,
-            )  # fmt: skip
+            axes.fill_between(places, low, high, color=look["color"], alpha=shade, linewidth=0)
+            axes.plot(places, [e.value for e in estimates], **look, linewidth=1.2, markersize=3, markevery=0.25)
         axes.set_xlabel(x if drawn.bottom_row(place) else "")
         axes.set_ylabel(y if drawn.first_column(place) else "")
         style.grid(axes, "y")

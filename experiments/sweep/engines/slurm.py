@@ -100,11 +100,7 @@ class SlurmConfig(ComponentConfig):
         given = {
             "comment": f"{claim} {extra.pop('comment', '')}".strip(),
             "mem": self.memory,
-            "partition": self.partition,
-            "account": self.account,
-            "qos": self.qos,
-            "constraint": self.constraint,
-            "gres": self.gres,
+            **self.model_dump(include={"partition", "account", "qos", "constraint", "gres"}),
             "setup": list(self.setup) or None,
             # A job of a lost node would wait for two minutes in the queue; its cells go to another one at once.
             "additional_parameters": {"no-requeue": True, **extra},

@@ -29,7 +29,7 @@ from quorum.experiments.results.results_folder import read_results
 from quorum.experiments.results.rows import Row
 from quorum.experiments.sweep.command import run_sweep_command
 from quorum.experiments.sweep.fit.edge_logits import Drawn, EdgeLogits
-from quorum.experiments.sweep.run import SweepRequest, SweepResult
+from quorum.experiments.sweep.run import SweepRequest, Unfinished
 
 TOPOLOGY = "learned"
 EVERY = 5
@@ -129,25 +129,12 @@ class Fitted:
 
     def as_yaml(self) -> str:
         """Return what `topology.edges=FILE` reads, the strongest edges first."""
-        head = {
-            "agents": self.agents,
-            "metric": self.metric,
-            "episodes": self.episodes,
-            "simulated": self.simulated,
-            "pruned": [list(edge) for edge in self.pruned],
-        }
+        plain = self.plain()
+        head = {name: plain[name] for name in ("agents", "metric", "episodes", "simulated", "pruned")}
         ranked = sorted(self.edges, key=lambda entry: (-entry[1], entry[0]))
         edges = [f"- [{a}, {b}]  # logit {logit:.4f}\n" for (a, b), logit in ranked]
         text: str = yaml.safe_dump(head, sort_keys=False, default_flow_style=None, width=110)
         return f"# Written by `quorum fit topology`.\n{text}edges:{' []' if not edges else ''}\n{''.join(edges)}"
-
-
-class Unfinished(Exception):
-    """A round could not be played to its end; `report` says why, and how far it went."""
-
-    def __init__(self, report: SweepResult) -> None:
-        super().__init__()
-        self.report = report
 
 
 def fit_topology(request: FitRequest, show: Callable[[str], None], *, quiet: bool) -> Fitted:

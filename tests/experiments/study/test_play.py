@@ -11,11 +11,12 @@ import pytest
 from maeil.user_errors import UserError
 from quorum.experiments.study.findings import findings
 from quorum.experiments.study.page import page
-from quorum.experiments.study.play import NothingToAnalyse, Played, _screened, play
+from quorum.experiments.study.play import Played, _screened, play
 from quorum.experiments.study.record import Record
 from quorum.experiments.study.study import Study, StudyRequest
 from quorum.experiments.study.tables import tables
 from quorum.experiments.study.write import facts, write_study
+from quorum.experiments.sweep.run import Unfinished
 
 TEAM = ("agents=naive", "topology=debate", "n=2", "max_steps=40", "engine.workers=1")
 BOARDS = "seed=range(0,6)"
@@ -24,7 +25,7 @@ DEAD = ("llm=openai", "llm.base_url=http://127.0.0.1:9", "llm.model=m", "llm.api
 
 
 def request(out: Path, question: str = "talk", *words: str, **options: object) -> StudyRequest:
-    return StudyRequest(question, (*TEAM, *(words or (BOARDS,))), out, **options)  # type: ignore[arg-type]
+    return StudyRequest((*TEAM, *(words or (BOARDS,))), out, question=question, **options)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +121,7 @@ def test_a_budget_that_is_used_up_ends_the_study_and_is_recorded(tmp_path: Path)
 
 def test_a_study_whose_model_does_not_answer_says_so_and_goes_on_by_the_same_command(tmp_path: Path) -> None:
     study = Study.of(request(tmp_path, "team", "seed=0", *DEAD))
-    with pytest.raises(NothingToAnalyse) as caught:
+    with pytest.raises(Unfinished) as caught:
         play(study, quiet=True)
     assert "the same command runs them again" in caught.value.sweep.complaint
     assert caught.value.sweep.exit_code == 1
