@@ -110,29 +110,6 @@ class MessageLife:
 
 
 @dataclass(slots=True, eq=False)
-class ActionLife:
-    """A symbolic action.
-
-    Attributes:
-        start: the event with which it started.
-        end: the event with which it ended.
-    """
-
-    start: Stamped
-    end: Stamped | None = None
-
-    @property
-    def index(self) -> int:
-        """Its place in the plan."""
-        return cast(ActionChange, self.start.event).index
-
-    @property
-    def status(self) -> str:
-        """How it ended; empty while it runs."""
-        return cast(ActionChange, self.end.event).status if self.end is not None else ""
-
-
-@dataclass(slots=True, eq=False)
 class PlanLife:
     """A plan from its commitment to its end.
 
@@ -141,7 +118,6 @@ class PlanLife:
         thought: the start of the last thought of its agent; None where its agent had not thought.
         started: the event with which it came to run.
         end: the event with which it ended.
-        actions: those of its symbolic actions that started or ended.
         stopped_at: index of the last action that ended; -1 without any.
     """
 
@@ -149,7 +125,6 @@ class PlanLife:
     thought: Stamped | None
     started: Stamped | None = None
     end: Stamped | None = None
-    actions: list[ActionLife] = field(default_factory=list)
     stopped_at: int = -1
 
     @property
@@ -286,7 +261,6 @@ class _Teller:
         self._plans: dict[str, PlanLife] = {}
         self._ends: dict[int, Stamped] = {}
         """The end of the last plan of each agent."""
-        self._actions: dict[tuple[str, int], ActionLife] = {}
 
     def take(self, stamped: Stamped) -> None:
         """Take the next event."""
@@ -307,8 +281,8 @@ class _Teller:
                 self._messages[number].readings.append(stamped)
             case PlanChange() as change:
                 self._change_plan(stamped, change)
-            case ActionChange(plan=plan) as change if plan in self._plans:
-                self._change_action(stamped, change, self._plans[plan])
+            case ActionChange(plan=plan, index=index, status=status) if plan in self._plans and status != _STARTED:
+                self._plans[plan].stopped_at = index
             case StepOutcome(attempts=attempts):
                 self.story.attempts.extend(self._attempt(stamped, attempt) for attempt in attempts)
             case ConstraintChange(task=task):
@@ -330,15 +304,6 @@ class _Teller:
             self._plans[change.plan].started = stamped
         else:
             self._plans[change.plan].end = self._ends[change.agent] = stamped
-
-    def _change_action(self, stamped: Stamped, change: ActionChange, plan: PlanLife) -> None:
-        key = change.plan, change.index
-        if key not in self._actions:
-            self._actions[key] = action = ActionLife(stamped)
-            plan.actions.append(action)
-        if change.status != _STARTED:
-            self._actions[key].end = stamped
-            plan.stopped_at = change.index
 
     def _attempt(self, stamped: Stamped, attempt: Mapping[str, Any]) -> Attempt:
         task = name_of(attempt["task"])

@@ -32,16 +32,12 @@ class ScoredPrediction:
     """A prediction, and what has come of it.
 
     Attributes:
-        author: who expected it.
-        agent: of whom.
         task: what was expected.
         before: the task of the plan that the other had last committed when the thought began; None where it had none.
         scored: whether the other has committed a plan since.
         did: what that plan is for.
     """
 
-    author: int
-    agent: int
     task: Task | None
     before: Task | None
     scored: bool = False
@@ -67,7 +63,7 @@ def predictions(trace: Trace) -> tuple[ScoredPrediction, ...]:
         for one in event.predictions:
             plans = committed[one["agent"]]
             before = next((task for seq, task in reversed(plans) if seq < start), None)
-            scored = ScoredPrediction(event.agent, one["agent"], _task(one["task"]), before)
+            scored = ScoredPrediction(_task(one["task"]), before)
             for seq, task in plans:
                 if seq > start:
                     scored.scored, scored.did = True, task
