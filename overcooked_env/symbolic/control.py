@@ -1,0 +1,298 @@
+"""The symbolic actions of Overcooked, and the controller that walks and works."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from maeil.actions import SymbolicAction, Vocabulary
+from maeil.controllers import SUCCESS, Repeat, failed
+from maeil.drawing import Way
+from maeil.plans import Task
+from maeil.world import ActionEnd, Controller
+from overcooked_env.observation import (
+    DIRECTIONS,
+    FLOOR,
+    INGREDIENTS,
+    ROOM,
+    SERVING,
+    Cell,
+    KitchenObservation,
+    beside,
+    distance,
+    kind_of,
+    places,
+    pot_name,
+)
+
+PRIMITIVES = (*DIRECTIONS, "stay", "interact")
+"""The actions of `overcooked-ai` by number; 0 to 3 lead to the cells of `beside`, in its order."""
+STAY, INTERACT = 4, 5
+CLOSE = 2
+"""Steps between two agents that can step to one cell."""
+
+Index = Annotated[int, Field(ge=0)]
+Patience = Annotated[int, Field(ge=0, le=1000, description="steps to stand still, at most")]
+
+
+class Fetch(SymbolicAction):
+    """Take an item in the empty hand, from the nearest dispenser or counter that has it."""
+
+    phrase: ClassVar[str] = "fetch {item}"
+    action: Literal["fetch"] = "fetch"
+    item: Literal["onion", "tomato", "dish", "soup"]
+    patience: Patience = 20
+
+
+class Fill(SymbolicAction):
+    """Put the onion or tomato in the hand into a pot."""
+
+    phrase: ClassVar[str] = "fill the pot in row {row}, column {col}"
+    action: Literal["fill"] = "fill"
+    row: Index
+    col: Index
+    patience: Patience = 20
+
+
+class Cook(SymbolicAction):
+    """Put a pot that has ingredients on the fire, with an empty hand."""
+
+    phrase: ClassVar[str] = "cook the pot in row {row}, column {col}"
+    action: Literal["cook"] = "cook"
+    row: Index
+    col: Index
+    patience: Patience = 20
+
+
+class Scoop(SymbolicAction):
+    """With a dish in the hand, wait at a pot until its soup is ready, and take it."""
+
+    phrase: ClassVar[str] = "scoop the soup of the pot in row {row}, column {col}"
+    action: Literal["scoop"] = "scoop"
+    row: Index
+    col: Index
+    patience: Patience = 40
+
+
+class Serve(SymbolicAction):
+    """Serve the soup in the hand at the nearest serving cell."""
+
+    phrase: ClassVar[str] = "serve the soup"
+    action: Literal["serve"] = "serve"
+    patience: Patience = 20
+
+
+class PutDown(SymbolicAction):
+    """Put what is in the hand on a counter, from where anybody beside it can take it."""
+
+    phrase: ClassVar[str] = "put it down on the counter in row {row}, column {col}"
+    action: Literal["put_down"] = "put_down"
+    row: Index
+    col: Index
+    patience: Patience = 20
+
+
+class GoTo(SymbolicAction):
+    """Walk to a cell of the floor."""
+
+    phrase: ClassVar[str] = "go to row {row}, column {col}"
+    action: Literal["go_to"] = "go_to"
+    row: Index
+    col: Index
+    patience: Patience = 5
+
+
+class Wait(SymbolicAction):
+    """Do nothing for `steps` steps."""
+
+    phrase: ClassVar[str] = "wait {steps} step(s)"
+    action: Literal["wait"] = "wait"
+    steps: Annotated[int, Field(ge=1, le=1000)] = 1
+
+
+VOCABULARY = Vocabulary(Fetch, Fill, Cook, Scoop, Serve, PutDown, GoTo, Wait)
+Work = Fetch | Fill | Cook | Scoop | Serve | PutDown | GoTo
+AtPot = Fill | Cook | Scoop
+
+
+def task_of(pot: Cell) -> Task:
+    """Return the task of those who make the soup of a pot."""
+    return Task("soup", pot_name(pot))
+
+
+def shortest(start: Cell, goals: Collection[Cell], free: Collection[Cell]) -> tuple[Cell, ...]:
+    """Return a shortest way over free cells from a cell to the nearest goal, both among it; empty where none leads."""
+    before: dict[Cell, Cell | None] = {start: None}
+    queue = deque([start])
+    while queue:
+        cell: Cell | None = queue.popleft()
+        if cell in goals:
+            way = []
+            while cell is not None:
+                way.append(cell)
+                cell = before[cell]
+            return tuple(reversed(way))
+        assert cell is not None
+        for near in beside(cell):
+            if near in free and near not in before:
+                before[near] = cell
+                queue.append(near)
+    return ()
+
+
+class Errand:
+    """Carries out everything but `wait`; fulfils `maeil.world.Controller`.
+
+    Two that step to one cell both stay where they are. Then the one with the higher index lets the other pass, and
+    where there is no way round the other, it steps back.
+
+    Args:
+        look: returns the kitchen as it is.
+        agent: index of the agent.
+        action: what it carries out.
+    """
+
+    def __init__(self, look: Callable[[], KitchenObservation], agent: int, action: Work) -> None:
+        self._look = look
+        self._agent = agent
+        self._action = action
+        self._patience = action.patience
+        self._worked = False
+        self._next: Cell | None = None
+        self._blocked: set[Cell] = set()
+
+    def status(self) -> ActionEnd | None:
+        """Return the end when the work is done, the hand does not fit it, or patience is over."""
+        seen, action = self._look(), self._action
+        hand, own = seen.held[self._agent], seen.cells[self._agent]
+        fits, reason = _fits(action, hand)
+        match action:
+            case GoTo(row=row, col=col):
+                is_done = own == (row, col)
+            case Cook(row=row, col=col):
+                is_done = seen.contents[row, col][1] is not None
+            case Fetch(item=item):
+                is_done = self._worked and kind_of(hand) == item
+            case _:
+                is_done = self._worked and not fits
+        if is_done:
+            return SUCCESS
+        if not fits:
+            return failed(reason, hand or "nothing")
+        if self._patience >= 0:
+            return None
+        targets, are_ready = _targets(seen, action)
+        if isinstance(action, Scoop) and not are_ready:
+            return replace(failed("not_ready"), unmet=task_of((action.row, action.col)))
+        return failed("stuck" if targets and are_ready else "not_possible")
+
+    def act(self) -> int:
+        """Return the primitive of the coming step."""
+        seen = self._look()
+        own, looks_at = seen.cells[self._agent], seen.facing[self._agent]
+        targets, are_ready = _targets(seen, self._action)
+        near = [cell for cell in beside(own) if cell in targets]
+        self._worked = False
+        if isinstance(self._action, GoTo) or not near:
+            primitive = self._walk(seen, targets)
+            self._patience -= primitive == STAY
+            return primitive
+        self._next = None
+        primitive = beside(own).index(near[0]) if looks_at not in near else INTERACT if are_ready else STAY
+        self._worked = primitive == INTERACT
+        self._patience -= primitive in (STAY, INTERACT)
+        return primitive
+
+    def close(self) -> None:
+        """Nothing is shared."""
+
+    def way(self) -> Way:
+        """Return the way that is left: see `maeil.drawing.ShowsWays`."""
+        seen = self._look()
+        targets, _ = _targets(seen, self._action)
+        cells = shortest(seen.cells[self._agent], self._goals(targets), places(seen.grid, FLOOR))
+        aim = next((cell for cell in targets if not cells or distance(cell, cells[-1]) <= 1), None)
+        points = tuple((col + 0.5, row + 0.5) for row, col in cells)
+        return Way(points, (aim[1], aim[0], 1, 1) if aim is not None else None)
+
+    def _goals(self, targets: Collection[Cell]) -> set[Cell]:
+        """Return where to walk: to a cell of the floor itself, beside any other."""
+        return set(targets) if isinstance(self._action, GoTo) else {near for cell in targets for near in beside(cell)}
+
+    def _walk(self, seen: KitchenObservation, targets: Collection[Cell]) -> int:
+        """Return a step of a shortest way round those in it; one out of the way of others, where there is none."""
+        own, goals, floor = seen.cells[self._agent], self._goals(targets), set(places(seen.grid, FLOOR))
+        others = {cell: agent for agent, cell in seen.cells.items() if agent != self._agent}
+        was_stopped, self._next = self._next not in (None, own), None
+        if was_stopped and any(agent < self._agent and distance(cell, own) <= CLOSE for cell, agent in others.items()):
+            return STAY
+        self._blocked &= others.keys()
+        route = shortest(own, goals, floor - self._blocked)
+        if len(route) > 1 and route[1] in others:
+            self._blocked.add(route[1])
+            if others[route[1]] > self._agent:
+                return STAY
+            route = shortest(own, goals, floor - self._blocked)
+        if not route and self._blocked and min(others[cell] for cell in self._blocked) < self._agent:
+            self._patience -= 1
+            back = [cell for cell in beside(own) if cell in floor - others.keys()]
+            far = {cell: min(distance(cell, one) for one in self._blocked) for cell in back}
+            route = (own, max(back, key=far.__getitem__)) if back else ()
+        if len(route) <= 1 or route[1] in others:
+            return STAY
+        self._next = route[1]
+        return beside(own).index(route[1])
+
+
+def _fits(action: Work, hand: str) -> tuple[bool, str]:
+    """Return whether a hand is as an action needs it, and the reason of failure where it is not."""
+    match action:
+        case Fetch() | Cook():
+            return not hand, "hands_full"
+        case Fill():
+            return hand in INGREDIENTS, "no_ingredient"
+        case Scoop():
+            return hand == "dish", "no_dish"
+        case Serve():
+            return kind_of(hand) == "soup", "no_soup"
+        case PutDown():
+            return bool(hand), "hands_empty"
+        case GoTo():
+            return True, ""
+
+
+def _targets(seen: KitchenObservation, action: Work) -> tuple[Collection[Cell], bool]:
+    """Return the cells that an action is about, and whether it can be done there just now."""
+    match action:
+        case Fetch(item=item):
+            return seen.having(item), True
+        case Serve():
+            return places(seen.grid, SERVING), True
+        case PutDown(row=row, col=col):
+            return [(row, col)], (row, col) not in seen.lying
+        case GoTo(row=row, col=col):
+            return [(row, col)], True
+    cell = action.row, action.col
+    ingredients, left = seen.contents[cell]
+    count = ingredients.count("+") + bool(ingredients)
+    match action:
+        case Fill():
+            return [cell], left is None and count < ROOM
+        case Cook():
+            return [cell], left is None and count > 0
+        case Scoop():
+            return [cell], left == 0
+
+
+def make_controller(look: Callable[[], KitchenObservation], agent: int, action: SymbolicAction) -> Controller:
+    """Start the controller of an action."""
+    match action:
+        case Wait(steps=steps):
+            return Repeat(STAY, steps)
+        case Fetch() | Fill() | Cook() | Scoop() | Serve() | PutDown() | GoTo():
+            return Errand(look, agent, action)
+    raise TypeError(f"Overcooked has no controller for {type(action).__name__}")
