@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 Cell = tuple[int, int]
 """Row and column, from 0; row 0 is in the north."""
 
-INGREDIENTS = ("onion", "tomato")
+INGREDIENTS: tuple[Literal["onion", "tomato"], ...] = ("onion", "tomato")
 FLOOR, COUNTER, POT, DISHES, SERVING = " XPDS"
 DISPENSERS = {"onion": "O", "tomato": "T", "dish": DISHES}
 """The letter of the cells where each item is to be had."""

@@ -50,6 +50,8 @@ from overcooked_env.symbolic.control import (
     PutDown,
     Serve,
     Wait,
+    Work,
+    fits,
     make_controller,
     task_of,
 )
@@ -166,8 +168,13 @@ class OvercookedWorld:
         return self._seen
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Return which cells of a plan are not what it takes them for, or are out of the agent's reach."""
+        """Return what is wrong with the hand for the first action, and with the cells of all."""
         found, may = [], self._cells(agent)
+        first, hand = next(iter(plan.actions), None), self._seen.held[agent]
+        if isinstance(first, Work):
+            is_fit, reason = fits(first, hand)
+            if not is_fit:
+                found.append(f"{first}: {reason}: the agent holds {hand or 'nothing'}")
         for action in plan.actions:
             if isinstance(action, AtPot | PutDown | GoTo):
                 cells = may[action.action]

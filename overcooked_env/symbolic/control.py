@@ -169,7 +169,7 @@ class Errand:
         """Return the end when the work is done, the hand does not fit it, or patience is over."""
         seen, action = self._look(), self._action
         hand, own = seen.held[self._agent], seen.cells[self._agent]
-        fits, reason = _fits(action, hand)
+        is_fit, reason = fits(action, hand)
         match action:
             case GoTo(row=row, col=col):
                 is_done = own == (row, col)
@@ -178,10 +178,10 @@ class Errand:
             case Fetch(item=item):
                 is_done = self._worked and kind_of(hand) == item
             case _:
-                is_done = self._worked and not fits
+                is_done = self._worked and not is_fit
         if is_done:
             return SUCCESS
-        if not fits:
+        if not is_fit:
             return failed(reason, hand or "nothing")
         if self._patience >= 0:
             return None
@@ -248,7 +248,7 @@ class Errand:
         return beside(own).index(route[1])
 
 
-def _fits(action: Work, hand: str) -> tuple[bool, str]:
+def fits(action: Work, hand: str) -> tuple[bool, str]:
     """Return whether a hand is as an action needs it, and the reason of failure where it is not."""
     match action:
         case Fetch() | Cook():

@@ -36,7 +36,7 @@ class OvercookedSkills(WorldSkills):
         return CookingTeam(world).minds
 
     def gates(self, vocabulary: Vocabulary, rollout: int = 0) -> Gates:  # noqa: ARG002
-        """Return the rules of jobs that do not get in each other's way, and of hands that fit them."""
+        """Return the rules of jobs that do not get in each other's way."""
         from quorum.agents.skills.overcooked.gates import OvercookedGates
 
         return OvercookedGates()

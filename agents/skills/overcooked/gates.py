@@ -1,4 +1,4 @@
-"""The gates of Overcooked: pots have room for what is brought, one dish comes to a soup, and hands fit what they do.
+"""The gates of Overcooked: pots have room for what is brought, and one dish comes to a soup.
 
 LLaMAC (arXiv 2311.13884) names the two gates; the rules and their meanings are those of docs/llamac.md.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from maeil.mind import Observation
-from overcooked_env import INGREDIENTS, ROOM, Cook, Fetch, Fill, KitchenObservation, Scoop, Serve, kind_of, pot_name
+from overcooked_env import ROOM, Fill, KitchenObservation, Scoop, pot_name
 from quorum.agents.coordination.joint import Joint, Rejection, Sight, called
 from quorum.agents.skills.contract import read_rules
 
@@ -32,21 +32,8 @@ class OvercookedGates:
                 found.append(Rejection("V-DISH", scoop, text))
         return found
 
-    def confirm(self, agent: int, observation: Observation, joint: Joint) -> Rejection | None:
-        """Judge whether an agent's hand is as the first action of its plan needs it."""
-        action, hand = next(iter(joint.plans[agent].actions), None), _kitchen(observation).held[agent]
-        match action:
-            case Fetch() | Cook() if hand:
-                text = f"its hand has to be empty, and holds {hand}"
-            case Fill() if kind_of(hand) not in INGREDIENTS:
-                text = "it has no ingredient in its hand"
-            case Scoop() if hand != "dish":
-                text = "it has no dish in its hand"
-            case Serve() if kind_of(hand) != "soup":
-                text = "it has no soup in its hand"
-            case _:
-                return None
-        return Rejection("C-HAND", (agent,), text)
+    def confirm(self, agent: int, observation: Observation, joint: Joint) -> None:
+        """Refuse nothing: an agent sees what the scrutiny sees, and the world checks its hand and its reach."""
 
 
 def _kitchen(observation: Observation) -> KitchenObservation:

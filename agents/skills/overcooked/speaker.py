@@ -7,6 +7,7 @@ fetch, it does not fetch, too.
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 import orjson
 
@@ -75,7 +76,8 @@ def _plan(seen: KitchenObservation, agent: int, brings: dict[int, str], chooser:
 def _anything(seen: KitchenObservation, agent: int, chooser: Chooser) -> Plan:
     """Return a job without a thought for the others: to fetch any item in reach, or to put down what is in the hand."""
     reach = seen.reach(agent)
-    items = [item for item in ("onion", "tomato", "dish") if seen.having(item) & reach]
+    every: tuple[Literal["onion", "tomato", "dish"], ...] = ("onion", "tomato", "dish")
+    items = [item for item in every if seen.having(item) & reach]
     if kind_of(seen.held[agent]) or not items:
         return Jobs(seen, agent, {}).put_down("drawn at random")
     return Plan((Fetch(item=chooser.any_of(items)),), None, "drawn at random")
