@@ -9,19 +9,20 @@ import pytest
 
 from maeil.outcomes import Outcome
 from overcooked_env.world import load_package
+from quorum.agents.skills.overcooked.teams import Jobs
 from tests.overcooked_env.test_overcooked_world import world
 
 SETTINGS: tuple[dict[str, Any], ...] = (
     {},
-    {"layout": "forced_coordination", "max_steps": 60},
+    {"layout": "forced_coordination", "max_steps": 150},
     {"layout": "cramped_room_tomato", "soups": None},
-    {"layout": "multiplayer_schelling", "n": 4, "max_steps": 80},
+    {"layout": "multiplayer_schelling", "n": 4, "max_steps": 150},
     {"layout": "tutorial_2", "drawn_starts": False, "max_steps": 150},
 )
 
 
 def hold(seed: int, settings: dict[str, Any]) -> float:
-    """Play a seed in both by the same draws, mostly to work where something is; return the sum of the rewards."""
+    """Play a seed in both as the greedy rule has it, with draws among it; return the sum of the rewards."""
     package, ours, draw = load_package(), world(**{"max_steps": 300, **settings}), np.random.default_rng(seed)
     ours.reset(seed)
     other = package.OvercookedGridworld.from_layout_name("long_cook_time")  # it leaves its recipes behind
@@ -30,6 +31,8 @@ def hold(seed: int, settings: dict[str, Any]) -> float:
     positions = [(col, row) for row, col in ours.global_observation().cells.values()]
     state = package.OvercookedState.from_player_positions(positions, theirs.start_bonus_orders, theirs.start_all_orders)
     total, served, steps = 0, 0, 0
+    joint: list[int] = [4] * len(ours.agents)
+    live: list[Any] = [None] * len(ours.agents)
     while True:
         seen = ours.global_observation()
         package.Recipe.configure(theirs.recipe_config)
@@ -49,8 +52,11 @@ def hold(seed: int, settings: dict[str, Any]) -> float:
             assert left == (None if soup is None or soup.is_idle else soup.cook_time_remaining)
         if steps and transition.end is not None:  # noqa: F821 (the first step comes below)
             return total
-        works = [theirs.get_terrain_type_at_pos(package.Action.move_in_direction(*p.pos_and_or)) for p in state.players]
-        joint = [5 if at not in " X" and draw.random() < 0.7 else int(draw.integers(6)) for at in works]
+        for agent in range(len(joint)):
+            if live[agent] is None or live[agent].status() is not None:
+                live[agent] = ours.start_action(agent, Jobs(seen, agent, {}).plan().actions[0])
+            goes_on = live[agent].status() is None and draw.random() < 0.9
+            joint[agent] = live[agent].act() if goes_on else int(draw.integers(6))
         transition = ours.step(joint)
         package.Recipe.configure(theirs.recipe_config)
         state, info = theirs.get_state_transition(state, [package.Action.INDEX_TO_ACTION[one] for one in joint])
@@ -75,4 +81,4 @@ def test_some_seeds_are_played_as_the_package_plays_them(settings: dict[str, Any
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_two_hundred_seeds_are_played_as_the_package_plays_them(settings: dict[str, Any]) -> None:
     rewards = [hold(seed, settings) for seed in range(200)]
-    assert any(rewards) or "max_steps" in settings, "no soup was ever served"
+    assert any(rewards), "no soup was ever served"
