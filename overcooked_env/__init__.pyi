@@ -2,11 +2,11 @@ from .observation import INGREDIENTS as INGREDIENTS
 from .observation import ROOM as ROOM
 from .observation import Cell as Cell
 from .observation import KitchenObservation as KitchenObservation
-from .observation import beside as beside
 from .observation import best_order as best_order
 from .observation import distance as distance
 from .observation import kind_of as kind_of
 from .observation import missing as missing
+from .observation import neighbours as neighbours
 from .observation import places as places
 from .observation import pot_cell as pot_cell
 from .observation import pot_name as pot_name

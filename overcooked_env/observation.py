@@ -60,7 +60,7 @@ class KitchenObservation:
     @property
     def facing(self) -> dict[int, Cell]:
         """The cell that each agent looks at, by its index."""
-        return {k: beside((row, col))[DIRECTIONS.index(facing)] for k, row, col, facing, _ in self.agents}
+        return {k: neighbours((row, col))[DIRECTIONS.index(facing)] for k, row, col, facing, _ in self.agents}
 
     @property
     def held(self) -> dict[int, str]:
@@ -101,10 +101,10 @@ class KitchenObservation:
 
 
 DIRECTIONS = ("north", "south", "east", "west")
-"""The directions of the package, in its order, which is that of `beside`."""
+"""The directions of the package, in its order, which is that of `neighbours`."""
 
 
-def beside(cell: Cell) -> tuple[Cell, ...]:
+def neighbours(cell: Cell) -> tuple[Cell, ...]:
     """Return the cells north, south, east and west of a cell, some of them perhaps off the kitchen."""
     row, col = cell
     return (row - 1, col), (row + 1, col), (row, col + 1), (row, col - 1)
@@ -123,10 +123,10 @@ def places(grid: tuple[str, ...], letter: str) -> tuple[Cell, ...]:
 
 @cache
 def reachable(grid: tuple[str, ...], start: Cell) -> frozenset[Cell]:
-    """Return the floor that can be walked to from a cell, and the cells beside it."""
+    """Return the floor that can be walked to from a cell, and the cells next to it."""
     floor, found, queue = set(places(grid, FLOOR)), {start}, [start]
     while queue:
-        near = set(beside(queue.pop())) - found
+        near = set(neighbours(queue.pop())) - found
         found |= near
         queue += near & floor
     return frozenset(found)

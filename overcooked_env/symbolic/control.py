@@ -22,15 +22,15 @@ from overcooked_env.observation import (
     SERVING,
     Cell,
     KitchenObservation,
-    beside,
     distance,
     kind_of,
+    neighbours,
     places,
     pot_name,
 )
 
 PRIMITIVES = (*DIRECTIONS, "stay", "interact")
-"""The actions of `overcooked-ai` by number; 0 to 3 lead to the cells of `beside`, in its order."""
+"""The actions of `overcooked-ai` by number; 0 to 3 lead to the cells of `neighbours`, in its order."""
 STAY, INTERACT = 4, 5
 CLOSE = 2
 """Steps between two agents that can step to one cell."""
@@ -87,7 +87,7 @@ class Serve(SymbolicAction):
 
 
 class PutDown(SymbolicAction):
-    """Put what is in the hand on a counter, from where anybody beside it can take it."""
+    """Put what is in the hand on a counter, from where anybody next to it can take it."""
 
     phrase: ClassVar[str] = "put it down on the counter in row {row}, column {col}"
     action: Literal["put_down"] = "put_down"
@@ -137,7 +137,7 @@ def shortest(start: Cell, goals: Collection[Cell], free: Collection[Cell]) -> tu
                 cell = before[cell]
             return tuple(reversed(way))
         assert cell is not None
-        for near in beside(cell):
+        for near in neighbours(cell):
             if near in free and near not in before:
                 before[near] = cell
                 queue.append(near)
@@ -195,14 +195,14 @@ class Errand:
         seen = self._look()
         own, looks_at = seen.cells[self._agent], seen.facing[self._agent]
         targets, are_ready = _targets(seen, self._action)
-        near = [cell for cell in beside(own) if cell in targets]
+        near = [cell for cell in neighbours(own) if cell in targets]
         self._worked = False
         if isinstance(self._action, GoTo) or not near:
             primitive = self._walk(seen, targets)
             self._patience -= primitive == STAY
             return primitive
         self._next = None
-        primitive = beside(own).index(near[0]) if looks_at not in near else INTERACT if are_ready else STAY
+        primitive = neighbours(own).index(near[0]) if looks_at not in near else INTERACT if are_ready else STAY
         self._worked = primitive == INTERACT
         self._patience -= primitive in (STAY, INTERACT)
         return primitive
@@ -220,8 +220,10 @@ class Errand:
         return Way(points, (aim[1], aim[0], 1, 1) if aim is not None else None)
 
     def _goals(self, targets: Collection[Cell]) -> set[Cell]:
-        """Return where to walk: to a cell of the floor itself, beside any other."""
-        return set(targets) if isinstance(self._action, GoTo) else {near for cell in targets for near in beside(cell)}
+        """Return where to walk: to a cell of the floor itself, next to any other."""
+        return (
+            set(targets) if isinstance(self._action, GoTo) else {near for cell in targets for near in neighbours(cell)}
+        )
 
     def _walk(self, seen: KitchenObservation, targets: Collection[Cell]) -> int:
         """Return a step of a shortest way round those in it; one out of the way of others, where there is none."""
@@ -239,13 +241,13 @@ class Errand:
             route = shortest(own, goals, floor - self._blocked)
         if not route and self._blocked and min(others[cell] for cell in self._blocked) < self._agent:
             self._patience -= 1
-            back = [cell for cell in beside(own) if cell in floor - others.keys()]
+            back = [cell for cell in neighbours(own) if cell in floor - others.keys()]
             far = {cell: min(distance(cell, one) for one in self._blocked) for cell in back}
             route = (own, max(back, key=far.__getitem__)) if back else ()
         if len(route) <= 1 or route[1] in others:
             return STAY
         self._next = route[1]
-        return beside(own).index(route[1])
+        return neighbours(own).index(route[1])
 
 
 def fits(action: Work, hand: str) -> tuple[bool, str]:

@@ -3,7 +3,7 @@
 One agent is enough to take a soup, and everything before that can be shared in any way. So a threshold is 1, and who
 works together on a soup shows in participation:
 
-- spatial: agents beside the pot;
+- spatial: agents next to the pot;
 - temporal and joint: agents that take the soup, with a dish in the hand;
 - participation: those, and agents whose live plan is for the soup or works at the pot;
 - dependency: the soup is ready.

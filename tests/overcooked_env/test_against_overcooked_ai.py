@@ -1,4 +1,4 @@
-"""The world is the kitchen of `overcooked-ai`, step by step: held against a loop of its own that only it runs."""
+"""The world is the kitchen of `overcooked-ai`, step by step: held against the package on its own."""
 
 from __future__ import annotations
 
@@ -27,15 +27,17 @@ def hold(seed: int, settings: dict[str, Any]) -> float:
     ours.reset(seed)
     other = package.OvercookedGridworld.from_layout_name("long_cook_time")  # it leaves its recipes behind
     assert other.num_players == 2
-    theirs = package.OvercookedGridworld.from_layout_name(ours.mdp.layout_name)
+    original = package.OvercookedGridworld.from_layout_name(ours.mdp.layout_name)
     positions = [(col, row) for row, col in ours.global_observation().cells.values()]
-    state = package.OvercookedState.from_player_positions(positions, theirs.start_bonus_orders, theirs.start_all_orders)
+    state = package.OvercookedState.from_player_positions(
+        positions, original.start_bonus_orders, original.start_all_orders
+    )
     total, served, steps = 0, 0, 0
     joint: list[int] = [4] * len(ours.agents)
     live: list[Any] = [None] * len(ours.agents)
     while True:
         seen = ours.global_observation()
-        package.Recipe.configure(theirs.recipe_config)
+        package.Recipe.configure(original.recipe_config)
         assert [tuple(reversed(cell)) for cell in seen.cells.values()] == [p.position for p in state.players]
         assert [tuple(reversed(cell)) for cell in seen.facing.values()] == [
             package.Action.move_in_direction(*player.pos_and_or) for player in state.players
@@ -58,8 +60,8 @@ def hold(seed: int, settings: dict[str, Any]) -> float:
             goes_on = live[agent].status() is None and draw.random() < 0.9
             joint[agent] = live[agent].act() if goes_on else int(draw.integers(6))
         transition = ours.step(joint)
-        package.Recipe.configure(theirs.recipe_config)
-        state, info = theirs.get_state_transition(state, [package.Action.INDEX_TO_ACTION[one] for one in joint])
+        package.Recipe.configure(original.recipe_config)
+        state, info = original.get_state_transition(state, [package.Action.INDEX_TO_ACTION[one] for one in joint])
         rewards = info["sparse_reward_by_agent"]
         total, served, steps = total + sum(rewards), served + sum(reward > 0 for reward in rewards), steps + 1
         assert transition.reward == sum(rewards)

@@ -85,7 +85,7 @@ def _anything(seen: KitchenObservation, agent: int, chooser: Chooser) -> Plan:
 
 def _heard(view: View) -> dict[int, str]:
     """Return what others have said in this step that they fetch."""
-    told = (
+    said = (
         (m.sender, found) for m in (*view.memory, *view.unread) if m.t == view.t for found in _LACKS.finditer(m.content)
     )
-    return {sender: found[1] or "dish" for sender, found in told if sender != view.agent}
+    return {sender: found[1] or "dish" for sender, found in said if sender != view.agent}

@@ -25,11 +25,11 @@ from overcooked_env import (
     Scoop,
     Serve,
     Wait,
-    beside,
     best_order,
     distance,
     kind_of,
     missing,
+    neighbours,
     places,
     pot_name,
 )
@@ -37,7 +37,7 @@ from quorum.agents.skills.contract import CommandedMind
 
 
 class Jobs:
-    """The jobs that there are in a kitchen, as one agent sees them.
+    """The open jobs in a kitchen, as one agent sees them.
 
     Args:
         seen: the kitchen.
@@ -163,7 +163,7 @@ class Jobs:
 
     def _rest(self, why: str) -> Plan:
         """Wait where nobody works; where every cell is one to work at, on the one farthest from the others."""
-        busy = {cell for letter in "OTDPS" for station in self._cells(letter) for cell in beside(station)}
+        busy = {cell for letter in "OTDPS" for station in self._cells(letter) for cell in neighbours(station)}
         free = (self.reach & self._cells(" ")) - set(self.others.values())
         if self.own not in (free - busy) and self.others:
             quiet = (free - busy) or free
