@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-Cell = tuple[int, int]
-"""Row and column, from 0; row 0 is in the north."""
+from maeil.environments.grid import Cell as Cell  # noqa: PLC0414 (a public name here, too)
+from maeil.environments.grid import distance as distance  # noqa: PLC0414
 
-INGREDIENTS: tuple[Literal["onion", "tomato"], ...] = ("onion", "tomato")
+Item = Literal["onion", "tomato", "dish", "soup"]
+INGREDIENTS: tuple[Item, ...] = ("onion", "tomato")
 FLOOR, COUNTER, POT, DISHES, SERVING = " XPDS"
-DISPENSERS = {"onion": "O", "tomato": "T", "dish": DISHES}
+DISPENSERS: dict[Item, str] = {"onion": "O", "tomato": "T", "dish": DISHES}
 """The letter of the cells where each item is to be had."""
 ROOM = 3
 """Ingredients that a pot holds."""
-
-_NAME = re.compile(r"pot_(\d+)_(\d+)")
+DIRECTIONS = ("north", "south", "east", "west")
+"""The directions of the package, in its order, which is that of `neighbours`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +77,10 @@ class KitchenObservation:
         """Ingredients of each pot, and steps left on the fire."""
         return {(row, col): (ingredients, left) for row, col, ingredients, left in self.pots}
 
-    def having(self, item: str) -> set[Cell]:
+    def having(self, item: Item) -> set[Cell]:
         """Return the cells from which an item can be taken by hand: its dispensers, and counters where it lies."""
         lying = {cell for cell, what in self.lying.items() if kind_of(what) == item}
-        return lying | set(places(self.grid, DISPENSERS[item])) if item in DISPENSERS else lying
+        return lying.union(places(self.grid, DISPENSERS.get(item, "")))
 
     def reach(self, agent: int) -> frozenset[Cell]:
         """Return the cells that an agent can get to or work at, whoever stands in the way."""
@@ -88,31 +88,20 @@ class KitchenObservation:
 
     def text(self) -> str:
         """Return it in words."""
-        agents = ", ".join(
-            f"agent_{k} at {row}, {col} with {item or 'nothing'}" for k, row, col, _, item in self.agents
-        )
-        pots = ", ".join(
-            f"{pot_name((row, col))}: {what or 'empty'}, {_fire(left)}" for row, col, what, left in self.pots
+        agents = (f"agent_{k} at {row}, {col} with {item or 'nothing'}" for k, row, col, _, item in self.agents)
+        pots = (
+            f"{pot_name(pot)}: {has or 'empty'}, {'not on the fire' if left is None else f'ready in {left} steps'}"
+            for pot, (has, left) in self.contents.items()
         )
         lying = ", ".join(f"{item} at {row}, {col}" for row, col, item in self.counters)
-        soups = f"{self.delivered} of {self.goal}" if self.goal else str(self.delivered)
-        head = f"Step {self.step} of {self.max_steps}. Soups served: {soups}. Pots: {pots}."
-        return f"{head} On counters: {lying or 'nothing'}. Agents: {agents}."
-
-
-DIRECTIONS = ("north", "south", "east", "west")
-"""The directions of the package, in its order, which is that of `neighbours`."""
+        head = f"Step {self.step} of {self.max_steps}. Soups served: {self.delivered}. Pots: {', '.join(pots)}."
+        return f"{head} On counters: {lying or 'nothing'}. Agents: {', '.join(agents)}."
 
 
 def neighbours(cell: Cell) -> tuple[Cell, ...]:
     """Return the cells north, south, east and west of a cell, some of them perhaps off the kitchen."""
     row, col = cell
     return (row - 1, col), (row + 1, col), (row, col + 1), (row, col - 1)
-
-
-def distance(one: Cell, other: Cell) -> int:
-    """Return the Manhattan distance of two cells."""
-    return abs(one[0] - other[0]) + abs(one[1] - other[1])
 
 
 @cache
@@ -137,37 +126,17 @@ def kind_of(item: str) -> str:
     return item.partition(" ")[0]
 
 
-def best_order(orders: Sequence[tuple[str, float, int]], ingredients: str) -> str | None:
-    """Return the order that pays most for the time it takes, of those that ingredients can still become.
+def missing(orders: Sequence[tuple[str, float, int]], ingredients: str) -> Counter[str]:
+    """Return what ingredients lack of the order that pays most for the time it takes, of those they can still become.
 
-    A step of an agent for each ingredient is counted as ten. None where they can become none.
+    A step of an agent for each ingredient is counted as ten. Where they can become none, nothing is missing.
     """
     has = Counter(filter(None, ingredients.split("+")))
     possible = [order for order in orders if has <= Counter(order[0].split("+"))]
     best = max(possible, key=lambda order: order[1] / (order[2] + 10 * (order[0].count("+") + 1)), default=None)
-    return best[0] if best is not None else None
-
-
-def missing(order: str | None, ingredients: str) -> Counter[str]:
-    """Return what ingredients lack of an order; nothing without an order."""
-    return Counter((order or "").split("+")) - Counter(["", *ingredients.split("+")])
+    return Counter(best[0].split("+")) - has if best is not None else Counter()
 
 
 def pot_name(cell: Cell) -> str:
     """Return the name of the pot in a cell."""
     return f"pot_{cell[0]}_{cell[1]}"
-
-
-def pot_cell(name: str) -> Cell | None:
-    """Return the cell of the pot that a text begins with; None where it begins with none."""
-    found = _NAME.match(name)
-    return (int(found[1]), int(found[2])) if found else None
-
-
-def named_pots(text: str) -> set[Cell]:
-    """Return the cells of all pots that a text names."""
-    return {(int(row), int(col)) for row, col in _NAME.findall(text)}
-
-
-def _fire(left: int | None) -> str:
-    return "not on the fire" if left is None else f"{left} steps to go" if left else "ready"

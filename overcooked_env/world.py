@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr
 from dataclasses import replace
+from itertools import chain
 from math import isfinite
 from pathlib import Path
 from types import ModuleType
@@ -20,6 +21,7 @@ from maeil.actions import SymbolicAction
 from maeil.component import Component, ComponentConfig
 from maeil.drawing import Canvas, Drawing, Way
 from maeil.environments.errors import WorldError
+from maeil.environments.grid import Cell, distance
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, OpenTask, Tasks, TaskState, no_such_task
 from maeil.world import Controller, Ids, Progress, Transition
@@ -30,9 +32,7 @@ from overcooked_env.observation import (
     FLOOR,
     POT,
     SERVING,
-    Cell,
     KitchenObservation,
-    distance,
     places,
     pot_name,
     reachable,
@@ -43,22 +43,19 @@ from overcooked_env.symbolic.control import (
     PRIMITIVES,
     STAY,
     VOCABULARY,
-    AtPot,
     Errand,
-    Fetch,
-    GoTo,
-    PutDown,
-    Serve,
     Wait,
     Work,
-    fits,
     make_controller,
+    misfit,
     task_of,
 )
 from overcooked_env.symbolic.tasks import open_tasks, states, takers
 
 INSTALL = "pip install 'quorum-harness[overcooked]'"
 """What brings the package."""
+_AT = {"fill": POT, "cook": POT, "scoop": POT, "serve": SERVING, "put_down": COUNTER, "go_to": FLOOR}
+"""The letter of the cells where an action is done."""
 
 
 class OvercookedConfig(ComponentConfig):
@@ -117,9 +114,8 @@ class OvercookedWorld:
             raise WorldError(f"env.layout: there is no '{config.layout}'; there are {', '.join(names)}")
         self.mdp = self._package.OvercookedGridworld.from_layout_name(config.layout)
         if config.n != self.mdp.num_players:
-            raise WorldError(
-                f"n: the layout {config.layout} is for {self.mdp.num_players}: set n={self.mdp.num_players}"
-            )
+            fits = self.mdp.num_players
+            raise WorldError(f"n: the layout {config.layout} is for {fits}: set n={fits}")
         self._drawn = config.drawn_starts
         self._goal = config.soups or 0
         self._max_steps = config.max_steps
@@ -168,34 +164,34 @@ class OvercookedWorld:
         return self._seen
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
-        """Return what is wrong with the hand for the first action, and with the cells of all."""
-        found, may = [], self._cells(agent)
+        """Return what is wrong with the hand for the first action, and which actions are out of its reach."""
+        found, may = [], self.ids(agent)
         first, hand = next(iter(plan.actions), None), self._seen.held[agent]
-        if isinstance(first, Work):
-            is_fit, reason = fits(first, hand)
-            if not is_fit:
-                found.append(f"{first}: {reason}: the agent holds {hand or 'nothing'}")
+        if isinstance(first, Work) and (reason := misfit(first, hand)):
+            found.append(f"{first}: {reason}: the agent holds {hand or 'nothing'}")
         for action in plan.actions:
-            if isinstance(action, AtPot | PutDown | GoTo):
-                cells = may[action.action]
-                if (action.row, action.col) not in cells:
-                    few = ", ".join(map(str, cells[:6])) or "none"
-                    found.append(f"{action}: not possible there; cells for {action.action} in reach: {few}")
-            elif isinstance(action, Fetch) and action.item not in self._items(agent):
-                found.append(f"{action}: it is out of reach")
-            elif isinstance(action, Serve) and not may["serve"]:
-                found.append(f"{action}: no serving cell is in reach; put the soup on a counter for others")
+            given, choices = action.arguments(), may.get(action.action, [{}])
+            if not any(all(given[key] in values for key, values in choice.items()) for choice in choices):
+                few = ", ".join(str([*chain(*choice.values())]) for choice in choices[:6]) or "none"
+                found.append(f"{action}: not possible there; {action.action} in reach: {few}")
         if plan.task is not None and plan.task.target not in self.tasks(agent).get(plan.task.kind, ()):
             found.append(no_such_task(plan.task, self.tasks(agent)))
         return tuple(found)
 
     def ids(self, agent: int | None) -> Ids:
-        """Return the cells in an agent's reach, by what can be done there, and the items that it can get at."""
-        cells = self._cells(agent)
-        named: dict[str, list[dict[str, Sequence[Any]]]] = {
+        """Return the cells in an agent's reach, by what can be done there, and the items that it can ever fetch.
+
+        On a counter others can put anything. One without a body is shown what anybody can do.
+        """
+        reach = {cell for one in range(len(self.agents)) if agent in (None, one) for cell in self._seen.reach(one)}
+        cells = {name: [cell for cell in places(self._grid, letter) if cell in reach] for name, letter in _AT.items()}
+        sources = {item: places(self._grid, letter) for item, letter in DISPENSERS.items()}
+        items = [item for item, found in sources.items() if found and (cells["put_down"] or reach.intersection(found))]
+        named: dict[str, Sequence[Mapping[str, Sequence[Any]]]] = {
             name: [{"row": [row], "col": [col]} for row, col in found] for name, found in cells.items()
         }
-        return {**named, "fetch": [{"item": self._items(agent)}], "serve": [{}] if cells["serve"] else []}
+        soup = ["soup"] if cells["put_down"] else []
+        return {**named, "fetch": [{"item": [*items, *soup]}], "serve": [{}] if cells["serve"] else []}
 
     def tasks(self, agent: int | None, text: str = "") -> Tasks:  # noqa: ARG002
         """Return the soup of each pot, also for who cannot get there: they bring what it takes."""
@@ -220,16 +216,11 @@ class OvercookedWorld:
         self._score += sum(rewards)
         self._look()
         groups = {pot: takers(before, joint, pot) for pot in before.contents}
-        attempts = tuple(
-            Attempt(task_of(pot), group, before.contents[pot][1] == 0) for pot, group in groups.items() if group
-        )
+        attempts = tuple(Attempt(task_of(pot), g, before.contents[pot][1] == 0) for pot, g in groups.items() if g)
         return Transition(
             tuple(self._happened(before, joint, rewards)),
             sum(rewards),
-            end_of(
-                success=0 < self._goal <= self._delivered,
-                truncated=self.state.timestep >= self._max_steps,
-            ),
+            end_of(success=0 < self._goal <= self._delivered, truncated=self.state.timestep >= self._max_steps),
             attempts,
         )
 
@@ -260,9 +251,9 @@ class OvercookedWorld:
         self._known = now
         return changed
 
-    def open_tasks(self, plans: Sequence[Plan | None], text: str = "") -> Sequence[OpenTask]:
+    def open_tasks(self, plans: Sequence[Plan | None], text: str = "") -> Sequence[OpenTask]:  # noqa: ARG002
         """Return the soups that matter now: see `overcooked_env.symbolic.tasks`."""
-        return open_tasks(self._seen, plans, text)
+        return open_tasks(self._seen, plans)
 
     def distance(self, agent: int, other: int) -> float:
         """Return the Manhattan distance between two agents, in cells."""
@@ -270,7 +261,7 @@ class OvercookedWorld:
 
     def progress(self) -> Progress:
         """Return how many ordered soups are served; the score is the sum of the package's sparse rewards."""
-        return Progress(min(self._delivered, self._goal) if self._goal else 0, self._goal, self._score)
+        return Progress(min(self._delivered, self._goal), self._goal, self._score)
 
     def ansi(self) -> str:
         """Draw the kitchen as text."""
@@ -291,23 +282,6 @@ class OvercookedWorld:
     def primitive_name(self, primitive: int) -> str:
         """Return the name of a primitive."""
         return PRIMITIVES[primitive]
-
-    def _cells(self, agent: int | None) -> dict[str, list[Cell]]:
-        """Return the cells that actions may name, by the actions' names; of one without a cell, where it is done."""
-        letters = {"fill": POT, "cook": POT, "scoop": POT, "serve": SERVING, "put_down": COUNTER, "go_to": FLOOR}
-        return {name: [c for c in places(self._grid, x) if self._in_reach(agent, c)] for name, x in letters.items()}
-
-    def _items(self, agent: int | None) -> list[str]:
-        """Return what an agent can ever fetch: from a dispenser, or from a counter where others put it."""
-        has_counter = any(self._in_reach(agent, cell) for cell in places(self._grid, COUNTER))
-        cells = {item: places(self._grid, letter) for item, letter in DISPENSERS.items()}
-        found = [
-            i for i, there in cells.items() if there and (has_counter or any(self._in_reach(agent, c) for c in there))
-        ]
-        return [*found, *(["soup"] if has_counter else [])]
-
-    def _in_reach(self, agent: int | None, cell: Cell) -> bool:
-        return agent is None or cell in self._seen.reach(agent)
 
     def _use_recipes(self) -> None:
         """Let the package use the recipes of this layout: it keeps those of the last layout that was made, for all."""

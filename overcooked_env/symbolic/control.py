@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
@@ -12,17 +11,18 @@ from pydantic import Field
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.controllers import SUCCESS, Repeat, failed
 from maeil.drawing import Way
+from maeil.environments.grid import Cell, distance, shortest
 from maeil.plans import Task
 from maeil.world import ActionEnd, Controller
 from overcooked_env.observation import (
     DIRECTIONS,
+    DISPENSERS,
     FLOOR,
     INGREDIENTS,
     ROOM,
     SERVING,
-    Cell,
+    Item,
     KitchenObservation,
-    distance,
     kind_of,
     neighbours,
     places,
@@ -44,37 +44,37 @@ class Fetch(SymbolicAction):
 
     phrase: ClassVar[str] = "fetch {item}"
     action: Literal["fetch"] = "fetch"
-    item: Literal["onion", "tomato", "dish", "soup"]
+    item: Item
     patience: Patience = 20
 
 
-class Fill(SymbolicAction):
+class AtCell(SymbolicAction):
+    """What is done at a cell that the action names."""
+
+    row: Index
+    col: Index
+    patience: Patience = 20
+
+
+class Fill(AtCell):
     """Put the onion or tomato in the hand into a pot."""
 
     phrase: ClassVar[str] = "fill the pot in row {row}, column {col}"
     action: Literal["fill"] = "fill"
-    row: Index
-    col: Index
-    patience: Patience = 20
 
 
-class Cook(SymbolicAction):
+class Cook(AtCell):
     """Put a pot that has ingredients on the fire, with an empty hand."""
 
     phrase: ClassVar[str] = "cook the pot in row {row}, column {col}"
     action: Literal["cook"] = "cook"
-    row: Index
-    col: Index
-    patience: Patience = 20
 
 
-class Scoop(SymbolicAction):
+class Scoop(AtCell):
     """With a dish in the hand, wait at a pot until its soup is ready, and take it."""
 
     phrase: ClassVar[str] = "scoop the soup of the pot in row {row}, column {col}"
     action: Literal["scoop"] = "scoop"
-    row: Index
-    col: Index
     patience: Patience = 40
 
 
@@ -86,23 +86,18 @@ class Serve(SymbolicAction):
     patience: Patience = 20
 
 
-class PutDown(SymbolicAction):
+class PutDown(AtCell):
     """Put what is in the hand on a counter, from where anybody next to it can take it."""
 
     phrase: ClassVar[str] = "put it down on the counter in row {row}, column {col}"
     action: Literal["put_down"] = "put_down"
-    row: Index
-    col: Index
-    patience: Patience = 20
 
 
-class GoTo(SymbolicAction):
+class GoTo(AtCell):
     """Walk to a cell of the floor."""
 
     phrase: ClassVar[str] = "go to row {row}, column {col}"
     action: Literal["go_to"] = "go_to"
-    row: Index
-    col: Index
     patience: Patience = 5
 
 
@@ -117,6 +112,17 @@ class Wait(SymbolicAction):
 VOCABULARY = Vocabulary(Fetch, Fill, Cook, Scoop, Serve, PutDown, GoTo, Wait)
 Work = Fetch | Fill | Cook | Scoop | Serve | PutDown | GoTo
 AtPot = Fill | Cook | Scoop
+_ANYTHING = {*DISPENSERS, "soup"}
+_HANDS: dict[str, tuple[Collection[str], str]] = {
+    "fetch": ({""}, "hands_full"),
+    "fill": (INGREDIENTS, "no_ingredient"),
+    "cook": ({""}, "hands_full"),
+    "scoop": ({"dish"}, "no_dish"),
+    "serve": ({"soup"}, "no_soup"),
+    "put_down": (_ANYTHING, "hands_empty"),
+    "go_to": (_ANYTHING | {""}, ""),
+}
+"""What the hand must hold for each action, empty for nothing, and the reason of failure where it does not."""
 
 
 def task_of(pot: Cell) -> Task:
@@ -124,24 +130,10 @@ def task_of(pot: Cell) -> Task:
     return Task("soup", pot_name(pot))
 
 
-def shortest(start: Cell, goals: Collection[Cell], free: Collection[Cell]) -> tuple[Cell, ...]:
-    """Return a shortest way over free cells from a cell to the nearest goal, both among it; empty where none leads."""
-    before: dict[Cell, Cell | None] = {start: None}
-    queue = deque([start])
-    while queue:
-        cell: Cell | None = queue.popleft()
-        if cell in goals:
-            way = []
-            while cell is not None:
-                way.append(cell)
-                cell = before[cell]
-            return tuple(reversed(way))
-        assert cell is not None
-        for near in neighbours(cell):
-            if near in free and near not in before:
-                before[near] = cell
-                queue.append(near)
-    return ()
+def misfit(action: Work, hand: str) -> str:
+    """Return why an action fails with this hand; empty where it does not."""
+    kinds, reason = _HANDS[action.action]
+    return "" if kind_of(hand) in kinds else reason
 
 
 class Errand:
@@ -168,33 +160,32 @@ class Errand:
     def status(self) -> ActionEnd | None:
         """Return the end when the work is done, the hand does not fit it, or patience is over."""
         seen, action = self._look(), self._action
-        hand, own = seen.held[self._agent], seen.cells[self._agent]
-        is_fit, reason = fits(action, hand)
+        hand, (targets, is_ready) = seen.held[self._agent], _targets(seen, action)
+        reason = misfit(action, hand)
         match action:
-            case GoTo(row=row, col=col):
-                is_done = own == (row, col)
+            case GoTo():
+                is_done = seen.cells[self._agent] in targets
             case Cook(row=row, col=col):
                 is_done = seen.contents[row, col][1] is not None
             case Fetch(item=item):
                 is_done = self._worked and kind_of(hand) == item
             case _:
-                is_done = self._worked and not is_fit
+                is_done = self._worked and bool(reason)
         if is_done:
             return SUCCESS
-        if not is_fit:
+        if reason:
             return failed(reason, hand or "nothing")
         if self._patience >= 0:
             return None
-        targets, are_ready = _targets(seen, action)
-        if isinstance(action, Scoop) and not are_ready:
+        if isinstance(action, Scoop) and not is_ready:
             return replace(failed("not_ready"), unmet=task_of((action.row, action.col)))
-        return failed("stuck" if targets and are_ready else "not_possible")
+        return failed("stuck" if targets and is_ready else "not_possible")
 
     def act(self) -> int:
         """Return the primitive of the coming step."""
         seen = self._look()
         own, looks_at = seen.cells[self._agent], seen.facing[self._agent]
-        targets, are_ready = _targets(seen, self._action)
+        targets, is_ready = _targets(seen, self._action)
         near = [cell for cell in neighbours(own) if cell in targets]
         self._worked = False
         if isinstance(self._action, GoTo) or not near:
@@ -202,7 +193,7 @@ class Errand:
             self._patience -= primitive == STAY
             return primitive
         self._next = None
-        primitive = neighbours(own).index(near[0]) if looks_at not in near else INTERACT if are_ready else STAY
+        primitive = neighbours(own).index(near[0]) if looks_at not in near else INTERACT if is_ready else STAY
         self._worked = primitive == INTERACT
         self._patience -= primitive in (STAY, INTERACT)
         return primitive
@@ -214,57 +205,42 @@ class Errand:
         """Return the way that is left: see `maeil.drawing.ShowsWays`."""
         seen = self._look()
         targets, _ = _targets(seen, self._action)
-        cells = shortest(seen.cells[self._agent], self._goals(targets), places(seen.grid, FLOOR))
+        cells = self._route(seen, targets, ())
         aim = next((cell for cell in targets if not cells or distance(cell, cells[-1]) <= 1), None)
         points = tuple((col + 0.5, row + 0.5) for row, col in cells)
         return Way(points, (aim[1], aim[0], 1, 1) if aim is not None else None)
 
-    def _goals(self, targets: Collection[Cell]) -> set[Cell]:
-        """Return where to walk: to a cell of the floor itself, next to any other."""
-        return (
-            set(targets) if isinstance(self._action, GoTo) else {near for cell in targets for near in neighbours(cell)}
-        )
+    def _route(
+        self, seen: KitchenObservation, targets: Collection[Cell], blocked: Collection[Cell]
+    ) -> tuple[Cell, ...]:
+        """Return the way to a cell of the floor itself, next to any other."""
+        goals = targets if isinstance(self._action, GoTo) else {near for cell in targets for near in neighbours(cell)}
+        free = set(places(seen.grid, FLOOR)).difference(blocked)
+        return shortest(seen.cells[self._agent], goals, neighbours, free.__contains__)
 
     def _walk(self, seen: KitchenObservation, targets: Collection[Cell]) -> int:
         """Return a step of a shortest way round those in it; one out of the way of others, where there is none."""
-        own, goals, floor = seen.cells[self._agent], self._goals(targets), set(places(seen.grid, FLOOR))
+        own = seen.cells[self._agent]
         others = {cell: agent for agent, cell in seen.cells.items() if agent != self._agent}
         was_stopped, self._next = self._next not in (None, own), None
         if was_stopped and any(agent < self._agent and distance(cell, own) <= CLOSE for cell, agent in others.items()):
             return STAY
         self._blocked &= others.keys()
-        route = shortest(own, goals, floor - self._blocked)
+        route = self._route(seen, targets, self._blocked)
         if len(route) > 1 and route[1] in others:
             self._blocked.add(route[1])
             if others[route[1]] > self._agent:
                 return STAY
-            route = shortest(own, goals, floor - self._blocked)
+            route = self._route(seen, targets, self._blocked)
         if not route and self._blocked and min(others[cell] for cell in self._blocked) < self._agent:
             self._patience -= 1
-            back = [cell for cell in neighbours(own) if cell in floor - others.keys()]
+            back = [cell for cell in neighbours(own) if cell in places(seen.grid, FLOOR) and cell not in others]
             far = {cell: min(distance(cell, one) for one in self._blocked) for cell in back}
             route = (own, max(back, key=far.__getitem__)) if back else ()
         if len(route) <= 1 or route[1] in others:
             return STAY
         self._next = route[1]
         return neighbours(own).index(route[1])
-
-
-def fits(action: Work, hand: str) -> tuple[bool, str]:
-    """Return whether a hand is as an action needs it, and the reason of failure where it is not."""
-    match action:
-        case Fetch() | Cook():
-            return not hand, "hands_full"
-        case Fill():
-            return hand in INGREDIENTS, "no_ingredient"
-        case Scoop():
-            return hand == "dish", "no_dish"
-        case Serve():
-            return kind_of(hand) == "soup", "no_soup"
-        case PutDown():
-            return bool(hand), "hands_empty"
-        case GoTo():
-            return True, ""
 
 
 def _targets(seen: KitchenObservation, action: Work) -> tuple[Collection[Cell], bool]:
@@ -274,13 +250,9 @@ def _targets(seen: KitchenObservation, action: Work) -> tuple[Collection[Cell], 
             return seen.having(item), True
         case Serve():
             return places(seen.grid, SERVING), True
-        case PutDown(row=row, col=col):
-            return [(row, col)], (row, col) not in seen.lying
-        case GoTo(row=row, col=col):
-            return [(row, col)], True
     cell = action.row, action.col
-    ingredients, left = seen.contents[cell]
-    count = ingredients.count("+") + bool(ingredients)
+    has, left = seen.contents.get(cell, ("", None))
+    count = has.count("+") + bool(has)
     match action:
         case Fill():
             return [cell], left is None and count < ROOM
@@ -288,6 +260,7 @@ def _targets(seen: KitchenObservation, action: Work) -> tuple[Collection[Cell], 
             return [cell], left is None and count > 0
         case Scoop():
             return [cell], left == 0
+    return [cell], cell not in seen.lying
 
 
 def make_controller(look: Callable[[], KitchenObservation], agent: int, action: SymbolicAction) -> Controller:

@@ -48,13 +48,20 @@ class OvercookedSkills(WorldSkills):
     def example(self, world: World) -> Example:
         """Return a soup on which two agents work, or the only one of a team: one fills the pot, one brings a dish."""
         number = beyond(len(world.agents))
-        pot, two = f"pot_{number}_{number + 1}", len(world.agents) > 1
-        at = {"row": number, "col": number + 1}
-        fill, cook, scoop = ({"action": name, **at} for name in ("fill", "cook", "scoop"))
+        pot, other, two = f"pot_{number}_{number + 1}", f"pot_{number + 3}_{number + 1}", len(world.agents) > 1
         onion, dish = ({"action": "fetch", "item": item} for item in ("onion", "dish"))
-        soup = Task("soup", pot)
-        plan = example_plan(world, soup, "it lacks one onion", onion, fill, cook)
-        take = example_plan(world, soup, "a dish for it", dish, scoop, {"action": "serve"})
+        plan, alone = (
+            example_plan(
+                world,
+                Task("soup", name),
+                "it lacks one onion",
+                onion,
+                *({"action": action, "row": row, "col": number + 1} for action in ("fill", "cook")),
+            )
+            for name, row in ((pot, number), (other, number + 3))
+        )
+        scoop = {"action": "scoop", "row": number, "col": number + 1}
+        take = example_plan(world, Task("soup", pot), "a dish for it", dish, scoop, {"action": "serve"})
         return Example(
             f"{pot} lacks one onion, and my hands are empty.",
             f"I bring the last onion to {pot} and cook it{': fetch a dish' if two else ''}.",
@@ -62,7 +69,7 @@ class OvercookedSkills(WorldSkills):
             others=(take,) * two,
             order=f"agent_{number}: fill and cook {pot}{f'; agent_{number + 1}: take its soup' if two else ''}.",
             report=f"I hold nothing; {pot} lacks one onion.",
-            alone=take,
+            alone=alone,
             number=number,
         )
 

@@ -7,25 +7,12 @@ fetch, it does not fetch, too.
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 import orjson
 
-from maeil.actions import Vocabulary
 from maeil.mind import Thought, View
 from maeil.plans import Plan
-from overcooked_env import (
-    Cook,
-    Fetch,
-    Fill,
-    GoTo,
-    KitchenObservation,
-    PutDown,
-    Scoop,
-    Serve,
-    Wait,
-    kind_of,
-)
+from overcooked_env import DISPENSERS, VOCABULARY, Fetch, KitchenObservation, Wait
 from quorum.agents.skills.chooser import Chooser
 from quorum.agents.skills.overcooked.teams import Jobs
 from quorum.agents.skills.speaker import JointPlanRequest, Speaker, take_turn
@@ -39,8 +26,8 @@ class OvercookedSpeaker(Speaker[KitchenObservation]):
     """Does its own part of what the greedy rule has the agents do."""
 
     observation = KitchenObservation
-    vocabulary = Vocabulary(Fetch, Fill, Cook, Scoop, Serve, PutDown, GoTo, Wait)
-    needs = frozenset({"fetch", "fill", "cook", "scoop", "serve", "put_down", "go_to", "wait"})
+    vocabulary = VOCABULARY
+    needs = frozenset(VOCABULARY.names)
 
     def answer(self, view: View, chooser: Chooser) -> Thought:
         """Answer a turn: plan, say so, and resume when interrupted."""
@@ -76,9 +63,8 @@ def _plan(seen: KitchenObservation, agent: int, brings: dict[int, str], chooser:
 def _anything(seen: KitchenObservation, agent: int, chooser: Chooser) -> Plan:
     """Return a job without a thought for the others: to fetch any item in reach, or to put down what is in the hand."""
     reach = seen.reach(agent)
-    every: tuple[Literal["onion", "tomato", "dish"], ...] = ("onion", "tomato", "dish")
-    items = [item for item in every if seen.having(item) & reach]
-    if kind_of(seen.held[agent]) or not items:
+    items = [item for item in DISPENSERS if seen.having(item) & reach]
+    if seen.held[agent] or not items:
         return Jobs(seen, agent, {}).put_down("drawn at random")
     return Plan((Fetch(item=chooser.any_of(items)),), None, "drawn at random")
 

@@ -14,18 +14,19 @@ from maeil.mind import View
 from maeil.plans import Plan, Task
 from maeil.world import World
 from overcooked_env import (
+    DISPENSERS,
     INGREDIENTS,
     Cell,
     Cook,
     Fetch,
     Fill,
     GoTo,
+    Item,
     KitchenObservation,
     PutDown,
     Scoop,
     Serve,
     Wait,
-    best_order,
     distance,
     kind_of,
     missing,
@@ -55,6 +56,8 @@ class Jobs:
         self.at_fire = {k for k in self.others if seen.reach(k) & seen.contents.keys()}
         self.pots = sorted(self.reach & seen.contents.keys(), key=lambda pot: (distance(pot, self.own), pot))
         self.fires = sorted((left, pot) for pot, (_, left) in seen.contents.items() if left is not None)
+        self.dishes = len(self.fires) - self._supply("dish")
+        """How many are wanted that nobody brings."""
 
     def plan(self) -> Plan:
         """Return what the agent does next."""
@@ -70,10 +73,8 @@ class Jobs:
     def _with_dish(self) -> Plan:
         """Take the soup that is ready first, but for those that other dishes are for; give up a dish too many."""
         first = sum(self.seen.held[k] == "dish" for k in self.at_fire if k < self.agent)
-        fires = [pot for _, pot in self.fires if pot in self.reach]
-        if first < len(fires):
-            pot = fires[first]
-            return _plan("I have a dish for its soup", Scoop(row=pot[0], col=pot[1], patience=120), pot=pot)
+        for row, col in [pot for _, pot in self.fires if pot in self.reach][first:]:
+            return _plan("I have a dish for its soup", Scoop(row=row, col=col, patience=120), pot=(row, col))
         return self.put_down("nothing is on the fire for my dish")
 
     def _with_ingredient(self, hand: str) -> Plan:
@@ -81,11 +82,10 @@ class Jobs:
         for pot in self.pots:
             if self._lacking(pot)[hand]:
                 return _plan(f"it lacks {hand}", Fill(row=pot[0], col=pot[1]), pot=pot)
-        hands = [k for k in self.at_fire if not self.seen.held[k]]
-        if not hands and (self._dishes() > 0 or self._to_cook()):
-            return self.put_down("hands are needed")
-        is_cooking = any(left is not None for _, left in self.seen.contents.values())
-        return self._rest("the pots are full") if is_cooking or hands else self.put_down(f"no pot lacks {hand}")
+        is_helped = any(not self.seen.held[k] for k in self.at_fire)
+        if not is_helped and (self.dishes > 0 or self._to_cook() or not self.fires):
+            return self.put_down("my hand is needed")
+        return self._rest("the pots are full")
 
     def _with_empty_hand(self) -> Plan:
         """Cook, or fetch what nobody brings yet: a soup that lies about, dishes, then ingredients."""
@@ -94,20 +94,15 @@ class Jobs:
                 return _plan("it is full", Cook(row=pot[0], col=pot[1]), pot=pot)
         if self._can_get("soup") and self.reach & self._cells("S"):
             return _plan("a soup is to be served", Fetch(item="soup"))
-        dishes = self._dishes()
-        if dishes > 0 and self._can_get("dish") and self._is_nearest(self.seen.having("dish"), dishes):
+        if self._can_get("dish") and self._is_nearest(self.seen.having("dish"), self.dishes):
             return _plan("a soup is on the fire", Fetch(item="dish"), pot=self.fires[0][1])
-        for is_next in (False, True):
-            if is_next and dishes > 0:
-                continue
-            lack: Counter[str] = Counter()
-            for pot in self.seen.contents:
-                lack += self._lacking(pot, is_next=is_next)
+        for is_next in (False, True)[: 1 + (self.dishes <= 0)]:
+            lacking = {pot: self._lacking(pot, is_next=is_next) for pot in self.seen.contents}
             for item in INGREDIENTS:
-                count = lack[item] - self._supply(item)
-                if count > 0 and self._can_get(item) and self._is_nearest(self.seen.having(item), count):
-                    wanting = [pot for pot in self.seen.contents if self._lacking(pot, is_next=is_next)[item]]
-                    return _plan(f"it lacks {item}", Fetch(item=item), pot=wanting[0])
+                count = sum(lacks[item] for lacks in lacking.values()) - self._supply(item)
+                if self._can_get(item) and self._is_nearest(self.seen.having(item), count):
+                    wanting = next(pot for pot, lacks in lacking.items() if lacks[item])
+                    return _plan(f"it lacks {item}", Fetch(item=item), pot=wanting)
         return self._rest("there is nothing for me to do")
 
     def _lacking(self, pot: Cell, *, is_next: bool = False) -> Counter[str]:
@@ -115,47 +110,41 @@ class Jobs:
         ingredients, left = self.seen.contents[pot]
         if is_next != (left is not None):
             return Counter()
-        orders = [one for one in self.seen.orders if all(self._is_made(item) for item in one[0].split("+"))]
-        has = "" if is_next else ingredients
-        return missing(best_order(orders, has), has)
-
-    def _is_made(self, item: str) -> bool:
-        return bool(self.seen.having(item)) or item in {kind_of(held) for held in self.seen.held.values()}
+        there = {item for item in INGREDIENTS if self.seen.having(item) or item in self.seen.held.values()}
+        orders = [order for order in self.seen.orders if there.issuperset(order[0].split("+"))]
+        return missing(orders, "" if is_next else ingredients)
 
     def _to_cook(self) -> list[Cell]:
         """Return the pots in reach that have all that they are to have: also those that nothing can be made of."""
         found = ((pot, *self.seen.contents[pot]) for pot in self.pots)
         return [pot for pot, has, left in found if has and left is None and not self._lacking(pot)]
 
-    def _dishes(self) -> int:
-        """Return how many dishes are wanted that nobody brings."""
-        return len(self.fires) - self._supply("dish")
-
     def _supply(self, item: str) -> int:
         """Return how many of an item others have in hand; for who only passes on, also those on counters."""
-        lying = 0 if self.pots else sum(kind_of(what) == item for what in self.seen.lying.values())
-        return lying + sum(what == item for what in self.held.values())
+        lying = () if self.pots else map(kind_of, self.seen.lying.values())
+        return [*lying, *self.held.values()].count(item)
 
-    def _can_get(self, item: str) -> bool:
+    def _can_get(self, item: Item) -> bool:
         """Return whether there is an item in reach; who only passes on takes none from counters."""
         cells = self.seen.having(item) & self.reach
         return bool(cells if self.pots or item == "soup" else cells - self.seen.lying.keys())
 
     def _is_nearest(self, cells: Collection[Cell], count: int = 1) -> bool:
         """Return whether the agent is one of the so many nearest to cells, of those with an empty hand who can."""
-        idle = [k for k in self.others if not self.held[k] and self.seen.reach(k) & set(cells)]
-        own = (min(distance(cell, self.own) for cell in cells), self.agent)
-        return sum((min(distance(cell, self.others[k]) for cell in cells), k) < own for k in idle) < count
+        idle = {k: cell for k, cell in self.others.items() if not self.held[k] and self.seen.reach(k) & set(cells)}
+        far = {k: min(distance(cell, at) for cell in cells) for k, at in {**idle, self.agent: self.own}.items()}
+        return self.agent in sorted(far, key=lambda k: (far[k], k))[: max(count, 0)]
 
     def _pass_on(self, letter: str) -> Plan:
         """Put what is in the hand on the nearest counter from which others get to the cells of a letter."""
-        takers = [self.seen.reach(k) for k in self.others if self.seen.reach(k) & self._cells(letter)]
-        return self.put_down("others can take it from there", {cell for reach in takers for cell in reach})
+        reached = (self.seen.reach(k) for k in self.others)
+        takers = {cell for reach in reached if reach & self._cells(letter) for cell in reach}
+        return self.put_down("others can take it from there", takers)
 
     def put_down(self, why: str, among: Collection[Cell] | None = None) -> Plan:
         """Put what is in the hand on the nearest free counter, of some or of all."""
         free = (self.reach & self._cells("X")) - self.seen.lying.keys()
-        cells = free & set(among) if among is not None else free
+        cells = free if among is None else free & set(among)
         if not cells:
             return self._rest("no counter is free")
         row, col = min(cells, key=lambda cell: (distance(cell, self.own), cell))
@@ -163,18 +152,16 @@ class Jobs:
 
     def _rest(self, why: str) -> Plan:
         """Wait where nobody works; where every cell is one to work at, on the one farthest from the others."""
-        busy = {cell for letter in "OTDPS" for station in self._cells(letter) for cell in neighbours(station)}
+        busy = {
+            cell for letter in (*DISPENSERS.values(), "P", "S") for at in self._cells(letter) for cell in neighbours(at)
+        }
         free = (self.reach & self._cells(" ")) - set(self.others.values())
-        if self.own not in (free - busy) and self.others:
-            quiet = (free - busy) or free
-            far = {cell: min(distance(cell, other) for other in self.others.values()) for cell in quiet}
-            order = (
-                (lambda cell: (distance(cell, self.own), cell)) if free - busy else (lambda cell: (-far[cell], cell))
-            )
-            row, col = min(quiet, key=order)
-            if (row, col) != self.own:
-                return _plan(why, GoTo(row=row, col=col, patience=1))
-        return _plan(why, Wait())
+        if self.own not in busy or not self.others:
+            return _plan(why, Wait())
+        far = {cell: -min(distance(cell, other) for other in self.others.values()) for cell in free}
+        quiet = {cell: distance(cell, self.own) for cell in free - busy}
+        row, col = min(quiet or far, key=lambda cell: ((quiet or far)[cell], cell))
+        return _plan(why, GoTo(row=row, col=col, patience=1) if (row, col) != self.own else Wait())
 
     def _cells(self, letter: str) -> set[Cell]:
         return set(places(self.seen.grid, letter))

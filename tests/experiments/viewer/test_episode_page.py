@@ -105,6 +105,10 @@ def facts(world: str, played: Any) -> Any:
             return [tuple(map(int, player.position[::-1])) for player in played.env.players], sorted(
                 (int(col), int(row), int(field[row, col])) for row, col in zip(*field.nonzero(), strict=True)
             )
+        case "overcooked":
+            state = played.state
+            things = [("soup" if one.name == "soup" else one.name, *at) for at, one in state.objects.items()]
+            return [player.position for player in state.players], sorted(things)
     return list(played.env.sums)
 
 
