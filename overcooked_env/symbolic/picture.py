@@ -10,7 +10,7 @@ _CELLS = {
     "O": MarkKind("onions", "#e9c46a", "#8a6d1a", sign="O"),
     "T": MarkKind("tomatoes", "#e76f51", "#8f3520", sign="T"),
     DISHES: MarkKind("dishes", "#bcd4e6", "#3d5a73", sign="D"),
-    POT: MarkKind("pot", "#6c757d", "#495057", sign="P"),
+    POT: MarkKind("pot", "#6c757d", "#495057", texture=Texture.WAVES),
     SERVING: MarkKind("serving", "#8fbf8f", "#2f5f3a", texture=Texture.STRIPES, sign="S"),
 }
 _ITEMS = {
@@ -25,9 +25,8 @@ _TURNS = {"north": Rotation.UP, "south": Rotation.DOWN, "east": Rotation.RIGHT, 
 _GROUND = {letter: index for index, letter in enumerate(_CELLS)}
 
 
-def _item(what: str, x: float, y: float, title: str) -> Mark:
-    kind = KINDS.index(_ITEMS[kind_of(what)])
-    return Mark(kind, x, y, 0.4, 0.4, title=title)
+def _item(what: str, x: float, y: float, size: float, title: str, *, label: str = "") -> Mark:
+    return Mark(KINDS.index(_ITEMS[kind_of(what)]), x, y, size, size, label, title)
 
 
 def canvas(seen: KitchenObservation) -> Canvas:
@@ -41,19 +40,19 @@ def draw(seen: KitchenObservation) -> Drawing:
     for (row, col), (ingredients, left) in seen.contents.items():
         for slot, what in enumerate(filter(None, ingredients.split("+"))):
             name = pot_name((row, col))
-            marks[f"{name} {slot}"] = _item(what, col + 0.02 + 0.28 * slot, row + 0.02, f"{what} in {name}")
+            marks[f"{name} {slot}"] = _item(what, col + 0.05 + 0.3 * slot, row + 0.05, 0.3, f"{what} in {name}")
         if left is not None:
-            kind, title = KINDS.index(_ITEMS["soup"]), f"soup, {left} steps to go" if left else "soup, ready"
-            marks[f"{pot_name((row, col))} soup"] = Mark(kind, col + 0.5, row + 0.5, 0.48, 0.48, str(left), title)
+            title = f"soup, {left} steps to go" if left else "soup, ready"
+            marks[f"{pot_name((row, col))} soup"] = _item("soup", col + 0.19, row + 0.36, 0.62, title, label=str(left))
     for (row, col), what in seen.lying.items():
-        marks[f"counter {row} {col}"] = _item(what, col + 0.3, row + 0.3, what)
+        marks[f"counter {row} {col}"] = _item(what, col + 0.3, row + 0.3, 0.4, what)
     for agent, row, col, facing, item in seen.agents:
         turn, title = _TURNS[facing], f"agent_{agent} with {item or 'nothing'}"
         marks[f"agent_{agent}"] = Mark(
             KINDS.index(_AGENT), col + 0.1, row + 0.1, 0.8, 0.8, str(agent), title, agent, turn
         )
         if item:
-            marks[f"agent_{agent} holds"] = _item(item, col + 0.58, row + 0.58, title)
+            marks[f"agent_{agent} holds"] = _item(item, col + 0.66, row + 0.66, 0.32, title)
     ground = bytes(_GROUND.get(letter, PAPER) for line in seen.grid for letter in line)
     held = tuple(item or "nothing" for item in seen.held.values())
     of = f" of {seen.goal}" if seen.goal else ""
