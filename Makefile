@@ -57,7 +57,7 @@ clean:
 
 .venv/test.stamp: pyproject.toml constraints.txt | .venv
 	@echo "installing into .venv, with what the tests need ..."
-	@$(PIP) install -c constraints.txt -e '.[test,dev,docs,analysis,ray,slurm,optimum,lbf,video,gemini]'
+	@$(PIP) install -c constraints.txt -e '.[test,dev,docs,analysis,ray,slurm,optimum,lbf,overcooked,video,gemini]'
 	@touch $@ .venv/run.stamp .venv/docs.stamp
 
 .venv/real.stamp: pyproject.toml constraints.txt | .venv

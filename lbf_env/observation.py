@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-Cell = tuple[int, int]
-"""Row and column, from 0; row 0 is in the north."""
+from maeil.environments.grid import Cell as Cell  # noqa: PLC0414 (a public name here, too)
+from maeil.environments.grid import distance as distance  # noqa: PLC0414
 
 _NAME = re.compile(r"food_(\d+)_(\d+)")
 
@@ -70,11 +70,6 @@ def neighbours(cell: Cell) -> tuple[Cell, ...]:
     """Return the cells north, south, west and east of a cell, some of them perhaps off the field."""
     row, col = cell
     return (row - 1, col), (row + 1, col), (row, col - 1), (row, col + 1)
-
-
-def distance(one: Cell, other: Cell) -> int:
-    """Return the Manhattan distance of two cells."""
-    return abs(one[0] - other[0]) + abs(one[1] - other[1])
 
 
 def food_name(cell: Cell) -> str:

@@ -22,7 +22,8 @@ SHADOWED = (
     "agents", "ast", "asyncio", "click", "configs", "conftest", "crafter_env", "cube_env", "dill", "dotenv", "hydra",
     "inspect", "json", "lazy_loader", "lbf_env", "lbforaging", "llamac_env", "llvmlite", "maeil", "matplotlib",
     "multiprocessing", "numba",
-    "numpy", "omegaconf", "orjson", "pickle", "PIL", "pydantic", "pytest", "random", "rich", "sitecustomize", "struct",
+    "numpy", "omegaconf", "orjson", "overcooked_ai_py", "overcooked_env",
+    "pickle", "PIL", "pydantic", "pytest", "random", "rich", "sitecustomize", "struct",
     "submitit", "trap", "typer", "typing", "usercustomize", "yaml",
 )  # fmt: skip
 """Modules that somebody else puts into the folder: ours, those that ours import, and some that Python looks for."""

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 IN_QUORUM = ("agents", "cli", "experiments", "topologies")
 """What is imported as a part of `quorum`."""
-PACKAGES = (*IN_QUORUM, "crafter_env", "cube_env", "lbf_env", "llamac_env", "maeil", "pettingzoo_env")
+PACKAGES = (*IN_QUORUM, "crafter_env", "cube_env", "lbf_env", "llamac_env", "maeil", "overcooked_env", "pettingzoo_env")
 NESTED = ("quorum.agents", "quorum.experiments")
 """Packages whose subpackages must not import each other in a circle either."""
 

@@ -16,13 +16,14 @@ from quorum.agents.skills import WorldSkills
 from quorum.experiments.configuration.providers.config import ModelConfig
 
 ROOT = Path(__file__).resolve().parents[1]
-WORLDS = ("cube_env", "crafter_env", "lbf_env", "llamac_env", "pettingzoo_env")
+WORLDS = ("cube_env", "crafter_env", "lbf_env", "llamac_env", "overcooked_env", "pettingzoo_env")
 SKILLS = {
     "cube": "cube_env",
     "crafter": "crafter_env",
     "transport": "llamac_env",
     "squeeze": "llamac_env",
     "foraging": "lbf_env",
+    "overcooked": "overcooked_env",
 }
 """The package of each world, which nothing in `agents` imports but `skills/<world>/`."""
 CONTRACTS = {

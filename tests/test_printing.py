@@ -190,6 +190,7 @@ def test_everything_is_printed_in_one_place() -> None:
         "crafter_env",
         "lbf_env",
         "llamac_env",
+        "overcooked_env",
         "pettingzoo_env",
     ):
         files += (ROOT / package).rglob("*.py")

@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import environment
 
-PACKAGES = ("cube_env", "crafter_env", "lbf_env", "llamac_env", "maeil")
+PACKAGES = ("cube_env", "crafter_env", "lbf_env", "llamac_env", "maeil", "overcooked_env")
 HEAVY = {"gymnasium", "numba", "numpy", "ortools", "pettingzoo", "pydantic"}
 
 
@@ -41,6 +41,7 @@ def test_an_unknown_name_is_an_attribute_error(name: str) -> None:
         "from cube_env import Action, WorldError, Scenario, curriculum; curriculum(8)",
         "from crafter_env import COLLECT, PROFILES, Action, WorldError",
         "from lbf_env import ForagingObservation, food_name",
+        "from overcooked_env import KitchenObservation, pot_name",
         "from llamac_env import Colour, FailureCode, WorldError",
     ],
 )

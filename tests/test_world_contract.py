@@ -33,6 +33,8 @@ OPTIONS = [
     "env=transport_hard n=8 env.entry_rule=start_empty",
     "env=squeeze n=1 env.rho=null max_steps=3",
     "env=foraging n=5 env.side=6 env.sight=2 env.coop=true env.penalty=0.1",
+    "env=overcooked env.layout=forced_coordination env.soups=null",
+    "env=overcooked n=4 env.layout=multiplayer_schelling env.drawn_starts=false",
 ]
 CHANGES: dict[str, Callable[[Any], list[dict[str, Any]]]] = {
     "cube": lambda _: [{"agents": {"agent_0": [0, 0]}}, {"blocks": {"0": {"weight": 1}}}],

@@ -28,7 +28,10 @@ skills: Registry[WorldSkills] = Registry(
     "worlds with skills",
     "env",
     "quorum.skills",
-    {name: f"quorum.agents.skills.{name}:skills" for name in ("cube", "crafter", "transport", "squeeze", "foraging")},
+    {
+        name: f"quorum.agents.skills.{name}:skills"
+        for name in ("cube", "crafter", "transport", "squeeze", "foraging", "overcooked")
+    },
     lambda: WorldSkills,
 )
 

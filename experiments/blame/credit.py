@@ -332,5 +332,6 @@ def _refuse_luck(world: World, run: str) -> None:
         raise UserError(
             f"{run}: --credit: the rules of '{world.name}' draw from one random stream: after the first difference all "
             "draws differ, so the worth of an agent or a message would include luck",
-            "Compare teams over many seeds instead, or use a world without luck: cube, transport, squeeze, foraging.",
+            "Compare teams over many seeds instead, or use a world without luck: cube, transport, squeeze, foraging, "
+            "overcooked.",
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
@@ -13,6 +12,7 @@ from lbf_env.observation import Cell, ForagingObservation, distance, food_name, 
 from maeil.actions import SymbolicAction, Vocabulary
 from maeil.controllers import SUCCESS, Repeat, failed
 from maeil.drawing import Way
+from maeil.environments.grid import shortest
 from maeil.plans import Task
 from maeil.world import ActionEnd, Controller
 
@@ -60,26 +60,6 @@ VOCABULARY = Vocabulary(GoTo, Load, Wait)
 def task_of(food: Cell) -> Task:
     """Return the task of those who load a food."""
     return Task("load", food_name(food))
-
-
-def shortest(start: Cell, goals: Collection[Cell], blocked: Collection[Cell], side: int) -> tuple[Cell, ...]:
-    """Return a shortest way over free cells from a cell to the nearest goal, both among it; empty where none leads."""
-    before: dict[Cell, Cell | None] = {start: None}
-    queue = deque([start])
-    while queue:
-        cell: Cell | None = queue.popleft()
-        if cell in goals:
-            way = []
-            while cell is not None:
-                way.append(cell)
-                cell = before[cell]
-            return tuple(reversed(way))
-        assert cell is not None
-        for near in neighbours(cell):
-            if near not in before and near not in blocked and min(near) >= 0 and max(near) < side:
-                before[near] = cell
-                queue.append(near)
-    return ()
 
 
 class Forage:
@@ -154,7 +134,12 @@ class Forage:
         """Return the way round foods and agents; where none leads, the one that is free once agents have left it."""
         start, foods = seen.cells[self._agent], seen.food_levels.keys()
         goals = set(neighbours(self._goal)) - foods if self._loads else {self._goal}
-        return shortest(start, goals, {*foods, *others}, seen.side) or shortest(start, goals, foods, seen.side)
+
+        def is_field(cell: Cell) -> bool:
+            return min(cell) >= 0 and max(cell) < seen.side and cell not in foods
+
+        way = shortest(start, goals, neighbours, lambda cell: is_field(cell) and cell not in others)
+        return way or shortest(start, goals, neighbours, is_field)
 
     def _walk(self, seen: ForagingObservation) -> int:
         """Return a step of the route; none while others have the way, or where no way leads."""

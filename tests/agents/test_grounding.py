@@ -41,6 +41,7 @@ CELLS = [
     "env=transport n=4 agents=naive topology=individual max_steps=8",
     "env=squeeze n=3 agents=naive topology=debate",
     "env=foraging n=3 agents=naive topology=debate env.sight=2 max_steps=8",
+    "env=overcooked n=2 agents=naive topology=debate max_steps=20",
     f"env=cube n=3 agents=llamac {LEADER} topology.rounds=3 max_steps=20",
     f"env=crafter_coop n=2 agents=llamac {LEADER} topology.rounds=3 max_steps=6",
     f"env=transport n=4 agents=hmas2 {LEADER} topology.rounds=3 max_steps=6",
@@ -51,9 +52,9 @@ CELLS = [
     "env=cube n=4 agents=naive topology=dytopo max_steps=8",
 ]
 KINDS = ("deliver", "push", "stand_by", "place", "allocate", "collect", "craft", "eat", "fight", "explore", "go",
-         "load")  # fmt: skip
+         "load", "soup")  # fmt: skip
 PARTS = ("block_{}", "block_{}/left", "block_0{}", "tree_{}", "iron_{}", "water_{}", "cow_{}", "wood_pickaxe", "tree",
-         "food_{}_3")  # fmt: skip
+         "food_{}_3", "pot_0_{}")  # fmt: skip
 SOURCES = [material.name for material in RESOURCE]
 ALWAYS = (*SOURCES, *Resource, "points")
 NAMES = ("box_red", "box_blue", "box_black", "system", "left", "wood", "cow")

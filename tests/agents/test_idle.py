@@ -13,9 +13,14 @@ from quorum.experiments.episode.building import no_models
 from quorum.experiments.episode.parts import build, play
 
 
-@pytest.mark.parametrize("env", ["cube", "crafter_coop", "transport", "squeeze", "foraging"])
+@pytest.mark.parametrize("env", ["cube", "crafter_coop", "transport", "squeeze", "foraging", "overcooked"])
 def test_a_mind_that_idles_takes_the_idle_action_in_every_step_and_says_nothing(env: str) -> None:
-    words = [f"env={env}", "n=3", "agents=negotiator" if env == "cube" else "agents=heuristic", "max_steps=25"]
+    words = [
+        f"env={env}",
+        f"n={2 if env == 'overcooked' else 3}",
+        "agents=negotiator" if env == "cube" else "agents=heuristic",
+        "max_steps=25",
+    ]
     cell = Cell.compose([*words, "topology=debate", "agents.members.agent_1=idle"])
     parts = build(cell, no_models)
     events: list[Stamped] = []

@@ -130,7 +130,8 @@ def test_without_predictions_a_cell_has_the_name_that_it_had_before_there_were_a
 def test_a_world_with_one_task_is_refused_with_those_that_have_several() -> None:
     cell = Cell.compose(["env=squeeze", *PREDICT])
     with pytest.raises(
-        UserError, match=r"agents\.predict=true predicts .* 'squeeze' .*: cube, crafter, transport, foraging"
+        UserError,
+        match=r"agents\.predict=true predicts .* 'squeeze' .*: cube, crafter, transport, foraging, overcooked",
     ):
         build_parts(cell, lambda name: None)
 

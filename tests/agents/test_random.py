@@ -22,6 +22,7 @@ WORLDS = (
     "env=transport n=4",
     "env=squeeze n=3",
     "env=foraging n=3 env.sight=2",
+    "env=overcooked",
 )
 
 

@@ -60,9 +60,9 @@ SUFFIXES = {".md", ".py", ".yaml", ".yml", ".jinja", ".html", ".js", ".css", ".t
 CLEAN = (
     "docs", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "mkdocs.yml", "pyproject.toml", ".github",
     "Makefile", ".ci", "agents", "benchmarks", "cli.py", "configs", "crafter_env", "cube_env", "examples",
-    "experiments", "lbf_env", "llamac_env", "maeil", "quorum", "quorum_harness.py", "topologies", "prompts/baselines",
-    "prompts/crafter", "prompts/cube", "prompts/drwell", "prompts/foraging", "prompts/llamac", "prompts/roles",
-    "prompts/squeeze", "prompts/transport", "tests",
+    "experiments", "lbf_env", "llamac_env", "maeil", "overcooked_env", "quorum", "quorum_harness.py", "topologies",
+    "prompts/baselines", "prompts/crafter", "prompts/cube", "prompts/drwell", "prompts/foraging", "prompts/llamac",
+    "prompts/overcooked", "prompts/roles", "prompts/squeeze", "prompts/transport", "tests",
 )  # fmt: skip
 """What is checked. Other prompts are not, because recorded traces hold their lengths."""
 OPEN = ("docs/metrics.md", "configs/extension", "tests/traces")

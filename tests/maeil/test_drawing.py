@@ -13,7 +13,7 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.registry import worlds
 
 CELLS = (["n=3"], ["n=2", "env=crafter_coop"], ["n=4", "env=transport"], ["n=4", "env=transport_hard"],
-         ["n=3", "env=squeeze"], ["n=3", "env=foraging"])  # fmt: skip
+         ["n=3", "env=squeeze"], ["n=3", "env=foraging"], ["n=2", "env=overcooked"])  # fmt: skip
 CASES = pytest.mark.parametrize("arguments", CELLS, ids=lambda arguments: arguments[-1])
 
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 WIDTHS = (1400, 1000, 390)
 PAGES = (
     "index", "sweep", "map", "report", "report of arms", "report of one arm", "report of many arms", "exported",
-    "damaged", "under way", "cube", "crafter", "transport", "squeeze", "foraging", "sixteen", "messages",
-    "pair", "exported pair", "tree", "branches", "branch pair",
+    "damaged", "under way", "cube", "crafter", "transport", "squeeze", "foraging", "overcooked", "sixteen",
+    "messages",    "pair", "exported pair", "tree", "branches", "branch pair",
 )  # fmt: skip
 KINDS = ("sweep", "report", "cube", "pair")
 """A page of each kind."""

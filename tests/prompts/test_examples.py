@@ -16,6 +16,7 @@ from llamac_env.transport.symbolic.control import check_plan
 from maeil import Act
 from maeil.messages import MessageKind
 from maeil.plans import Plan
+from overcooked_env.world import load_package
 from quorum.agents.coordination.joint import Joint, Sight, look
 from quorum.agents.coordination.prompts import role_example
 from quorum.agents.drwell.mind import Answers as DrwellAnswers
@@ -33,6 +34,7 @@ from tests.lbf_env.test_foraging_world import placed as foraging_board
 from tests.lbf_env.test_foraging_world import world as foraging
 from tests.llamac_env.boards import board, grid
 from tests.llamac_env.test_transport_world import world as transport
+from tests.overcooked_env.test_overcooked_world import world as overcooked
 from tests.prompts.test_frame import WORLDS, forms, made
 
 Check = Callable[[int, Plan], Any]
@@ -85,6 +87,26 @@ def foraging_case() -> tuple[Example, Sight, Check]:
     return example, look(world, 0), world.check_plan
 
 
+def overcooked_case() -> tuple[Example, Sight, Check]:
+    """A kitchen of 65 x 63 cells with the two pots of the example, which have two onions each."""
+    grid = [["X", *" " * 61, "X"] for _ in range(65)]
+    grid[0] = grid[-1] = ["X"] * 63
+    grid[0][1:4] = "ODS"
+    grid[60][61] = grid[63][61] = "P"
+    grid[1][1:4] = "123"
+    world, package = overcooked(), load_package()
+    world.mdp = package.OvercookedGridworld.from_grid(["".join(line) for line in grid])
+    world._grid = tuple("".join(line) for line in world.mdp.terrain_mtx)
+    world.agents = ("agent_0", "agent_1", "agent_2")
+    world._drawn = False
+    world.reset(0)
+    for row in (60, 63):
+        world.state.add_object(package.SoupState.get_soup((61, row), num_onions=2))
+    world.limit(400)
+    assert [pot[2] for pot in world.global_observation().pots] == ["onion+onion"] * 2
+    return skills_of("overcooked").example(overcooked()), look(world, 0), world.check_plan
+
+
 CASES: dict[str, Callable[[], tuple[Example, Sight, Check]]] = {
     "cube": lambda: cube_case("cube"),
     "cube, emcoop": lambda: cube_case("emcoop"),
@@ -93,6 +115,7 @@ CASES: dict[str, Callable[[], tuple[Example, Sight, Check]]] = {
     "transport, hard": lambda: transport_case("hard"),
     "squeeze": squeeze_case,
     "foraging": foraging_case,
+    "overcooked": overcooked_case,
 }
 
 
@@ -220,7 +243,7 @@ def test_the_rules_say_what_gives_wood_and_name_no_cell_or_block_that_may_be_the
 
 
 def test_a_drwell_example_names_a_task_as_the_open_tasks_do() -> None:
-    for name in ("cube", "transport", "foraging"):
+    for name in ("cube", "transport", "foraging", "overcooked"):
         world = made(name, 4)
         form = DrwellAnswers(world.vocabulary, 8).forms[DrwellRole.PROPOSER]
         kinds = {task.task.kind for task in world.open_tasks([None] * 4, "")}

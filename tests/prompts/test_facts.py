@@ -18,14 +18,22 @@ from tests.crafter_env.joined import world as crafter
 from tests.lbf_env.test_foraging_world import world as foraging
 from tests.llamac_env.test_squeeze import world as squeeze
 from tests.llamac_env.test_transport_world import world as transport
+from tests.overcooked_env.test_overcooked_world import world as overcooked
 
-WORLDS = {"cube": cube, "crafter": crafter, "transport": transport, "squeeze": squeeze, "foraging": foraging}
+WORLDS = {
+    "cube": cube,
+    "crafter": crafter,
+    "transport": transport,
+    "squeeze": squeeze,
+    "foraging": foraging,
+    "overcooked": overcooked,
+}
 
 
 @pytest.mark.parametrize("name", WORLDS)
 def test_facts_are_json_ready_and_the_same_for_every_team_and_every_board(name: str) -> None:
     found = []
-    for n in (1, 2, 4, 8, 32):
+    for n in (2,) if name == "overcooked" else (1, 2, 4, 8, 32):  # a layout has one size of a team
         world: Any = WORLDS[name](n=n)
         assert isinstance(world, TellsFacts)
         for seed in (1, 2):
@@ -46,6 +54,8 @@ def test_facts_are_json_ready_and_the_same_for_every_team_and_every_board(name: 
         ("squeeze", {"hint": True}),
         ("foraging", {"sight": 2}),
         ("foraging", {"penalty": 0.1}),
+        ("overcooked", {"soups": None}),
+        ("overcooked", {"layout": "cramped_room_tomato"}),
     ],
 )
 def test_facts_differ_where_rules_do(name: str, changes: dict[str, Any]) -> None:

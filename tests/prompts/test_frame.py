@@ -30,6 +30,7 @@ from tests.crafter_env.joined import world as crafter
 from tests.lbf_env.test_foraging_world import world as foraging
 from tests.llamac_env.test_squeeze import world as squeeze
 from tests.llamac_env.test_transport_world import world as transport
+from tests.overcooked_env.test_overcooked_world import world as overcooked
 
 SIZES = (2, 8)
 SETS = ("default", "terse")
@@ -43,7 +44,7 @@ TURNS: tuple[dict[str, Any], ...] = (
     {"acts": (Act.SPEAK, Act.PLAN), "recipients": (0, 1), "plan": RUNNING, "limit": 1},
 )
 FAMILIES = {"llamac": LlamacRole, "baselines": BaselineRole}
-WORLDS = ("cube", "emcoop", "crafter", "transport", "squeeze", "foraging")
+WORLDS = ("cube", "emcoop", "crafter", "transport", "squeeze", "foraging", "overcooked")
 
 
 @cache
@@ -59,6 +60,8 @@ def made(name: str, n: int) -> Any:
             return transport(n=n)
         case "foraging":
             return foraging(n=n)
+        case "overcooked":  # a layout has one size of a team
+            return overcooked() if n == 2 else overcooked(n=4, layout="multiplayer_schelling")
         case _:
             return squeeze(n=n)
 

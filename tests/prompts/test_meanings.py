@@ -24,6 +24,7 @@ WORLDS = {
     "transport_hard": "env=transport_hard n=4",
     "squeeze": "env=squeeze n=4",
     "foraging": "env=foraging n=4 env.sight=3",
+    "overcooked": "env=overcooked env.layout=coordination_ring",
 }
 TEAMS = {
     "leader": f"{FEEDBACK} topology=centralized",
@@ -42,8 +43,8 @@ TEAMS = {
     "dmas": "agents=dmas topology=dialogue topology.opens=team",
 }
 LACKING = {
-    "repair": {"transport", "transport_hard", "squeeze", "foraging"},
-    "drwell": {"crafter", "transport", "transport_hard", "squeeze", "foraging"},
+    "repair": {"transport", "transport_hard", "squeeze", "foraging", "overcooked"},
+    "drwell": {"crafter", "transport", "transport_hard", "squeeze", "foraging", "overcooked"},
     "tom": {"squeeze"},
 }
 """Worlds in which a team cannot play."""
@@ -53,6 +54,7 @@ SOME = (
     ("transport_hard", "hybrid"),
     ("squeeze", "leader"),
     ("foraging", "leader"),
+    ("overcooked", "leader"),
 )
 
 

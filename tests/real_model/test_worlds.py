@@ -22,6 +22,7 @@ WORLDS = {
     "transport": ("env=transport", "n=4"),
     "squeeze": ("env=squeeze", "n=3"),
     "foraging": ("env=foraging", "n=3"),
+    "overcooked": ("env=overcooked", "n=2"),
 }
 """The worlds, one of them with two vocabularies, and small teams."""
 TOPOLOGIES = ("individual", "debate", "chain", "centralized", "decentralized", "dialogue", "graph")

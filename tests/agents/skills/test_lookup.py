@@ -20,6 +20,7 @@ HAVING = {
     "transport": {"heuristic", "gates", "briefing", "speaker"},
     "squeeze": {"heuristic", "gates", "briefing", "speaker", "merge"},
     "foraging": {"heuristic", "gates", "briefing", "speaker"},
+    "overcooked": {"heuristic", "gates", "briefing", "speaker"},
 }
 
 
@@ -52,10 +53,10 @@ def test_a_shipped_world_has_the_roles_that_it_says(world: str) -> None:
 @pytest.mark.parametrize(
     ("component", "name", "having"),
     [
-        (rules.heuristic, "heuristic", "cube, crafter, transport, squeeze, foraging"),
+        (rules.heuristic, "heuristic", "cube, crafter, transport, squeeze, foraging, overcooked"),
         (rules.negotiator, "negotiator", "cube"),
         (rules.planner, "planner", "cube"),
-        (llamac.component, "llamac", "cube, crafter, transport, squeeze, foraging"),
+        (llamac.component, "llamac", "cube, crafter, transport, squeeze, foraging, overcooked"),
     ],
 )
 def test_what_is_missing_is_reported_by_role_and_world_with_the_worlds_that_have_it(component, name, having) -> None:

@@ -93,16 +93,18 @@ def test_an_agent_that_idles_from_a_step_on_keeps_what_it_did_before() -> None:
     assert [utility_without(0, world, 0, joints, begin).returned for begin in (0, 1, 2, 3)] == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("env", ["cube", "transport", "squeeze", "foraging"])
+@pytest.mark.parametrize(
+    "env", ["cube", "transport", "squeeze", "foraging", "overcooked env.layout=multiplayer_schelling"]
+)
 def test_an_agent_that_idles_anyway_is_worth_nothing(env: str) -> None:
     """Joint actions at random, of which one agent's are all idle."""
-    world = world_of(f"env={env}", "n=4", "max_steps=40")
+    world = world_of(*f"env={env}".split(), "n=4", "max_steps=40")
     draw = random.Random(f"idle {env}")
     for seed in range(5):
         world.reset(seed)
         (idle,) = {world.start_action(agent, world.idle).act() for agent in range(4)}
         lonely = seed % 4
-        most = {"cube": 4, "transport": 25, "squeeze": 9, "foraging": 5}[env]
+        most = {"cube": 4, "transport": 25, "squeeze": 9, "foraging": 5}.get(env, 5)
         joints = [[idle if agent == lonely else draw.randint(0, most) for agent in range(4)] for _ in range(40)]
         whole = played(world, seed, joints)
         assert (whole - utility_without(lonely, world, seed, joints)).is_nothing
@@ -116,8 +118,9 @@ def test_an_agent_that_idles_anyway_is_worth_nothing(env: str) -> None:
         ("env=transport", "n=4", "seed=3", "env.difficulty=hard"),
         ("env=squeeze", "n=3", "max_steps=6", "agents=naive", "topology=debate"),
         ("env=foraging", "n=3", "seed=1", "agents=naive", "topology=debate"),
+        ("env=overcooked", "seed=1", "agents=naive", "topology=debate", "env.soups=1"),
     ],
-    ids=["cube", "cube of emcoop", "transport hard", "squeeze", "foraging"],
+    ids=["cube", "cube of emcoop", "transport hard", "squeeze", "foraging", "overcooked"],
 )
 @pytest.mark.parametrize("begin", [0, 2])
 def test_it_is_what_new_worlds_give_that_play_the_edited_joint_actions(
@@ -130,7 +133,7 @@ def test_it_is_what_new_worlds_give_that_play_the_edited_joint_actions(
     for agent, worth in enumerate(found):
         edited = [list(joint) for joint in joints]
         for joint in edited[begin:]:
-            joint[agent] = 0  # doing nothing is primitive 0 in these worlds
+            joint[agent] = 4 if "env=overcooked" in keys else 0  # doing nothing is primitive 0 in the other worlds
         without = played(episode.world(), episode.trace.start.seed, edited)
         assert metrics["outcome.return"] - without.returned == pytest.approx(worth.returned, abs=1e-9)
         assert metrics["outcome.reached"] - without.reached == worth.reached

@@ -80,13 +80,14 @@ def test_a_run_is_the_same_again(tmp_path: Path) -> None:
         ("transport", "typed"),
         ("squeeze", "typed"),
         ("foraging", "typed"),
+        ("overcooked env.layout=multiplayer_schelling", "typed"),
     ],
 )
 def test_the_simulated_speakers_of_every_world_describe_themselves_and_are_joined(
     env: str, matcher: str, tmp_path: Path
 ) -> None:
     steps = STEPS.get(env, 5)
-    words = [f"env={env}", "agents=naive", "n=4", f"max_steps={steps}", f"topology.matcher={matcher}"]
+    words = [*f"env={env}".split(), "agents=naive", "n=4", f"max_steps={steps}", f"topology.matcher={matcher}"]
     one, control = (run_cell(Cell.compose([*words, f"topology={name}"]), tmp_path) for name in ("dytopo", "random"))
     trace = read_trace(one.folder)
     assert sum(len(routed.edges) for routed in trace.of(Routed)) > 0

@@ -25,6 +25,7 @@ WORLDS = {
     "transport": "env=transport n=4 max_steps=6",
     "squeeze": "env=squeeze n=3 max_steps=6",
     "foraging": "env=foraging n=3 max_steps=6",
+    "overcooked": "env=overcooked max_steps=6",
 }
 WITHOUT_TASKS = {("squeeze", "drwell"), ("squeeze", "tom")}
 """Minds that refuse a world, whoever answers."""

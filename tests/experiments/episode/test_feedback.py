@@ -22,7 +22,14 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.registry import worlds
 from quorum.experiments.episode.runner import run_cell
 
-WORLDS = ("cube_coop2 n=3", "crafter_coop n=3 env.level=hard", "transport_hard n=4", "squeeze n=3", "foraging n=3")
+WORLDS = (
+    "cube_coop2 n=3",
+    "crafter_coop n=3 env.level=hard",
+    "transport_hard n=4",
+    "squeeze n=3",
+    "foraging n=3",
+    "overcooked",
+)
 TEAM = ("agents=naive", "llm=simulated", "topology=centralized", "seed=3", "max_steps=25")
 OF_THE_STATE = ("needs", "more", "in_place", "able", "missing", "before")
 """What a task reports that plans do not change; of a craft they do."""

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from quorum.experiments.common.packed import PACKED, DamagedShard, as_member, is
 from quorum.experiments.common.run_files import DamagedFile, RunFiles
 from quorum.experiments.results import as_csv, read_results
 from quorum.experiments.results.finished import RETRIED, finished_cell
-from quorum.experiments.results.packed_rows import packed_finished
+from quorum.experiments.results.packed_rows import pack_finished, pack_rows, packed_finished
 from quorum.experiments.results.recorded_episode import open_episode
 from quorum.experiments.results.verify import check_folder
 from quorum.experiments.sweep import packing
@@ -220,6 +221,7 @@ def test_a_damaged_index_is_named_and_tar_brings_its_cells_back(
     found = read_results(loose)
     assert (len(found.rows), [item.name for item in found.damaged]) == (7, [f"{PACKED}/{index.name}"])
     assert "SHA-256" in found.damaged[0].reason
+    assert [run.name for run in check_folder(loose).damaged] == [f"{PACKED}/{index.name}"]
     with pytest.raises(UserError) as refused:
         sweep(*WALK)
     way = str(refused.value.hint).partition(": ")[2].partition(";")[0]
@@ -386,6 +388,19 @@ def test_rows_that_cannot_be_read_are_made_of_the_cells(loose: Path, sweep: Swee
     write_shard(loose, members, rows, rows)
     assert as_csv(read_results(loose)) == table
     assert sweep(*WALK).before == 8
+
+
+def test_check_finds_a_row_that_is_not_that_of_the_cell(loose: Path) -> None:
+    cells = files_of(loose)
+    rows = [replace(row, metrics={**row.metrics, "outcome.steps": 1.0}) for row in read_results(loose).rows]
+    done = [finished_cell(loose / row.name) for row in rows]
+    for name in cells:
+        shutil.rmtree(loose / name)
+    members = {name: as_member(name, files) for name, files in cells.items()}
+    write_shard(loose, members, pack_rows(rows), pack_finished(done))
+    assert [run.problems for run in check_folder(loose).damaged] == [
+        ["results read another row of it than its files give"]
+    ] * len(cells)
 
 
 def test_an_episode_of_a_packed_cell_can_be_opened(loose: Path) -> None:

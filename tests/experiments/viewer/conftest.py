@@ -30,6 +30,7 @@ EPISODES = {
     "transport": ["n=4", "env=transport_hard", "agents=heuristic", "seed=1"],
     "squeeze": ["n=3", "env=squeeze", "agents=heuristic", "max_steps=8"],
     "foraging": ["n=3", "env=foraging", "agents=heuristic"],
+    "overcooked": ["env=overcooked", "agents=heuristic", "env.soups=1"],
 }
 
 

@@ -15,6 +15,7 @@ from maeil.drawing import Drawable
 from maeil.trace import read_trace, replay
 from maeil.trace.events import MessageSent, PlanChange, StageChange, StepOutcome
 from maeil.world import World
+from overcooked_env.symbolic.picture import KINDS as KITCHEN
 from quorum.experiments.configuration.registry import worlds
 from quorum.experiments.viewer.episode import read_episode
 from quorum.experiments.viewer.page import exported_page
@@ -105,6 +106,14 @@ def facts(world: str, played: Any) -> Any:
             return [tuple(map(int, player.position[::-1])) for player in played.env.players], sorted(
                 (int(col), int(row), int(field[row, col])) for row, col in zip(*field.nonzero(), strict=True)
             )
+        case "overcooked":
+            state = played.state
+            pots = played.mdp.get_pot_locations()
+            things = [(what, *at) for at in pots if at in state.objects for what in state.objects[at].ingredients]
+            things += [("soup", *at) for at in pots if at in state.objects and not state.objects[at].is_idle]
+            things += [(one.name, *at) for at, one in state.objects.items() if at not in pots]
+            held = [(one.held_object.name, *one.position) for one in state.players if one.held_object is not None]
+            return [player.position for player in state.players], sorted(things + held)
     return list(played.env.sums)
 
 
@@ -133,6 +142,9 @@ def seen(world: str, shown: Any) -> Any:
         case "foraging":
             foods = [m for n, m in marks.items() if n.startswith("food")]
             return [cell(m) for m in agents], sorted((*cell(m), int(m["label"])) for m in foods)
+        case "overcooked":
+            others = [m for m in marks.values() if m["agent"] < 0]
+            return [cell(m) for m in agents], sorted((KITCHEN[m["kind"]].name, *cell(m)) for m in others)
     sums = {n: int(m["label"]) for n, m in marks.items() if n.startswith("sum")}
     return [sums[f"sum {number}"] for number in range(len(sums))]
 

@@ -1,0 +1,1 @@
+"""Overcooked for minds: symbolic actions, tasks and the picture."""
