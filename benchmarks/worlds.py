@@ -29,6 +29,7 @@ class Entry(NamedTuple):
         kind: parallel or turns.
         n: its agents.
         words: further parts of the configuration.
+        zero_sum: whether it is a game of turns that is played to its own end, where one wins what the other loses.
     """
 
     library: str
@@ -36,6 +37,7 @@ class Entry(NamedTuple):
     kind: str
     n: int
     words: tuple[str, ...] = ()
+    zero_sum: bool = False
 
 
 FORAGING = f"--config-dir={ROOT / 'examples' / 'configs'}"
@@ -45,8 +47,8 @@ ENTRIES = (
     Entry("mpe2", "mpe2.simple_spread_v3", "parallel", 3, ("env.kwargs.continuous_actions=true",)),
     Entry("mpe2", "mpe2.simple_speaker_listener_v4", "parallel", 2),
     Entry("mpe2", "mpe2.simple_tag_v3", "parallel", 4),
-    Entry("pettingzoo", "pettingzoo.classic.connect_four_v3", "turns", 2),
-    Entry("pettingzoo", "pettingzoo.classic.tictactoe_v3", "turns", 2),
+    Entry("pettingzoo", "pettingzoo.classic.connect_four_v3", "turns", 2, zero_sum=True),
+    Entry("pettingzoo", "pettingzoo.classic.tictactoe_v3", "turns", 2, zero_sum=True),
     Entry("pettingzoo", "pettingzoo.classic.rps_v2", "parallel", 2),
     Entry("pettingzoo", "pettingzoo.butterfly.cooperative_pong_v6", "parallel", 2),
     Entry("lbforaging", "foragers:Foraging", "parallel", 2, ("env=foragers", FORAGING)),
@@ -71,7 +73,12 @@ def try_all(entry: Entry) -> dict[str, str]:
     module = entry.environment.partition(":")[0]
     words = list(entry.words)
     if "env=foragers" not in words:
-        words += ["env=pettingzoo", f"env.id={entry.environment}", f"n={entry.n}", "max_steps=30"]
+        words += [
+            "env=pettingzoo",
+            f"env.id={entry.environment}",
+            f"n={entry.n}",
+            f"max_steps={100 if entry.zero_sum else 30}",
+        ]
     trusted = ["--plugin", module]
     run = ["run", *words, "agents=naive", "--quiet"]
     steps = {
@@ -86,6 +93,8 @@ def try_all(entry: Entry) -> dict[str, str]:
             "blame", first(), "--reference", "random", "--success", "score>=1000000", "--no-shares", *trusted
         ),
     }
+    if entry.zero_sum:
+        steps |= {"won and lost": lambda: played_out([*run, "topology=individual"])}
     found = {}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for verb, step in steps.items():
@@ -95,6 +104,33 @@ def try_all(entry: Entry) -> dict[str, str]:
             except Exception as error:
                 found[verb] = f"no: {' '.join(str(error).split())}"
     return found
+
+
+def played_out(run: Sequence[str], seeds: int = 4) -> None:
+    """Play games to their end, and check how each ends, what each player gets, and who is asked.
+
+    Raises:
+        RuntimeError: a game is cut off, its rewards are not those of its winner and loser, or a mind is asked off turn.
+    """
+    for seed in range(seeds):
+        quorum(*run, f"seed={seed}", "out=games")
+    won = []
+    for folder in runs_inside(Path("games")):
+        trace = read_trace(folder / "trace.jsonl")
+        metrics = RunFolder(folder).metrics()
+        ends = metrics["outcome.lowest_return"], metrics["outcome.highest_return"]
+        [end] = [event for _, event in trace.of(EpisodeEnd)]
+        require(end.outcome == Outcome.SUCCESS, f"{folder.name}: it ends as {end.outcome}, not by itself")
+        require(ends in ((-1, 1), (None, None)), f"{folder.name}: the returns are {ends}")
+        require(metrics["outcome.return"] == 0, f"{folder.name}: the returns do not add up to 0")
+        won.append(ends == (-1, 1))
+    require(any(won), "nobody has won")
+
+
+def require(holds: bool, otherwise: str) -> None:
+    """Raise RuntimeError if something does not hold."""
+    if not holds:
+        raise RuntimeError(otherwise)
 
 
 def first() -> str:
