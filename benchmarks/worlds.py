@@ -10,12 +10,15 @@ import io
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
+from maeil.trace.events import StepTaken, ThoughtStart
 from quorum.cli import app
-from quorum.experiments.results.run_folder import runs_inside
+from quorum.experiments.results.run_folder import RunFolder, runs_inside
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -94,7 +97,7 @@ def try_all(entry: Entry) -> dict[str, str]:
         ),
     }
     if entry.zero_sum:
-        steps |= {"won and lost": lambda: played_out([*run, "topology=individual"])}
+        steps |= {"won and lost": lambda: played_out(entry.environment, [*run, "topology=individual"])}
     found = {}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for verb, step in steps.items():
@@ -106,25 +109,45 @@ def try_all(entry: Entry) -> dict[str, str]:
     return found
 
 
-def played_out(run: Sequence[str], seeds: int = 4) -> None:
-    """Play games to their end, and check how each ends, what each player gets, and who is asked.
+def played_out(environment: str, run: Sequence[str], seeds: int = 4) -> None:
+    """Play games to their end, and hold each trace against the library's own game, which gets the same moves.
 
     Raises:
-        RuntimeError: a game is cut off, its rewards are not those of its winner and loser, or a mind is asked off turn.
+        RuntimeError: a game does not end by itself, the rewards are not those of its winner and loser, or a mind is
+            asked off turn.
     """
     for seed in range(seeds):
-        quorum(*run, f"seed={seed}", "out=games")
-    won = []
-    for folder in runs_inside(Path("games")):
-        trace = read_trace(folder / "trace.jsonl")
-        metrics = RunFolder(folder).metrics()
-        ends = metrics["outcome.lowest_return"], metrics["outcome.highest_return"]
-        [end] = [event for _, event in trace.of(EpisodeEnd)]
-        require(end.outcome == Outcome.SUCCESS, f"{folder.name}: it ends as {end.outcome}, not by itself")
-        require(ends in ((-1, 1), (None, None)), f"{folder.name}: the returns are {ends}")
-        require(metrics["outcome.return"] == 0, f"{folder.name}: the returns do not add up to 0")
-        won.append(ends == (-1, 1))
-    require(any(won), "nobody has won")
+        quorum(*run, f"seed={seed}", "--out", "games")
+    winners = []
+    for path in runs_inside(Path("games")):
+        folder = RunFolder(path)
+        steps, metrics = [*folder.trace().of(StepTaken)], folder.metrics()
+        game = import_module(environment).env()
+        game.reset()
+        movers = []
+        for step in steps:
+            require(not any(game.terminations.values()), f"{path.name}: it goes on after its end")
+            movers.append(game.possible_agents.index(game.agent_selection))
+            who = [agent for agent, move in enumerate(step.joint) if move is not None]
+            require(who == movers[-1:], f"{path.name}: agents {who} move in the turn of {game.agent_selection}")
+            game.step(step.joint[movers[-1]])
+        require(all(game.terminations.values()), f"{path.name}: the game has not ended")
+        require(not any(game.truncations.values()), f"{path.name}: the game is cut off")
+        require(folder.meta().outcome == "success", f"{path.name}: the outcome is {folder.meta().outcome}")
+        for stamped in folder.trace().among(ThoughtStart):
+            asked = stamped.event.agent
+            require(asked == movers[stamped.t], f"{path.name}: agent {asked} is asked off turn at {stamped.t}")
+        own = [game.rewards[agent] for agent in game.possible_agents]
+        got = list(steps[-1].rewards or [steps[-1].reward] * len(own))
+        require(got == own, f"{path.name}: the last step gives {got}, and the game {own}")
+        if sorted(own) == [-1, 1]:
+            require(own[movers[-1]] == 1, f"{path.name}: the last to move has not won")
+            ends = metrics["outcome.lowest_return"], metrics["outcome.highest_return"], metrics["outcome.return"]
+            require(ends == (-1, 1, 0), f"{path.name}: the returns are {ends}")
+            winners.append(movers[-1])
+        else:
+            require(own == [0, 0], f"{path.name}: the rewards are {own}")
+    require(bool(winners), "nobody has won")
 
 
 def require(holds: bool, otherwise: str) -> None:
