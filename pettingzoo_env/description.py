@@ -70,7 +70,8 @@ class Condition(Described):
             name = part.replace("{target}", target)
             if (found := parts.get(name)) is None:
                 return None
-            named = {**dict(enumerate(found)), **dict(zip(names.get(name, ()), found, strict=False))}
+            named: dict[str | int, float] = dict(enumerate(found))
+            named |= zip(names.get(name, ()), found, strict=False)
             chosen = self.numbers if self.numbers is not None else range(len(found))
             if wrong := [number for number in chosen if number not in named]:
                 raise ValueError(f"{name} has no number {wrong[0]}; its numbers are {', '.join(map(str, named))}")
