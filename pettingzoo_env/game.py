@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -16,7 +17,6 @@ import numpy.typing as npt
 from pettingzoo import AECEnv, ParallelEnv  # type: ignore[import-untyped]
 
 from maeil.environments.errors import EpisodeError, WorldError
-from maeil.user_errors import nearest
 
 _LONGEST = 2000
 """Characters of an environment's documentation in a prompt, at most."""
@@ -46,7 +46,8 @@ def find(environment: str) -> Callable[..., Any]:
     names = [function] if function else ["parallel_env", "env"]
     made = next((own for name in names if callable(own := getattr(found, name, None))), None)
     if made is None:
-        hint = nearest(function, dir(found)) or "Give MODULE:FUNCTION."
+        near = get_close_matches(function, dir(found), n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else "Give MODULE:FUNCTION."
         raise WorldError(f"id: {module} has no function {' or '.join(names)}. {hint}")
     return made  # type: ignore[no-any-return]
 
