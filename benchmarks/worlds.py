@@ -10,12 +10,15 @@ import io
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
+from maeil.trace.events import StepTaken, ThoughtStart
 from quorum.cli import app
-from quorum.experiments.results.run_folder import runs_inside
+from quorum.experiments.results.run_folder import RunFolder, runs_inside
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -29,6 +32,7 @@ class Entry(NamedTuple):
         kind: parallel or turns.
         n: its agents.
         words: further parts of the configuration.
+        zero_sum: whether it is a game of turns that is played to its own end, where one wins what the other loses.
     """
 
     library: str
@@ -36,6 +40,7 @@ class Entry(NamedTuple):
     kind: str
     n: int
     words: tuple[str, ...] = ()
+    zero_sum: bool = False
 
 
 FORAGING = f"--config-dir={ROOT / 'examples' / 'configs'}"
@@ -45,8 +50,8 @@ ENTRIES = (
     Entry("mpe2", "mpe2.simple_spread_v3", "parallel", 3, ("env.kwargs.continuous_actions=true",)),
     Entry("mpe2", "mpe2.simple_speaker_listener_v4", "parallel", 2),
     Entry("mpe2", "mpe2.simple_tag_v3", "parallel", 4),
-    Entry("pettingzoo", "pettingzoo.classic.connect_four_v3", "turns", 2),
-    Entry("pettingzoo", "pettingzoo.classic.tictactoe_v3", "turns", 2),
+    Entry("pettingzoo", "pettingzoo.classic.connect_four_v3", "turns", 2, zero_sum=True),
+    Entry("pettingzoo", "pettingzoo.classic.tictactoe_v3", "turns", 2, zero_sum=True),
     Entry("pettingzoo", "pettingzoo.classic.rps_v2", "parallel", 2),
     Entry("pettingzoo", "pettingzoo.butterfly.cooperative_pong_v6", "parallel", 2),
     Entry("lbforaging", "foragers:Foraging", "parallel", 2, ("env=foragers", FORAGING)),
@@ -71,7 +76,12 @@ def try_all(entry: Entry) -> dict[str, str]:
     module = entry.environment.partition(":")[0]
     words = list(entry.words)
     if "env=foragers" not in words:
-        words += ["env=pettingzoo", f"env.id={entry.environment}", f"n={entry.n}", "max_steps=30"]
+        words += [
+            "env=pettingzoo",
+            f"env.id={entry.environment}",
+            f"n={entry.n}",
+            f"max_steps={100 if entry.zero_sum else 30}",
+        ]
     trusted = ["--plugin", module]
     run = ["run", *words, "agents=naive", "--quiet"]
     steps = {
@@ -86,6 +96,8 @@ def try_all(entry: Entry) -> dict[str, str]:
             "blame", first(), "--reference", "random", "--success", "score>=1000000", "--no-shares", *trusted
         ),
     }
+    if entry.zero_sum:
+        steps |= {"won and lost": lambda: played_out(entry.environment, [*run, "topology=individual"])}
     found = {}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for verb, step in steps.items():
@@ -95,6 +107,53 @@ def try_all(entry: Entry) -> dict[str, str]:
             except Exception as error:
                 found[verb] = f"no: {' '.join(str(error).split())}"
     return found
+
+
+def played_out(environment: str, run: Sequence[str], seeds: int = 4) -> None:
+    """Play games to their end, and hold each trace against the library's own game, which gets the same moves.
+
+    Raises:
+        RuntimeError: a game does not end by itself, the rewards are not those of its winner and loser, or a mind is
+            asked off turn.
+    """
+    for seed in range(seeds):
+        quorum(*run, f"seed={seed}", "--out", "games")
+    winners = []
+    for path in runs_inside(Path("games")):
+        folder = RunFolder(path)
+        steps, metrics = [*folder.trace().of(StepTaken)], folder.metrics()
+        game = import_module(environment).env()
+        game.reset()
+        movers = []
+        for step in steps:
+            require(not any(game.terminations.values()), f"{path.name}: it goes on after its end")
+            movers.append(game.possible_agents.index(game.agent_selection))
+            who = [agent for agent, move in enumerate(step.joint) if move is not None]
+            require(who == movers[-1:], f"{path.name}: agents {who} move in the turn of {game.agent_selection}")
+            game.step(step.joint[movers[-1]])
+        require(all(game.terminations.values()), f"{path.name}: the game has not ended")
+        require(not any(game.truncations.values()), f"{path.name}: the game is cut off")
+        require(folder.meta().outcome == "success", f"{path.name}: the outcome is {folder.meta().outcome}")
+        for stamped in folder.trace().among(ThoughtStart):
+            asked = stamped.event.agent
+            require(asked == movers[stamped.t], f"{path.name}: agent {asked} is asked off turn at {stamped.t}")
+        own = [game.rewards[agent] for agent in game.possible_agents]
+        got = list(steps[-1].rewards or [steps[-1].reward] * len(own))
+        require(got == own, f"{path.name}: the last step gives {got}, and the game {own}")
+        if sorted(own) == [-1, 1]:
+            require(own[movers[-1]] == 1, f"{path.name}: the last to move has not won")
+            ends = metrics["outcome.lowest_return"], metrics["outcome.highest_return"], metrics["outcome.return"]
+            require(ends == (-1, 1, 0), f"{path.name}: the returns are {ends}")
+            winners.append(movers[-1])
+        else:
+            require(own == [0, 0], f"{path.name}: the rewards are {own}")
+    require(bool(winners), "nobody has won")
+
+
+def require(holds: bool, otherwise: str) -> None:
+    """Raise RuntimeError if something does not hold."""
+    if not holds:
+        raise RuntimeError(otherwise)
 
 
 def first() -> str:

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from math import dist
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.]*$", max_length=60)]
 """Of an action, a part of an observation, a task."""
+GUIDE = "docs/pettingzoo.md#describe-an-environment"
 Parts = Mapping[str, tuple[float, ...]]
 """What an agent observes: the numbers of each part."""
 
@@ -30,21 +31,12 @@ class AgentDescription(Described):
     """Names of the choices of a `Discrete` space, in order; null: their numbers."""
     wait: Name | int | None = None
     """The choice of `wait`; null: the first that is legal, and zeros in spaces of numbers."""
-    sequences: dict[Name, Annotated[list[Name | int], Field(min_length=1)]] = {}
-    """More choices, each of which is carried out as these, one a step."""
     observation: dict[Name, PositiveInt | list[Name]] = {}
     """Parts of the array that it observes, in order: how many numbers each has, or their names."""
 
-    @model_validator(mode="after")
-    def _names_differ(self) -> AgentDescription:
-        names = [*(self.actions or ()), *self.sequences]
-        if double := next((name for name in names if names.count(name) > 1), None):
-            raise ValueError(f"two choices are called {double}")
-        return self
 
-
-class Measure(Described):
-    """A number that an agent observes, or the length of a vector of several."""
+class Condition(Described):
+    """A condition of a number that an agent observes, or of the length of a vector of several."""
 
     part: str
     """Name of the part; `{target}` stands for the target of the task."""
@@ -52,34 +44,6 @@ class Measure(Described):
     """A part that is taken from it, number by number, such as the agent's own place; null: nothing."""
     numbers: list[str | int] | None = None
     """The names or indices of those of its numbers that count; null: all."""
-
-    def value(self, parts: Parts, names: Mapping[str, Sequence[str]], target: str) -> float | None:
-        """Return the measure in what an agent observes; None where the agent has no such part.
-
-        Args:
-            parts: what the agent observes.
-            names: those of the numbers of its parts.
-            target: of the task.
-
-        Raises:
-            ValueError: a part has no such number.
-            IndexError: the same.
-        """
-        vectors = []
-        for part in (self.part, *([self.minus] if self.minus is not None else [])):
-            name = part.replace("{target}", target)
-            if (found := parts.get(name)) is None:
-                return None
-            chosen = self.numbers if self.numbers is not None else range(len(found))
-            vectors.append([found[names.get(name, ()).index(n) if isinstance(n, str) else n] for n in chosen])
-        if len(vectors) == 1 and len(vectors[0]) == 1:
-            return vectors[0][0]
-        return dist(vectors[0], vectors[1] if len(vectors) > 1 else [0.0] * len(vectors[0]))
-
-
-class Condition(Measure):
-    """A condition of a measure."""
-
     equals: float | None = None
     at_most: float | None = None
     at_least: float | None = None
@@ -90,11 +54,34 @@ class Condition(Measure):
             raise ValueError("give equals, at_most or at_least")
         return self
 
-    def holds(self, value: float | None) -> bool:
-        """Whether it holds of a value; of none it does not."""
+    def holds(self, parts: Parts, names: Mapping[str, Sequence[str]], target: str) -> bool | None:
+        """Return whether it holds of what an agent observes; None where the agent has no such part.
+
+        Args:
+            parts: what the agent observes.
+            names: those of the numbers of its parts.
+            target: of the task.
+
+        Raises:
+            ValueError: a part has no such number, or two parts have not as many.
+        """
+        vectors = []
+        for part in (self.part, *([self.minus] if self.minus is not None else [])):
+            name = part.replace("{target}", target)
+            if (found := parts.get(name)) is None:
+                return None
+            named: dict[str | int, float] = dict(enumerate(found))
+            named |= zip(names.get(name, ()), found, strict=False)
+            chosen = self.numbers if self.numbers is not None else range(len(found))
+            if wrong := [number for number in chosen if number not in named]:
+                raise ValueError(f"{name} has no number {wrong[0]}; its numbers are {', '.join(map(str, named))}")
+            vectors.append([named[number] for number in chosen])
+        if len({*map(len, vectors)}) > 1:
+            raise ValueError(f"{self.part} and {self.minus} have not as many numbers: say which with numbers")
+        alone = len(vectors) == len(vectors[0]) == 1
+        value = vectors[0][0] if alone else dist(vectors[0], vectors[1] if vectors[1:] else [0.0] * len(vectors[0]))
         return (
-            value is not None
-            and (self.equals is None or value == self.equals)
+            (self.equals is None or value == self.equals)
             and (self.at_most is None or value <= self.at_most)
             and (self.at_least is None or value >= self.at_least)
         )
@@ -109,29 +96,10 @@ class TaskDescription(Described):
     """When one is done, by what any agent observes."""
     in_place_when: Condition | None = None
     """When an agent is in place for it, by what it observes; null: everywhere."""
-    agents: PositiveInt | Measure = 1
-    """How many agents it takes at once; with `weight`, the sum of their weights that it takes."""
-    weight: Measure | None = None
-    """What an agent counts for, by what it observes, such as its level; null: 1."""
+    agents: PositiveInt = 1
+    """How many agents it takes at once."""
     text: str = ""
     """What it is, for prompts."""
-
-
-class Grid(Described):
-    """How an environment that renders nothing is drawn: things at the places that observations say."""
-
-    columns: Annotated[int, Field(ge=1, le=200)]
-    rows: Annotated[int, Field(ge=1, le=200)]
-    agents: str | None = None
-    """The part of each agent's observation that says where it is: column and row, or row and column."""
-    things: list[str] = []
-    """Parts that say where things are, by what any agent observes."""
-    row_first: bool = False
-    """Whether rows come before columns."""
-    origin: Annotated[list[float], Field(min_length=2, max_length=2)] = [0, 0]
-    """Place of the left upper corner, as parts say places."""
-    cell: PositiveFloat = 1
-    """Width of a cell in their unit."""
 
 
 class Description(Described):
@@ -147,8 +115,6 @@ class Description(Described):
     """What counts as the score: the sum over steps of the agents' `mean` reward, of their `sum`, or of an agent's."""
     success: float | None = None
     """The score from which on an episode that ends by itself is a success; null: always. With tasks, these decide."""
-    drawing: Grid | None = None
-    """How it is drawn where it renders nothing."""
 
     def of(self, agent: str) -> AgentDescription:
         """Return what is said of an agent."""
@@ -156,7 +122,7 @@ class Description(Described):
 
 
 def read_description(path: str) -> Description:
-    """Read a description from a file.
+    """Read a description from a YAML file.
 
     Raises:
         ValueError: there is no such file, or it holds none; the message names the keys.
@@ -165,7 +131,16 @@ def read_description(path: str) -> Description:
         found = yaml.safe_load(Path(path).expanduser().read_text(encoding="utf-8"))
         return Description.model_validate(found, strict=True)
     except ValidationError as error:
-        wrong = (f"{'.'.join(map(str, e['loc'])) or 'the file'}: {e['msg']}" for e in error.errors())
-        raise ValueError("; ".join(wrong)) from error
+        raise ValueError("; ".join(map(_mistake, error.errors()))) from error
     except (OSError, UnicodeError, yaml.YAMLError) as error:
         raise ValueError(f"it cannot be read: {' '.join(str(error).split())}") from error
+
+
+def _mistake(error: Any) -> str:
+    place, kind = ".".join(map(str, error["loc"])) or "the file", error["type"]
+    words = {
+        "missing": "the key is missing",
+        "extra_forbidden": f"no such key: see {GUIDE}",
+        "model_type": "it has to be a map",
+    }
+    return f"{place}: {words.get(kind, error['msg'].removeprefix('Value error, '))}"

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -38,12 +39,16 @@ def find(environment: str) -> Callable[..., Any]:
         found = import_module(module)
     except ModuleNotFoundError as error:
         if error.name and f"{module}.".startswith(f"{error.name}."):
-            raise WorldError(f"id: no module {module} in the current folder or among the installed packages") from error
+            raise WorldError(
+                f"id: no module {module} in the current folder or among the installed packages: install it"
+            ) from error
         raise WorldError(f"id: {module} needs the module {error.name}: pip install it") from error
     names = [function] if function else ["parallel_env", "env"]
     made = next((own for name in names if callable(own := getattr(found, name, None))), None)
     if made is None:
-        raise WorldError(f"id: {module} has no function {' or '.join(names)}: give MODULE:FUNCTION")
+        near = get_close_matches(function, dir(found), n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else "Give MODULE:FUNCTION."
+        raise WorldError(f"id: {module} has no function {' or '.join(names)}. {hint}")
     return made  # type: ignore[no-any-return]
 
 
@@ -69,6 +74,8 @@ class Game:
 
     def __init__(self, environment: str, kwargs: Mapping[str, Any]) -> None:
         self.id, self._played = environment, False
+        if "render_mode" in kwargs:
+            raise WorldError("kwargs.render_mode: leave it out: what renders is asked for rgb_array")
         make = find(environment)
         try:
             self._env: Any = make(**kwargs)
@@ -77,14 +84,15 @@ class Game:
             if self.renders:
                 self._env = self._make()
         except Exception as error:
-            raise WorldError(f"kwargs: {environment} refuses them: {type(error).__name__}: {error}") from error
+            reason = f"{type(error).__name__}: {error}"
+            raise WorldError(f"kwargs: {environment} cannot be made with these: {reason}") from error
         if not isinstance(self._env, AECEnv | ParallelEnv):
             kind = type(self._env).__name__
-            raise WorldError(f"id: {environment} makes a {kind}, which is no environment of PettingZoo")
+            raise WorldError(f"id: {environment} makes a {kind}: it has to be an AECEnv or a ParallelEnv")
         self.turns = isinstance(self._env, AECEnv)
         self._keys = list(getattr(self._env, "possible_agents", None) or ())
         if not self._keys:
-            raise WorldError(f"id: {environment} has no possible_agents")
+            raise WorldError(f"id: {environment} has no possible_agents: they have to name all that may play")
         self.names = tuple(map(str, self._keys))
         self._index = {key: index for index, key in enumerate(self._keys)}
         self.spaces = [self._env.action_space(key) for key in self._keys]
@@ -146,16 +154,16 @@ class Game:
         return re.sub(r"\n\s*\n+", "\n\n", _MARKUP.sub("", inspect.cleandoc(text))).strip()[:_LONGEST]
 
     def _settle(self) -> None:
-        """Have the agents leave whose episode has ended, and look at the others."""
-        while self._env.agents and self._is_dead(self._env.agent_selection):
-            self.truncated |= bool(self._env.truncations[self._env.agent_selection])
+        """Look at all agents, and have those leave whose episode has ended: their last look is at its end."""
+        while self._env.agents:
+            for key in self._env.agents:
+                self._look({key: self._env.observe(key)}, self._env.infos)
+            key = self._env.agent_selection
+            if not (self._env.terminations[key] or self._env.truncations[key]):
+                return
+            self.truncated |= bool(self._env.truncations[key])
             self._env.step(None)
-        self.over = not self._env.agents
-        for key in self._env.agents:
-            self._look({key: self._env.observe(key)}, self._env.infos)
-
-    def _is_dead(self, key: Any) -> bool:
-        return bool(self._env.terminations[key] or self._env.truncations[key])
+        self.over, self.masks = True, [None] * len(self.names)
 
     def _look(self, observations: Mapping[Any, Any], infos: Mapping[Any, Any]) -> None:
         for key, seen in observations.items():
@@ -167,5 +175,7 @@ class Game:
 
     def _of(self, key: Any) -> int:
         if key not in self._index:
-            raise EpisodeError(f"{self.id}: the agent {key} is not among its possible_agents: {', '.join(self.names)}")
+            raise EpisodeError(
+                f"id: {self.id}: the agent {key} is not among its possible_agents: {', '.join(self.names)}"
+            )
         return self._index[key]

@@ -38,7 +38,8 @@ def value_type(space: Any, place: str) -> Any:
             fields: dict[str, Any] = {name: (value_type(part, f"{place}.{name}"), ...) for name, part in _parts(space)}
             config = ConfigDict(frozen=True, extra="forbid")
             return create_model(f"Values_{place}".replace(".", "_"), __config__=config, **fields)
-    raise ValueError(f"the action space {type(space).__name__} of {place} cannot be written in a plan")
+    known = "Discrete, Box, MultiDiscrete, MultiBinary, and Tuple and Dict of these"
+    raise ValueError(f"id: {place} has the action space {type(space).__name__}; those that plans can write are {known}")
 
 
 def action_of(space: Any, value: Any) -> Any:
@@ -108,7 +109,7 @@ def split(observation: Any, described: Mapping[str, int | Sequence[str]]) -> dic
     sizes = [form if isinstance(form, int) else len(form) for form in described.values()]
     flat = np.asarray(observation).ravel()
     if sum(sizes) != flat.size:
-        raise ValueError(f"its parts have {sum(sizes)} numbers together, and it has {flat.size}")
+        raise ValueError(f"it has {flat.size} numbers, and its parts have {sum(sizes)} together")
     return dict(zip(described, np.split(flat, np.cumsum(sizes)[:-1]), strict=True))
 
 

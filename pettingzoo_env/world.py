@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field, PositiveInt, PrivateAttr, Validatio
 from maeil.acting import Primitive, end_of
 from maeil.actions import SymbolicAction
 from maeil.component import NAMED_MODULES, RECORDED, Component, ComponentConfig, may_name_files
-from maeil.drawing import Canvas, Drawing, Mark, MarkKind, Shape
+from maeil.drawing import Canvas, Drawing
 from maeil.environments.errors import EpisodeError, WorldError
 from maeil.plans import Plan
 from maeil.tasks import Tasks, TaskState, no_such_task
@@ -35,8 +35,6 @@ TOOLS = ("pettingzoo.env_registry", "pettingzoo.utils")
 """Modules whose functions import what their arguments name: no recorded run may call them."""
 WRAPPED = ("parallel_wrapper_fn.<locals>.par_fn", "aec_wrapper_fn.<locals>.aec_fn")
 """Names of the functions in which modules wrap those that make their environments."""
-AGENT, THING = range(2)
-LEGEND = (MarkKind("agent", "#3b6ea5", "#7fb2e5", Shape.DISC), MarkKind("thing", "#4c8c4a", "#6fbf73"))
 
 
 def _described(value: Any, info: ValidationInfo) -> Any:
@@ -140,10 +138,11 @@ class PettingZooWorld:
         self.abilities, self.vocabulary = abilities(self.game, self.description)
         self._forms = [self.description.of(name).observation for name in self.agents]
         if self.description.score not in ("mean", "sum", *self.agents):
-            raise WorldError(f"description.score: mean, sum or an agent: {', '.join(self.agents)}")
+            known = ", ".join(("mean", "sum", *self.agents))
+            raise WorldError(f"description.score: {self.description.score} is none of {known}")
         for pattern, agent in self.description.agents.items():
             if all(self.description.of(name) is not agent for name in self.agents):
-                raise WorldError(f"description.agents: {pattern} is no agent; they are {', '.join(self.agents)}")
+                raise WorldError(f"description.agents: {pattern} fits no agent; they are {', '.join(self.agents)}")
 
     def _begin(self, game: Game) -> None:
         self.game = game
@@ -156,10 +155,7 @@ class PettingZooWorld:
         self.returns = [0.0] * len(self.agents)
         self._gained: list[float | None] = [None] * len(self.agents)
         self.game.reset(seed)
-        try:
-            seen = self._look()
-        except ValueError as error:
-            raise WorldError(f"description.agents: observation: {error}") from error
+        seen = self._look()
         self.board.begin()
         self.board.check(seen)
         self.board.look(seen)
@@ -253,13 +249,8 @@ class PettingZooWorld:
 
     def score(self) -> float:
         """Return the score so far."""
-        match self.description.score:
-            case "mean":
-                return fmean(self.returns)
-            case "sum":
-                return sum(self.returns)
-            case agent:
-                return self.returns[self.agents.index(agent)]
+        own = dict(zip(self.agents, self.returns, strict=True))
+        return {**own, "mean": fmean(self.returns), "sum": sum(self.returns)}[self.description.score]
 
     def progress(self) -> Progress:
         """Return how many of the described tasks are done, none of none without a description, and the score."""
@@ -277,7 +268,12 @@ class PettingZooWorld:
         return str(primitive)
 
     def _look(self) -> list[Parts]:
-        self._seen = [split(*pair) for pair in zip(self.game.observations, self._forms, strict=True)]
+        self._seen = []
+        for name, *pair in zip(self.agents, self.game.observations, self._forms, strict=True):
+            try:
+                self._seen.append(split(*pair))
+            except ValueError as error:
+                raise WorldError(f"description.agents: the observation of {name}: {error}") from error
         return [*map(numbers, self._seen)]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> PettingZooWorld:
@@ -317,34 +313,6 @@ class _Rendered(PettingZooWorld):
         return np.ascontiguousarray(picture[::stride, ::stride])
 
 
-class _Gridded(PettingZooWorld):
-    """A world whose description says how it is drawn: fulfils `maeil.drawing.Drawable`."""
-
-    def canvas(self) -> Canvas:
-        """Return the grid."""
-        grid = self.description.drawing
-        assert grid is not None
-        return Canvas(grid.columns, grid.rows, LEGEND)
-
-    def draw(self) -> Drawing:
-        """Draw agents and things where observations say that they are."""
-        grid = self.description.drawing
-        assert grid is not None
-        marks: dict[str, Mark] = {}
-        for agent, (name, parts) in enumerate(zip(self.agents, map(numbers, self._seen), strict=True)):
-            for part in (*grid.things, *([grid.agents] if grid.agents is not None else [])):
-                if len(place := parts.get(part, ())) < 2:
-                    continue
-                first, second = ((p - o) / grid.cell for p, o in zip(place[:2], grid.origin, strict=True))
-                x, y = (second, first) if grid.row_first else (first, second)
-                is_agent = part == grid.agents
-                key, label = (name, str(agent)) if is_agent else (part, "")
-                if 0 <= x < grid.columns and 0 <= y < grid.rows:
-                    kind, own = (AGENT, agent) if is_agent else (THING, None)
-                    marks.setdefault(key, Mark(kind, x, y, label=label, title=key, agent=own))
-        return Drawing(b"", marks)
-
-
 def build(config: PettingZooConfig, _context: None = None) -> PettingZooWorld:
     """Make the world: one that is drawn, and has tasks, where the environment or its description does.
 
@@ -354,7 +322,7 @@ def build(config: PettingZooConfig, _context: None = None) -> PettingZooWorld:
     config.modules()
     game, description = Game(config.id, config.kwargs), config.description or Description()
     kinds: list[type[PettingZooWorld]] = [_Tasked] if description.tasks else []
-    kinds += [_Rendered] if game.renders else [_Gridded] if description.drawing is not None else []
+    kinds += [_Rendered] if game.renders else []
     kind: type[PettingZooWorld] = type("PettingZooWorld", (*kinds, PettingZooWorld), {})
     return kind(config, game)
 

@@ -327,5 +327,7 @@ def _values(factors: Mapping[str, Sequence[str]]) -> str:
     parts = []
     for name, values in factors.items():
         more = ", ..." if len(values) > _FEW else ""
-        parts.append(f"{name} ({', '.join(value[:30] for value in values[:_FEW])}{more})")
+        parts.append(
+            f"{name} ({', '.join(value if len(value) <= 40 else f'{value[:37]}...' for value in values[:_FEW])}{more})"
+        )
     return "; ".join(parts)

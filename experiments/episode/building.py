@@ -71,7 +71,7 @@ def call_component(place: str, function: Callable[..., Any], *arguments: Any) ->
         if isinstance(error, _OF_LIBRARIES) and (mistake := as_extension_error(error)) is not None:
             raise mistake from error
         key, colon, _ = str(error).partition(":")
-        separator = "." if colon and key.isidentifier() else ": "
+        separator = "." if colon and key.replace(".", "").isidentifier() else ": "
         where = place_of(error)
         raise UserError(f"{place}{separator}{error}", f"Refused in {where}." if where else "") from error
     except MemoryError as error:

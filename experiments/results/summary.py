@@ -66,6 +66,8 @@ def main_rows(outcome: str, metrics: Mapping[str, Value]) -> Iterator[tuple[str,
     steps = shown(metrics.get("outcome.steps"))
     yield "steps", f"{steps} ({shown(bound)} x lower bound)" if bound is not None else steps
     yield "reward", shown(metrics.get("outcome.return"))
+    if (lowest := metrics.get("outcome.lowest_return")) is not None:
+        yield "returns of agents", f"{shown(lowest)} to {shown(metrics.get('outcome.highest_return'))}"
     silent = {group for group, witness in _ONLY_WITH.items() if not metrics.get(witness)}
     if "communication" in silent:
         silent.add("plans.interruptions")

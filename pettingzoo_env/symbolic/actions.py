@@ -63,12 +63,9 @@ class Abilities:
 
     def values(self, action: SymbolicAction) -> list[Primitive]:
         """Return what an action does, step by step."""
-        if isinstance(self.space, Discrete):
-            choice = action.arguments()["choice"]
-            once: list[Primitive] = [*map(self.number, self.described.sequences.get(choice, (choice,)))]
-        else:
-            once = [action.arguments()["values"]]
-        return once * int(action.arguments()["steps"])
+        given = action.arguments()
+        once = self.number(given["choice"]) if isinstance(self.space, Discrete) else given["values"]
+        return [once] * int(given["steps"])
 
     def waiting(self, mask: Any) -> Primitive:
         """Return what waiting does in a step, by the mask of that moment."""
@@ -87,10 +84,7 @@ class Abilities:
     def choices(self, mask: Any) -> list[str | int] | None:
         """Return the choices with which a plan may begin; None for all."""
         legal = self.legal(mask)
-        if legal is None:
-            return None
-        sequences = self.described.sequences.items()
-        return [*map(self.name, legal), *(name for name, steps in sequences if self.number(steps[0]) in legal)]
+        return [*map(self.name, legal)] if legal is not None else None
 
     def refusal(self, value: Primitive, mask: Any) -> str:
         """Return why a value cannot be done now; empty where it can."""
@@ -110,39 +104,33 @@ def abilities(game: Game, description: Description) -> tuple[list[Abilities], Vo
     Raises:
         ValueError: a space cannot be written in plans, or the description does not fit it; the message names the place.
     """
-    groups: dict[tuple[str, str], list[int]] = {}
-    for agent, name in enumerate(game.names):
+    groups: dict[str, list[int]] = {}
+    for agent, (name, space) in enumerate(zip(game.names, game.spaces, strict=True)):
         described = description.of(name)
-        _check(f"description.agents of {name}", game.spaces[agent], described)
-        groups.setdefault((str(game.spaces[agent]), str((described.actions, described.sequences))), []).append(agent)
-    found: dict[int, Abilities] = {}
+        _check(f"description.agents: {name}", space, described)
+        groups.setdefault(f"{space} {described.actions}", []).append(agent)
+    models: dict[str, type[Act]] = {}
+    users: dict[str, list[int]] = {}
     for agents in groups.values():
-        stem = re.sub(r"\W|_\d+$", "", game.names[agents[0]])
-        used = {own.model.model_fields["action"].default for own in found.values()}
-        name = "act" if len(groups) == 1 else f"act_{stem}" if f"act_{stem}" not in used else f"act_{agents[0]}"
-        model = _model(name, game.spaces[agents[0]], description.of(game.names[agents[0]]), game.names[agents[0]])
-        found |= {i: Abilities(game.spaces[i], description.of(game.names[i]), model) for i in agents}
-    ordered = [found[agent] for agent in range(len(game.names))]
-    models = dict.fromkeys(own.model for own in ordered)
-    users = {m.model_fields["action"].default: [i for i, own in enumerate(ordered) if own.model is m] for m in models}
-    return ordered, Vocabulary(*models, Wait, only=users if len(models) > 1 else None)
+        first = game.names[agents[0]]
+        stem = re.sub(r"\W|_\d+$", "", first)
+        name = "act" if len(groups) == 1 else f"act_{stem}"
+        name = f"act_{agents[0]}" if name in models else name
+        models[name], users[name] = _model(name, game.spaces[agents[0]], description.of(first), first), agents
+    of = {agent: models[name] for name, agents in users.items() for agent in agents}
+    own = [Abilities(game.spaces[i], description.of(name), of[i]) for i, name in enumerate(game.names)]
+    return own, Vocabulary(*models.values(), Wait, only=users if len(models) > 1 else None)
 
 
 def _model(name: str, space: Any, described: AgentDescription, agent: str) -> type[Act]:
     """Return the action of a space."""
-    fields: dict[str, Any] = {"action": (Literal[name], name)}
+    kind = value_type(space, agent)
     if isinstance(space, Discrete):
-        kind = value_type(space, agent)
-        if described.actions is not None:
-            kind = Literal[(*described.actions, *described.sequences)]
-        elif described.sequences:
-            kind = kind | Literal[tuple(described.sequences)]
-        fields["choice"], phrase = (kind, ...), f"{name} {{choice}}[, {{steps}} time(s)]"
-        text = "Take a choice of the environment."
+        key, phrase, text = "choice", f"{name} {{choice}}[, {{steps}} time(s)]", "Take a choice of the environment."
+        kind = Literal[tuple(described.actions)] if described.actions is not None else kind
     else:
-        fields["values"], phrase = (value_type(space, agent), ...), ""
-        text = f"Act with these values, of {space}."
-    fields["steps"] = (Steps, 1)
+        key, phrase, text = "values", "", f"Act with these values, of {space}."
+    fields: dict[str, Any] = {"action": (Literal[name], name), key: (kind, ...), "steps": (Steps, 1)}
     model: type[Act] = create_model(f"Act_{name}", __base__=Act, __doc__=text, **fields)
     model.phrase = phrase
     return model
@@ -154,19 +142,21 @@ def _check(place: str, space: Any, described: AgentDescription) -> None:
     Raises:
         ValueError: they are not.
     """
+    names, wait = described.actions, described.wait
     if not isinstance(space, Discrete):
-        if described.actions is not None or described.sequences or described.wait is not None:
-            raise ValueError(f"{place}: actions, sequences and wait are for Discrete spaces, and this is {space}")
+        if names is not None or wait is not None:
+            raise ValueError(
+                f"{place}: actions and wait are for Discrete spaces, and this one is {space}: leave them out"
+            )
         return
-    names = described.actions
-    if names is not None and len(names) != space.n:
-        raise ValueError(f"{place}: actions: {len(names)} names for {space.n} choices")
+    if names is not None and (len(names) != space.n or len({*names}) != space.n):
+        raise ValueError(
+            f"{place}: actions: {len({*names})} different names for {space.n} choices: name each, in order"
+        )
     known = names if names is not None else range(int(space.start), int(space.start + space.n))
-    used = [(f"sequences.{key}", step) for key, steps in described.sequences.items() for step in steps]
-    for key, step in [*used, ("wait", described.wait)]:
-        if step is not None and step not in known:
-            options = ", ".join(map(str, known[:20]))
-            raise ValueError(f"{place}: {key}: there is no choice {step}; the choices are {options}")
+    if wait is not None and wait not in known:
+        options = ", ".join(map(str, known[:20]))
+        raise ValueError(f"{place}: wait: there is no choice {wait}; the choices are {options}")
 
 
 class Doing:

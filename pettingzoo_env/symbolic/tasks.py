@@ -6,10 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, TaskState
-from pettingzoo_env.description import Condition, Description, Measure, Parts, TaskDescription
-
-_LEAST = 1e-9
-"""The weight of an agent that counts for nothing, or observes none: a weight is positive."""
+from pettingzoo_env.description import Condition, Description, Parts
 
 
 class TaskBoard:
@@ -29,7 +26,7 @@ class TaskBoard:
         self._active: dict[Task, tuple[int, ...]] = {}
 
     def check(self, seen: Sequence[Parts]) -> None:
-        """Make sure that each measure is of something that an agent observes.
+        """Make sure that each condition is of something that an agent observes.
 
         Raises:
             ValueError: one is not; the message names it.
@@ -37,16 +34,15 @@ class TaskBoard:
         known = ", ".join(dict.fromkeys(name for parts in seen for name in parts))
         for task in self.tasks:
             own = self._described[task.kind]
-            for key in ("done_when", "in_place_when", "agents", "weight"):
-                if not isinstance(measure := getattr(own, key), Measure):
-                    continue
+            for key, condition in (("done_when", own.done_when), ("in_place_when", own.in_place_when or own.done_when)):
                 place = f"description.tasks.{task.kind}.{key}"
                 try:
-                    values = self._values(measure, task, seen)
-                except (IndexError, ValueError):
-                    raise ValueError(f"{place}: {measure.part} lacks one of the numbers {measure.numbers}") from None
-                if all(value is None for value in values):
-                    both = " or ".join(filter(None, (measure.part, measure.minus))).replace("{target}", task.target)
+                    holds = self._holding(condition, task, seen)
+                except ValueError as error:
+                    raise ValueError(f"{place}: {error}") from None
+                if all(held is None for held in holds):
+                    both = " and ".join(filter(None, (condition.part, condition.minus)))
+                    both = both.replace("{target}", task.target)
                     raise ValueError(f"{place}: no agent observes {both}; the parts are {known}")
 
     def look(self, seen: Sequence[Parts], working: bool = False) -> tuple[Attempt, ...]:
@@ -69,7 +65,9 @@ class TaskBoard:
 
     def done(self) -> list[Task]:
         """Return the tasks that are done."""
-        return [task for task in self.tasks if self._holds(self._described[task.kind].done_when, task)]
+        return [
+            task for task in self.tasks if any(self._holding(self._described[task.kind].done_when, task, self._seen))
+        ]
 
     def targets(self) -> dict[str, list[str]]:
         """Return the targets of all tasks, by kind: one that is done may have to be done again."""
@@ -88,11 +86,8 @@ class TaskBoard:
             workers = [i for i, plan in enumerate(plans) if plan is not None and plan.task == task]
             there = self._in_place(task)
             self._active[task] = both = tuple(i for i in workers if i in there)
-            own = self._described[task.kind]
-            weights = self._weights(own, task)
-            threshold = own.agents if isinstance(own.agents, int) else self._most(own.agents, task)
-            spatial, taking, joint = (_sum(those, weights) for those in (there, workers, both))
-            states[task] = TaskState(task, threshold, spatial, taking, taking, joint, dependency=True, weights=weights)
+            threshold, taking = self._described[task.kind].agents, len(workers)
+            states[task] = TaskState(task, threshold, len(there), taking, taking, len(both), dependency=True)
         changed = [state for task, state in states.items() if self._reported.get(task) != state]
         self._reported = {task: state for task, state in states.items() if state.threshold}
         return changed
@@ -101,26 +96,10 @@ class TaskBoard:
         condition = self._described[task.kind].in_place_when
         if condition is None:
             return tuple(range(len(self._seen)))
-        return tuple(i for i, value in enumerate(self._values(condition, task, self._seen)) if condition.holds(value))
+        return tuple(agent for agent, held in enumerate(self._holding(condition, task, self._seen)) if held)
 
-    def _holds(self, condition: Condition, task: Task) -> bool:
-        return any(map(condition.holds, self._values(condition, task, self._seen)))
-
-    def _most(self, measure: Measure, task: Task) -> float:
-        """Return the largest value that any agent observes; a positive one."""
-        return max((value or 0 for value in self._values(measure, task, self._seen)), default=0) or _LEAST
-
-    def _weights(self, own: TaskDescription, task: Task) -> tuple[float, ...] | None:
-        if own.weight is None:
-            return None
-        return tuple(value if value and value > 0 else _LEAST for value in self._values(own.weight, task, self._seen))
-
-    def _values(self, measure: Measure, task: Task, seen: Sequence[Parts]) -> list[float | None]:
-        return [measure.value(parts, names, task.target) for parts, names in zip(seen, self._numbers, strict=True)]
-
-
-def _sum(agents: Sequence[int], weights: Sequence[float] | None) -> float:
-    return len(agents) if weights is None else sum(weights[agent] for agent in agents)
+    def _holding(self, condition: Condition, task: Task, seen: Sequence[Parts]) -> list[bool | None]:
+        return [condition.holds(parts, names, task.target) for parts, names in zip(seen, self._numbers, strict=True)]
 
 
 def _names(description: Description, agent: str) -> Mapping[str, Sequence[str]]:

@@ -15,59 +15,60 @@ from quorum.experiments.episode.parts import build
 
 DONE = "done_when: {part: own, at_most: 0}"
 DESCRIPTIONS = {
-    "a key that does not exist": ("taks: {}", "taks: Extra inputs are not permitted"),
-    "too few names": ("agents: {'*': {actions: [a, b]}}", "agents of rescuer_0: actions: 2 names for 3 choices"),
-    "two of a name": ("agents: {'*': {actions: [a, b, a]}}", "two choices are called a"),
-    "no such choice": (
-        "agents: {'*': {actions: [a, b, c], sequences: {twice: [b, d]}}}",
-        "sequences.twice: there is no choice d; the choices are a, b, c",
-    ),
-    "an empty sequence": ("agents: {'*': {sequences: {none: []}}}", "agents.*.sequences.none: List should have"),
+    "a key that does not exist": ("taks: {}", "taks: no such key: see docs/pettingzoo.md"),
+    "too few names": ("agents: {'*': {actions: [a, b]}}", "rescuer_0: actions: 2 different names for 3 choices"),
+    "two of a name": ("agents: {'*': {actions: [a, b, a]}}", "rescuer_0: actions: 2 different names for 3 choices"),
+    "no such choice": ("agents: {'*': {actions: [a, b, c], wait: d}}", "there is no choice d; the choices are a, b, c"),
     "no such choice to wait": ("agents: {'*': {wait: 7}}", "wait: there is no choice 7; the choices are 0, 1, 2"),
-    "nobody of this name": ("agents: {robber: {}}", "robber is no agent; they are rescuer_0, rescuer_1"),
+    "nobody of this name": ("agents: {robber: {}}", "env.description.agents: robber fits no agent; they are rescuer_0"),
     "parts of another length": (
         "agents: {'*': {observation: {own: 1, rest: 2}}}",
-        "observation: its parts have 3 numbers together, and it has 4",
+        "agents: the observation of rescuer_0: it has 4 numbers, and its parts have 3 together",
     ),
     "a task of nothing": (f"tasks: {{reach: {{targets: [], {DONE}}}}}", "tasks.reach.targets: List should have"),
-    "a task without an end": ("tasks: {reach: {targets: [x]}}", "tasks.reach.done_when: Field required"),
+    "a task without an end": ("tasks: {reach: {targets: [x]}}", "tasks.reach.done_when: the key is missing"),
     "a condition of nothing": (
         "tasks: {reach: {targets: [x], done_when: {part: own}}}",
         "give equals, at_most or at_least",
     ),
     "a part that nobody observes": (
         f"tasks: {{reach: {{targets: [x], {DONE}}}}}",
-        "tasks.reach.done_when: no agent observes own; the parts are observation",
+        "env.description.tasks.reach.done_when: no agent observes own; the parts are observation",
     ),
     "a number that a part lacks": (
         "tasks: {reach: {targets: [x], done_when: {part: observation, numbers: [4], equals: 0}}}",
-        "tasks.reach.done_when: observation lacks one of the numbers [4]",
+        "tasks.reach.done_when: observation has no number 4; its numbers are 0, 1, 2, 3",
+    ),
+    "two parts of other lengths": (
+        "agents: {'*': {observation: {own: 1, rest: 3}}}\n"
+        "tasks: {reach: {targets: [x], done_when: {part: own, minus: rest, at_most: 0}}}",
+        "tasks.reach.done_when: own and rest have not as many numbers: say which with numbers",
     ),
     "code": (
         "tasks: {reach: {targets: [x], done_when: 'observation[0] == 1'}}",
-        "tasks.reach.done_when: Input should be a valid dictionary",
+        "tasks.reach.done_when: it has to be a map",
     ),
-    "a score of nobody": ("score: best", "description.score: mean, sum or an agent: rescuer_0, rescuer_1"),
+    "a score of nobody": ("score: best", "env.description.score: best is none of mean, sum, rescuer_0, rescuer_1"),
     "no YAML": ("agents: [", "it cannot be read: while parsing"),
-    "no description": ("- agents", "the file: Input should be a valid dictionary"),
+    "no description": ("- agents", "the file: it has to be a map"),
     "an object of Python": ("rules: !!python/object/apply:os.getcwd []", "could not determine a constructor"),
 }  # fmt: skip
 ENVIRONMENTS = {
     "no module": ("env.id=nowhere", "env.id: no module nowhere in the current folder or among the installed packages"),
-    "no function": ("env.id=zoo_games:Rescu", "env.id: zoo_games has no function Rescu: give MODULE:FUNCTION"),
-    "not of PettingZoo": ("env.id=zoo_games:gym_like", "makes a str, which is no environment of PettingZoo"),
-    "an argument too many": ("env.id=zoo_games env.kwargs.rooms=2", "env.kwargs: zoo_games refuses them: TypeError"),
-    "a mode of rendering": ("env.id=zoo_games env.kwargs.render_mode=human", "keyword argument 'render_mode'"),
+    "no function": ("env.id=zoo_games:Rescu", "env.id: zoo_games has no function Rescu. Did you mean 'Rescue'?"),
+    "not of PettingZoo": ("env.id=zoo_games:gym_like", "makes a str: it has to be an AECEnv or a ParallelEnv"),
+    "an argument too many": ("env.id=zoo_games env.kwargs.rooms=2", "zoo_games cannot be made with these: TypeError"),
+    "a mode of rendering": ("env.id=zoo_games env.kwargs.render_mode=human", "env.kwargs.render_mode: leave it out"),
     "it cannot be made": ("env.id=zoo_games:Broken env.kwargs.how=init", "RuntimeError: no licence"),
     "another number of agents": ("env.id=zoo_games n=5", "env.n: zoo_games has 2 agents, not 5: set n=2"),
     "nobody to play": ("env.id=zoo_games:Broken env.kwargs.how='no agents'", "has no possible_agents"),
     "a space of texts": (
         "env.id=zoo_games:Broken env.kwargs.how=text",
-        "the action space Text of rescuer_0 cannot be written in a plan",
+        "env.id: rescuer_0 has the action space Text; those that plans can write are Discrete, Box",
     ),
     "an agent that is not named": (
         "env.id=zoo_games:Broken env.kwargs.how=visitor",
-        "the agent visitor is not among its possible_agents: rescuer_0, rescuer_1",
+        "env.id: zoo_games:Broken: the agent visitor is not among its possible_agents: rescuer_0, rescuer_1",
     ),
     "a reset that fails": ("env.id=zoo_games:Broken env.kwargs.how=reset", "in Broken.reset: KeyError: 'map'"),
 }  # fmt: skip

@@ -19,7 +19,6 @@ LINE = {
     "agents": {
         "rescuer_*": {
             "actions": ["stay", "left", "right"],
-            "sequences": {"dash": ["right", "right"]},
             "observation": {"own": ["cell"], "other": ["cell"], "person_0": 1, "person_1": 1},
         }
     },
@@ -41,18 +40,10 @@ def world(game: str, n: int = 2, description: dict[str, Any] | None = None, max_
 WORLDS = {
     "parallel": lambda: world("Rescue"),
     "described": lambda: world("Rescue", description=LINE),
-    "weighed": lambda: world("Rescue", description=weighed()),
     "turns": lambda: world("Nim", sticks=9),
     "three take turns": lambda: world("Nim", n=3, players=3),
     "mixed": lambda: world("Mixed", n=3),
-    "drawn": lambda: world("Nim", description={"drawing": {"columns": 9, "rows": 1, "things": ["observation"]}}),
 }
-
-
-def weighed() -> dict[str, Any]:
-    own = {"part": "own", "numbers": ["cell"]}
-    reach = {**LINE["tasks"]["reach"], "agents": {"part": "{target}"}, "weight": own}
-    return {**LINE, "tasks": {"reach": reach}}
 
 
 @pytest.mark.parametrize("name", WORLDS)
@@ -73,6 +64,16 @@ def test_agents_take_turns_and_the_winner_takes_all() -> None:
     assert (first.reward, first.rewards, first.end) == (0, None, None)
     assert (last.reward, last.rewards, last.end) == (0, (-1, 1), Outcome.SUCCESS)
     assert game.observe(0).reward == -1
+
+
+def test_the_last_observation_is_that_of_the_end() -> None:
+    taken = {"part": "observation", "at_most": 0}
+    game = world("Nim", sticks=4, description={"tasks": {"take": {"targets": ["all"], "done_when": taken}}})
+    game.reset(0)
+    assert play(game, [3, None], [None, 1])[1].end is Outcome.SUCCESS
+    assert [game.observe(i).shown() for i in range(2)] == [
+        {"step": 2, "sees": {"observation": [0]}, "reward": reward} for reward in (-1, 1)
+    ]
 
 
 def test_what_an_agent_got_since_its_own_action_is_shown() -> None:
@@ -128,9 +129,9 @@ def test_a_description_names_choices_parts_and_tasks() -> None:
     assert seen["own"].keys() == {"cell"}
     assert isinstance(game, TellsTasks)
     assert game.tasks(0) == {"reach": ["person_0", "person_1"]}
-    dash = game.vocabulary.parse({"action": "act", "choice": "dash", "steps": 2})
-    assert game.abilities[0].values(dash) == [2, 2, 2, 2]
-    assert "there is no task fly:person_0" in game.check_plan(0, Plan((dash,), Task("fly", "person_0")))[0]
+    right = game.vocabulary.parse({"action": "act", "choice": "right", "steps": 2})
+    assert game.abilities[0].values(right) == [2, 2]
+    assert "there is no task fly:person_0" in game.check_plan(0, Plan((right,), Task("fly", "person_0")))[0]
     assert game.primitive_name(2) == "right"
 
 
