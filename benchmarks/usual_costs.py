@@ -2,7 +2,8 @@
 
 The estimates of `quorum run` and `quorum sweep --dry-run` rest on these figures
 (`experiments/episode/usual_costs.json`). For each world, team and topology this plays two boards with the smallest team
-of the experiments, after one that is not counted, which compiles.
+of the experiments, after one that is not counted, which compiles. Teams in the file are kept: empty it (`[]`)
+to play all.
 
 python benchmarks/usual_costs.py
 """
@@ -20,11 +21,12 @@ import orjson
 from maeil.trace import read_trace
 from maeil.trace.events import ThoughtStart
 from maeil.user_errors import UserError
+from quorum.agents.llm.providers.base import SIMULATED
 from quorum.experiments.configuration.catalogue import EXPERIMENT, options
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.compose import compose
 from quorum.experiments.configuration.team_label import team_label
-from quorum.experiments.episode.expected import FIGURES, SIMULATED
+from quorum.experiments.episode.expected import FIGURES
 from quorum.experiments.episode.runner import Result, run_cell
 from quorum.experiments.sweep.plan import plan
 
@@ -32,7 +34,7 @@ BOARDS = 2
 """Episodes of each team."""
 MORE = tuple(
     f"{world} agents={minds} topology={topology} n=3"
-    for world in ("env=cube", "env=crafter_coop", "env=transport", "env=squeeze")
+    for world in ("env=cube", "env=crafter_coop", "env=transport", "env=squeeze", "env=foraging")
     for minds, topology in (
         ("naive", "individual"), ("naive", "debate"), ("naive", "centralized"), ("naive", "decentralized"),
         ("heuristic", "individual"), ("planner", "centralized"), ("negotiator", "debate"), ("tom", "individual"),
@@ -49,12 +51,14 @@ def main() -> None:
     experiments = sorted(_of_experiments(), key=lambda raw: (raw["n"] < 2, raw["n"]))
     for raw in (*experiments, *_of_no_experiment()):
         teams.setdefault((raw["env"]["name"], team_label(raw["agents"]), raw["topology"]["name"]), raw)
-    found = []
+    found = orjson.loads(FIGURES.read_bytes())
+    known = {(entry["world"], entry["minds"], entry["topology"]) for entry in found}
     for (world, minds, topology), raw in sorted(teams.items()):
-        results = list(_played(raw))
+        results = list(_played(raw)) if (world, minds, topology) not in known else []
         if results:
             found.append(_figures(world, minds, topology, raw, results))
             print(orjson.dumps(found[-1]).decode(), flush=True)
+    found.sort(key=lambda entry: (entry["world"], entry["minds"], entry["topology"]))
     text = ",\n".join(orjson.dumps(entry).decode() for entry in found)
     FIGURES.write_text(f"[\n{text}\n]\n", encoding="utf-8")
 

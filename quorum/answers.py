@@ -278,8 +278,9 @@ class Comparison(compare.Comparison):
         """Draw a figure, as `quorum compare` writes it.
 
         Args:
-            figure: `overview`, `metrics`, `difference`, `curves`, `radar`, `failures`, `failure_kinds`, `pareto` or
-                `published`, or one of a plug-in. Of those that have a figure for each metric, the first is drawn.
+            figure: `overview`, `metrics`, `difference`, `curves`, `budgets`, `radar`, `failures`, `failure_kinds`,
+                `pareto`, `crossplay` or `published`, or one of a plug-in. Of those that have a figure for each
+                metric, the first is drawn.
 
         Returns:
             A figure of Matplotlib; save it with `savefig`.

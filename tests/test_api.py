@@ -11,6 +11,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+from matplotlib.text import Text
 
 import quorum
 from maeil.trace import comparable
@@ -157,10 +158,13 @@ def test_a_plot_is_a_figure_that_a_notebook_shows(tmp_path: Path) -> None:
         comparison.plot("published")
 
 
-def test_a_single_run_is_drawn_by_itself(talk: Path) -> None:
+def test_a_single_run_is_drawn_by_itself_and_no_figure_claims_an_interval(talk: Path) -> None:
     alone = quorum.results(talk)
     assert [row.name for row in alone.rows] == [talk.name]
-    assert alone.plot("curves").axes
+    for figure in ("curves", "overview"):
+        texts = " ".join(text.get_text() for text in alone.plot(figure).findobj(Text)).replace("\n", " ")
+        assert "interval" not in texts
+        assert "runs" not in texts.replace("all runs", "")
     (talk / "meta.json").write_bytes(b"{")
     with pytest.raises(quorum.UserError, match="meta"):
         quorum.results(talk)

@@ -88,7 +88,9 @@ def test_runs_at_once_in_threads_that_ask_models(tmp_path: Path) -> None:
 
 
 async def test_a_sweep_inside_an_event_loop(tmp_path: Path) -> None:
-    assert sweep(tmp_path, "s", "seed=0").left == 0
+    done = sweep(tmp_path, "s", "seed=0")
+    assert done.left == 0
+    assert "1 of 1 done" in done._repr_mimebundle_()["text/html"]
 
 
 def test_a_thread_cancels_a_sweep_which_another_one_cannot_enter_and_what_is_done_stays(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def _lines(blame: Blame) -> Iterator[str]:
     yield f"{blame.run}: {end.outcome} after {end.steps} steps{goals}"
     if not blame.failed:
         yield f"a success ({blame.question.success.text}): nobody is to blame"
-        yield "to ask why it was not better: --success 'steps<=N' or 'score>=X'"
+        yield "to ask why it was not better, give another success: 'steps<=N' or 'score>=X'"
         return
     yield f"verdict: {_verdict(blame)}"
     if not end.goals and blame.question.success == FINISHED:

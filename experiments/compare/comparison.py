@@ -313,7 +313,7 @@ def _room(name: str | None, baseline: str | None, levels: Sequence[str]) -> str 
     _check_known("room", name, "level", levels)
     if baseline in (None, name):
         hint = "Name its level: --baseline LEVEL."
-        raise UserError(f"--room {name}: room is counted from another level, the team without talk", hint)
+        raise UserError(f"--room {name}: room is measured from another level, the baseline", hint)
     return name
 
 

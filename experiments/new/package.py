@@ -67,9 +67,11 @@ def write_package(kind: str, name: str, out: Path) -> tuple[str, ...]:
 def _check_name(kind: str, name: str) -> None:
     """Refuse a name that Python, Quorum or an index of packages would not take, or that another module has."""
     begin, hint = f"new {kind} {name}:", "Take another name."
-    if not _NAME.fullmatch(name) or iskeyword(name):
-        example = "Such as doors, or my_doors."
-        raise UserError(f"{begin} a name is a word of lowercase letters, digits and underscores", example)
+    if iskeyword(name):
+        raise UserError(f"{begin} this is a word of Python", hint)
+    if not _NAME.fullmatch(name):
+        rule = "a name is lowercase letters and digits, with single underscores between, and begins with a letter"
+        raise UserError(f"{begin} {rule}", "Such as doors, or my_doors.")
     if kind in REGISTRIES:
         registry = REGISTRIES[kind]
         taken = name in (*registry.names(), *option_names(registry.group, None))

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from rich.console import RenderableType
 from rich.table import Table
 
 from maeil.user_errors import UserError
@@ -206,6 +205,10 @@ class SweepResult:
             "command": self.request.command,
         }
 
+    def _repr_mimebundle_(self, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> dict[str, str]:
+        """Return what `quorum sweep` prints, for notebooks."""
+        return self.table()._repr_mimebundle_(include, exclude)
+
     @property
     def exit_code(self) -> int:
         """0: all well; 1: cells failed; 2: nothing more can be run; 130: stopped by the user."""
@@ -228,7 +231,7 @@ class SweepResult:
             said.append(f"{self.left} cells are left; go on with: {self.request.command}")
         return "\n".join(said)
 
-    def table(self) -> RenderableType:
+    def table(self) -> Table:
         """Return it for the terminal."""
         table = Table.grid(padding=(0, 2))
         done = self.planned - self.left

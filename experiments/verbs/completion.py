@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
-from typer.core import TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.terminal import echo
@@ -88,6 +88,8 @@ def candidates(words: Sequence[str], command: TyperGroup) -> Iterator[tuple[str,
     elif word.startswith("-"):
         flags = [part for part in verbs[before[0]].params if isinstance(part, TyperOption) and not part.hidden]
         found = [(name, flag.help or "") for flag in flags for name in flag.opts if name.startswith("--")]
+    elif choices := _choices(verbs[before[0]].params, before[1:]):
+        found = [(name, "") for name in choices]
     elif before == ["reproduce"]:
         from quorum.experiments.reproduce.figure_file import figure_names, load_figure
 
@@ -100,6 +102,14 @@ def candidates(words: Sequence[str], command: TyperGroup) -> Iterator[tuple[str,
         takes_keys = any("KEY=VALUE" in (part.metavar or "") for part in verbs[before[0]].params)
         found = list(_settings(word, grid=before[0] in ("sweep", "branch", "reproduce", "study"))) if takes_keys else []
     yield from ((name, about) for name, about in found if name.startswith(word))
+
+
+def _choices(params: Sequence[object], before: Sequence[str]) -> Sequence[str]:
+    """Return what the help lists, as in `agent|message`, for the first argument or the option that stands before."""
+    own = [part for part in params if isinstance(part, TyperArgument | TyperOption)]
+    asked = [part for part in own if (before[-1] in part.opts if before else isinstance(part, TyperArgument))]
+    metavar = asked[0].metavar or "" if asked else ""
+    return metavar.split("|") if metavar.islower() else ()
 
 
 def _settings(word: str, *, grid: bool) -> Iterator[tuple[str, str]]:

@@ -82,8 +82,9 @@ def _description(comparison: Comparison) -> str:
 
 
 def _finish(drawn: style.Sheet, comparison: Comparison, shown: Sequence[str]) -> Figure:
-    remark = f"{STATISTIC_NAMES[comparison.statistic].capitalize()} with 95 % interval; "
-    remark += f"{len(comparison.pool.rows)} {comparison.things}"
+    runs = len(comparison.pool.rows)
+    remark = f"{STATISTIC_NAMES[comparison.statistic].capitalize()} with 95 % interval; " if runs > 1 else ""
+    remark += f"{runs} {comparison.things if runs != 1 else comparison.things[:-1]}"
     remark += f", the mean of each {comparison.unit[:-1]}. {ARROWS}" if comparison.clustered else f". {ARROWS}"
     hollow = any(
         _is_hollow(metric, found)
@@ -258,7 +259,11 @@ def curves(comparison: Comparison) -> Iterator[Drawing]:
     if not comparison.curves:
         return
     lines = {key: (found.steps, found.estimates) for key, found in comparison.curves.items() if found.steps}
-    remark = f"Score after each step: {STATISTIC_NAMES[comparison.statistic]} over runs with 95 % interval."
+    estimates = [one for _, line in lines.values() for one in line]
+    remark = "Score after each step"
+    if any(one.runs > 1 for one in estimates):
+        remark += f": {STATISTIC_NAMES[comparison.statistic]} over runs"
+    remark += " with 95 % interval." if any(math.isfinite(one.low) for one in estimates) else "."
     words = f"Score along the steps, by {', '.join(comparison.by)}"
     yield Drawing(words, _against(comparison, lines, "environment step", "score", remark))
 

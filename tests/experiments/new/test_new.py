@@ -82,10 +82,13 @@ def test_an_installed_package_needs_no_plugin_and_may_have_one(package: tuple[st
 
 MISTAKES = {
     ("wrld", "doors"): "new wrld: there is no such kind\nDid you mean 'world'? Kinds: world, mind, topology, metric.",
-    ("world", "My-Doors"): "new world My-Doors: a name is a word of lowercase letters, digits and underscores",
-    ("world", "../doors"): "new world ../doors: a name is a word",
-    ("world", "doors_"): "new world doors_: a name is a word",
-    ("world", "lambda"): "new world lambda: a name is a word",
+    (
+        "world",
+        "My-Doors",
+    ): "new world My-Doors: a name is lowercase letters and digits, with single underscores",
+    ("world", "../doors"): "new world ../doors: a name is lowercase",
+    ("world", "doors_"): "new world doors_: a name is lowercase",
+    ("world", "lambda"): "new world lambda: this is a word of Python\nTake another name.",
     ("world", "cube"): "new world cube: there is a world of this name already\nTake another name.",
     ("world", "cube_coop2"): "new world cube_coop2: there is a world of this name already",
     ("mind", "naive"): "new mind naive: there is a mind of this name already",

@@ -64,6 +64,15 @@ def test_questions_are_offered_to_study_and_then_its_keys() -> None:
     assert offered("study", "talk", "llm=simulated_f") == ["llm=simulated_faults"]
 
 
+def test_choices_of_an_argument_and_of_an_option_are_those_of_the_help() -> None:
+    assert offered("new", "") == ["world", "mind", "topology", "metric"]
+    assert offered("new", "world", "") == []
+    assert offered("export", "runs/talk", "--to", "") == ["parquet", "inspect", "hf", "otlp"]
+    assert offered("results", "--per", "m") == ["message"]
+    assert offered("check", "") != []
+    assert offered("export", "") == []
+
+
 def test_an_unknown_shell_is_one_message_that_names_those_there_are() -> None:
     with pytest.raises(UserError, match="csh: there is no script for this shell"):
         completion("csh")
