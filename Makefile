@@ -34,7 +34,7 @@ suite: .venv/test.stamp
 claims: .venv/test.stamp
 	.venv/bin/pytest -n auto --dist worksteal -m claims
 
-# Drawn examples are those of `make test`, but eight times as many.
+# Drawn examples are those of `make test`, but four times as many.
 conformance: .venv/test.stamp
 	.venv/bin/pytest -n auto --dist worksteal -m "conformance or hypothesis" --hypothesis-profile=full
 

@@ -25,7 +25,7 @@ CORRIDOR = ("--plugin", "walker", "--config-dir", str(PLUGINS / "corridor_config
 """Arguments that choose the world of the examples, and minds of the tests."""
 
 settings.register_profile("few", max_examples=25, deadline=None)
-settings.register_profile("full", max_examples=200, deadline=None)  # of `make conformance`
+settings.register_profile("full", max_examples=100, deadline=None)  # of `make conformance`
 settings.load_profile("few")
 with suppress(NoFolder):  # a test with its own caches does not compile all kernels for itself
     os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder()))
