@@ -162,6 +162,15 @@ def test_agents_of_a_weighted_task_count_for_what_they_observe() -> None:
     assert (first.spatial, first.participation, first.joint, second.spatial) == (2, 2, 2, 0)
 
 
+def test_a_task_takes_the_largest_number_that_anybody_observes() -> None:
+    reach = {**LINE["tasks"]["reach"], "agents": {"part": "own"}}
+    game = world("Rescue", description={**LINE, "tasks": {"reach": reach}}, cells=9)
+    game.reset(2)
+    game.game._env.at[:], game.game._env.people[:] = (2, 5), (1, 7)
+    game.step([0, 0])
+    assert [state.threshold for state in game.constraints([0, 0], [None, None])] == [5, 5]
+
+
 def test_a_sequence_can_begin_where_its_first_choice_is_legal() -> None:
     game = world("Nim", sticks=2, description={"agents": {"*": {"sequences": {"two": [1, 1], "many": [3, 1]}}}})
     game.reset(0)
