@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError, model_validator
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.]*$", max_length=60)]
 """Of an action, a part of an observation, a task."""
@@ -31,12 +31,14 @@ class AgentDescription(Described):
     """Names of the choices of a `Discrete` space, in order; null: their numbers."""
     wait: Name | int | None = None
     """The choice of `wait`; null: the first that is legal, and zeros in spaces of numbers."""
+    sequences: dict[Name, Annotated[list[Name | int], Field(min_length=1)]] = {}
+    """More choices, each of which is carried out as these, one a step."""
     observation: dict[Name, PositiveInt | list[Name]] = {}
     """Parts of the array that it observes, in order: how many numbers each has, or their names."""
 
 
-class Condition(Described):
-    """A condition of a number that an agent observes, or of the length of a vector of several."""
+class Measure(Described):
+    """A number that an agent observes, or the length of a vector of several."""
 
     part: str
     """Name of the part; `{target}` stands for the target of the task."""
@@ -44,18 +46,9 @@ class Condition(Described):
     """A part that is taken from it, number by number, such as the agent's own place; null: nothing."""
     numbers: list[str | int] | None = None
     """The names or indices of those of its numbers that count; null: all."""
-    equals: float | None = None
-    at_most: float | None = None
-    at_least: float | None = None
 
-    @model_validator(mode="after")
-    def _has_a_bound(self) -> Condition:
-        if self.equals is self.at_most is self.at_least is None:
-            raise ValueError("give equals, at_most or at_least")
-        return self
-
-    def holds(self, parts: Parts, names: Mapping[str, Sequence[str]], target: str) -> bool | None:
-        """Return whether it holds of what an agent observes; None where the agent has no such part.
+    def value(self, parts: Parts, names: Mapping[str, Sequence[str]], target: str) -> float | None:
+        """Return it in what an agent observes; None where the agent has no such part.
 
         Args:
             parts: what the agent observes.
@@ -79,9 +72,27 @@ class Condition(Described):
         if len({*map(len, vectors)}) > 1:
             raise ValueError(f"{self.part} and {self.minus} have not as many numbers: say which with numbers")
         alone = len(vectors) == len(vectors[0]) == 1
-        value = vectors[0][0] if alone else dist(vectors[0], vectors[1] if vectors[1:] else [0.0] * len(vectors[0]))
+        return vectors[0][0] if alone else dist(vectors[0], vectors[1] if vectors[1:] else [0.0] * len(vectors[0]))
+
+
+class Condition(Measure):
+    """A condition of a measure."""
+
+    equals: float | None = None
+    at_most: float | None = None
+    at_least: float | None = None
+
+    @model_validator(mode="after")
+    def _has_a_bound(self) -> Condition:
+        if self.equals is self.at_most is self.at_least is None:
+            raise ValueError("give equals, at_most or at_least")
+        return self
+
+    def holds(self, value: float | None) -> bool:
+        """Return whether it holds of a value; of none it does not."""
         return (
-            (self.equals is None or value == self.equals)
+            value is not None
+            and (self.equals is None or value == self.equals)
             and (self.at_most is None or value <= self.at_most)
             and (self.at_least is None or value >= self.at_least)
         )
@@ -96,10 +107,29 @@ class TaskDescription(Described):
     """When one is done, by what any agent observes."""
     in_place_when: Condition | None = None
     """When an agent is in place for it, by what it observes; null: everywhere."""
-    agents: PositiveInt = 1
-    """How many agents it takes at once."""
+    agents: PositiveInt | Measure = 1
+    """How many agents it takes at once; with `weight`, the sum of their weights that it takes."""
+    weight: Measure | None = None
+    """What an agent counts for, by what it observes, such as its level; null: 1."""
     text: str = ""
     """What it is, for prompts."""
+
+
+class Grid(Described):
+    """How an environment that renders nothing is drawn: agents and things at the places that observations say."""
+
+    columns: Annotated[int, Field(ge=1, le=200)]
+    rows: Annotated[int, Field(ge=1, le=200)]
+    agents: str | None = None
+    """The part of each agent's observation that begins with its column and row; null: agents are not drawn."""
+    things: list[str] = []
+    """Parts that say where things are, by what any agent observes."""
+    row_first: bool = False
+    """Whether rows come before columns."""
+    origin: Annotated[list[float], Field(min_length=2, max_length=2)] = [0, 0]
+    """Place of the left upper corner, as parts say places."""
+    cell: PositiveFloat = 1
+    """Width of a cell in their unit."""
 
 
 class Description(Described):
@@ -115,6 +145,8 @@ class Description(Described):
     """What counts as the score: the sum over steps of the agents' `mean` reward, of their `sum`, or of an agent's."""
     success: float | None = None
     """The score from which on an episode that ends by itself is a success; null: always. With tasks, these decide."""
+    drawing: Grid | None = None
+    """How it is drawn where it renders nothing."""
 
     def of(self, agent: str) -> AgentDescription:
         """Return what is said of an agent."""

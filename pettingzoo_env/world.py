@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from math import isfinite
 from statistics import fmean
@@ -16,12 +16,12 @@ from pydantic import BeforeValidator, Field, PositiveInt, PrivateAttr, Validatio
 from maeil.acting import Primitive, end_of
 from maeil.actions import SymbolicAction
 from maeil.component import NAMED_MODULES, RECORDED, Component, ComponentConfig, may_name_files
-from maeil.drawing import Canvas, Drawing
+from maeil.drawing import Canvas, Drawing, Mark, MarkKind, Shape
 from maeil.environments.errors import EpisodeError, WorldError
 from maeil.plans import Plan
 from maeil.tasks import Tasks, TaskState, no_such_task
 from maeil.world import Controller, Ids, Progress, Transition
-from pettingzoo_env.description import Description, Parts, read_description
+from pettingzoo_env.description import Description, Grid, Parts, read_description
 from pettingzoo_env.game import Game, find
 from pettingzoo_env.spaces import action_of, numbers, short, shown, split
 from pettingzoo_env.symbolic.actions import Doing, Wait, abilities
@@ -35,6 +35,8 @@ TOOLS = ("pettingzoo.env_registry", "pettingzoo.utils")
 """Modules whose functions import what their arguments name: no recorded run may call them."""
 WRAPPED = ("parallel_wrapper_fn.<locals>.par_fn", "aec_wrapper_fn.<locals>.aec_fn")
 """Names of the functions in which modules wrap those that make their environments."""
+AGENT, THING = range(2)
+LEGEND = (MarkKind("agent", "#3b6ea5", "#7fb2e5", Shape.DISC), MarkKind("thing", "#4c8c4a", "#6fbf73"))
 
 
 def _described(value: Any, info: ValidationInfo) -> Any:
@@ -313,6 +315,45 @@ class _Rendered(PettingZooWorld):
         return np.ascontiguousarray(picture[::stride, ::stride])
 
 
+class _Gridded(PettingZooWorld):
+    """A world whose description says how it is drawn: fulfils `maeil.drawing.Drawable`."""
+
+    @property
+    def _grid(self) -> Grid:
+        assert self.description.drawing is not None
+        return self.description.drawing
+
+    def reset(self, seed: int) -> Mapping[str, Any]:
+        """Begin an episode, and make sure that what is drawn is observed."""
+        begun, seen = super().reset(seed), [*map(numbers, self._seen)]
+        for part in filter(None, (self._grid.agents, *self._grid.things)):
+            if all(len(parts.get(part, ())) < 2 for parts in seen):
+                known = ", ".join(dict.fromkeys(name for parts in seen for name, own in parts.items() if len(own) > 1))
+                raise WorldError(
+                    f"description.drawing: {part} is no part with two numbers; those are {known or 'none'}"
+                )
+        return begun
+
+    def canvas(self) -> Canvas:
+        """Return the grid."""
+        return Canvas(self._grid.columns, self._grid.rows, LEGEND)
+
+    def draw(self) -> Drawing:
+        """Draw agents and things where observations say that they are, and nothing outside of the grid."""
+        grid, marks = self._grid, dict[str, Mark]()
+        things = [(thing, thing, Mark(THING, 0, 0, title=thing)) for thing in grid.things]
+        for agent, (name, parts) in enumerate(zip(self.agents, map(numbers, self._seen), strict=True)):
+            own = [(grid.agents, name, Mark(AGENT, 0, 0, label=str(agent), title=name, agent=agent))]
+            for part, key, mark in [*own, *things]:
+                if len(place := parts.get(part or "", ())) < 2:
+                    continue
+                x, y = ((p - o) / grid.cell for p, o in zip(place[:2], grid.origin, strict=True))
+                x, y = (y, x) if grid.row_first else (x, y)
+                if 0 <= x < grid.columns and 0 <= y < grid.rows:
+                    marks.setdefault(key, replace(mark, x=x, y=y))
+        return Drawing(b"", marks)
+
+
 def build(config: PettingZooConfig, _context: None = None) -> PettingZooWorld:
     """Make the world: one that is drawn, and has tasks, where the environment or its description does.
 
@@ -322,7 +363,7 @@ def build(config: PettingZooConfig, _context: None = None) -> PettingZooWorld:
     config.modules()
     game, description = Game(config.id, config.kwargs), config.description or Description()
     kinds: list[type[PettingZooWorld]] = [_Tasked] if description.tasks else []
-    kinds += [_Rendered] if game.renders else []
+    kinds += [_Rendered] if game.renders else [_Gridded] if description.drawing is not None else []
     kind: type[PettingZooWorld] = type("PettingZooWorld", (*kinds, PettingZooWorld), {})
     return kind(config, game)
 

@@ -5,31 +5,23 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from gymnasium.spaces import Box, Discrete
 from lbforaging.foraging.environment import ForagingEnv
 from pettingzoo import ParallelEnv
 
 
 class Foraging(ParallelEnv[str, Any, int]):
-    """Agents collect food on a grid. Food is collected when all agents load it at once, each next to it.
+    """Agents and food have levels; who loads next to food collects it if the levels of all who do so together suffice.
 
-    The reward of a food is shared by those who collect it; all food gives 1.
+    The reward of a food is its level, shared by the levels of those who collect it; all food gives 1.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"name": "foraging", "render_modes": ["rgb_array"]}
+    metadata: ClassVar[dict[str, Any]] = {"name": "foraging", "render_modes": []}
 
-    def __init__(
-        self,
-        players: int = 2,
-        size: int = 6,
-        food: int = 2,
-        steps: int = 50,
-        render_mode: Any = None,  # noqa: ARG002
-    ) -> None:
+    def __init__(self, players: int = 2, size: int = 6, food: int = 2, steps: int = 50, coop: bool = False) -> None:
         self._env = ForagingEnv(
-            players=players, min_player_level=1, max_player_level=1, min_food_level=1, max_food_level=None,
-            field_size=(size, size), max_num_food=food, sight=size, max_episode_steps=steps, force_coop=True,
+            players=players, min_player_level=1, max_player_level=2, min_food_level=1, max_food_level=None,
+            field_size=(size, size), max_num_food=food, sight=size, max_episode_steps=steps, force_coop=coop,
         )  # fmt: skip
         self.possible_agents = [f"agent_{i}" for i in range(players)]
 
@@ -57,13 +49,3 @@ class Foraging(ParallelEnv[str, Any, int]):
             self.agents = []
         each: list[Any] = [dict(zip(agents, part, strict=True)) for part in (seen, np.asarray(rewards).tolist())]
         return *each, dict.fromkeys(agents, done), dict.fromkeys(agents, late), {agent: {} for agent in agents}
-
-    def render(self) -> npt.NDArray[np.uint8]:
-        """Return a picture: paper, food in green, agents in blue, darker by index."""
-        cells = np.full((*self._env.field.shape, 3), (245, 245, 240), np.uint8)
-        cells[self._env.field > 0] = (76, 140, 74)
-        for index, player in enumerate(self._env.players):
-            cells[player.position] = (59 - 25 * (index % 3), 110 - 40 * (index % 3), 190 - 40 * (index % 3))
-        picture = np.kron(cells, np.ones((40, 40, 1), np.uint8))
-        picture[::40], picture[:, ::40] = 200, 200
-        return picture

@@ -152,8 +152,6 @@ def _lines(blame: Blame) -> Iterator[str]:
         yield "to ask why it was not better, give another success: 'steps<=N' or 'score>=X'"
         return
     yield f"verdict: {_verdict(blame)}"
-    if not end.goals and blame.question.success == FINISHED:
-        yield "the world has no goals; to ask why its score was not better: --success 'score>=X'"
     if blame.question.method == SEARCH:
         yield (
             f"{blame.decisions} decisions, {blame.candidates} of which {blame.reference} would have made differently; "

@@ -10,13 +10,14 @@ from typing import Any
 import orjson
 
 from maeil.failures import find_failures
+from maeil.outcomes import Outcome
 from maeil.trace import Instant
 from maeil.user_errors import UserError
 from quorum.experiments.blame.answer import SEARCH, Blame, Claim, Question
 from quorum.experiments.blame.attempts import Attempts, Budget, Journal
 from quorum.experiments.blame.decisions import WORDS, Decisions, decisions_of, kind_of
 from quorum.experiments.blame.decisive import Decisive, Flip, find_decisive
-from quorum.experiments.blame.ending import Ending, ending_of
+from quorum.experiments.blame.ending import FINISHED, Ending, ending_of
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.blame.reruns import Correction, Reruns
 from quorum.experiments.blame.shadow_books import ShadowBooks
@@ -41,7 +42,8 @@ def blame(run: Path, question: Question, started: Callable[[Correction], None] =
         started: called before each re-run.
 
     Raises:
-        UserError: the run cannot be branched, the reference cannot take over, or the folder is not writable.
+        UserError: the run cannot be branched, its world has no goals and the question no bound, the reference
+            cannot take over, or the folder is not writable.
     """
     parent = Parent.open(run)
     ending = ending_of(parent.episode.trace)
@@ -49,7 +51,7 @@ def blame(run: Path, question: Question, started: Callable[[Correction], None] =
     if question.success.met(ending):
         reason = f"the run is a success: {question.success.text}"
         return Blame(run, question, reference.label, ending, failed=False, verdict=_nobody(reason))
-    _check(reference, question)
+    _check(reference, question, ending)
     folder = parent.episode.folder
     require_file(folder / BLAME, "Move it away; or copy the run to your own folder.")
     if reference.costs:
@@ -60,8 +62,13 @@ def blame(run: Path, question: Question, started: Callable[[Correction], None] =
     return found
 
 
-def _check(reference: Reference, question: Question) -> None:
+def _check(reference: Reference, question: Question, ending: Ending) -> None:
     parent = reference.parent
+    if question.success == FINISHED and not ending.goals and ending.outcome != Outcome.FAILURE:
+        raise UserError(
+            f"{parent.run}: it was cut off ({ending.outcome}), and its world has no goals",
+            "To ask why its score was not better: --success 'score>=X'.",
+        )
     if question.since > parent.episode.steps:
         raise UserError(f"--shares-from {question.since}: the run ends after step {parent.episode.steps}")
     if reference.asks and question.budget.calls is None and question.budget.usd is None:

@@ -238,5 +238,5 @@ def _label(run: RecordedEpisode) -> str:
     minds = f"{team} ({', '.join(names)})" if names else team
     arm = [f"arm {run.arm}"] if run.arm else []
     size = f"{len(start.agents)} agents" if len(start.agents) > 1 else "1 agent"
-    parts = [*arm, start.world, size, run.name_of("topology"), minds, f"seed {start.seed}"]
+    parts = [*arm, start.environment, size, run.name_of("topology"), minds, f"seed {start.seed}"]
     return " · ".join(sanitize(part, 80) for part in parts)

@@ -198,7 +198,7 @@ def _head(folder: RunFolder, reading: LenientReading, problems: list[str], *, si
     }
     facts: dict[str, Any] = {}
     if start is not None:
-        facts.update(world=start.world, topology=start.topology, seed=start.seed, clock=start.clock)
+        facts.update(world=start.environment, topology=start.topology, seed=start.seed, clock=start.clock)
     row = folder.row()
     if isinstance(row, Damaged):
         problems.append(f"What is known of the run as a whole cannot be read: {row.reason}")

@@ -115,6 +115,12 @@ class EpisodeStart(Event):
     board: Mapping[str, Any]
     branch: Mapping[str, Any] | None = None
 
+    @property
+    def environment(self) -> str:
+        """Name of the environment that the board names, such as that of another library; else that of the world."""
+        named = self.board.get("environment")
+        return named if isinstance(named, str) else self.world
+
 
 @dataclass(frozen=True, slots=True)
 class ThoughtStart(Event):

@@ -64,8 +64,10 @@ class Abilities:
     def values(self, action: SymbolicAction) -> list[Primitive]:
         """Return what an action does, step by step."""
         given = action.arguments()
-        once = self.number(given["choice"]) if isinstance(self.space, Discrete) else given["values"]
-        return [once] * int(given["steps"])
+        once: list[Primitive] = [given.get("values")]
+        if isinstance(self.space, Discrete):
+            once = [*map(self.number, self.described.sequences.get(given["choice"], [given["choice"]]))]
+        return once * int(given["steps"])
 
     def waiting(self, mask: Any) -> Primitive:
         """Return what waiting does in a step, by the mask of that moment."""
@@ -84,7 +86,10 @@ class Abilities:
     def choices(self, mask: Any) -> list[str | int] | None:
         """Return the choices with which a plan may begin; None for all."""
         legal = self.legal(mask)
-        return [*map(self.name, legal)] if legal is not None else None
+        if legal is None:
+            return None
+        sequences = self.described.sequences.items()
+        return [*map(self.name, legal), *(name for name, steps in sequences if self.number(steps[0]) in legal)]
 
     def refusal(self, value: Primitive, mask: Any) -> str:
         """Return why a value cannot be done now; empty where it can."""
@@ -108,7 +113,7 @@ def abilities(game: Game, description: Description) -> tuple[list[Abilities], Vo
     for agent, (name, space) in enumerate(zip(game.names, game.spaces, strict=True)):
         described = description.of(name)
         _check(f"description.agents: {name}", space, described)
-        groups.setdefault(f"{space} {described.actions}", []).append(agent)
+        groups.setdefault(f"{space} {described.actions} {described.sequences}", []).append(agent)
     models: dict[str, type[Act]] = {}
     users: dict[str, list[int]] = {}
     for agents in groups.values():
@@ -128,6 +133,7 @@ def _model(name: str, space: Any, described: AgentDescription, agent: str) -> ty
     if isinstance(space, Discrete):
         key, phrase, text = "choice", f"{name} {{choice}}[, {{steps}} time(s)]", "Take a choice of the environment."
         kind = Literal[tuple(described.actions)] if described.actions is not None else kind
+        kind = kind | Literal[tuple(described.sequences)] if described.sequences else kind
     else:
         key, phrase, text = "values", "", f"Act with these values, of {space}."
     fields: dict[str, Any] = {"action": (Literal[name], name), key: (kind, ...), "steps": (Steps, 1)}
@@ -142,11 +148,11 @@ def _check(place: str, space: Any, described: AgentDescription) -> None:
     Raises:
         ValueError: they are not.
     """
-    names, wait = described.actions, described.wait
+    names, wait, sequences = described.actions, described.wait, described.sequences
     if not isinstance(space, Discrete):
-        if names is not None or wait is not None:
+        if names is not None or wait is not None or sequences:
             raise ValueError(
-                f"{place}: actions and wait are for Discrete spaces, and this one is {space}: leave them out"
+                f"{place}: actions, wait and sequences are for Discrete spaces, and this one is {space}: leave them out"
             )
         return
     if names is not None and (len(names) != space.n or len({*names}) != space.n):
@@ -154,9 +160,13 @@ def _check(place: str, space: Any, described: AgentDescription) -> None:
             f"{place}: actions: {len({*names})} different names for {space.n} choices: name each, in order"
         )
     known = names if names is not None else range(int(space.start), int(space.start + space.n))
-    if wait is not None and wait not in known:
-        options = ", ".join(map(str, known[:20]))
-        raise ValueError(f"{place}: wait: there is no choice {wait}; the choices are {options}")
+    if double := [name for name in sequences if name in known]:
+        raise ValueError(f"{place}: sequences.{double[0]}: a choice has this name: give it another")
+    used = [(f"sequences.{name}", step) for name, steps in sequences.items() for step in steps]
+    for key, step in [*used, ("wait", wait)]:
+        if step is not None and step not in known:
+            options = ", ".join(map(str, known[:20]))
+            raise ValueError(f"{place}: {key}: there is no choice {step}; the choices are {options}")
 
 
 class Doing:

@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, TaskState
-from pettingzoo_env.description import Condition, Description, Parts
+from pettingzoo_env.description import Condition, Description, Measure, Parts
+
+_LEAST = 1e-9
+"""The weight of an agent that counts for nothing, or observes none: a weight is positive."""
 
 
 class TaskBoard:
@@ -26,7 +29,7 @@ class TaskBoard:
         self._active: dict[Task, tuple[int, ...]] = {}
 
     def check(self, seen: Sequence[Parts]) -> None:
-        """Make sure that each condition is of something that an agent observes.
+        """Make sure that each measure is of something that an agent observes.
 
         Raises:
             ValueError: one is not; the message names it.
@@ -34,14 +37,16 @@ class TaskBoard:
         known = ", ".join(dict.fromkeys(name for parts in seen for name in parts))
         for task in self.tasks:
             own = self._described[task.kind]
-            for key, condition in (("done_when", own.done_when), ("in_place_when", own.in_place_when or own.done_when)):
+            for key in ("done_when", "in_place_when", "agents", "weight"):
+                if not isinstance(measure := getattr(own, key), Measure):
+                    continue
                 place = f"description.tasks.{task.kind}.{key}"
                 try:
-                    holds = self._holding(condition, task, seen)
+                    values = self._values(measure, task, seen)
                 except ValueError as error:
                     raise ValueError(f"{place}: {error}") from None
-                if all(held is None for held in holds):
-                    both = " and ".join(filter(None, (condition.part, condition.minus)))
+                if all(value is None for value in values):
+                    both = " and ".join(filter(None, (measure.part, measure.minus)))
                     both = both.replace("{target}", task.target)
                     raise ValueError(f"{place}: no agent observes {both}; the parts are {known}")
 
@@ -65,9 +70,7 @@ class TaskBoard:
 
     def done(self) -> list[Task]:
         """Return the tasks that are done."""
-        return [
-            task for task in self.tasks if any(self._holding(self._described[task.kind].done_when, task, self._seen))
-        ]
+        return [task for task in self.tasks if any(self._holding(self._described[task.kind].done_when, task))]
 
     def targets(self) -> dict[str, list[str]]:
         """Return the targets of all tasks, by kind: one that is done may have to be done again."""
@@ -86,8 +89,10 @@ class TaskBoard:
             workers = [i for i, plan in enumerate(plans) if plan is not None and plan.task == task]
             there = self._in_place(task)
             self._active[task] = both = tuple(i for i in workers if i in there)
-            threshold, taking = self._described[task.kind].agents, len(workers)
-            states[task] = TaskState(task, threshold, len(there), taking, taking, len(both), dependency=True)
+            own, weights = self._described[task.kind], self._weights(task)
+            threshold = own.agents if isinstance(own.agents, int) else max(self._positive(own.agents, task))
+            spatial, taking, joint = (_sum(those, weights) for those in (there, workers, both))
+            states[task] = TaskState(task, threshold, spatial, taking, taking, joint, dependency=True, weights=weights)
         changed = [state for task, state in states.items() if self._reported.get(task) != state]
         self._reported = {task: state for task, state in states.items() if state.threshold}
         return changed
@@ -96,10 +101,25 @@ class TaskBoard:
         condition = self._described[task.kind].in_place_when
         if condition is None:
             return tuple(range(len(self._seen)))
-        return tuple(agent for agent, held in enumerate(self._holding(condition, task, self._seen)) if held)
+        return tuple(agent for agent, held in enumerate(self._holding(condition, task)) if held)
 
-    def _holding(self, condition: Condition, task: Task, seen: Sequence[Parts]) -> list[bool | None]:
-        return [condition.holds(parts, names, task.target) for parts, names in zip(seen, self._numbers, strict=True)]
+    def _holding(self, condition: Condition, task: Task) -> list[bool]:
+        return [*map(condition.holds, self._values(condition, task, self._seen))]
+
+    def _weights(self, task: Task) -> tuple[float, ...] | None:
+        weight = self._described[task.kind].weight
+        return self._positive(weight, task) if weight is not None else None
+
+    def _positive(self, measure: Measure, task: Task) -> tuple[float, ...]:
+        """Return what each agent observes, as positive numbers."""
+        return tuple(max(value or 0, _LEAST) for value in self._values(measure, task, self._seen))
+
+    def _values(self, measure: Measure, task: Task, seen: Sequence[Parts]) -> list[float | None]:
+        return [measure.value(parts, names, task.target) for parts, names in zip(seen, self._numbers, strict=True)]
+
+
+def _sum(agents: Sequence[int], weights: Sequence[float] | None) -> float:
+    return len(agents) if weights is None else sum(weights[agent] for agent in agents)
 
 
 def _names(description: Description, agent: str) -> Mapping[str, Sequence[str]]:

@@ -19,6 +19,15 @@ DESCRIPTIONS = {
     "too few names": ("agents: {'*': {actions: [a, b]}}", "rescuer_0: actions: 2 different names for 3 choices"),
     "two of a name": ("agents: {'*': {actions: [a, b, a]}}", "rescuer_0: actions: 2 different names for 3 choices"),
     "no such choice": ("agents: {'*': {actions: [a, b, c], wait: d}}", "there is no choice d; the choices are a, b, c"),
+    "no such choice in a sequence": (
+        "agents: {'*': {actions: [a, b, c], sequences: {twice: [b, d]}}}",
+        "sequences.twice: there is no choice d; the choices are a, b, c",
+    ),
+    "a sequence with the name of a choice": (
+        "agents: {'*': {actions: [a, b, c], sequences: {b: [a, c]}}}",
+        "env.description.agents: rescuer_0: sequences.b: a choice has this name: give it another",
+    ),
+    "an empty sequence": ("agents: {'*': {sequences: {none: []}}}", "agents.*.sequences.none: List should have"),
     "no such choice to wait": ("agents: {'*': {wait: 7}}", "wait: there is no choice 7; the choices are 0, 1, 2"),
     "nobody of this name": ("agents: {robber: {}}", "env.description.agents: robber fits no agent; they are rescuer_0"),
     "parts of another length": (
@@ -44,6 +53,10 @@ DESCRIPTIONS = {
         "tasks: {reach: {targets: [x], done_when: {part: own, minus: rest, at_most: 0}}}",
         "tasks.reach.done_when: own and rest have not as many numbers: say which with numbers",
     ),
+    "a weight that nobody observes": (
+        f"tasks: {{reach: {{targets: [x], {DONE.replace('own', 'observation')}, weight: {{part: level}}}}}}",
+        "env.description.tasks.reach.weight: no agent observes level; the parts are observation",
+    ),
     "code": (
         "tasks: {reach: {targets: [x], done_when: 'observation[0] == 1'}}",
         "tasks.reach.done_when: it has to be a map",
@@ -65,6 +78,10 @@ ENVIRONMENTS = {
     "a space of texts": (
         "env.id=zoo_games:Broken env.kwargs.how=text",
         "env.id: rescuer_0 has the action space Text; those that plans can write are Discrete, Box",
+    ),
+    "a drawing of what nobody observes": (
+        "env.id=zoo_games:Plain env.description={drawing: {columns: 6, rows: 1, agents: cell}}",
+        "env.description.drawing: cell is no part with two numbers; those are observation",
     ),
     "an agent that is not named": (
         "env.id=zoo_games:Broken env.kwargs.how=visitor",

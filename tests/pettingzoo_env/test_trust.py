@@ -25,7 +25,7 @@ READING = {
     "replay": ["replay", "RUN"],
     "film": ["replay", "RUN", "--out", "film.gif"],
     "branch": ["branch", "RUN", "--at", "0", "topology=individual", "--quiet"],
-    "blame": ["blame", "RUN", "--reference", "random"],
+    "blame": ["blame", "RUN", "--reference", "random", "--success", "score>=9"],
     "results": ["results", "runs"],
     "compare": ["compare", "runs"],
     "show failures": ["show", "failures", "RUN"],

@@ -19,6 +19,7 @@ LINE = {
     "agents": {
         "rescuer_*": {
             "actions": ["stay", "left", "right"],
+            "sequences": {"dash": ["right", "right"]},
             "observation": {"own": ["cell"], "other": ["cell"], "person_0": 1, "person_1": 1},
         }
     },
@@ -31,6 +32,13 @@ LINE = {
     },
 }
 
+GRID = {
+    "agents": {"*": {"observation": {"own": 2, "people": 2}}},
+    "drawing": {
+        "columns": 3, "rows": 6, "agents": "own", "things": ["people"], "row_first": True, "origin": [1, 1], "cell": 2
+    },
+}  # fmt: skip
+
 
 def world(game: str, n: int = 2, description: dict[str, Any] | None = None, max_steps: int = 20, **kwargs: Any) -> Any:
     values = {"name": "pettingzoo", "n": n, "id": f"zoo_games:{game}", "kwargs": kwargs, "max_steps": max_steps}
@@ -40,10 +48,18 @@ def world(game: str, n: int = 2, description: dict[str, Any] | None = None, max_
 WORLDS = {
     "parallel": lambda: world("Rescue"),
     "described": lambda: world("Rescue", description=LINE),
+    "weighed": lambda: world("Rescue", description=weighed()),
     "turns": lambda: world("Nim", sticks=9),
     "three take turns": lambda: world("Nim", n=3, players=3),
     "mixed": lambda: world("Mixed", n=3),
+    "drawn": lambda: world("Plain", description=GRID),
 }
+
+
+def weighed() -> dict[str, Any]:
+    own = {"part": "own", "numbers": ["cell"]}
+    reach = {**LINE["tasks"]["reach"], "agents": {"part": "{target}"}, "weight": own}
+    return {**LINE, "tasks": {"reach": reach}}
 
 
 @pytest.mark.parametrize("name", WORLDS)
@@ -129,10 +145,39 @@ def test_a_description_names_choices_parts_and_tasks() -> None:
     assert seen["own"].keys() == {"cell"}
     assert isinstance(game, TellsTasks)
     assert game.tasks(0) == {"reach": ["person_0", "person_1"]}
-    right = game.vocabulary.parse({"action": "act", "choice": "right", "steps": 2})
-    assert game.abilities[0].values(right) == [2, 2]
-    assert "there is no task fly:person_0" in game.check_plan(0, Plan((right,), Task("fly", "person_0")))[0]
+    dash = game.vocabulary.parse({"action": "act", "choice": "dash", "steps": 2})
+    assert game.abilities[0].values(dash) == [2, 2, 2, 2]
+    assert "there is no task fly:person_0" in game.check_plan(0, Plan((dash,), Task("fly", "person_0")))[0]
     assert game.primitive_name(2) == "right"
+
+
+def test_agents_of_a_weighted_task_count_for_what_they_observe() -> None:
+    game = world("Rescue", description=weighed(), cells=9)
+    game.reset(2)
+    game.game._env.at[:], game.game._env.people[:] = (2, 5), (1, 7)
+    game.step([0, 0])
+    plan = Plan((game.idle,), Task("reach", "person_0"))
+    first, second = game.constraints([0, 0], [plan, None])
+    assert (first.weights, first.threshold, second.threshold) == ((2, 5), 1, 7)
+    assert (first.spatial, first.participation, first.joint, second.spatial) == (2, 2, 2, 0)
+
+
+def test_a_task_takes_the_largest_number_that_anybody_observes() -> None:
+    reach = {**LINE["tasks"]["reach"], "agents": {"part": "own"}}
+    game = world("Rescue", description={**LINE, "tasks": {"reach": reach}}, cells=9)
+    game.reset(2)
+    game.game._env.at[:], game.game._env.people[:] = (2, 5), (1, 7)
+    game.step([0, 0])
+    assert [state.threshold for state in game.constraints([0, 0], [None, None])] == [5, 5]
+
+
+def test_a_sequence_can_begin_where_its_first_choice_is_legal() -> None:
+    game = world("Nim", sticks=2, description={"agents": {"*": {"sequences": {"two": [1, 1], "many": [3, 1]}}}})
+    game.reset(0)
+    assert game.observe(0).legal == [1, 2, "two"]
+    two = game.vocabulary.parse({"action": "act", "choice": "two"})
+    assert game.abilities[0].values(two) == [1, 1]
+    assert game.check_plan(0, Plan((two,))) == ()
 
 
 def test_an_episode_with_tasks_succeeds_when_all_are_done_at_once() -> None:
@@ -194,6 +239,18 @@ def test_pictures_are_those_that_the_environment_renders() -> None:
     assert drawing.image.shape == (14, 534, 3)  # every third pixel
     assert (canvas.width, canvas.height) == (21, 1)
     assert not isinstance(world("Nim"), Drawable)
+
+
+def test_what_renders_nothing_is_drawn_by_its_description() -> None:
+    game = world("Plain", description=GRID, cells=9)
+    game.reset(0)
+    game.game._env.at[:], game.game._env.people[:] = (7, 5), (1, 4)
+    game.step([0, 0])
+    assert isinstance(game, Drawable)
+    drawing, canvas = game.draw(), game.canvas()
+    assert (canvas.width, canvas.height) == (3, 6)
+    marks = {key: (mark.x, mark.y, mark.label, mark.agent) for key, mark in drawing.marks.items()}
+    assert marks == {"rescuer_0": (2, 3, "0", 0), "people": (1.5, 0, "", None)}  # the other one is outside of the grid
 
 
 def test_the_rules_are_those_of_the_description_else_of_the_documentation() -> None:

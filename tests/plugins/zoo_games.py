@@ -55,6 +55,12 @@ class Rescue(ParallelEnv):
         return picture
 
 
+class Plain(Rescue):
+    """It renders nothing."""
+
+    metadata = {"name": "plain", "render_modes": []}
+
+
 class Nim(AECEnv):
     """Whoever takes the last of the sticks wins; 1 to 3 at a time."""
 
