@@ -108,6 +108,7 @@ def main() -> None:
     boards = arguments.n // KINDS
     with contextlib.ExitStack() as stack:
         folder = arguments.dir or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        folder.mkdir(parents=True, exist_ok=True)
         sweep = (folder / NAME).absolute()
         if not (sweep / "packed").is_dir():
             make(folder.absolute(), boards, arguments.played // KINDS)
