@@ -52,7 +52,11 @@ def read_results(folder: Path) -> Results:
     _log.info("read %d runs in %s, %d of them damaged", len(read), folder, len(damaged))
     planned = sweep.cells if sweep is not None else ()
     there, spoiled = {cell.hash for cell in planned}, {item.name for item in damaged}
-    rows = [replace(found[cell.hash], arm=cell.arm) for cell in planned if cell.hash in found]
+    rows = [
+        row if row.arm == cell.arm else replace(row, arm=cell.arm)
+        for cell in planned
+        if (row := found.get(cell.hash)) is not None
+    ]
     rows += sorted((row for row in found.values() if row.hash not in there), key=lambda row: row.name)
     return Results(
         folder=folder,

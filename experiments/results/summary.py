@@ -110,7 +110,7 @@ def print_aligned(lines: Sequence[Sequence[str]], right: Sequence[bool], console
         right: which columns are flush right.
         console: where they are printed.
     """
-    console.print(Text("\n".join(aligned(lines, right))), soft_wrap=True)
+    console.out("\n".join(aligned(lines, right)), highlight=False)
 
 
 def aligned(lines: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> Iterator[str]:
