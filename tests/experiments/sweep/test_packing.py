@@ -392,7 +392,7 @@ def test_rows_that_cannot_be_read_are_made_of_the_cells(loose: Path, sweep: Swee
 
 def test_check_finds_a_row_that_is_not_that_of_the_cell(loose: Path) -> None:
     cells = files_of(loose)
-    rows = [replace(row, metrics={**row.metrics, "outcome.steps": 1.0}) for row in read_results(loose).rows]
+    rows = [replace(row, metrics={**row.metrics, "outcome.steps": 99.0}) for row in read_results(loose).rows]
     done = [finished_cell(loose / row.name) for row in rows]
     for name in cells:
         shutil.rmtree(loose / name)
