@@ -27,6 +27,8 @@ _EXAMPLE = (
 _AT = re.compile(r"(\d{1,9})(?::(\d{1,12}(?:\.\d{1,12})?))?")
 _LONGEST_REASON = 600
 _LONGEST_EDIT = 200
+PROBE = "--probe"
+"""The option that asks agents what they believe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class Change:
         drops: ids of messages of the run that are not delivered.
         config_dir: folder with more options of the groups that edits name.
         world: a change of the world state, in the world's own terms; None: no change.
+        probe: whether the agents are asked what they believe, and the branch then ends.
     """
 
     edits: Sequence[str] = ()
@@ -46,12 +49,14 @@ class Change:
     drops: Sequence[int] = ()
     config_dir: Path | None = None
     world: Mapping[str, Any] | None = None
+    probe: bool = False
 
     @property
     def told(self) -> tuple[str, ...]:
         """What is not an edit, as the options of a command."""
         world = [write_world_change(self.world)] if self.world is not None else []
-        return (*map(str, self.words), *(f"--drop {message}" for message in self.drops), *world)
+        probe = [PROBE] if self.probe else []
+        return (*map(str, self.words), *(f"--drop {message}" for message in self.drops), *world, *probe)
 
 
 UNCHANGED = Change()
@@ -65,6 +70,7 @@ def read_change(
     plans: Sequence[str] = (),
     drops: Sequence[int] = (),
     world: str | None = None,
+    probe: bool = False,
     config_dir: Path | None = None,
 ) -> Change:
     """Read everything that a branch changes, as a command gives it.
@@ -75,17 +81,23 @@ def read_change(
         plans: `AGENT:ACTIONS`: a plan, in JSON, for an agent's next turn to plan.
         drops: ids of messages that are not delivered.
         world: a change of the world state, in JSON.
+        probe: whether the agents are asked what they believe, and the branch then ends.
         config_dir: folder with more options of the groups.
 
     Raises:
-        UserError: a part of it cannot be read.
+        UserError: a part of it cannot be read, or does not go with a probe.
     """
+    if probe and (says or plans or drops or world is not None):
+        raise UserError(
+            f"{PROBE}: it asks the agents and ends, so --say, --plan, --drop and --world would have no effect",
+            "Branch the run with the change first, and probe that branch at a later step.",
+        )
     words = (
         *(ScriptedAnswer(who, text=text) for who, text in (_split("--say", said) for said in says)),
         *(ScriptedAnswer(who, actions=text) for who, text in (_split("--plan", said) for said in plans)),
     )
     changed = read_world_change(world) if world is not None else None
-    return Change(tuple(edits), words, tuple(sorted(set(drops))), config_dir, changed)
+    return Change(tuple(edits), words, tuple(sorted(set(drops))), config_dir, changed, probe)
 
 
 def edits_of_minds(minds: Sequence[str]) -> tuple[str, ...]:
@@ -131,7 +143,7 @@ def change_of(branch: Branch, run: Path) -> Change:
     Raises:
         UserError: this version does not know a part of it.
     """
-    told: dict[str, list[str]] = {"--say": [], "--plan": [], "--drop": [], "--world": []}
+    told: dict[str, list[str]] = {"--say": [], "--plan": [], "--drop": [], "--world": [], PROBE: []}
     for text in branch.told:
         option, _, what = text.partition(" ")
         if option not in told or (option == "--drop" and not what.isdecimal()):
@@ -141,7 +153,8 @@ def change_of(branch: Branch, run: Path) -> Change:
             )
         told[option].append(what)
     drops, world = [int(message) for message in told["--drop"]], next(iter(told["--world"]), None)
-    return read_change(branch.edits, says=told["--say"], plans=told["--plan"], drops=drops, world=world)
+    probe = bool(told[PROBE])
+    return read_change(branch.edits, says=told["--say"], plans=told["--plan"], drops=drops, world=world, probe=probe)
 
 
 def read_world_change(text: str) -> Mapping[str, Any]:

@@ -69,6 +69,10 @@ def branch(
             unset="as in the run",
         ),
     ] = None,
+    probe: Annotated[
+        bool,
+        typer.Option("--probe", help="Ask each agent what it believes as the step starts, and end the branch."),
+    ] = False,
     draws: options.Draws = 1,
     control: Annotated[
         bool | None,
@@ -107,6 +111,7 @@ def branch(
       quorum branch runs/NAME --drop 17
       quorum branch runs/NAME --at 7 --world '{"agents": {"agent_0": [3, 4]}}'
       quorum branch runs/NAME --at 12 llm.temperature=1 --draws 10 --dry-run
+      quorum branch runs/NAME --at 5 --at 10 --probe --dry-run
       quorum branch runs/talk --at 12 --at 20 topology=individual,debate
     """
     from quorum.experiments.branch.change import edits_of_minds, read_change
@@ -115,7 +120,9 @@ def branch(
     if not folders:
         raise UserError("branch: name the folder of a run or of a sweep", "For example: quorum branch runs/NAME --at 5")
     edits = [*settings, *edits_of_minds(mind or ())]
-    change = read_change(edits, says=say or (), plans=plan or (), drops=drop or (), world=world, config_dir=config_dir)
+    change = read_change(edits, says=say or (), plans=plan or (), drops=drop or (), world=world, probe=probe, config_dir=config_dir)
+    if probe and control:
+        raise UserError("--probe --control: a probe is not continued", "Leave --control out.")
     single = control is not True and draws == 1 and _is_single(folders, at or [], edits)
     if single and not (dry_run or name or budget_usd or skip_invalid or control is not None):
         _play(folders[0], at[0] if at else None, change, out, as_json=as_json, quiet=quiet)
@@ -123,6 +130,7 @@ def branch(
     from quorum.experiments.sweep.branches import BranchGrid
     from quorum.experiments.sweep.run import SweepRequest
 
+    controlled = not single and not probe if control is None else control
     sweep = SweepRequest(
         words=tuple(edits),
         out=out,
@@ -132,7 +140,7 @@ def branch(
         skip_invalid=skip_invalid,
         plugins=tuple(plugin or ()),
         config_dir=config_dir,
-        branches=BranchGrid(tuple(folders), tuple(at or ()), change, draws, not single if control is None else control),
+        branches=BranchGrid(tuple(folders), tuple(at or ()), change, draws, controlled),
     )
     run_or_show(sweep, dry_run=dry_run, as_json=as_json, quiet=quiet)
 
