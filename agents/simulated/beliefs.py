@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from maeil.extensions.probe.facts import DONE, NOTHING, OPEN, UNKNOWN
+from maeil.extensions.probe.facts import DONE, NOTHING, OPEN, UNKNOWN, ProbeSkills
 from maeil.failures.history import TextReader
 from maeil.mind import View
 from quorum.agents.skills import Chooser, role_of
@@ -28,8 +28,8 @@ def believe(view: View, blocks: Mapping[str, str], world: str, chooser: Chooser)
     Raises:
         KeyError, ValueError: the block of the questions is not what the probe writes.
     """
-    places = role_of(world, "places", "llm=simulated", default=dict)
-    where = places(view.observation) if places is not dict else {}
+    places: Any = role_of(world, "places", "llm=simulated", default=ProbeSkills().places)
+    where = places(view.observation)
     things = where.keys() - set(view.names)
     questions: Mapping[str, Any] = orjson.loads(blocks["questions"])
     found = {}

@@ -17,11 +17,12 @@ from maeil.extension import Extension, ExtensionContext
 from maeil.extensions.branch import Branch, LaterSettings
 from maeil.extensions.change import Change
 from maeil.extensions.probe import PROBE, Probe
-from maeil.mind import COORDINATOR, Observation
+from maeil.extensions.probe.facts import ProbeSkills
+from maeil.mind import COORDINATOR
 from maeil.trace import Recorder
 from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, choices_hint
-from quorum.agents.skills import role_of
+from quorum.agents.skills import role_of, skills_of
 from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.extensions import together
@@ -148,11 +149,9 @@ def _probe(t: int, c: Configuration, parts: Parts) -> Probe:
     """Return what asks the agents of a team whose minds can be asked what they believe."""
     names = parts.world.agents
     able = [i for i, name in enumerate(names) if PROBE in minds.get(parts.several.get(name, c.agents.name)).answers]
-    return Probe(t, able, role_of(parts.world.name, "places", needed_by="--probe", default=_no_places))
-
-
-def _no_places(_: Observation) -> Mapping[str, str]:
-    return {}
+    skills = skills_of(parts.world.name)
+    roles = {role: getattr(skills, role) for role in ("places", "stands") if skills.has(role)}
+    return Probe(t, able, ProbeSkills(**roles))
 
 
 async def play(cell: Cell, parts: Parts, recorder: Recorder, branching: Branching | None = None) -> EpisodeEnd:

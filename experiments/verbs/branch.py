@@ -120,7 +120,9 @@ def branch(
     if not folders:
         raise UserError("branch: name the folder of a run or of a sweep", "For example: quorum branch runs/NAME --at 5")
     edits = [*settings, *edits_of_minds(mind or ())]
-    change = read_change(edits, says=say or (), plans=plan or (), drops=drop or (), world=world, probe=probe, config_dir=config_dir)
+    change = read_change(
+        edits, says=say or (), plans=plan or (), drops=drop or (), world=world, probe=probe, config_dir=config_dir
+    )
     if probe and control:
         raise UserError("--probe --control: a probe is not continued", "Leave --control out.")
     single = control is not True and draws == 1 and _is_single(folders, at or [], edits)
@@ -142,7 +144,11 @@ def branch(
         config_dir=config_dir,
         branches=BranchGrid(tuple(folders), tuple(at or ()), change, draws, controlled),
     )
-    run_or_show(sweep, dry_run=dry_run, as_json=as_json, quiet=quiet)
+    outcome = run_or_show(sweep, dry_run=dry_run, as_json=as_json, quiet=quiet)
+    if probe and outcome is not None and not (as_json or quiet):
+        from quorum.experiments.results.beliefs import Beliefs
+
+        echo(f"\n{Beliefs.of(outcome.folder)}")
 
 
 def _is_single(folders: list[Path], at: list[str], edits: list[str]) -> bool:
@@ -179,4 +185,12 @@ def _play(run: Path, at: str | None, change: Change, out: Path, *, as_json: bool
         result = run_cell(cell, out, watch, under_way, branching)
     for what in branching.undone if not quiet else ():
         echo(f"notice: {what}: no turn came for it", err=True)
-    report(result, as_json=as_json, quiet=quiet)
+    if change.probe:
+        from quorum.experiments.results.beliefs import Beliefs
+
+        found = Beliefs.of(result.folder)
+        report(result, as_json=as_json, quiet=quiet, more={"beliefs": found.plain()})
+        if not (as_json or quiet):
+            echo(f"\n{found}")
+    else:
+        report(result, as_json=as_json, quiet=quiet)

@@ -85,6 +85,12 @@ class CrafterSkills(WorldSkills):
         cols, rows = seen.size
         return {mate.agent: region(mate.cell[1], mate.cell[0], rows, cols) for mate in seen.teammates}
 
+    def stands(self, world: World, thing: str) -> bool | None:
+        """Return whether a cell is still what its name says; None for what is no cell: `tree`, `cow_17`."""
+        from quorum.agents.skills.crafter.statements import cell_stands
+
+        return cell_stands(world, thing)
+
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that climbs the technology tree."""
         from quorum.agents.skills.crafter.speaker import CrafterSpeaker

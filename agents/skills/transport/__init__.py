@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -78,11 +79,11 @@ class TransportSkills(WorldSkills):
         return partial(state, world)
 
     def places(self, seen: Observation) -> Mapping[str, str]:
-        """Return in which part of the board each box is that is the only one of its colour (`quorum branch --probe`)."""
+        """Return in which part of the board each box is that has a colour of its own (`quorum branch --probe`)."""
         assert isinstance(seen, TransportObservation)
         found: dict[str, list[str]] = {}
-        for place, items in (seen.board or {}).items():
-            row, col = map(float, place.split("_"))
+        for place, items in (seen.board or seen.sees).items():
+            row, col = map(float, re.findall(r"[\d.]+", place))
             for item in items:
                 if item.startswith("box_"):
                     found.setdefault(item, []).append(region(row, col, seen.rows, seen.cols))

@@ -9,7 +9,7 @@ from typing import Any
 from maeil.errors import EpisodeStop
 from maeil.extension import Episode, Extension
 from maeil.extensions.probe.events import Belief
-from maeil.extensions.probe.facts import UNKNOWN, Fact, Places, Talk, facts_of, tasks_of
+from maeil.extensions.probe.facts import UNKNOWN, Fact, ProbeSkills, Talk, facts_of, tasks_of
 from maeil.mind import Note, Thought, Turn, View
 from maeil.outcomes import Outcome
 from maeil.stages import may_send
@@ -18,7 +18,7 @@ from maeil.topology import ConversationState, Topology
 from maeil.trace.events import Stamped
 
 PROBE = "probe"
-"""What a turn asks for (`Turn.asks`) and a thought answers with (`Thought.answers`): a choice by the id of each fact."""
+"""What a turn asks for (`Turn.asks`) and a thought answers with (`Thought.answers`): a choice for each fact."""
 TEMPLATE = Path(__file__).with_name("questions.jinja")
 
 
@@ -36,10 +36,11 @@ class _Asking(Topology):
     words = "Nobody speaks or plans in this turn."
 
     def __init__(self, agents: Sequence[int]) -> None:
-        self._agents = agents
+        self._turns = [Turn(agent, frozenset(), asks=frozenset({PROBE})) for agent in agents]
 
-    def turns(self, conversation: ConversationState) -> Sequence[Turn]:
-        return [Turn(agent, frozenset(), asks=frozenset({PROBE})) for agent in self._agents if not conversation.taken]
+    def turns(self, conversation: ConversationState) -> Sequence[Turn]:  # noqa: ARG002
+        given, self._turns = self._turns, []
+        return given
 
 
 class Probe(Extension):
@@ -48,7 +49,7 @@ class Probe(Extension):
     Args:
         t: the environment step.
         agents: indices of the agents whose minds can be asked.
-        places: where the things of the world are.
+        skills: those of the world.
 
     Raises (from `conversation_rests`):
         ProbeOver: all agents have answered.
@@ -56,10 +57,10 @@ class Probe(Extension):
 
     name = PROBE
 
-    def __init__(self, t: int, agents: Collection[int], places: Places) -> None:
+    def __init__(self, t: int, agents: Collection[int], skills: ProbeSkills) -> None:
         self._t = t
         self._agents = agents
-        self._places = places
+        self._skills = skills
         self._facts: Mapping[str, Fact] = {}
         self._over = False
 
@@ -82,7 +83,7 @@ class Probe(Extension):
                 raise ProbeOver("the agents were asked what they believe; a probe is not continued")
             self._over = True
             return
-        facts = facts_of(self.episode.world, self.episode.team, self._talk, self._places, self._things)
+        facts = facts_of(self.episode.world, self._talk, self._skills, self._things)
         self._facts = {f"q{number}": fact for number, fact in enumerate(facts, 1)}
         for agent in self._agents:
             self.episode.interrupt(agent, PROBE)
@@ -95,7 +96,7 @@ class Probe(Extension):
         """Return the questions for an agent: all but those about itself."""
         if PROBE not in turn.asks:
             return ()
-        own = {name: fact for name, fact in self._facts.items() if fact.source != participant.index}
+        own = {name: fact for name, fact in self._facts.items() if fact.about != participant.name}
         return (Note(PROBE, own, "questions", {name: fact.shown() for name, fact in own.items()}, TEMPLATE),)
 
     def review(self, thought: Thought, view: View, author: Participant) -> Sequence[str]:  # noqa: ARG002
@@ -114,9 +115,7 @@ class Probe(Extension):
         for name, choice in (answer or {}).items() if PROBE in view.turn.asks else ():
             fact = self._facts[name]
             hop = self._talk.hops(fact).get(view.agent)
-            self.episode.record(
-                Belief(view.agent, fact.kind, fact.about, fact.truth, choice, len(fact.choices), hop)
-            )
+            self.episode.record(Belief(view.agent, fact.kind, fact.about, fact.truth, choice, len(fact.choices), hop))
 
 
 def questions_of(view: View) -> Mapping[str, Fact]:

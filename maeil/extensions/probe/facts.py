@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from maeil.failures.history import TextReader
 from maeil.mind import Observation
 from maeil.plans import PlanStatus
-from maeil.team import Team
 from maeil.trace.events import MessageRead, MessageSent, PlanChange, Stamped
 from maeil.world import TellsTasks, World
 
 UNKNOWN = "unknown"
 """The choice of an agent that does not know."""
 NOTHING = "nothing"
-"""What a teammate works on that has no plan, or one without a task."""
+"""What a plan without a task works on."""
 OPEN, DONE = "open", "done"
 MOST_FACTS = 4
 """Questions about the states of tasks, and about the places of things, at most of each."""
@@ -25,8 +24,23 @@ MOST_MATES = 6
 MOST_CHOICES = 12
 """Things that a question offers as choices, at most, unless more are right for some teammate."""
 
-Places = Callable[[Observation], Mapping[str, str]]
-"""Returns the place of each thing that an observation shows, in words that are the choices of a question."""
+
+def _is_open(world: World, thing: str) -> bool:
+    return thing in tasks_of(world)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeSkills:
+    """What the skills of a world know of its facts: their roles `places` and `stands`.
+
+    Attributes:
+        places: returns the part of the board in which each thing is that an observation shows (see `region`).
+        stands: returns whether a thing is still there to work on; None where there is no saying, so that it is not
+            asked. Without the role: whether the world lists a task about it.
+    """
+
+    places: Callable[[Observation], Mapping[str, str]] = lambda _: {}
+    stands: Callable[[World, str], bool | None] = _is_open
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +83,14 @@ class Talk:
         names: of all participants by index.
         events: messages sent and read, in order.
         things: what plans were for, the latest last.
-        announced: id of the first message of the step in which each agent committed its present plan.
+        works: what the latest plan of each agent works on, of those that it committed by itself.
+        announced: id of the first message of the step in which it committed that plan.
     """
 
     names: Sequence[str]
     events: list[MessageSent | MessageRead] = field(default_factory=list)
     things: dict[str, None] = field(default_factory=dict)
+    works: dict[int, str] = field(default_factory=dict)
     announced: dict[int, int] = field(default_factory=dict)
     _sent: int = 0
     _first: dict[int, int] = field(default_factory=dict)
@@ -87,10 +103,10 @@ class Talk:
             self._sent = event.message + 1
         if isinstance(event, MessageSent | MessageRead):
             self.events.append(event)
-        elif isinstance(event, PlanChange) and event.status == PlanStatus.COMMITTED:
+        elif isinstance(event, PlanChange) and event.status == PlanStatus.COMMITTED and not event.flag:
             self.announced[event.agent] = self._first.get(stamped.t, self._sent)
+            self.works[event.agent] = thing = thing_of(event.task["target"]) if event.task is not None else NOTHING
             if event.task is not None:
-                thing = thing_of(event.task["target"])
                 self.things.pop(thing, None)
                 self.things[thing] = None
 
@@ -122,41 +138,39 @@ def tasks_of(world: World) -> list[str]:
     return list(dict.fromkeys(thing_of(target) for targets in found.values() for target in targets))
 
 
-def facts_of(world: World, team: Team, talk: Talk, places: Places, things: Sequence[str]) -> list[Fact]:
+def facts_of(world: World, talk: Talk, skills: ProbeSkills, things: Sequence[str]) -> list[Fact]:
     """Return the facts of this instant.
 
     Args:
         world: in its present state.
-        team: with its live plans.
         talk: what was said so far.
-        places: of the world.
+        skills: those of the world.
         things: those of tasks at the start of the episode.
     """
     now = tasks_of(world)
     latest = [*reversed(talk.things), *(thing for thing in things if thing not in talk.things)]
-    states = [thing for thing in latest if thing not in now][: MOST_FACTS // 2]
-    states += [thing for thing in latest if thing in now][: MOST_FACTS - len(states)]
-    found = [Fact("state", thing, OPEN if thing in now else DONE, (OPEN, DONE), thing) for thing in states]
+    states = {thing: there for thing in latest[:MOST_CHOICES] if (there := skills.stands(world, thing)) is not None}
+    done = [thing for thing, there in states.items() if not there][: MOST_FACTS // 2]
+    some = [*done, *[thing for thing, there in states.items() if there][: MOST_FACTS - len(done)]]
+    found = [Fact("state", thing, OPEN if states[thing] else DONE, (OPEN, DONE), thing) for thing in some]
 
-    where = dict(places(world.global_observation()))
-    regions = tuple(sorted({*REGIONS, *where.values()}))
+    where = dict(skills.places(world.global_observation()))
     asked = [*(thing for thing in latest if thing in where), *(thing for thing in where if thing not in latest)]
-    found += [Fact("place", thing, where[thing], regions, thing) for thing in asked[:MOST_FACTS]]
+    found += [Fact("place", thing, where[thing], REGIONS, thing) for thing in asked[:MOST_FACTS]]
 
-    live = {agent.index: agent.plan.plan.task for agent in team.agents if agent.plan is not None}
-    works = {agent.index: thing_of(task.target) if (task := live.get(agent.index)) else NOTHING for agent in team.agents}
     named = _named(talk, [*dict.fromkeys((*latest, *now))])
-    mates = [agent for agent in team.agents if agent.index in {*works, *named}][: MOST_MATES + 1]
-    choices = _choices((NOTHING, *(works[mate.index] for mate in mates)), latest, now)
+    mates = list(range(len(world.agents)))[: MOST_MATES + 1]
+    plans = {mate: talk.works[mate] for mate in mates if mate in talk.works}
+    choices = _choices((NOTHING, *plans.values()), latest, now)
     found += [
-        Fact("plan", mate.name, (does := works[mate.index]), choices, does, mate.index, talk.announced.get(mate.index, 0))
-        for mate in mates
+        Fact("plan", talk.names[mate], thing, choices, thing, mate, talk.announced[mate])
+        for mate, thing in plans.items()
     ]
-    choices = _choices((thing for thing, _ in named.values()), latest, now)
+    said = {mate: named[mate] for mate in mates if mate in named}
+    choices = _choices((thing for thing, _ in said.values()), latest, now)
     found += [
-        Fact("message", mate.name, named[mate.index][0], choices, named[mate.index][0], mate.index, named[mate.index][1])
-        for mate in mates
-        if mate.index in named
+        Fact("message", talk.names[mate], thing, choices, thing, mate, message)
+        for mate, (thing, message) in said.items()
     ]
     return found
 
@@ -165,9 +179,14 @@ def _named(talk: Talk, things: Sequence[str]) -> dict[int, tuple[str, int]]:
     """Return what each agent has named last, with the id of the message; not where this names several things."""
     reader, found = TextReader(things, talk.names), {}
     for message in talk.events:
-        if isinstance(message, MessageSent) and (named := reader.named(message.content)):
+        if isinstance(message, MessageSent) and (named := _longest(reader.named(message.content))):
             found[message.sender] = (named, message.message)
-    return {agent: (next(iter(named)), message) for agent, (named, message) in found.items() if len(named) == 1}
+    return {agent: (named[0], message) for agent, (named, message) in found.items() if len(named) == 1}
+
+
+def _longest(named: Collection[str]) -> list[str]:
+    """Leave out what only begins another name: `tree` where `tree_17` is named."""
+    return [name for name in named if not any(other.startswith(f"{name}_") for other in named)]
 
 
 def _choices(right: Iterable[str], *others: Sequence[str]) -> tuple[str, ...]:
