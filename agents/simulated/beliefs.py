@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from maeil.extensions.probe.facts import DONE, NOTHING, OPEN, UNKNOWN, ProbeSkills
+from maeil.extensions.probe.facts import DONE, NOTHING, OPEN, UNKNOWN, ProbeSkills, longest
 from maeil.failures.history import TextReader
 from maeil.mind import View
 from quorum.agents.skills import Chooser, role_of
@@ -52,7 +52,7 @@ def _heard(view: View, mate: str, choices: list[str]) -> str:
     """Return what a teammate has named last, of some choices."""
     reader = TextReader([choice for choice in choices if choice not in (NOTHING, UNKNOWN)], view.names)
     for message in reversed((*view.memory, *view.unread)):
-        named = reader.named(message.content)
+        named = longest(reader.named(message.content))
         if view.names[message.sender] == mate and named:
             return min(named)
     return UNKNOWN

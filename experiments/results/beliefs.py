@@ -50,7 +50,7 @@ class Beliefs:
             for key in (("all", ""), ("fact", belief.fact), ("agent", agent), ("hop", hop), ("step", str(t))):
                 groups.setdefault(key, []).append(belief)
         order = ("all", "fact", "agent", "hop", "step")
-        for (by, group), found in sorted(groups.items(), key=lambda item: order.index(item[0][0])):
+        for (by, group), found in sorted(groups.items(), key=lambda item: (order.index(item[0][0]), item[0][1] if item[0][0] == "hop" else "")):
             yield (
                 by,
                 group,

@@ -179,12 +179,12 @@ def _named(talk: Talk, things: Sequence[str]) -> dict[int, tuple[str, int]]:
     """Return what each agent has named last, with the id of the message; not where this names several things."""
     reader, found = TextReader(things, talk.names), {}
     for message in talk.events:
-        if isinstance(message, MessageSent) and (named := _longest(reader.named(message.content))):
+        if isinstance(message, MessageSent) and (named := longest(reader.named(message.content))):
             found[message.sender] = (named, message.message)
     return {agent: (named[0], message) for agent, (named, message) in found.items() if len(named) == 1}
 
 
-def _longest(named: Collection[str]) -> list[str]:
+def longest(named: Collection[str]) -> list[str]:
     """Leave out what only begins another name: `tree` where `tree_17` is named."""
     return [name for name in named if not any(other.startswith(f"{name}_") for other in named)]
 
