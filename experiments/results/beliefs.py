@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,20 @@ from maeil.metrics.statistics import mean
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.results.run_folder import is_run, read_whole_trace, runs_inside
 from quorum.experiments.results.summary import aligned, shown
+
+
+def _hop(belief: Belief) -> str:
+    return "no message" if belief.hop is None else str(belief.hop) if belief.hop else "its source"
+
+
+_GROUPS: Mapping[str, Callable[[int, str, Belief], str]] = {
+    "all": lambda *_: "",
+    "fact": lambda _t, _agent, belief: belief.fact,
+    "agent": lambda _t, agent, _belief: agent,
+    "hop": lambda _t, _agent, belief: _hop(belief),
+    "step": lambda t, *_: str(t),
+}
+"""What answers are grouped by, in the order of the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +58,16 @@ class Beliefs:
 
     def rows(self) -> Iterator[tuple[str, str, Mapping[str, float | None]]]:
         """Yield a row for each group of answers: by what they are grouped, the group, and its figures."""
-        groups: dict[tuple[str, str], list[Belief]] = {("all", ""): []}
-        for t, agent, belief in sorted(self.answers, key=lambda one: (one[0], one[1])):
-            hop = "no message" if belief.hop is None else "its source" if not belief.hop else str(belief.hop)
-            for key in (("all", ""), ("fact", belief.fact), ("agent", agent), ("hop", hop), ("step", str(t))):
-                groups.setdefault(key, []).append(belief)
-        order = ("all", "fact", "agent", "hop", "step")
-        for (by, group), found in sorted(groups.items(), key=lambda item: (order.index(item[0][0]), item[0][1] if item[0][0] == "hop" else "")):
-            yield (
-                by,
-                group,
-                {
-                    "answers": len(found),
-                    "right": mean([one.answer == one.truth for one in found]),
-                    "unknown": mean([one.answer == UNKNOWN for one in found]),
-                    "chance": mean([1 / one.choices for one in found]),
-                },
-            )
+        for by, group_of in _GROUPS.items():
+            groups: dict[str, list[Belief]] = {}
+            for t, agent, belief in sorted(self.answers, key=lambda one: (one[0], one[1], one[2].hop or 0)):
+                groups.setdefault(group_of(t, agent, belief), []).append(belief)
+            for group, found in groups.items():
+                unknown = [one.answer == UNKNOWN for one in found]
+                right = [one.answer == one.truth for one in found]
+                chance = mean([1 / one.choices for one in found])
+                figures = {"answers": len(found), "right": mean(right), "unknown": mean(unknown), "chance": chance}
+                yield by, group, figures
 
     def plain(self) -> list[dict[str, Any]]:
         """Return the rows as JSON-ready data."""

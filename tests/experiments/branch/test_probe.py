@@ -72,7 +72,7 @@ def test_a_run_that_was_not_probed_has_no_such_metrics(runs: dict[str, Path]) ->
     assert not any(name.startswith("probe.") for name in json.loads((runs["cube"] / "metrics.json").read_text()))
 
 
-def test_an_agent_that_sees_the_board_is_right_about_it_and_chance_is_not(runs: dict[str, Path], tmp_path: Path) -> None:
+def test_who_sees_the_board_is_right_about_it_and_draws_are_not(runs: dict[str, Path], tmp_path: Path) -> None:
     assert right(probe(runs["cube"], tmp_path))["place"] == 1
     poor = right(probe(runs["cube"], tmp_path, "3", "llm.poor=1.0"))
     assert poor["place"] is not None
@@ -127,8 +127,8 @@ def test_a_probe_is_not_continued(runs: dict[str, Path], tmp_path: Path) -> None
 
 def test_the_viewer_has_the_answers(runs: dict[str, Path], tmp_path: Path) -> None:
     folder = probe(runs["cube"], tmp_path)
-    shown = read_episode(folder).overview["beliefs"]
-    assert [(one["agent"], one["truth"]) for one in shown] == [(b.agent, b.truth) for b in read_trace(folder).of(Belief)]
+    shown = [(one["agent"], one["truth"]) for one in read_episode(folder).overview["beliefs"]]
+    assert shown == [(belief.agent, belief.truth) for belief in read_trace(folder).of(Belief)]
     assert read_episode(runs["cube"]).overview["beliefs"] == []
 
 
