@@ -7,8 +7,7 @@ from typing import Any
 
 import orjson
 
-from maeil.extensions.probe.facts import DONE, NOTHING, OPEN, UNKNOWN, ProbeSkills, longest
-from maeil.failures.history import TextReader
+from maeil.extensions.probe.facts import DONE, NOTHING, OPEN, UNKNOWN, ProbeSkills, named_in
 from maeil.mind import View
 from quorum.agents.skills import Chooser, role_of
 
@@ -50,9 +49,9 @@ def believe(view: View, blocks: Mapping[str, str], world: str, chooser: Chooser)
 
 def _heard(view: View, mate: str, choices: list[str]) -> str:
     """Return what a teammate has named last, of some choices."""
-    reader = TextReader([choice for choice in choices if choice not in (NOTHING, UNKNOWN)], view.names)
+    things = [choice for choice in choices if choice not in (NOTHING, UNKNOWN)]
     for message in reversed((*view.memory, *view.unread)):
-        named = longest(reader.named(message.content))
+        named = named_in(message.content, things)
         if view.names[message.sender] == mate and named:
             return min(named)
     return UNKNOWN

@@ -119,7 +119,7 @@ def ending() -> Iterator[None]:
 
 
 def report(result: Result, *, as_json: bool, quiet: bool, more: Mapping[str, Any] | None = None) -> None:
-    """Print the result of an episode, in JSON with more under names of its own; the exit code is 1 if it failed."""
+    """Print the result of an episode, in JSON with more keys; the exit code is 1 if it failed."""
     from quorum.experiments.common.consoles import Console
     from quorum.experiments.results import summary
 

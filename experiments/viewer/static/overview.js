@@ -35,6 +35,6 @@ function beliefLines({ episode, names }) {
     const wrong = own.filter(({ truth, answer }) => truth !== answer);
     return own.length ? el("details", {},
       el("summary", {}, el("bdi", {}, name), `: ${own.length - wrong.length} of ${own.length} right`),
-      el("ul", {}, wrong.map(({ fact, about, truth, answer, hop }) => el("li", {}, `${fact} of `, el("bdi", {}, about), ": ", el("bdi", { class: "bad" }, answer), ", is ", el("bdi", {}, truth), hop === null ? "" : ` (told in ${hop} messages)`)))) : null;
+      el("ul", {}, wrong.map(({ fact, about, truth, answer, hop }) => el("li", {}, `${fact} of `, el("bdi", {}, about), ": ", el("bdi", { class: "bad" }, answer), ", is ", el("bdi", {}, truth), hop === null ? "" : ` (${hop} messages from its source)`)))) : null;
   });
 }

@@ -189,6 +189,11 @@ def longest(named: Collection[str]) -> list[str]:
     return [name for name in named if not any(other.startswith(f"{name}_") for other in named)]
 
 
+def named_in(text: str, things: Collection[str]) -> list[str]:
+    """Return the things that a text names, in whatever spelling."""
+    return longest(TextReader(things, ()).named(text))
+
+
 def _choices(right: Iterable[str], *others: Sequence[str]) -> tuple[str, ...]:
     """Return choices in an order that says nothing about which are right."""
     found = dict.fromkeys(right)
