@@ -79,7 +79,7 @@ class TransportSkills(WorldSkills):
         return partial(state, world)
 
     def places(self, seen: Observation) -> Mapping[str, str]:
-        """Return in which part of the board each box is, without boxes that share a colour (`quorum branch --probe`)."""
+        """Return the part of the board of each box that shares its colour with no other (`quorum branch --probe`)."""
         assert isinstance(seen, TransportObservation)
         found: dict[str, list[str]] = {}
         for place, items in (seen.board or seen.sees).items():
