@@ -82,6 +82,8 @@ def branch(
     name: options.Name = None,
     out: options.Out = Path("runs"),
     budget_usd: options.BudgetUsd = None,
+    budget_tokens: options.BudgetTokens = None,
+    budget_calls: options.BudgetCalls = None,
     skip_invalid: options.SkipInvalid = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -117,7 +119,8 @@ def branch(
     edits = [*settings, *edits_of_minds(mind or ())]
     change = read_change(edits, says=say or (), plans=plan or (), drops=drop or (), world=world, config_dir=config_dir)
     single = control is not True and draws == 1 and _is_single(folders, at or [], edits)
-    if single and not (dry_run or name or budget_usd or skip_invalid or control is not None):
+    budgets = (budget_usd, budget_tokens, budget_calls)
+    if single and not (dry_run or name or any(budgets) or skip_invalid or control is not None):
         _play(folders[0], at[0] if at else None, change, out, as_json=as_json, quiet=quiet)
         return
     from quorum.experiments.sweep.branches import BranchGrid
@@ -129,6 +132,8 @@ def branch(
         name=name,
         retry_failed=True,
         budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
+        budget_calls=budget_calls,
         skip_invalid=skip_invalid,
         plugins=tuple(plugin or ()),
         config_dir=config_dir,
