@@ -4,32 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
 
 from maeil.failures import find_failures
+from maeil.inside import list_inside
 from maeil.trace import Instant
 from maeil.user_errors import UserError
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.blame.answer import SEARCH, Blame, Claim, Question
 from quorum.experiments.blame.attempts import Attempts, Budget, Journal
 from quorum.experiments.blame.decisions import WORDS, Decisions, decisions_of, kind_of
 from quorum.experiments.blame.decisive import Decisive, Flip, find_decisive
-from quorum.experiments.blame.ending import Ending, ending_of
+from quorum.experiments.blame.ending import Ending, ending_of, spent_in
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.blame.reruns import Correction, Reruns
-from quorum.experiments.blame.shadow_books import ShadowBooks
 from quorum.experiments.blame.shares import Shares, find_shares
 from quorum.experiments.blame.verdict import Verdict
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.common.files import require_file, write_all
 from quorum.experiments.common.outputs import require_writable
 from quorum.experiments.common.version import __version__
+from quorum.experiments.episode.call_books import CallBooks
+from quorum.experiments.episode.episode_folder import EpisodeFolder
+from quorum.experiments.results.finished import read_paid
 from quorum.experiments.results.run_folder import RunFolder
 
+_SHADOWS, _SHADOW = ".shadows", "shadow"
 BLAME = "blame.json"
 """The file in the folder of a run that holds the result."""
+
+
+def estimate(run: Path, question: Question) -> Blame:
+    """Search as `blame` does, in memory and with the simulated model in place of paid ones; nothing is kept.
+
+    What this spends, at their prices, is an estimate of what the search with them would spend.
+
+    Raises:
+        UserError: as `blame`.
+    """
+    parent = Parent.open(run)
+    ending = ending_of(parent.episode.trace)
+    reference = replace(Reference.of(parent, question.by, question.config_dir), stands_in=True)
+    if question.success.met(ending):
+        return Blame(run, question, reference.label, ending, failed=False, verdict=_nobody("the run is a success"))
+    _check(reference, question, limited=False)
+    with TemporaryDirectory() as folder, closing(Journal(Path(folder), {})) as journal:
+        return _found(reference, question, ending, journal, lambda _: None)
 
 
 def blame(run: Path, question: Question, started: Callable[[Correction], None] = lambda _: None) -> Blame:
@@ -52,7 +77,7 @@ def blame(run: Path, question: Question, started: Callable[[Correction], None] =
     _check(reference, question)
     folder = parent.episode.folder
     require_file(folder / BLAME, "Move it away; or copy the run to your own folder.")
-    if reference.costs:
+    if reference.asks:
         require_writable(_paid_folder(parent), str(folder), "Copy the run to your own folder, and blame that.")
     with closing(Journal(folder, _asked(parent, reference))) as journal:
         found = _found(reference, question, ending, journal, started)
@@ -60,14 +85,14 @@ def blame(run: Path, question: Question, started: Callable[[Correction], None] =
     return found
 
 
-def _check(reference: Reference, question: Question) -> None:
+def _check(reference: Reference, question: Question, *, limited: bool = True) -> None:
     parent = reference.parent
     if question.since > parent.episode.steps:
         raise UserError(f"--shares-from {question.since}: the run ends after step {parent.episode.steps}")
-    if reference.asks and question.budget.calls is None and question.budget.usd is None:
+    if limited and reference.asks and question.budget.unlimited:
         raise UserError(
             f"{parent.run}: its re-runs ask paid language models",
-            "Set a limit: --budget-calls N or --budget-usd X.",
+            "Set a limit: --budget-calls N, --budget-tokens N or --budget-usd X. --dry-run estimates what it takes.",
         )
 
 
@@ -84,7 +109,7 @@ def _found(
 ) -> Blame:
     parent = reference.parent
     budget, exact = question.budget, not reference.asks
-    decisions = journal.decisions or _asked_of(reference, budget, journal)
+    decisions, shadow = _asked_of(reference, budget, journal)
     reruns = Reruns(reference, _paid_folder(parent))
     attempts = Attempts(
         play=reruns.play,
@@ -94,9 +119,10 @@ def _found(
         longest=_longest(parent),
         budget=budget,
         journal=journal,
-        expected=_expected(parent) if reference.asks else lambda _: 0,
+        expected=_expected(reference) if reference.asks else lambda _: Spent(),
         started=started,
         draws=1 if exact else question.draws,
+        shadow=shadow,
     )
     players = reference.players
     decisive = find_decisive(decisions, players, attempts, own=reference.own, exhaustive=exact)
@@ -121,20 +147,34 @@ def _found(
         notes=tuple(_notes(reference, decisions, decisive, shares)),
         reruns=len(attempts.known),
         calls=attempts.calls,
-        usd=attempts.usd,
+        usd=attempts.spent.usd,
+        tokens=attempts.spent.tokens,
     )
 
 
-def _asked_of(reference: Reference, budget: Budget, journal: Journal) -> Decisions:
-    """Ask the reference in all turns in which it was not asked yet; keep what it decides, if it costs something."""
+def _asked_of(reference: Reference, budget: Budget, journal: Journal) -> tuple[Decisions, Spent]:
+    """Ask the reference in all turns, and return what it decides and what that has cost, earlier commands included.
+
+    It takes at most half of the budget. Answers are kept next to the re-runs; those of earlier commands, which may have
+    been killed or had a smaller budget, are given back.
+    """
     if not reference.costs:
-        return decisions_of(reference)
-    left = budget.less(journal.calls, journal.usd)
-    books = ShadowBooks(reference.configuration(reference.players), left.calls, left.usd, journal.pay)
-    decisions = decisions_of(reference, books, journal.turns, journal.keep_turn)
-    if decisions.asked:
-        journal.keep(decisions)
-    return decisions
+        return journal.decisions or decisions_of(reference), Spent()
+    most = budget.half
+    limited = reference.within(most.usd, most.tokens, most.calls)
+    if not reference.on_disk:
+        books = CallBooks(limited, None)
+        asked, spending = decisions_of(reference, books), books.spending
+        return asked, Spent(spending.calls, spending.tokens, spending.usd)
+    kept = _paid_folder(reference.parent) / _SHADOWS / journal.question
+    before = [kept / name for name in list_inside(kept.parent, kept.name)]
+    if (decisions := journal.decisions) is None:
+        with closing(CallBooks(limited, EpisodeFolder(kept, _SHADOW).path, before)) as books:
+            decisions = decisions_of(reference, books)
+        if decisions.asked:
+            journal.keep(decisions)
+    attempts = [kept / name for name in list_inside(kept.parent, kept.name)]
+    return decisions, sum(map(read_paid, attempts), Spent())
 
 
 def _paid_folder(parent: Parent) -> Path:
@@ -149,12 +189,13 @@ def _longest(parent: Parent) -> int:
     return limit if isinstance(limit, int) else parent.episode.steps
 
 
-def _expected(parent: Parent) -> Callable[[Correction], int]:
-    """Return a function that estimates the calls of a re-run: those of the run itself from that branch point on."""
-    asked = [(thought.start.t, thought.start.t_hat, len(thought.calls)) for thought in parent.episode.story.thoughts]
+def _expected(reference: Reference) -> Callable[[Correction], Spent]:
+    """Return a function that estimates what a re-run spends: what the run itself has from that branch point on."""
+    thoughts = reference.parent.episode.story.thoughts
+    asked = [(thought.start.t, thought.start.t_hat, spent_in(thought.calls)) for thought in thoughts]
 
-    def after(correction: Correction) -> int:
-        return sum(calls for t, t_hat, calls in asked if correction.at.has_come(t, t_hat))
+    def after(correction: Correction) -> Spent:
+        return sum((spent for t, t_hat, spent in asked if correction.at.has_come(t, t_hat)), Spent())
 
     return after
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import operator
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
@@ -189,7 +188,7 @@ class Queue:
         tokens = spent.tokens + sum(e.tokens for e in known)
         calls = spent.answers + sum(e.answers for e in known)
         slack = 1e-9 * usd
-        used_up = self._budget.exceeded(spent.usd, spent.tokens, spent.answers, beyond=operator.ge)
+        used_up = self._budget.reached(spent)
         bound = self._budget.exceeded(usd - slack, tokens, calls) or used_up
         if bound and not self.under_way:
             self.end(Stop.BUDGET, f"the budget of the sweep does not reach for another cell ({bound})")

@@ -40,6 +40,10 @@ class SweepBudget:
         )
         return next((f"--budget-{kind} {bound:.12g}" for kind, bound in reached), "")
 
+    def reached(self, spent: Spent) -> str:
+        """Say which bound is used up; empty when none is."""
+        return self.exceeded(spent.usd, spent.tokens, spent.answers, beyond=operator.ge)
+
     def less(self, spent: Spent) -> SweepBudget:
         """Return what is left of it."""
         return SweepBudget(

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from maeil.inside import make_inside
 from maeil.metrics import METRICS
 from maeil.seeds import Seeds
 from maeil.user_errors import UserError
+from quorum.agents.llm.spending import Spent
+from quorum.experiments.common.budgets import require_budgets
 from quorum.experiments.common.files import make_folder
 from quorum.experiments.common.locks import one_at_work
 from quorum.experiments.common.outputs import require_writable
@@ -27,9 +29,11 @@ from quorum.experiments.configuration.glossary import metric_hint
 from quorum.experiments.configuration.registry import engines, trackers
 from quorum.experiments.results.results_folder import read_results
 from quorum.experiments.results.rows import Row
-from quorum.experiments.sweep.command import run_sweep_command
+from quorum.experiments.sweep.command import run_sweep_command, show_plan
+from quorum.experiments.sweep.estimate import Forecast
 from quorum.experiments.sweep.fit.edge_logits import Drawn, EdgeLogits
 from quorum.experiments.sweep.run import SweepRequest, Unfinished
+from quorum.experiments.sweep.spending import SweepBudget
 
 TOPOLOGY = "learned"
 EVERY = 5
@@ -52,6 +56,7 @@ class FitRequest:
         out: folder for the episodes of all fits.
         plugins: modules that register components.
         config_dir: folder with more options of the groups.
+        budget: what all of its rounds may spend together.
     """
 
     words: tuple[str, ...]
@@ -63,6 +68,7 @@ class FitRequest:
     out: Path
     plugins: tuple[str, ...] = ()
     config_dir: Path | None = None
+    budget: SweepBudget = SweepBudget()  # noqa: RUF009 (frozen)
 
     def __post_init__(self) -> None:
         """Check the metric, and that a comparison is possible.
@@ -74,6 +80,7 @@ class FitRequest:
             raise UserError(f"--objective {self.metric}: there is no such metric", metric_hint(self.metric))
         if METRICS[self.metric].better is None:
             raise UserError(f"--objective {self.metric}: neither higher nor lower values of it are better")
+        require_budgets(**{f"budget_{kind}": limit for kind, limit in asdict(self.budget).items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +156,41 @@ def fit_topology(request: FitRequest, show: Callable[[str], None], *, quiet: boo
         quiet: whether to show nothing of the episodes.
 
     Raises:
-        UserError: the configuration is not valid, or another command is at work on the same fit.
+        UserError: the configuration is not valid, another command is at work on the same fit, or its budget is used up.
         Unfinished: a round was not played to its end.
     """
+    first, folder, seeds = _begun(request)
+    require_writable(folder, f"--runs {request.out}", "Give another folder: --runs DIR.")
+    make_folder(request.out)
+    make_inside(request.out, folder.name)
+    with one_at_work(folder, "fit", "Wait for it or stop it; it plays the same episodes."):
+        return _fit(request, first, folder, seeds, None if quiet else show)
+
+
+def estimate_fit(request: FitRequest) -> dict[str, Any]:
+    """Estimate what the rounds of a fit take that were not played yet, as JSON-ready data. Nothing is written.
+
+    The graphs of a later round are drawn as if its earlier ones had taught nothing.
+
+    Raises:
+        UserError: the configuration is not valid.
+    """
+    rounds: list[Forecast] = []
+    _fit(request, *_begun(request), None, rounds)
+    usd = None if any(one.usd is None for one in rounds) else math.fsum(one.usd or 0.0 for one in rounds)
+    return {
+        "rounds": len(rounds),
+        "episodes": sum(len(one.cells) for one in rounds),
+        "answers": round(math.fsum(one.answers for one in rounds)),
+        "tokens": round(math.fsum(one.tokens for one in rounds)),
+        "usd": None if usd is None else round(usd, 6),
+        "seconds": round(math.fsum(one.seconds for one in rounds), 1),
+        "simulated": any(one.stands_in or one.simulated for one in rounds),
+    }
+
+
+def _begun(request: FitRequest) -> tuple[Cell, Path, Seeds]:
+    """Return the first cell of a fit, its folder, and the seeds of what is drawn."""
     _, words = split_words(request.words, engines, trackers)
     if wrong := next((word for word in words if word.startswith(("topology=", "topology.edges="))), None):
         raise UserError(f"{wrong}: the topology is what is learned", "Leave it out; topology.rounds=N can be set.")
@@ -166,22 +205,25 @@ def fit_topology(request: FitRequest, show: Callable[[str], None], *, quiet: boo
     asked = f"{first.hash} {request.metric} {request.boards} {request.draws} {request.prune}"
     digest = hashlib.sha256(asked.encode()).hexdigest()
     folder = request.out / f"fit-{first.configuration.env.name}-n{n}-{digest[:8]}"
-    require_writable(folder, f"--runs {request.out}", "Give another folder: --runs DIR.")
-    make_folder(request.out)
-    make_inside(request.out, folder.name)
-    with one_at_work(folder, "fit", "Wait for it or stop it; it plays the same episodes."):
-        return _fit(request, first, folder, Seeds(int(digest[:15], 16), "fit"), None if quiet else show)
+    return first, folder, Seeds(int(digest[:15], 16), "fit")
 
 
-def _fit(request: FitRequest, first: Cell, folder: Path, seeds: Seeds, show: Callable[[str], None] | None) -> Fitted:
-    """Play the rounds of a fit in its folder."""
+def _fit(
+    request: FitRequest,
+    first: Cell,
+    folder: Path,
+    seeds: Seeds,
+    show: Callable[[str], None] | None,
+    expected: list[Forecast] | None = None,
+) -> Fitted:
+    """Play the rounds of a fit in its folder; with `expected`, only add to it what each round takes that is not done."""
     engine, words = split_words(request.words, engines, trackers)
     n = first.configuration.n
     logits = EdgeLogits(n)
     rest = [word for word in words if not word.startswith("seed=")]
     pruned: list[tuple[int, int]] = []
     values: list[float] = []
-    simulated, episodes = False, 0
+    simulated, episodes, spent = False, 0, Spent()
     for number in range(request.rounds):
         place = seeds.child(number)
         drawn = logits.draw(request.draws, place.child("draw").generator())
@@ -193,13 +235,20 @@ def _fit(request: FitRequest, first: Cell, folder: Path, seeds: Seeds, show: Cal
             words=(f"topology={TOPOLOGY}", *rest, grid, seed, *engine),
             out=folder,
             name=f"round_{number:02d}",
+            **_limits(request.budget, spent),
             plugins=request.plugins,
             config_dir=request.config_dir,
         )
+        if expected is not None and (forecast := show_plan(sweep)).cells:
+            expected.append(forecast)
+            continue
+        if (bound := request.budget.reached(spent)) and show_plan(sweep).cells:
+            raise UserError(f"{bound}: it is used up before round {number + 1}", "A larger one resumes the fit.")
         make_inside(folder, f"round_{number:02d}")  # which refuses a link, where the user has named none
         report = run_sweep_command(sweep, quiet=True)
         if report.exit_code or report.left:
             raise Unfinished(report)
+        spent += report.spent
         rows = read_results(folder / f"round_{number:02d}").rows
         simulated |= any(row.simulated for row in rows)
         episodes += len(rows)
@@ -216,6 +265,12 @@ def _fit(request: FitRequest, first: Cell, folder: Path, seeds: Seeds, show: Cal
             )
     left = [(logits.edges[i], float(logits.logits[i])) for i in np.flatnonzero(logits.kept)]
     return Fitted(n, request.metric, folder, episodes, simulated, left, pruned, values)
+
+
+def _limits(budget: SweepBudget, spent: Spent) -> dict[str, Any]:
+    """Return the budget of a round: what earlier ones have left, if anything; else it has nothing to play."""
+    left = budget if budget.reached(spent) else budget.less(spent)
+    return {f"budget_{kind}": limit for kind, limit in asdict(left).items()}
 
 
 def _text(logits: EdgeLogits, graph: Drawn) -> str:
