@@ -176,7 +176,7 @@ def estimate_fit(request: FitRequest) -> dict[str, Any]:
         UserError: the configuration is not valid.
     """
     rounds: list[Forecast] = []
-    _fit(request, *_begun(request), None, rounds)
+    _fit(request, *_begun(request), expected=rounds)
     usd = None if any(one.usd is None for one in rounds) else math.fsum(one.usd or 0.0 for one in rounds)
     return {
         "rounds": len(rounds),
@@ -213,10 +213,11 @@ def _fit(
     first: Cell,
     folder: Path,
     seeds: Seeds,
-    show: Callable[[str], None] | None,
+    show: Callable[[str], None] | None = None,
+    *,
     expected: list[Forecast] | None = None,
 ) -> Fitted:
-    """Play the rounds of a fit in its folder; with `expected`, only add to it what each round takes that is not done."""
+    """Play the rounds of a fit in its folder; with `expected`, only add to it what each round takes that is missing."""
     engine, words = split_words(request.words, engines, trackers)
     n = first.configuration.n
     logits = EdgeLogits(n)
