@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from maeil.trace import Trace
 from maeil.trace.events import EpisodeEnd, ScoreChange, Stamped, ThoughtEnd
 from maeil.user_errors import UserError
 from quorum.agents.llm.spending import Spent
-from quorum.experiments.episode.call_books import records_of
+from quorum.experiments.episode.call_books import spent_in
 
 _CRITERION = re.compile(r"(?:(steps)<=|(score|reached)>=)(-?\d{1,9}(?:\.\d{1,9})?)")
 
@@ -84,21 +84,6 @@ class Ender:
         spent = self._spent
         found = end.outcome, end.steps, score.reached, score.goals, float(score.score)
         return Ending(*found, calls=spent.answers, usd=spent.usd, tokens=spent.tokens)
-
-
-def spent_in(calls: Iterable[Mapping[str, Any]]) -> Spent:
-    """Return what the calls of a thought took, by its trace."""
-    return sum(
-        (
-            Spent(
-                records_of(call),
-                call.get("prompt_tokens", 0) + call.get("completion_tokens", 0),
-                call.get("usd") or 0.0,
-            )
-            for call in calls
-        ),
-        Spent(),
-    )
 
 
 def ending_of(trace: Trace) -> Ending:

@@ -22,6 +22,7 @@ from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.expected import NO_MODELS
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
+from quorum.experiments.episode.stand_in import standing_in
 from quorum.experiments.episode.team import build_team
 
 SELF = "self"
@@ -205,14 +206,7 @@ class Reference:
             return real
         chosen = frozenset(names)
         if chosen not in self._simulated:
-            plain = edited(real.plain(), ["llm=simulated"], self.config_dir)
-            prices = {name: getattr(real.llm_of(name), "price", None) for name in self.participants}
-            plain["llm"]["agents"] = {
-                name: {"usd_per_million_prompt": price.input, "usd_per_million_completion": price.output}
-                for name, price in prices.items()
-                if price is not None
-            }
-            self._simulated[chosen] = validate(plain, recorded=True)
+            self._simulated[chosen] = standing_in(real, self.participants, self.config_dir)
         return self._simulated[chosen]
 
     def _real(self, names: Sequence[str]) -> Configuration:

@@ -91,7 +91,7 @@ class Reruns:
 
     def name(self, correction: Correction) -> str:
         """Return what names a re-run in a journal: its folder, where it has one."""
-        if not self.reference.on_disk:
+        if not self.reference.asks:
             return correction.key
         if correction.key not in self._names:
             self._names[correction.key] = self.plan(correction).cell.name

@@ -20,7 +20,7 @@ from quorum.experiments.blame.answer import SEARCH, Blame, Claim, Question
 from quorum.experiments.blame.attempts import Attempts, Budget, Journal
 from quorum.experiments.blame.decisions import WORDS, Decisions, decisions_of, kind_of
 from quorum.experiments.blame.decisive import Decisive, Flip, find_decisive
-from quorum.experiments.blame.ending import Ending, ending_of, spent_in
+from quorum.experiments.blame.ending import Ending, ending_of
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.blame.reruns import Correction, Reruns
 from quorum.experiments.blame.shares import Shares, find_shares
@@ -29,7 +29,7 @@ from quorum.experiments.branch.parent import Parent
 from quorum.experiments.common.files import require_file, write_all
 from quorum.experiments.common.outputs import require_writable
 from quorum.experiments.common.version import __version__
-from quorum.experiments.episode.call_books import CallBooks
+from quorum.experiments.episode.call_books import CallBooks, spent_in
 from quorum.experiments.episode.episode_folder import EpisodeFolder
 from quorum.experiments.results.finished import read_paid
 from quorum.experiments.results.run_folder import RunFolder

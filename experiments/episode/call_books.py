@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -14,7 +14,7 @@ from quorum.agents.llm.given_back import GivenBack
 from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.recording import Folding
 from quorum.agents.llm.records import WALL
-from quorum.agents.llm.spending import Budget, Spending
+from quorum.agents.llm.spending import Budget, Spending, Spent
 from quorum.experiments.common.run_files import PICTURES, DamagedFile, RunFiles, picture_file
 from quorum.experiments.configuration.schema import Configuration
 
@@ -28,6 +28,21 @@ def records_of(call: Mapping[str, Any]) -> int:
     """Return how many records a call of the trace has: one for each request, asking again for an answer among them."""
     answers = call.get("answers", int("completion_tokens" in call))
     return (answers if isinstance(answers, int) else 1) + ("unanswered" in call) or 1
+
+
+def spent_in(calls: Iterable[Mapping[str, Any]]) -> Spent:
+    """Return what the calls of a thought took, by its trace."""
+    return sum(
+        (
+            Spent(
+                records_of(call),
+                call.get("prompt_tokens", 0) + call.get("completion_tokens", 0),
+                call.get("usd") or 0.0,
+            )
+            for call in calls
+        ),
+        Spent(),
+    )
 
 
 def budget_of(configuration: Configuration) -> Budget:
