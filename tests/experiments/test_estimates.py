@@ -87,8 +87,7 @@ def test_a_fit(paid: Paid, tmp_path: Path) -> None:
         fit_topology(bounded, print, quiet=True)
     before = till.answers
     assert 0 < before <= expected["answers"] // 2
-    left = estimate_fit(request)
-    assert left["answers"] == pytest.approx(expected["answers"] - before, rel=0.2)
+    assert 0 < estimate_fit(request)["episodes"] < expected["episodes"]
     fit_topology(request, print, quiet=True)
     near(till, expected["answers"], expected["tokens"], expected["usd"])
     again = till.answers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.glossary import metric_hint
 from quorum.experiments.configuration.registry import engines, trackers
 from quorum.experiments.episode.call_books import spent_in
+from quorum.experiments.episode.expected import asks_real_model
 from quorum.experiments.episode.in_memory import play_in_memory
 from quorum.experiments.episode.stand_in import standing_in
 from quorum.experiments.results.results_folder import read_results
@@ -175,48 +176,42 @@ def fit_topology(request: FitRequest, show: Callable[[str], None], *, quiet: boo
 def estimate_fit(request: FitRequest) -> dict[str, Any]:
     """Estimate what the rounds of a fit take that were not played yet, as JSON-ready data. Nothing is written.
 
-    The graphs of a later round are drawn as if its earlier ones had taught nothing. Where a round has no finished
-    episode, and a model is paid, the graphs of the first such round are played in memory with the simulated model: how
-    much a team talks depends on its graph.
+    The graphs of a later round are drawn as if its earlier ones had taught nothing. With a paid model, each graph is
+    played once in memory with the simulated model: how much a team talks depends on its graph.
 
     Raises:
         UserError: the configuration is not valid.
     """
     rounds: list[Forecast] = []
     _fit(request, *_begun(request), expected=rounds)
+    cells = [cell for one in rounds for cell in one.cells]
     answers, tokens = (math.fsum(getattr(one, what) for one in rounds) for what in ("answers", "tokens"))
     usd = None if any(one.usd is None for one in rounds) else math.fsum(one.usd or 0.0 for one in rounds)
-    episodes = sum(len(one.cells) for one in rounds)
-    unknown = [one for one in rounds if one.stands_in]
-    if unknown:
-        played = _pilot({cell.kind: cell.cell() for cell in unknown[0].cells}.values(), request.config_dir)
-        known = [one for one in rounds if not one.stands_in]
-        share = sum(len(one.cells) for one in unknown) / len({cell.kind for cell in unknown[0].cells})
-        answers = math.fsum(one.answers for one in known) + played.answers * share
-        tokens = math.fsum(one.tokens for one in known) + played.tokens * share
-        usd = None if usd is None else math.fsum(one.usd or 0.0 for one in known) + played.usd * share
+    if paid := cells and asks_real_model(cells[0].cell().plain, uses_models=cells[0].uses_models):
+        played = {kind: _pilot(cell.cell(), request.config_dir) for kind, cell in {c.kind: c for c in cells}.items()}
+        spent = sum((played[cell.kind] for cell in cells), Spent())
+        answers, tokens, usd = spent.answers, spent.tokens, None if usd is None else spent.usd
     return {
         "rounds": len(rounds),
-        "episodes": episodes,
+        "episodes": len(cells),
         "answers": round(answers),
         "tokens": round(tokens),
         "usd": None if usd is None else round(usd, 6),
         "seconds": round(math.fsum(one.seconds for one in rounds), 1),
-        "simulated": any(one.stands_in or one.simulated for one in rounds),
+        "simulated": bool(paid) or any(one.simulated for one in rounds),
     }
 
 
-def _pilot(cells: Iterable[Cell], config_dir: Path | None) -> Spent:
-    """Play cells in memory with the simulated model, and return what that takes at the prices of their own model."""
+def _pilot(cell: Cell, config_dir: Path | None) -> Spent:
+    """Play a cell in memory with the simulated model, and return what that takes at the prices of its own model."""
     spent = []
 
     def listen(stamped: Stamped) -> None:
         if isinstance(stamped.event, ThoughtEnd):
             spent.append(spent_in(stamped.event.calls))
 
-    for cell in cells:
-        configuration = standing_in(cell.configuration, config_dir=config_dir)
-        play_in_memory(Cell(configuration, configuration.plain(), cell.inputs), [listen])
+    configuration = standing_in(cell.configuration, config_dir=config_dir)
+    play_in_memory(Cell(configuration, configuration.plain(), cell.inputs), [listen])
     return sum(spent, Spent())
 
 
