@@ -283,7 +283,9 @@ def write(thought: Thought, view: View, *, predicts: bool = False) -> dict[str, 
                 "kind": draft.kind.value,
                 "content": draft.content,
                 "task": task_value(draft.task),
-                "asks": [{"agent": view.names[ask.agent], "task": task_value(ask.task)} for ask in draft.asks or ()],
+                "asks": [{"agent": view.names[ask.agent], "task": task_value(ask.task)} for ask in draft.asks]
+                if draft.asks is not None
+                else None,
             }
             for draft in thought.messages
         ]
@@ -376,6 +378,7 @@ def _restricted(schema: Mapping[str, Any], turn: Turn, names: Sequence[str]) -> 
         allowed.append(ALL)
     items = {"type": "string", "enum": allowed}
     changed["recipients"] = {**changed["recipients"], "items": items, "maxItems": len(allowed)}
+    changed["asks"] = next(form for form in changed["asks"]["anyOf"] if form["type"] == "array")
     messages = {**schema["properties"]["messages"], "maxItems": _most_messages(turn)}
     ask = schema["$defs"]["AskAnswer"]
     others = {"type": "string", "enum": [name for index, name in enumerate(names) if index != turn.agent]}
@@ -420,8 +423,8 @@ def _drafts(messages: Sequence[MessageAnswer], view: View) -> tuple[Draft, ...]:
             Ask(_other(ask.agent, f"messages.{number}.asks", view), Task(ask.task.kind, ask.task.target))
             for ask in message.asks or ()
         )
-        typed = asks if "asks" in message.model_fields_set else None
-        drafts.append(Draft(tuple(sorted(recipients)), message.content, message.kind, read_task(message.task), typed))
+        typed = read_task(message.task), asks if message.asks is not None else None
+        drafts.append(Draft(tuple(sorted(recipients)), message.content, message.kind, *typed))
     return tuple(drafts)
 
 
