@@ -133,7 +133,7 @@ class History:
 
     Args:
         trace: whole or a prefix.
-        judged: what a judge reads in messages whose text alone says it, by the number of the message.
+        judged: what a judge reads in messages, by their number, in the place of what their fields say.
 
     Attributes:
         names: of the participants.
@@ -166,7 +166,7 @@ class History:
         self.read: defaultdict[int, list[tuple[Stamped, Said]]] = defaultdict(list)
         for life in story.messages:
             message = life.message
-            reading = Reading.typed(message) or judged.get(message.message)
+            reading = judged.get(message.message) or Reading.typed(message)
             taken = reading.taken(message.sender) if reading is not None else {}
             one = Said(life.sent, message, text.named(message.content) | {*taken.values()}, taken)
             self.said[message.sender].append(one)

@@ -88,7 +88,7 @@ def find_failures(trace: Trace, judged: Mapping[int, Reading] = MappingProxyType
 
     Args:
         trace: it.
-        judged: what a judge reads in messages whose text alone says it, by the number of the message.
+        judged: what a judge reads in messages, by their number, in the place of what their fields say.
     """
     history = History(trace, judged)
     rules = (repetitions, terminations, silences, withholdings, ignored_inputs, mismatches)
