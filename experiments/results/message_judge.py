@@ -73,12 +73,12 @@ class Judgement:
 
     def __str__(self) -> str:
         """Say how far the judge and the fields agree."""
+        read = f"judge {self.model} read {len(self.readings)} of {self.messages} messages"
+        if not self.typed:
+            return read
         both, fields, alone = self.by.values()
-        return (
-            f"judge {self.model} read {len(self.readings)} of {self.messages} messages, {self.same} of the "
-            f"{self.typed} with typed fields as these say; failures of words: {both} by both, "
-            f"{fields} by fields alone, {alone} by the judge alone"
-        )
+        found = f"{both} by both, {fields} by fields alone, {alone} by the judge alone"
+        return f"{read}, {self.same} of {self.typed} with typed fields as these say; failures of words: {found}"
 
 
 @dataclass
@@ -91,7 +91,7 @@ class Judge:
         folder: of the user's configurations, if any.
 
     Raises:
-        UserError: a word names something else than a model, or a paid model has no budget.
+        UserError: no word, or one that names something else than a model; or a paid model without a budget.
     """
 
     words: Sequence[str]
@@ -100,6 +100,8 @@ class Judge:
     _books: CallBooks = field(init=False)
 
     def __post_init__(self) -> None:
+        if not self.words:
+            raise UserError("a budget is for a judge, and none is named", "For example: --judge llm=openai.")
         for word in self.words:
             if word.partition("=")[0].partition(".")[0] != "llm":
                 raise UserError(f"--judge {word}: a judge is a language model", "For example: --judge llm=openai.")
