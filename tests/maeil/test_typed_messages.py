@@ -72,11 +72,11 @@ def test_nobody_asks_itself_or_nobody_and_an_ask_is_an_ask() -> None:
     "words",
     [
         ("agents=negotiator", "topology=debate", "n=3"),
-        ("agents=negotiator", "topology=centralized", "topology.leader=agent", "n=3"),
+        ("agents=negotiator", "topology=centralized", "n=3"),
         ("agents=naive", "topology=hybrid", "n=4"),
         ("agents=naive", "topology=centralized", "env=crafter_coop", "n=3"),
         ("agents=naive", "topology=debate", "env=transport", "n=4"),
-        ("agents=llamac", "topology=centralized", "n=3"),
+        ("agents=llamac", "topology=centralized", "topology.leader=coordinator", "topology.rounds=3", "n=3"),
         ("agents=drwell", "topology=negotiation", "n=3"),
     ],
     ids=" ".join,
