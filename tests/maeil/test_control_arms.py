@@ -87,7 +87,7 @@ def test_mute_delivers_nothing_and_says_so():
 
 @pytest.mark.parametrize("name", list(arms()))
 def test_what_a_message_claims_and_asks_is_content_that_no_arm_lets_through(name: str):
-    """It reaches readers as a part of the text, of which an arm leaves nothing, and stands nowhere else that they see."""
+    """It reaches readers as a part of the text, of which an arm leaves nothing, and stands nowhere else."""
     secret = Task("go", "secret_7")
 
     def answer(view: View) -> Thought:
