@@ -1,4 +1,4 @@
-"""Runs made by hand: one cause, two joint causes, a flip that a placebo makes too, a budget, and a reference that differs."""
+"""Runs made by hand: one cause, two joint causes, a flip that a placebo makes too, a budget, a reference that differs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def played(decisions: list[Decision], rule: Callable[[list[str]], bool], **value
     order = [one for one in decisions if one.differs]
     plays: Any = Plays(rule, values.pop("most", 10_000))
     experiment = Experiment(Decisions(tuple(decisions)), PLAYERS, plays, order, dict(WAIT), **values)
-    experiment.run(values.get("last"))
+    experiment.run(None)
     return experiment
 
 
