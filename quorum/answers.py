@@ -85,7 +85,7 @@ class _Runs:
             margin: steps beyond its limit after which an unfinished run has failed; None: four times its limit.
             shares: whether the failure is shared out among the agents.
             shares_from: step from which the reference decides for the shares.
-            draws: samples of each correction, if models are asked or the world has luck.
+            draws: samples of each correction, if models are asked.
             budget_reruns: play at most this many episodes of a run.
             budget_calls: ask paid models at most this often.
             budget_usd: spend at most this much, in US dollars.

@@ -32,7 +32,7 @@ class Question:
         by: the reference policy; see `Reference.of`.
         success: what counts as a success.
         budget: limits of the answer.
-        draws: samples of each correction, if models are asked or the world has luck.
+        draws: samples of each correction, if models are asked.
         margin: steps beyond its limit after which an unfinished run has failed; None: four times its limit.
         since: step from which the reference decides for coalitions.
         pairs: pairs of orders that are sampled for the shares of large teams.

@@ -106,10 +106,11 @@ def _found(
         longest=deadline,
         budget=budget,
         journal=journal,
-        expected=_expected(parent, deadline) if reference.asks else lambda _: 0,
+        expected=_expected(parent, deadline - limit) if reference.asks else lambda _: 0,
         started=started,
     )
-    world, exact = parent.episode.world(), _is_exact(reference)
+    world, asks = parent.episode.world(), _asks_models(reference)
+    exact = not asks and not isinstance(world, DrawsLots)
     kinds = partial(
         kind_of,
         failures=find_failures(parent.episode.trace),
@@ -122,7 +123,7 @@ def _found(
         attempts,
         order=sorted(decisions.candidates, key=lambda one: SUSPICION.index(kinds(one))),
         idle=world.idle.model_dump(mode="json"),
-        draws=1 if exact else question.draws,
+        draws=question.draws if asks else 1,
         exact=exact,
         costs=reference.asks,
     )
@@ -161,10 +162,9 @@ def _deadline(reference: Reference, question: Question) -> int:
     return LATEST * limit if question.margin is None else limit + question.margin
 
 
-def _is_exact(reference: Reference) -> bool:
-    """Whether the same change always ends the same way: nobody asks a model, and the world has no luck."""
-    asked = reference.parent.configuration.uses_models or reference.configuration(reference.players).uses_models
-    return not asked and not isinstance(reference.parent.episode.world(), DrawsLots)
+def _asks_models(reference: Reference) -> bool:
+    """Whether anybody asks a model, simulated or not, so that draws of a re-run differ."""
+    return reference.parent.configuration.uses_models or reference.configuration(reference.players).uses_models
 
 
 def _asked_of(reference: Reference, budget: Budget, journal: Journal) -> Decisions:
@@ -185,14 +185,17 @@ def _paid_folder(parent: Parent) -> Path:
     return folder.with_name(f"{folder.name}.blame")
 
 
-def _expected(parent: Parent, deadline: int) -> Callable[[Correction], int]:
-    """Return a function that estimates the calls of a re-run that lasts to the deadline, at the rate of the run."""
+def _expected(parent: Parent, later: int) -> Callable[[Correction], int]:
+    """Return a function that estimates the calls of a re-run.
+
+    They are those of the run from the branch point on, and for each of the `later` steps beyond its limit those of its
+    mean step.
+    """
     asked = [(thought.start.t, thought.start.t_hat, len(thought.calls)) for thought in parent.episode.story.thoughts]
+    more = ceil(later * sum(calls for _, _, calls in asked) / max(parent.episode.steps, 1))
 
     def after(correction: Correction) -> int:
-        steps = max(parent.episode.steps - correction.at.t, 1)
-        longer = max((deadline - correction.at.t) / steps, 1.0)
-        return ceil(longer * sum(calls for t, t_hat, calls in asked if correction.at.has_come(t, t_hat)))
+        return more + sum(calls for t, t_hat, calls in asked if correction.at.has_come(t, t_hat))
 
     return after
 

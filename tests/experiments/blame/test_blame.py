@@ -116,6 +116,53 @@ def test_what_was_found_is_kept_and_the_run_is_still_whole(run: Path, tmp_path: 
     assert Parent.open(folder).episode.steps == found.ending.steps
 
 
+FOR_EVER = "[{action:wait,steps:400}]"
+TRANSPORT = ["env=transport", "n=4", "seed=3", "max_steps=6", "agents=slips", "agents.lasts=false"]
+
+
+def test_a_decision_after_which_the_task_is_never_finished_is_the_cause(tmp_path: Path, quorum: Quorum) -> None:
+    """With the deadline of four times the limit, by the command; its own command saves the run."""
+    slip = ["agents.agent=1", "agents.turn=1", f"agents.actions={FOR_EVER}"]
+    run = run_cell(Cell.compose([*TRANSPORT, *slip], CONFIGS), tmp_path).folder
+    known = ("--plugin", "slips", "--config-dir", str(CONFIGS), "--json")
+    done = quorum("blame", str(run), "--reference", "heuristic", "--no-shares", *known)
+    assert done.returncode == 0, done.stderr
+    verdict = json.loads(done.stdout)["verdict"]
+    assert (verdict["agent"], verdict["t"]) == ("agent_1", slips_at(run, 1, 1)[0])
+    assert verdict["probability"] > 0.9
+    cause = verdict["causes"][0]
+    assert (cause["corrected"], cause["placebo"]) == ({"wins": 1, "draws": 1}, {"wins": 0, "draws": 4})
+    again = quorum(*shlex.split(cause["command"])[1:], "--plugin", "slips", "--json")
+    assert json.loads(again.stdout)["metrics"]["outcome.success"] is True
+
+
+def test_two_agents_that_both_slip_are_joint_causes_and_one_command_corrects_both(
+    tmp_path: Path, quorum: Quorum
+) -> None:
+    slips = ["agents.agent=0", "agents.turn=0", f"agents.actions={FOR_EVER}"]
+    other = ["agents.members.agent_1=slips", "agents.members.agent_1.agent=1", "agents.members.agent_1.turn=1"]
+    more = ["agents.members.agent_1.lasts=false", f"agents.members.agent_1.actions={FOR_EVER}"]
+    run = run_cell(Cell.compose([*TRANSPORT, *slips, *other, *more], CONFIGS), tmp_path).folder
+    found = blame(run, Question(by=("heuristic",), shares=False, config_dir=CONFIGS)).verdict
+    assert found.agent is None
+    assert found.reason.startswith("no single decision: agent_0 at 0:0 and agent_1 at ")
+    cause = found.causes[0]
+    assert [one.agent for one in cause.decisions] == ["agent_0", "agent_1"]
+    assert cause.probability > 0.5
+    again = quorum(*shlex.split(cause.command)[1:], "--plugin", "slips", "--json")
+    assert json.loads(again.stdout)["metrics"]["outcome.success"] is True
+
+
+def test_with_the_simulated_model_nothing_is_called_exact_and_draws_are_counted(tmp_path: Path) -> None:
+    words = ["env=transport", "n=3", "max_steps=2", "agents=naive", "topology=dialogue"]
+    run = run_cell(Cell.compose(words), tmp_path).folder
+    found = blame(run, Question(by=("heuristic",), shares=False, draws=2, margin=2, budget=Budget(reruns=60)))
+    assert "exact" not in str(found)
+    assert not found.exact
+    drawn = [cause for cause in found.verdict.causes if not cause.persists]
+    assert found.verdict.kind == "late" or all(cause.corrected.draws == 2 for cause in drawn)
+
+
 def test_a_run_that_would_have_finished_a_little_later_is_late_and_nobody_is_blamed(tmp_path: Path) -> None:
     run, _, _ = next(failed("env=cube n=4 seed=2", tmp_path))
     found = blame(run, Question(by=("heuristic",)))

@@ -11,7 +11,7 @@ CASES = 2000
 
 
 def drawn(rng: np.random.Generator, *, exact: bool) -> float:
-    """Draw a run with five suspects and their trials. Return whether the best answer is right; nan if it is not near 0.8."""
+    """Draw trials of five suspects. Return whether the best answer is right; nan if it is not near 0.8."""
     mean, size = rng.random(), rng.choice(CONCENTRATIONS)
     suspects = 5
     prior = [0.6 / suspects] * suspects

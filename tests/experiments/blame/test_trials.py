@@ -1,4 +1,4 @@
-"""Runs made by hand: one cause, two joint causes, a flip that a placebo makes too, a budget, a reference that differs."""
+"""Runs made by hand: one cause, two joint causes, a flip that placebos make too, a budget, and an unlike reference."""
 
 from __future__ import annotations
 
