@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import hypot, sqrt
 
 import numpy as np
@@ -61,6 +62,14 @@ def gain(corrected: Tally, placebo: Tally) -> tuple[float, float]:
     return share - other - hypot(share - low, most - other), share - other + hypot(high - share, other - least)
 
 
+@cache
+def _shapes() -> NDArray[np.float64]:
+    """Return the Beta distributions on the grid; (chances, means x concentrations)."""
+    means, sizes = (part.ravel()[:, None] for part in np.meshgrid(_CHANCES, CONCENTRATIONS))
+    shapes = _CHANCES ** (means * sizes - 1) * (1 - _CHANCES) ** ((1 - means) * sizes - 1)
+    return (shapes / shapes.sum(1, keepdims=True)).T
+
+
 def posterior(arms: Sequence[tuple[Tally, Tally]], prior: Sequence[float], *, exact: bool) -> list[float]:
     """Return the probability of each suspect, and last that of none of them.
 
@@ -71,9 +80,7 @@ def posterior(arms: Sequence[tuple[Tally, Tally]], prior: Sequence[float], *, ex
     """
     counts = [(c.wins, c.draws - c.wins, p.wins, p.draws - p.wins) for c, p in arms]
     wins, losses, saved, lost = np.array(counts, dtype=float).reshape(-1, 4).T[..., None]
-    means, sizes = (part.ravel()[:, None] for part in np.meshgrid(_CHANCES, CONCENTRATIONS))
-    shapes = _CHANCES ** (means * sizes - 1) * (1 - _CHANCES) ** ((1 - means) * sizes - 1)
-    shapes = (shapes / shapes.sum(1, keepdims=True)).T  # (chances, means x concentrations)
+    shapes = _shapes()
     helps = np.ones(1) if exact else _CHANCES
     weights = helps ** (HELPS - 1) / (helps ** (HELPS - 1)).sum()
     fails = np.outer(1 - _CHANCES, 1 - helps)  # (chances, helps)
@@ -81,7 +88,7 @@ def posterior(arms: Sequence[tuple[Tally, Tally]], prior: Sequence[float], *, ex
     placebo = _CHANCES**saved * (1 - _CHANCES) ** lost  # (suspects, chances)
     innocent = (placebo * _CHANCES**wins * (1 - _CHANCES) ** losses) @ shapes
     guilty = (placebo * corrected) @ shapes
-    odds = np.vstack([np.array(prior)[:, None] * guilty / innocent, np.full((1, len(means)), 1 - sum(prior))])
+    odds = np.vstack([np.array(prior)[:, None] * guilty / innocent, np.full((1, shapes.shape[1]), 1 - sum(prior))])
     evidence: NDArray[np.float64] = np.log(innocent).sum(0)
     found = odds @ np.exp(evidence - evidence.max())
     return [float(one) for one in found / found.sum()]
