@@ -88,7 +88,7 @@ def copied(run: Path, out: Path) -> Path:
 
 
 def test_what_is_claimed_is_a_command_that_makes_it_a_success(run: Path, tmp_path: Path, quorum: Quorum) -> None:
-    found = blame(copied(run, tmp_path), Question())
+    found = blame(copied(run, tmp_path), Question(margin=0))
     assert found.verdict.agent == "agent_2"
     cause = found.verdict.causes[0]
     assert cause.persists
@@ -101,7 +101,7 @@ def test_what_is_claimed_is_a_command_that_makes_it_a_success(run: Path, tmp_pat
 
 
 def test_the_whole_share_is_that_of_the_one_who_fails(run: Path, tmp_path: Path) -> None:
-    work = blame(copied(run, tmp_path), Question()).shares
+    work = blame(copied(run, tmp_path), Question(margin=0)).shares
     assert work is not None
     assert work.exact
     assert [share.value for share in work.success] == [0, 0, 1, 0]
@@ -110,7 +110,7 @@ def test_the_whole_share_is_that_of_the_one_who_fails(run: Path, tmp_path: Path)
 
 def test_what_was_found_is_kept_and_the_run_is_still_whole(run: Path, tmp_path: Path) -> None:
     folder = copied(run, tmp_path)
-    found = blame(folder, Question())
+    found = blame(folder, Question(margin=0))
     assert json.loads((folder / BLAME).read_text())["verdict"] == found.verdict.plain()
     assert verify_run(folder).problems == []
     assert Parent.open(folder).episode.steps == found.ending.steps
@@ -173,23 +173,23 @@ def test_a_run_that_would_have_finished_a_little_later_is_late_and_nobody_is_bla
 
 def test_a_killed_command_goes_on_from_what_it_has_played(run: Path, tmp_path: Path) -> None:
     folder = copied(run, tmp_path)
-    whole = blame(folder, Question())
+    whole = blame(folder, Question(margin=0))
     played = (folder / JOURNAL).read_bytes().splitlines(keepends=True)
     assert len(played) == whole.reruns
     no_text = played[5].replace(b'"outcome":"', b'"outcome":"\xdc')
     (folder / JOURNAL).write_bytes(b"".join(played[:5]) + no_text + played[5][:20])
     (folder / BLAME).unlink()
     again: list[Correction] = []
-    assert blame(folder, Question(), again.append) == whole
+    assert blame(folder, Question(margin=0), again.append) == whole
     assert len(again) == whole.reruns - 5
     nothing: list[Correction] = []
-    assert blame(folder, Question(), nothing.append) == whole
+    assert blame(folder, Question(margin=0), nothing.append) == whole
     assert not nothing
 
 
 def test_a_journal_of_another_question_is_not_taken_for_this_one(run: Path, tmp_path: Path) -> None:
     folder = copied(run, tmp_path)
-    blame(folder, Question())
+    blame(folder, Question(margin=0))
     other: list[Correction] = []
     blame(folder, Question(by=("naive",), shares=False), other.append)
     assert other
@@ -203,23 +203,23 @@ def test_two_commands_do_not_play_the_same_at_once(run: Path, tmp_path: Path) ->
         asked.append(played)
         if len(asked) == 1:
             with pytest.raises(UserError, match="another quorum blame is at work on this run"):
-                blame(folder, Question(), asked.append)
+                blame(folder, Question(margin=0), asked.append)
 
-    blame(folder, Question(), ask_again)
+    blame(folder, Question(margin=0), ask_again)
     assert len(asked) == len(set(asked))
-    blame(folder, Question(), asked.append)  # the journal is free again, and nothing is played twice
+    blame(folder, Question(margin=0), asked.append)  # the journal is free again, and nothing is played twice
     assert len(asked) == len(set(asked))
 
 
 def test_a_budget_ends_the_search_and_says_what_is_not_known(run: Path, tmp_path: Path) -> None:
     folder = copied(run, tmp_path)
     played: list[Correction] = []
-    found = blame(folder, Question(budget=Budget(reruns=2)), played.append)
+    found = blame(folder, Question(margin=0, budget=Budget(reruns=2)), played.append)
     assert len(played) == 2
     assert (found.verdict.agent, found.verdict.probability) == (None, None)
     assert "the budget ended the search" in found.verdict.reason
     assert any("the experiment ended early: 2 re-runs are played" in note for note in found.notes)
-    assert blame(folder, Question()).verdict.agent == "agent_2"
+    assert blame(folder, Question(margin=0)).verdict.agent == "agent_2"
 
 
 def test_of_a_success_nobody_is_to_blame_and_its_folder_is_left_alone(tmp_path: Path, quorum: Quorum) -> None:
@@ -250,7 +250,7 @@ def test_a_folder_of_runs_gives_a_line_each_and_tells_what_cannot_be_blamed(run:
     copied(run, tmp_path)
     success = played("n=2 agents=heuristic max_steps=100 seed=1", tmp_path).folder
     timed = played("env=squeeze n=2 max_steps=2 clock=seconds", tmp_path).folder
-    found = blame_folder(tmp_path, Question(shares=False))
+    found = blame_folder(tmp_path, Question(shares=False, margin=0))
     assert isinstance(found, ManyRuns)
     assert [one.run.name for one in found.found] == [run.name]
     assert found.successes == (success.name,)
