@@ -1,6 +1,6 @@
 """CPU time to blame a failed CUBE episode of 100 steps that asks no model and has one mind that always goes right.
 
-Seconds of the processor, the median of some tries, from a run on disk to its blame.json: the experiment on its decisions,
+Seconds of the processor, the median of some tries, from a run on disk to its blame.json: the experiment,
 and all 2^n coalitions for exact shares. Imports are not in it, nor are kernels that are compiled or loaded
 for the first time.
 

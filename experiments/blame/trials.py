@@ -181,7 +181,8 @@ class Experiment:
         for decisions in firsts.values():
             self._try(Suspect(decisions, persists=True))
         if self.saved is not False and not any(self.tally(one, Arm.CORRECTED).wins for one in self.joint):
-            for pair in combinations(self.singles[:PAIRED], 2):
+            alone = [one for one in self.singles if not self.tally(one, Arm.CORRECTED).wins]
+            for pair in combinations(alone[:PAIRED], 2):
                 self._try(Suspect(tuple(one.decisions[0] for one in sorted(pair, key=_when))))
 
     def _try(self, suspect: Suspect) -> None:
@@ -225,12 +226,16 @@ class Experiment:
 
         A priori, one decision is the cause with the chance that the reference makes a turn as it was played (Laplace's
         rule of succession): the more it differs, the less a difference means. The rest is for sets, half of it, and for
-        nothing.
+        nothing. A suspect is cleared if its placebos save the run as often as its corrections.
         """
         alike = (len(self.decisions.every) - len(self.decisions.candidates) + 1) / (len(self.decisions.every) + 2)
         parts = ((self.singles, alike), (self.joint, (1 - alike) / 2))
-        prior = [whole / len(part) for part, whole in parts for _ in part]
+        prior = [0.0 if self._is_cleared(one) else whole / len(part) for part, whole in parts for one in part]
         return posterior([self.arms(one) for one in self.suspects], prior, exact=self.exact)
+
+    def _is_cleared(self, suspect: Suspect) -> bool:
+        corrected, placebo = self.arms(suspect)
+        return placebo.wins > 0 and corrected.wins * placebo.draws <= placebo.wins * corrected.draws
 
 
 def _when(suspect: Suspect) -> tuple[int, float]:
