@@ -67,7 +67,8 @@ def _shapes() -> NDArray[np.float64]:
     """Return the Beta distributions on the grid; (chances, means x concentrations)."""
     means, sizes = (part.ravel()[:, None] for part in np.meshgrid(_CHANCES, CONCENTRATIONS))
     shapes = _CHANCES ** (means * sizes - 1) * (1 - _CHANCES) ** ((1 - means) * sizes - 1)
-    return (shapes / shapes.sum(1, keepdims=True)).T
+    found: NDArray[np.float64] = (shapes / shapes.sum(1, keepdims=True)).T
+    return found
 
 
 def posterior(arms: Sequence[tuple[Tally, Tally]], prior: Sequence[float], *, exact: bool) -> list[float]:
