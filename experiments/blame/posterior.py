@@ -3,7 +3,7 @@
 1. A change of a turn that is not the cause saves the run with a chance that belongs to the turn, drawn from a Beta
    distribution; all turns of a run share its mean and concentration, which are unknown and averaged out (Gelman et al.,
    Bayesian Data Analysis, 3rd edition, section 5.3).
-2. The correction of the cause saves the run where a placebo does, and else with a chance of its own (noisy or: Pearl,
+2. The correction of the cause saves the run where a placebo does, and else with its own chance (noisy or: Pearl,
    Probabilistic Reasoning in Intelligent Systems, 1988, section 4.3.2), which is 1 if re-runs are deterministic.
 3. At most one suspect is the cause, so Bayes' rule gives the probability of each, and of none.
 """

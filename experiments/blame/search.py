@@ -75,7 +75,7 @@ def _check(reference: Reference, question: Question) -> None:
     if question.since > parent.episode.steps:
         raise UserError(f"--shares-from {question.since}: the run ends after step {parent.episode.steps}")
     if question.margin is not None and question.success != FINISHED:
-        raise UserError(f"--margin {question.margin}: {question.success.text} has a bound of its own")
+        raise UserError(f"--margin {question.margin}: {question.success.text} has its own bound")
     if reference.asks and question.budget.calls is None and question.budget.usd is None:
         raise UserError(
             f"{parent.run}: its re-runs ask paid language models",

@@ -1,7 +1,7 @@
 """The experiment on a failed run: suspects are corrected, and given placebos as controls.
 
 A placebo changes the turn and keeps its intent: the agent waits a step or two before or after its own plan, a message
-gets a full stop, or, where re-runs have luck, the turn stays and only the draw is another.
+gets a full stop, or, where re-runs have luck, the turn stays and only the draw changes.
 """
 
 from __future__ import annotations

@@ -266,7 +266,7 @@ REFUSED = {
     "two minds": ({"by": ("heuristic", "naive")}, "give one mind"),
     "another world": ({"by": ("env.rho=1",)}, "a reference is a mind or a model"),
     "after the end": ({"since": 99}, "--shares-from 99: the run ends after step 60"),
-    "two bounds": ({"success": Success.parse("steps<=9"), "margin": 0}, "--margin 0: steps<=9 has a bound"),
+    "two bounds": ({"success": Success.parse("steps<=9"), "margin": 0}, "--margin 0: steps<=9 has its own bound"),
     "not paid for": ({"by": ("naive", "llm.model=gpt-5")}, "gpt-5|model"),
 }
 
