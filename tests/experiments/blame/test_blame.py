@@ -90,10 +90,10 @@ def copied(run: Path, out: Path) -> Path:
 def test_what_is_claimed_is_a_command_that_makes_it_a_success(run: Path, tmp_path: Path, quorum: Quorum) -> None:
     found = blame(copied(run, tmp_path), Question(margin=0))
     assert found.verdict.agent == "agent_2"
-    cause = found.verdict.causes[0]
-    assert cause.persists
-    commands = [cause.command, *found.sets]
-    assert len(commands) >= 2
+    first, second = found.verdict.causes[:2]  # several turns save it, and share the probability
+    assert first.probability == pytest.approx(second.probability)
+    commands = [first.command, second.command, *found.sets]
+    assert len(commands) >= 3
     for command in commands:
         done = quorum(*shlex.split(command)[1:], "--json")
         assert done.returncode == 0, done.stderr
