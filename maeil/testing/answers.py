@@ -137,6 +137,9 @@ def frame(contract: Contract, world: World, t: int) -> Record:
     return [(f"step {t}: {what}", value) for what, value in seen]
 
 
+ASKING = "to observe, to measure and to draw changes nothing"
+
+
 def look(contract: Contract, world: World, t: int, goals: int | None = None) -> Record:
     """Return all that can be seen of the world as it is; `goals` is what an earlier answer of `progress` gave."""
     whole = check_observation(contract, "global_observation()", world.global_observation())

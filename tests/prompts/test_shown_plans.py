@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from maeil.actions import read_call
 from maeil.plans import Plan, Task
-from maeil.testing.worlds import ActionSampler
+from maeil.testing.sampling import ActionSampler
 from quorum.agents.coordination.joint import named
 from quorum.agents.coordination.prompts import read_plans_shown, show_plans
 from quorum.agents.prompting.blocks import write_json

@@ -1,0 +1,57 @@
+"""The check of changes from outside, of worlds that take them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from maeil.testing.answers import Contract, look
+from maeil.testing.steps import idle
+from maeil.world import Changeable, World
+
+_NO_PART = "no such part"
+
+
+def check_changes(contract: Contract, world: World, changes: Sequence[Mapping[str, Any]], seed: int) -> None:
+    """Check what holds of changes; a world that cannot be changed passes where no examples are given.
+
+    Args:
+        contract: takes the rules.
+        world: it is reset.
+        changes: examples, each possible after a step of idling.
+        seed: of the board.
+
+    Raises:
+        BrokenContract: a rule does not hold.
+    """
+    contract.place = f"world {world.name!r}, seed {seed}"
+    if not isinstance(world, Changeable):
+        contract.require(not changes, "a world for which there are changes has change()", f"{len(changes)} changes")
+        return
+    _begin(contract, world, seed)
+    before = look(contract, world, 1)
+    world.change({})
+    contract.compare(before, look(contract, world, 1), "change() of nothing changes nothing")
+    refused = False
+    try:
+        world.change({_NO_PART: 0})
+    except ValueError as error:
+        refused = _NO_PART in str(error)
+    contract.require(refused, "change() refuses what it does not know with a ValueError that names it", _NO_PART)
+    contract.compare(before, look(contract, world, 1), "a change that is refused changes nothing")
+    for change in changes:
+        contract.place = f"world {world.name!r}, seed {seed}, change {contract.json(change, 'a change')}"
+        found = []
+        for _ in range(2):
+            _begin(contract, world, seed)
+            world.change(change)
+            found.append(look(contract, world, 1))
+        contract.compare(found[0], found[1], "the same change in the same state gives the same state")
+        world.change(change)
+        contract.compare(found[0], look(contract, world, 1), "change() to what is so already changes nothing")
+        idle(contract, world)
+
+
+def _begin(contract: Contract, world: World, seed: int) -> None:
+    world.reset(seed)
+    idle(contract, world)

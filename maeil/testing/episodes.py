@@ -1,0 +1,259 @@
+"""Plays an episode of drawn plans in a world, and plays one again by its joint actions alone."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from maeil.acting import Primitive, acting_in
+from maeil.actions import ActionStatus, SymbolicAction
+from maeil.drawing import Drawable
+from maeil.outcomes import Outcome
+from maeil.plans import Plan, Task
+from maeil.tasks import TaskState
+from maeil.testing import answers
+from maeil.testing.answers import ASKING, Contract, Record, frame, look
+from maeil.testing.sampling import ActionSampler
+from maeil.testing.steps import IDLE_LASTS, constraints, start
+from maeil.world import Controller, GivesArrays, TellsOpenTasks, TellsTasks, Transition, World
+
+PATIENCE = 3
+"""Actions of an agent that may end in one state of the world before it is given its idle action."""
+
+ATTEMPTS = 5
+"""Plans drawn for an agent until `check_plan` has nothing against one; then it idles."""
+
+
+class Episode:
+    """An episode of drawn plans.
+
+    Attributes:
+        seed: of the board and of the plans.
+        joints: the joint actions.
+        live: the plan of each agent in the last step.
+        active: the tasks that are active in the last step, by what `constraints` has reported.
+        record: everything that the world has said.
+        frames: what a replay has to give back.
+    """
+
+    def __init__(self, contract: Contract, world: World, sampler: ActionSampler, seed: int) -> None:
+        self.seed = seed
+        self.joints: list[list[Primitive]] = []
+        self.live: list[Plan | None] = []
+        self.active: set[Task] = set()
+        self.record: Record = []
+        self.frames: Record = []
+        self._contract = contract
+        self._world = world
+        self._sampler = sampler
+        self._rng = Random(seed)
+        self._agents = range(len(world.agents))
+        self._plans: list[deque[SymbolicAction]] = [deque() for _ in self._agents]
+        self._live: list[Plan | None] = [None for _ in self._agents]
+        self._running: list[Controller | None] = [None] * len(world.agents)
+        self._idling: set[int] = set()
+        self._active: dict[Task, TaskState] = {}
+        self._goals: int | None = None
+
+    def play(self, steps: int) -> Episode:
+        """Play the episode, to its end or for so many steps, and check all on the way."""
+        contract, world = self._contract, self._world
+        self._at(0)
+        board = world.reset(self.seed)
+        contract.require(isinstance(board, Mapping), "reset() returns the board as a record", board)
+        self.frames.append(("reset()", contract.json(board, "the board")))
+        self._goals = answers.check_progress(contract, world.progress()).goals
+        self.frames += frame(contract, world, 0)
+        for t in range(steps):
+            self._at(t)
+            self._ask()
+            self._settle()
+            joint = self._act()
+            self._take_constraints(joint)
+            self.joints.append(joint)
+            seen = [board, world.global_observation(), *map(world.observe, self._agents)]
+            before = [contract.json(value, "what was seen") for value in seen]
+            transition = world.step(joint)
+            self._at(t + 1)
+            rule = "step() changes nothing that reset() or an observation has returned"
+            for value, then in zip(seen, before, strict=True):
+                now = contract.json(value, "what was seen")
+                contract.require(now == then, rule, f"{then} has become {now}")
+            written = answers.check_transition(contract, transition, len(self._agents), self._active)
+            self.record.append((f"step {t}: step()", written))
+            self.frames += _step(contract, t, joint, world, transition)
+            if transition.end is Outcome.SUCCESS:
+                progress = world.progress()
+                finished = progress.reached == progress.goals
+                contract.require(finished, "a world that ends as success has reached all its goals", progress)
+            if transition.end:
+                break
+        self._close()
+        self._look()
+        frames = {value for what, value in self.frames if what.endswith("canvas()")}
+        contract.require(len(frames) <= 1, "canvas() stays as it is until the next reset", sorted(frames)[:2])
+        self.record += self.frames
+        return self
+
+    def _at(self, t: int) -> None:
+        self._contract.place = f"world {self._world.name!r}, seed {self.seed}, step {t}"
+
+    def _settle(self) -> None:
+        """Start and end actions until nothing changes any more, as the loop does."""
+        ended = [0 for _ in self._agents]
+        changed = True
+        while changed:
+            changed = False
+            acting = answers.check_acting(self._contract, self._world)
+            for agent in acting:
+                self._start(agent, tired=ended[agent] >= PATIENCE)
+            for agent in acting:
+                controller = self._running[agent]
+                assert controller is not None
+                end = controller.status()
+                answers.check_end(self._contract, end)
+                if end is not None:
+                    self._contract.require(agent not in self._idling, IDLE_LASTS, f"{end} before its step")
+                    self._end(agent, controller)
+                    if end.status is not ActionStatus.SUCCESS:
+                        self._plans[agent].clear()
+                    ended[agent] += 1
+                    changed = True
+
+    def _start(self, agent: int, *, tired: bool) -> None:
+        """Start the next action of an agent that has none."""
+        if self._running[agent] is not None:
+            return
+        if tired:
+            self._plans[agent].clear()
+        elif not self._plans[agent]:
+            self._live[agent] = plan = self._draw_plan(agent)
+            self._plans[agent].extend(plan.actions)
+        action = self._plans[agent].popleft() if self._plans[agent] else self._world.idle
+        if action == self._world.idle:
+            self._idling.add(agent)
+        self._running[agent] = start(self._contract, self._world, agent, action, self._running)
+        self.record.append((f"{self._contract.place}: agent {agent}", str(action)))
+
+    def _draw_plan(self, agent: int) -> Plan:
+        for _ in range(ATTEMPTS):
+            plan = self._sampler.plan(agent, self._rng)
+            reasons = self._world.check_plan(agent, plan)
+            answers.check_reasons(self._contract, reasons)
+            again = self._world.check_plan(agent, plan)
+            self._contract.require(reasons == again, "check_plan() answers the same twice", f"{reasons} and {again}")
+            if not reasons:
+                return plan
+        return Plan((self._world.idle,))
+
+    def _act(self) -> list[Primitive]:
+        joint: list[Primitive] = [None for _ in self._agents]
+        self._idling.clear()
+        for agent in acting_in(self._world, len(self._agents)):
+            controller = self._running[agent]
+            assert controller is not None
+            joint[agent] = answers.check_primitive(self._contract, controller.act())
+        return joint
+
+    def _ask(self) -> None:
+        """Ask all that can be asked before a decision, and see that nothing changes by it."""
+        contract, world = self._contract, self._world
+        seen = self._look()
+        contract.compare(seen, self._look(), ASKING)
+        for agent in self._agents:
+            reasons = world.check_plan(agent, Plan((world.idle,)))
+            answers.check_reasons(contract, reasons)
+            contract.require(reasons == (), "check_plan() never has anything against idle", reasons)
+            world.check_plan(agent, self._sampler.plan(agent, Random(len(self.joints))))
+            if isinstance(world, TellsTasks):
+                self._check_tasks(world, agent)
+            if isinstance(world, GivesArrays):
+                self._check_arrays(world, agent)
+        contract.compare(seen, self._look(), "check_plan() changes nothing")
+        if isinstance(world, TellsOpenTasks):
+            plans = [
+                self._sampler.plan(agent, Random(len(self.joints) + agent)) if agent % 2 else None
+                for agent in self._agents
+            ]
+            found = world.open_tasks(plans)
+            tasks = answers.check_open_tasks(contract, found, len(self._agents))
+            named = world.open_tasks([None] * len(plans), ", ".join(task.task.target for task in found))
+            missed = {task.task for task in found} - {task.task for task in named}
+            contract.require(not missed, "open_tasks() has the tasks whose targets a text names", missed)
+            contract.compare(seen, self._look(), "open_tasks() changes nothing")
+            seen.append((f"{contract.place}: open_tasks()", tasks))
+        self.record += seen
+
+    def _check_tasks(self, world: TellsTasks, agent: int) -> None:
+        """See that plans can be for the first and the last task of each kind, and not for one that does not exist."""
+        for task in answers.check_tasks(self._contract, world.tasks(agent)):
+            reasons = self._world.check_plan(agent, Plan((self._world.idle,), task))
+            self._contract.require(not reasons, "check_plan() takes a plan for each of tasks()", f"{task}: {reasons}")
+        refused = self._world.check_plan(agent, Plan((self._world.idle,), Task("no", "such task")))
+        self._contract.require(bool(refused), "check_plan() refuses a plan for a task that is not in tasks()", refused)
+
+    def _check_arrays(self, world: GivesArrays, agent: int) -> None:
+        """See that arrays have the sizes that they should have, and that what the mask allows can be planned."""
+        observation, mask = world.arrays(agent)
+        sizes = observation.size, mask.size
+        self._contract.require(sizes == world.array_sizes(agent), "arrays() has the sizes of array_sizes()", sizes)
+        if agent not in acting_in(self._world, len(self._agents)):
+            return
+        allowed = [index for index, value in enumerate(mask.tolist()) if value]
+        self._contract.require(bool(allowed), "the mask of arrays() allows an action", mask)
+        for index in allowed:
+            reasons = self._world.check_plan(agent, Plan((world.action_of(agent, index),)))
+            self._contract.require(not reasons, "check_plan() takes what action_of() returns", f"{index}: {reasons}")
+
+    def _take_constraints(self, joint: list[Primitive]) -> None:
+        """Take in what has changed of the tasks, and see that nothing else does by it."""
+        contract, world = self._contract, self._world
+        seen = self._look()
+        states = constraints(contract, world, joint, self._live)
+        for state in states:
+            answers.check_state(contract, state, len(self._agents), self._active)
+            if state.threshold:
+                self._active[state.task] = state
+            else:
+                del self._active[state.task]
+        self.live, self.active = list(self._live), set(self._active)
+        again = constraints(contract, world, joint, self._live)
+        contract.require(not again, "constraints() returns only tasks that have changed", again)
+        contract.compare(seen, self._look(), "constraints() changes nothing in the world")
+        self.record.append((f"{contract.place}: constraints()", contract.json(states, "constraints()")))
+
+    def _look(self) -> Record:
+        return look(self._contract, self._world, len(self.joints), self._goals)
+
+    def _end(self, agent: int, controller: Controller) -> None:
+        controller.close()
+        self._running[agent] = None
+
+    def _close(self) -> None:
+        """Let all that still runs end with the episode: asked once more, and closed."""
+        for agent, controller in enumerate(self._running):
+            if controller is not None:
+                answers.check_end(self._contract, controller.status())
+                self._end(agent, controller)
+
+
+def replay(contract: Contract, world: World, episode: Episode) -> tuple[Record, set[Task]]:
+    """Return the frames of an episode that is run by its joint actions alone, and the tasks active in its last step."""
+    states: list[TaskState] = []
+    frames = [("reset()", contract.json(world.reset(episode.seed), "the board")), *frame(contract, world, 0)]
+    for t, joint in enumerate(episode.joints):
+        if t == len(episode.joints) - 1:
+            states = constraints(contract, world, joint, episode.live)
+        frames += _step(contract, t, joint, world, world.step(joint))
+    return frames, {state.task for state in states if state.threshold}
+
+
+def _step(contract: Contract, t: int, joint: Sequence[Primitive], world: World, transition: Transition) -> Record:
+    """Return what a step did, and how the world looks after it."""
+    shown = contract.json([transition.reward, transition.rewards, transition.outcomes, transition.end], "step()")
+    if isinstance(world, Drawable):
+        names = [world.primitive_name(primitive) for primitive in joint if primitive is not None]
+        named = all(isinstance(name, str) and name for name in names)
+        contract.require(named, "primitive_name() names every primitive", names)
+    return [(f"step {t}: step()", shown), *frame(contract, world, t + 1)]

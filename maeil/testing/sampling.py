@@ -1,0 +1,87 @@
+"""Draws actions and plans from the schemas of a vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any
+
+from pydantic import ValidationError
+
+from maeil.actions import SymbolicAction, Vocabulary
+from maeil.plans import Plan
+
+SPREAD = 4
+"""Numbers are drawn from the smallest that the schema allows to this much above it."""
+
+TRIES = 50
+"""Values drawn for an action until one fits its validators."""
+
+LONGEST = 3
+"""Actions of a plan, at most."""
+
+
+class ActionSampler:
+    """Draws actions and plans.
+
+    Args:
+        vocabulary: the actions.
+        examples: actions to choose from instead of drawing, for those whose values a schema does not tell.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, examples: Sequence[SymbolicAction]) -> None:
+        self._vocabulary = vocabulary
+        self._schemas = {model: model.model_json_schema() for model in vocabulary}
+        self._examples = {model: [action for action in examples if type(action) is model] for model in vocabulary}
+
+    def plan(self, agent: int, rng: Random) -> Plan:
+        """Draw a plan of one to three actions of an agent."""
+        models = tuple(self._vocabulary.of(agent))
+        return Plan(tuple(self.action(rng.choice(models), rng) for _ in range(rng.randint(1, LONGEST))))
+
+    def action(self, model: type[SymbolicAction], rng: Random) -> SymbolicAction:
+        """Draw an action.
+
+        Raises:
+            ValueError: its schema does not tell which values fit, and there is no example of it.
+        """
+        if examples := self._examples[model]:
+            return rng.choice(examples)
+        schema = self._schemas[model]
+        for _ in range(TRIES):
+            try:
+                return model.model_validate(_draw(schema, schema.get("$defs", {}), rng))
+            except ValidationError:
+                continue
+        name = model.model_fields["action"].default
+        raise ValueError(f"no {name!r} can be drawn from its schema: give check_world some as `actions`")
+
+
+def _draw(schema: Mapping[str, Any], definitions: Mapping[str, Any], rng: Random) -> Any:
+    """Draw a value that fits a schema, as far as its ranges and choices tell."""
+    match schema:
+        case {"$ref": str(reference)}:
+            return _draw(definitions[reference.rpartition("/")[2]], definitions, rng)
+        case {"const": value}:
+            return value
+        case {"enum": values}:
+            return rng.choice(values)
+        case {"anyOf": options} | {"oneOf": options}:
+            return _draw(rng.choice(options), definitions, rng)
+        case {"type": "object", "properties": properties}:
+            required = schema.get("required", ())
+            chosen = [name for name in properties if name in required or rng.random() < 0.5]
+            return {name: _draw(properties[name], definitions, rng) for name in chosen}
+        case {"type": "array", "prefixItems": parts}:
+            return [_draw(part, definitions, rng) for part in parts]
+        case {"type": "array", "items": part}:
+            return [_draw(part, definitions, rng) for _ in range(max(schema.get("minItems", 1), 1))]
+        case {"type": "integer" | "number" as kind}:
+            low = schema.get("minimum", schema.get("exclusiveMinimum", -1) + 1)
+            high = min(schema.get("maximum", low + SPREAD), low + SPREAD)
+            return rng.randint(low, high) if kind == "integer" else rng.uniform(low, high)
+        case {"type": "boolean"}:
+            return rng.random() < 0.5
+        case {"type": "string"}:
+            return "text"
+    return None
