@@ -40,12 +40,8 @@ def main() -> None:
 
 
 def _collect_rarely() -> None:
-    """Look for cyclic garbage among new objects alone, and less often.
-
-    Imports make none, and looking takes a third of the time of a short run. Old objects are what was read, of 100,000
-    runs in some commands: looking through them again and again takes a quarter of the time of these.
-    """
-    gc.set_threshold(100_000, 1000, 1000)
+    """Look for cyclic garbage less often: imports make none, and looking takes a third of the time of a short run."""
+    gc.set_threshold(100_000, 20, 100)
     atexit.register(_skip_last_collection)
 
 

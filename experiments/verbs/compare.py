@@ -60,6 +60,7 @@ def compare(
       quorum compare branches runs/talk --by change
       quorum compare runs/talk --plugin my_metrics --metric talk.questions
     """
+    from quorum.experiments.common import garbage
     from quorum.experiments.common.outputs import Output, require_writable
     from quorum.experiments.compare import Question
     from quorum.experiments.compare import compare as answer
@@ -76,10 +77,11 @@ def compare(
         require_writable(out, f"--out {out}")
         if out.is_dir():
             Output(out / ESTIMATES, "--out", force).check()
-    comparison = answer([read_results(folder) for folder in sweep], question)
-    if budget is not None:
-        comparison = replace(comparison, budgets=budget_curves(comparison, budget))
-    shown, remarks = tables(comparison), notes(comparison)
+    with garbage.kept():
+        comparison = answer([read_results(folder) for folder in sweep], question)
+        if budget is not None:
+            comparison = replace(comparison, budgets=budget_curves(comparison, budget))
+        shown, remarks = tables(comparison), notes(comparison)
     # files first: a reader may close the pipe after the first line
     files = write_files(comparison, shown, remarks, out, force=force, columns=columns)
     if as_json:

@@ -123,7 +123,10 @@ def results(
     elif recompute or kinds:
         _recompute(_runs(folders), kinds, idle_from, write=write, as_json=as_json)
     else:
-        _show_rows(folders, sql, as_csv=as_csv, as_json=as_json)
+        from quorum.experiments.common import garbage
+
+        with garbage.kept():
+            _show_rows(folders, sql, as_csv=as_csv, as_json=as_json)
 
 
 def _runs(folders: list[Path]) -> list[Path]:
