@@ -234,8 +234,10 @@ class RunFiles:
             FileNotFoundError: there is no such file.
             DamagedFile: as `read`; or what is packed is damaged, cut off, or becomes larger than `LARGEST_UNPACKED`.
         """
-        with self._opened(name, LARGEST_TEXT) as file:
-            yield from self._unpacked(name, file) if name.endswith(".gz") else iter(lambda: file.read(_CHUNK), b"")
+        is_packed = name.endswith(".gz")
+        # Packed text is no larger than what it may become: a head without an end or empty parts could be.
+        with self._opened(name, LARGEST_UNPACKED if is_packed else LARGEST_TEXT) as file:
+            yield from self._unpacked(name, file) if is_packed else iter(lambda: file.read(_CHUNK), b"")
 
     def lines(self, name: str) -> Iterator[bytes]:
         """Return the lines of a file, each with the byte that ends it; a last one without it was cut off.

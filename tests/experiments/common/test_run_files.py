@@ -113,6 +113,13 @@ def test_a_bomb_of_gzip_is_refused_before_it_fills_the_memory(tmp_path: Path) ->
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10  # KiB
 
 
+def test_a_compressed_file_that_is_larger_than_what_it_may_become_is_refused_unread(tmp_path: Path) -> None:
+    (tmp_path / f"{NAME}.gz").write_bytes(b"\x1f\x8b\x08\x08" + b"a" * 100)  # the name in its head has no end
+    os.truncate(tmp_path / f"{NAME}.gz", run_files.LARGEST_UNPACKED + 1)
+    with pytest.raises(DamagedFile, match="larger than 64 MiB"):
+        list(RunFiles(tmp_path).lines(f"{NAME}.gz"))
+
+
 @pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: data[:40] + bytes(8) + data[48:]])
 def test_a_damaged_compressed_file_is_named(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     (tmp_path / f"{NAME}.gz").write_bytes(damage(gzip.compress(os.urandom(1000))))
