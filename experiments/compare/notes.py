@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.compare.comparison import Comparison
 from quorum.experiments.compare.draws import DRAW, agree, drawn_of, may_draw
 from quorum.experiments.compare.factors import value_of, varies, written
@@ -327,7 +328,5 @@ def _values(factors: Mapping[str, Sequence[str]]) -> str:
     parts = []
     for name, values in factors.items():
         more = ", ..." if len(values) > _FEW else ""
-        parts.append(
-            f"{name} ({', '.join(value if len(value) <= 40 else f'{value[:37]}...' for value in values[:_FEW])}{more})"
-        )
+        parts.append(f"{name} ({', '.join(sanitize(value, 40) for value in values[:_FEW])}{more})")
     return "; ".join(parts)
