@@ -24,6 +24,7 @@ from maeil.environments.errors import WorldError
 from maeil.environments.grid import Cell, distance
 from maeil.plans import Plan, Task
 from maeil.tasks import Attempt, OpenTask, Tasks, TaskState, no_such_task
+from maeil.user_errors import choices_hint
 from maeil.world import Controller, Ids, Progress, Transition
 from overcooked_env.observation import (
     COUNTER,
@@ -111,7 +112,8 @@ class OvercookedWorld:
         layouts = Path(self._package.__file__ or "").parents[1] / "data" / "layouts"
         names = sorted(file.stem for file in layouts.glob("*.layout"))
         if config.layout not in names:
-            raise WorldError(f"env.layout: there is no '{config.layout}'; there are {', '.join(names)}")
+            hint = choices_hint(config.layout, "Layouts", names)
+            raise WorldError(f"layout: there is no '{config.layout}'. {hint}")
         self.mdp = self._package.OvercookedGridworld.from_layout_name(config.layout)
         if config.n != self.mdp.num_players:
             fits = self.mdp.num_players
@@ -123,7 +125,7 @@ class OvercookedWorld:
         self.state = self.mdp.get_standard_start_state()
         self._orders = self._read_orders()
         if not all(isfinite(reward) for _, reward, _ in self._orders):
-            raise WorldError(f"env.layout: the rewards of {config.layout} are not finite: choose another layout")
+            raise WorldError(f"layout: the rewards of {config.layout} are not finite: choose another layout")
         self.agents = tuple(f"agent_{agent}" for agent in range(config.n))
         self.idle: SymbolicAction = Wait()
         self._facts = {"soups": config.soups, "tomatoes": bool(places(self._grid, DISPENSERS["tomato"]))}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from maeil.world import Controller
 from overcooked_env import Cook, Fetch, Fill, GoTo, PutDown, Scoop, Serve, Wait
 from overcooked_env.world import OvercookedConfig, OvercookedWorld
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
 from tests.conftest import environment
 
 STAY, INTERACT = 4, 5
@@ -100,6 +102,24 @@ def test_the_attempt_to_take_a_soup_early_fails() -> None:
     assert transition.outcomes == ({"what": "in_vain", "agent": 0, "cell": (0, 2)},)
 
 
+@pytest.mark.parametrize(("holds", "attempts"), [("nothing", []), ("dish", [((0,), True)])])
+def test_only_who_has_a_dish_attempts_to_take_a_soup_that_is_ready(holds: str, attempts: object) -> None:
+    where = world(drawn_starts=False)
+    do(where, 0, Fetch(item="onion"), Fill(**POT), Cook(**POT))
+    if holds == "dish":
+        do(where, 0, Fetch(item="dish"), GoTo(row=1, col=2))
+    for _ in range(20):
+        where.step([STAY, STAY])
+    where.step([0, STAY])
+    transition = where.step([INTERACT, STAY])
+    assert [(one.agents, one.succeeded) for one in transition.attempts] == attempts
+
+
+def test_the_command_names_the_key_of_a_layout_that_there_is_not(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^env\.layout: there is no 'cramped_rom'\."):
+        run_cell(Cell.compose(["env=overcooked", "env.layout=cramped_rom"]), tmp_path)
+
+
 def test_things_pass_over_a_counter_between_parts_of_a_kitchen() -> None:
     where = world(layout="forced_coordination", drawn_starts=False)
     left, right = 1, 0
@@ -148,8 +168,8 @@ def test_each_world_keeps_the_recipes_of_its_layout() -> None:
 def test_what_cannot_be_is_refused_with_the_way_out() -> None:
     with pytest.raises(WorldError, match="set n=2"):
         world(n=3)
-    with pytest.raises(WorldError, match=r"there is no 'cramped'; there are .*cramped_room"):
-        world(layout="cramped")
+    with pytest.raises(WorldError, match=r"^layout: there is no 'cramped_rom'\. Did you mean 'cramped_room' or "):
+        world(layout="cramped_rom")
     with pytest.raises(WorldError, match="not finite: choose another layout"):
         world(layout="tutorial_3")
     with pytest.raises(UserError):
