@@ -33,8 +33,11 @@ from quorum.experiments.sweep.plan import plan
 BOARDS = 2
 """Episodes of each team."""
 MORE = tuple(
-    f"{world} agents={minds} topology={topology} n=3"
-    for world in ("env=cube", "env=crafter_coop", "env=transport", "env=squeeze", "env=foraging")
+    f"{world} agents={minds} topology={topology}"
+    for world in (
+        *(f"env={name} n=3" for name in ("cube", "crafter_coop", "transport", "squeeze", "foraging")),
+        "env=overcooked",  # for as many as its layout takes
+    )
     for minds, topology in (
         ("naive", "individual"), ("naive", "debate"), ("naive", "centralized"), ("naive", "decentralized"),
         ("heuristic", "individual"), ("planner", "centralized"), ("negotiator", "debate"), ("tom", "individual"),
