@@ -29,8 +29,7 @@ class CollectRule(IntEnum):
 
 
 class Luck(IntEnum):
-    """Where the random numbers of a step come from; see `kernels.luck`. The world itself is always drawn as Crafter's.
-    """
+    """Where the random numbers of a step come from; see `kernels.luck`. The world itself is drawn as in Crafter."""
 
     stream = 0
     """One stream, in the order in which they are needed, as in Crafter: after any difference, all differ."""

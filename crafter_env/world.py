@@ -127,7 +127,7 @@ class CrafterConfig(ComponentConfig):
 class CrafterWorld:
     """The open world as the loop sees it.
 
-    It fulfils `World`, `TellsOpenTasks` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays` of
+    It fulfils `World`, `TellsOpenTasks`, `SharesLuck` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays` of
     `maeil.drawing`.
 
     Primitives are `Action` values; a `share` is encoded by `symbolic.primitives`.
@@ -161,6 +161,7 @@ class CrafterWorld:
             infos="none",
             copy=False,
         )
+        self.shares_luck = profile.luck is Luck.keyed
         self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
         self.idle: SymbolicAction = Noop()
         self._text = config.text

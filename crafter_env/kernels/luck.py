@@ -71,7 +71,7 @@ def lot(w: World, purpose: int, who: int) -> int:
 @inner
 def _hash(generator: WordArray, event: int, who: int) -> int:
     luck = (np.int64(generator[0]) << 32) | np.int64(generator[1])
-    mixed = _mix(_mix(luck + (event + 1) * _GOLDEN) + (np.int64(who) + 1) * _GOLDEN)
+    mixed = _mix(_mix(luck + np.int64(event + 1) * _GOLDEN) + np.int64(who + 1) * _GOLDEN)
     return (mixed >> 11) & 0x1FFFFFFFFFFFFF
 
 

@@ -4,8 +4,8 @@ Three credits. `agent`: the agent idles, and all others act as recorded. This is
 G(the run in which agent i idles from step t on): the wonderful life utility of Wolpert and Tumer, "Optimal payoff
 functions for members of collectives" (Advances in Complex Systems 4, 2001), with idling as the null action; Agogino and
 Tumer, "Analyzing and visualizing multiagent rewards in dynamic and stochastic domains" (JAAMAS 17, 2008), call it the
-difference reward. The joint actions of the others are those of the trace, so no mind is asked, and in a world without
-luck the value is exact. `live`: the agent idles, and all other minds think again. `message`: the message is not
+difference reward. The joint actions of the others are those of the trace, so no mind is asked, and where a
+world has no luck, or draws it by keys, the value is exact: nothing but the agent's own doing differs. `live`: the agent idles, and all other minds think again. `message`: the message is not
 delivered, and all minds think again.
 """
 
@@ -15,19 +15,21 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import fsum
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from maeil import Primitive, World
 from maeil.errors import ChangeRefused
-from maeil.extensions.change import WorldChange, change_world
+from maeil.extensions.change import WorldChange
+from maeil.extensions.luck.events import WorldLuck
 from maeil.metrics import Value, compute_on_demand
 from maeil.metrics.credit import Differences, LiveDifferences, MessageValues, Utility
 from maeil.outcomes import Outcome
 from maeil.trace import Instant, Stamped, Trace
-from maeil.trace.events import EpisodeEnd, MessageSent, ScoreChange, StepTaken
+from maeil.trace.events import EpisodeEnd, Event, MessageSent, ScoreChange, StepTaken
 from maeil.user_errors import UserError, choices_hint
-from maeil.world import DrawsLots
+from maeil.world import DrawsLots, SharesLuck
 from quorum.experiments.blame.reference import asks_real
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import Parent
@@ -109,7 +111,7 @@ def credits_of(
         report: called with the number of re-runs before they start.
 
     Raises:
-        UserError: there is no such run, it cannot be replayed, its world has luck, or its team asks a paid model and
+        UserError: there is no such run, it cannot be replayed, its world draws from one random stream, or its team asks a paid model and
             has to think again.
     """
     found = Credits(run)
@@ -145,7 +147,7 @@ def difference_rewards(episode: RecordedEpisode, start: int = 0) -> list[Utility
         start: the step from which on the agent idles.
 
     Raises:
-        UserError: the world has luck or cannot be replayed, or there is no such step.
+        UserError: the world draws from one random stream or cannot be replayed, or there is no such step.
     """
     steps = list(episode.trace.of(StepTaken))
     if start and start >= len(steps):
@@ -157,7 +159,8 @@ def difference_rewards(episode: RecordedEpisode, start: int = 0) -> list[Utility
     whole = _utility([step.reward for step in steps], world)
     joints = [step.joint for step in steps]
     seed = episode.trace.start.seed
-    changes = [(stamped.t, stamped.event.changes) for stamped in episode.trace.stamped(WorldChange)]  # type: ignore[attr-defined]
+    outside = [*episode.trace.stamped(WorldChange), *episode.trace.stamped(WorldLuck)]
+    changes = [(stamped.t, stamped.event) for stamped in sorted(outside, key=attrgetter("seq"))]
     try:
         return [
             whole - utility_without(agent, world, seed, joints, start, changes=changes)
@@ -177,7 +180,7 @@ def utility_without(
     joints: Sequence[Joint],
     start: int = 0,
     *,
-    changes: Sequence[tuple[int, Mapping[str, Any]]] = (),
+    changes: Sequence[tuple[int, Event]] = (),
 ) -> Utility:
     """Play recorded joint actions with one agent idle, and return the utility of the run.
 
@@ -187,7 +190,7 @@ def utility_without(
         seed: of the run.
         joints: the joint actions of the run, one for each step.
         start: the step from which on the agent idles.
-        changes: of the world from outside, each with its step.
+        changes: events that change the world from outside, each with its step.
 
     Raises:
         ChangeRefused: the world refuses a change in its state without the agent.
@@ -197,7 +200,7 @@ def utility_without(
     for t in range(len(joints) + 1):
         for at, changed in changes:
             if at == t:
-                change_world(world, changed)
+                changed.apply(world)  # type: ignore[attr-defined]
         if t == len(joints):
             break
         transition = world.step(_idling(agent, world, joints[t]) if t >= start else joints[t])
@@ -266,7 +269,7 @@ class Continuations:
         parent: the run.
 
     Raises:
-        UserError: its world has luck, its team asks a paid model, or it broke off.
+        UserError: its world draws from one random stream, its team asks a paid model, or it broke off.
     """
 
     def __init__(self, parent: Parent) -> None:
@@ -326,12 +329,12 @@ def _refuse_luck(world: World, run: str) -> None:
     """Refuse a world in which a change moves the luck of others.
 
     Raises:
-        UserError: its rules draw random numbers.
+        UserError: its rules draw random numbers from one stream.
     """
-    if isinstance(world, DrawsLots):
+    if isinstance(world, DrawsLots) and not (isinstance(world, SharesLuck) and world.shares_luck):
         raise UserError(
             f"{run}: --credit: the rules of '{world.name}' draw from one random stream: after the first difference all "
             "draws differ, so the worth of an agent or a message would include luck",
-            "Compare teams over many seeds instead, or use a world without luck: cube, transport, squeeze, foraging, "
-            "overcooked.",
+            "Compare teams over many seeds instead, or use a world whose luck is shared: in the open world, "
+            "env.switches={luck: keyed}, as crafter_coop has it.",
         )
