@@ -16,6 +16,7 @@ from maeil.extensions.change import ChangeAt, change_world
 from maeil.trace import Instant
 from maeil.trace.story import Story
 from maeil.user_errors import UserError
+from maeil.world import DrawsLots
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.configuration.cell import Branch
 from quorum.experiments.episode.branch_minds import DroppedMessage, ScriptedAnswer
@@ -39,6 +40,7 @@ class Change:
         drops: ids of messages of the run that are not delivered.
         config_dir: folder with more options of the groups that edits name.
         world: a change of the world state, in the world's own terms; None: no change.
+        luck: whether the world draws other lots, those of the draw, which are the same whatever else changes.
     """
 
     edits: Sequence[str] = ()
@@ -46,6 +48,12 @@ class Change:
     drops: Sequence[int] = ()
     config_dir: Path | None = None
     world: Mapping[str, Any] | None = None
+    luck: bool = False
+
+    @property
+    def touches_world(self) -> bool:
+        """Whether it changes the world at the start of its step."""
+        return self.world is not None or self.luck
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -65,6 +73,7 @@ def read_change(
     plans: Sequence[str] = (),
     drops: Sequence[int] = (),
     world: str | None = None,
+    luck: bool = False,
     config_dir: Path | None = None,
 ) -> Change:
     """Read everything that a branch changes, as a command gives it.
@@ -75,6 +84,7 @@ def read_change(
         plans: `AGENT:ACTIONS`: a plan, in JSON, for an agent's next turn to plan.
         drops: ids of messages that are not delivered.
         world: a change of the world state, in JSON.
+        luck: whether the world draws other lots.
         config_dir: folder with more options of the groups.
 
     Raises:
@@ -85,7 +95,7 @@ def read_change(
         *(ScriptedAnswer(who, actions=text) for who, text in (_split("--plan", said) for said in plans)),
     )
     changed = read_world_change(world) if world is not None else None
-    return Change(tuple(edits), words, tuple(sorted(set(drops))), config_dir, changed)
+    return Change(tuple(edits), words, tuple(sorted(set(drops))), config_dir, changed, luck)
 
 
 def edits_of_minds(minds: Sequence[str]) -> tuple[str, ...]:
@@ -141,7 +151,9 @@ def change_of(branch: Branch, run: Path) -> Change:
             )
         told[option].append(what)
     drops, world = [int(message) for message in told["--drop"]], next(iter(told["--world"]), None)
-    return read_change(branch.edits, says=told["--say"], plans=told["--plan"], drops=drops, world=world)
+    return read_change(
+        branch.edits, says=told["--say"], plans=told["--plan"], drops=drops, world=world, luck=branch.luck
+    )
 
 
 def read_world_change(text: str) -> Mapping[str, Any]:
@@ -166,7 +178,7 @@ def write_world_change(changes: Mapping[str, Any]) -> str:
     return f"--world {orjson.dumps(changes, option=orjson.OPT_SORT_KEYS).decode()}"
 
 
-def try_world_change(changes: Mapping[str, Any], episode: RecordedEpisode, instant: Instant) -> ChangeAt:
+def try_world_change(change: ChangeAt, episode: RecordedEpisode, instant: Instant) -> ChangeAt:
     """Make a change on the world of a recorded run, before anything is played.
 
     Raises:
@@ -175,21 +187,27 @@ def try_world_change(changes: Mapping[str, Any], episode: RecordedEpisode, insta
     """
     if instant.t_hat is not None:
         raise UserError(
-            f"--at {instant} with --world: the world stands still while the team thinks",
+            f"--at {instant} with --world or --luck: the world stands still while the team thinks",
             f"Give --at {instant.t}: the world changes at the start of the step, before anybody thinks.",
         )
     world = episode.world()
     for t in episode.replay(world):
         if t == instant.t:
             break
+    if change.luck is not None and not isinstance(world, DrawsLots):
+        raise UserError(
+            f"--luck: the rules of '{world.name}' draw no lots",
+            "Leave --luck out: --draws draws models and minds again.",
+        )
     try:
-        change_world(world, changes)
+        if change.changes is not None:
+            change_world(world, change.changes)
     except ChangeRefused as refusal:
         raise UserError(
             f"--world, at step {instant.t}: {sanitize(str(refusal), _LONGEST_REASON)}",
             "docs/branch.md lists what you can change.",
         ) from refusal
-    return ChangeAt(instant.t, changes)
+    return change
 
 
 def find_messages(story: Story, ids: Sequence[int]) -> Sequence[tuple[DroppedMessage, Instant]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from maeil.clock import ClockUnit
 from maeil.component import Handover
 from maeil.errors import TraceError
+from maeil.extensions.change import ChangeAt
 from maeil.trace import Instant, Listener, Prefix
 from maeil.trace.events import ThoughtStart
 from maeil.user_errors import UserError
@@ -178,7 +179,9 @@ class Parent:
             )
         copied = tuple(sorted(branching.named)) if self.origin is not None else ()
         edits, digest = tuple(change.edits), branching.prefix.digest
-        branch = Branch(self.name, instant.t, instant.t_hat, digest, edits, change.told, draw, copied=copied)
+        branch = Branch(
+            self.name, instant.t, instant.t_hat, digest, edits, change.told, draw, copied=copied, luck=change.luck
+        )
         cell = Cell(after, after.plain(), inputs_of(after), branch)
         idle = bool(edits) and not copied and after.identity() == self.configuration.identity()
         return PlannedBranch(cell, branching, idle, self.episode, instant)
@@ -198,7 +201,7 @@ class Parent:
         Raises:
             UserError: there is no such branch point, or the change is not possible.
         """
-        prefix = self._prefix(instant, changed=change.world is not None)
+        prefix = self._prefix(instant, changed=change.touches_world)
         origin = self.origin
         earlier = origin.branching(self.run, self.configuration, calls) if origin is not None else None
         if origin is not None and earlier is not None and prefix.length < earlier.prefix.length:
@@ -206,10 +209,13 @@ class Parent:
                 f"--at {instant}: the run is itself a branch, live from {origin.instant} on",
                 f"For an earlier branch point, branch its parent: {origin.parent.run}.",
             )
-        world = try_world_change(change.world, self.episode, instant) if change.world is not None else None
+        world = None
+        if change.touches_world:
+            luck = self.configuration.seeds.child("luck").child(draw).integer() % 2**32 if change.luck else None
+            world = try_world_change(ChangeAt(instant.t, change.world, luck), self.episode, instant)
         if world is not None and earlier is not None and earlier.changed is not None:
             raise UserError(
-                "--world: a run that this one was branched from has changed the world, which is possible once",
+                "--world, --luck: a run that this one was branched from has changed its world, which is possible once",
                 "Make all changes at one branch point, or branch the run with the unchanged world.",
             )
         return Branching(
@@ -312,7 +318,7 @@ def _origin(run: Path, meta: RunMeta, below: Sequence[Path]) -> Origin | None:
         if place.resolve() in (run.resolve(), *below):
             continue
         found = Origin(Parent.open(place, (run.resolve(), *below)), branch)
-        changed = change_of(branch, run).world is not None
+        changed = change_of(branch, run).touches_world
         try:
             if Prefix(found.parent.episode.trace, found.instant, changed=changed).digest == branch.prefix:
                 return found

@@ -70,6 +70,10 @@ def branch(
         ),
     ] = None,
     draws: options.Draws = 1,
+    luck: Annotated[
+        bool,
+        typer.Option("--luck", help="Also draw the luck of the world again, in each draw the same for all changes."),
+    ] = False,
     control: Annotated[
         bool | None,
         typer.Option(
@@ -107,6 +111,7 @@ def branch(
       quorum branch runs/NAME --drop 17
       quorum branch runs/NAME --at 7 --world '{"agents": {"agent_0": [3, 4]}}'
       quorum branch runs/NAME --at 12 llm.temperature=1 --draws 10 --dry-run
+      quorum branch runs/NAME --at 12 --mind agent_2=heuristic --draws 10 --luck
       quorum branch runs/talk --at 12 --at 20 topology=individual,debate
     """
     from quorum.experiments.branch.change import edits_of_minds, read_change
@@ -115,7 +120,15 @@ def branch(
     if not folders:
         raise UserError("branch: name the folder of a run or of a sweep", "For example: quorum branch runs/NAME --at 5")
     edits = [*settings, *edits_of_minds(mind or ())]
-    change = read_change(edits, says=say or (), plans=plan or (), drops=drop or (), world=world, config_dir=config_dir)
+    change = read_change(
+        edits,
+        says=say or (),
+        plans=plan or (),
+        drops=drop or (),
+        world=world,
+        luck=luck,
+        config_dir=config_dir,
+    )
     single = control is not True and draws == 1 and _is_single(folders, at or [], edits)
     if single and not (dry_run or name or budget_usd or skip_invalid or control is not None):
         _play(folders[0], at[0] if at else None, change, out, as_json=as_json, quiet=quiet)
