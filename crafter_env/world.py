@@ -127,8 +127,8 @@ class CrafterConfig(ComponentConfig):
 class CrafterWorld:
     """The open world as the loop sees it.
 
-    It fulfils `World`, `TellsOpenTasks`, `SharesLuck` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays` of
-    `maeil.drawing`.
+    It fulfils `World`, `TellsOpenTasks`, `SharesLuck` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays`
+    of `maeil.drawing`.
 
     Primitives are `Action` values; a `share` is encoded by `symbolic.primitives`.
 

@@ -4,8 +4,8 @@ Three credits. `agent`: the agent idles, and all others act as recorded. This is
 G(the run in which agent i idles from step t on): the wonderful life utility of Wolpert and Tumer, "Optimal payoff
 functions for members of collectives" (Advances in Complex Systems 4, 2001), with idling as the null action; Agogino and
 Tumer, "Analyzing and visualizing multiagent rewards in dynamic and stochastic domains" (JAAMAS 17, 2008), call it the
-difference reward. The joint actions of the others are those of the trace, so no mind is asked, and where a
-world has no luck, or draws it by keys, the value is exact: nothing but the agent's own doing differs. `live`: the agent idles, and all other minds think again. `message`: the message is not
+difference reward. The joint actions of the others are those of the trace, so no mind is asked, and in a world without
+luck the value is exact; where luck is shared, only what the agent's absence reaches draws other lots. `live`: the agent idles, and all other minds think again. `message`: the message is not
 delivered, and all minds think again.
 """
 
@@ -111,8 +111,8 @@ def credits_of(
         report: called with the number of re-runs before they start.
 
     Raises:
-        UserError: there is no such run, it cannot be replayed, its world draws from one random stream, or its team asks a paid model and
-            has to think again.
+        UserError: there is no such run, it cannot be replayed, its world draws from one random stream, or its team
+            asks a paid model and has to think again.
     """
     found = Credits(run)
     if Kind.AGENT in kinds:
