@@ -5,8 +5,8 @@ G(the run in which agent i idles from step t on): the wonderful life utility of 
 functions for members of collectives" (Advances in Complex Systems 4, 2001), with idling as the null action; Agogino and
 Tumer, "Analyzing and visualizing multiagent rewards in dynamic and stochastic domains" (JAAMAS 17, 2008), call it the
 difference reward. The joint actions of the others are those of the trace, so no mind is asked, and in a world without
-luck the value is exact; where luck is shared, only what the agent's absence reaches draws other lots. `live`: the agent idles, and all other minds think again. `message`: the message is not
-delivered, and all minds think again.
+luck the value is exact; where luck is shared, only what the agent's absence reaches draws other lots. `live`: the agent
+idles, and all other minds think again. `message`: the message is not delivered, and all minds think again.
 """
 
 from __future__ import annotations
