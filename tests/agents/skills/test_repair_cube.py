@@ -74,9 +74,10 @@ def test_one_alone_at_a_block_for_two_violates_participation_and_all_that_follow
     assert both(world(PAIR), at_once(0), idle(), idle()) == ({"block_0/left": alone}, {"block_0/left": alone})
 
 
-def test_one_who_gives_up_before_the_other_comes_violates_temporal():
+def test_one_who_gives_up_before_the_other_comes_violates_temporal_and_is_alone_at_the_face():
+    """Only agents that push at the same time count as in place (published)."""
     heuristic, exact = both(world(PAIR), at_once(0), at_once(0, wait=9), idle())
-    assert heuristic == {"block_0/left": {Constraint.TEMPORAL}}
+    assert heuristic == {"block_0/left": {Constraint.SPATIAL, Constraint.TEMPORAL}}
     assert Constraint.TEMPORAL in exact["block_0/left"]
 
 
