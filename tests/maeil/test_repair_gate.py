@@ -165,6 +165,17 @@ def test_rules_without_another_plan_leave_all_as_it_is():
         assert events(found, RepairStarted) == []
 
 
+def test_rules_without_guidance_judge_and_change_nothing():
+    def minds():
+        return [member(walk(1), walk(2)), member(walk(3))]
+
+    judge = repair(Rules([(0,)], {0: Plan((Walk(steps=3),))}), mode="rules", guidance=False)
+    judged = play(minds(), extensions=[judge])
+    assert events(judged, RepairChecked)[0].verdict == "no_advice"
+    kinds = ("message_sent", "plan", "stage", "action", "step", "thought_end")
+    assert lines(judged, *kinds) == lines(play(minds()), *kinds)
+
+
 @pytest.mark.parametrize(
     ("cooldown", "verdicts"),
     [

@@ -52,7 +52,7 @@ class RepairConfig(ExtensionConfig):
     verifications: Annotated[int, Field(ge=1)]
     """Times that plans are judged in one environment step, at most: 1 lets what was repaired pass."""
     guidance: bool
-    """Whether a channel is advised of an assignment."""
+    """Whether an assignment is advised; `rules` without it only judges."""
     order: Order
     """Who states its intention when."""
 
@@ -128,7 +128,7 @@ class Repair(Extension):
 
     def _advise(self, moment: Moment, failures: Sequence[Violation]) -> Advice | None:
         """Return an assignment that the world would take."""
-        if self._settings.mode == "notice" or not (self._settings.guidance or self._settings.mode == "rules"):
+        if self._settings.mode == "notice" or not self._settings.guidance:
             return None
         advice = self._rules.advise(moment, failures)
         if advice is None or any(self.episode.world.check_plan(agent, plan) for agent, plan in advice.plans.items()):
