@@ -46,11 +46,15 @@ def fit(
     fifth round drops the least likely edges. Use the file with topology=learned topology.edges=FILE. Run the same
     command again to resume. seed=N names the first board.
 
+    By the default objective a fit does not reliably prune the edges of agents that only do harm, because a few episodes
+    differ more by chance than by one talker. To find such agents, use --objective model.completion_tokens. It also
+    prefers teams that talk less, so compare the learned edges with others afterwards.
+
     \b
     Examples:
       quorum fit topology n=4 agents=naive max_steps=100
       quorum fit topology n=4 agents=negotiator --rounds 5 --out four.yaml
-      quorum fit topology n=8 agents=naive --objective outcome.steps_or_limit
+      quorum fit topology n=8 agents=naive --objective model.completion_tokens
     """
     from quorum.experiments.common.outputs import Output
     from quorum.experiments.sweep.fit.fitting import FitRequest, fit_topology
