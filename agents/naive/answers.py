@@ -6,6 +6,7 @@
 | may plan, and predictions are asked for | `predictions`: what others do next, one each at most, read by nobody |
 | may speak or acknowledge | `messages`: a list, empty to say nothing |
 | is to describe itself | `offers` and `needs`: in words, and by the names of tasks |
+| asks what its holder believes | `beliefs`: a choice for each question, read by nobody |
 | may plan, and there is no plan to go on with | `plan` |
 | may plan, and there is one | `decision`: `{"choice": "resume"}`, or `{"choice": "replace", "plan": ...}` |
 
@@ -31,6 +32,8 @@ from maeil.errors import InvalidThought
 from maeil.extensions.describe.describing import DESCRIBE
 from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.extensions.predictions import Prediction, Predictions
+from maeil.extensions.probe import PROBE, questions_of
+from maeil.extensions.probe.facts import UNKNOWN
 from maeil.messages import Draft, MessageKind
 from maeil.mind import Act, Resume, Thought, Turn, View
 from maeil.plans import Plan
@@ -59,7 +62,7 @@ ALL = "all"
 LISTED = 64
 """Entries of a list, at most, in a schema that is the same for every team; what a turn takes is checked as well."""
 
-KEYS = ("thoughts", "predictions", "messages", "offers", "needs", "plan", "decision")
+KEYS = ("thoughts", "predictions", "messages", "offers", "needs", "beliefs", "plan", "decision")
 """All keys of answers, in their order."""
 
 _TALK = frozenset({Act.SPEAK, Act.ACKNOWLEDGE})
@@ -154,6 +157,8 @@ class AnswerTypes:
             wanted |= {"messages"}
         if DESCRIBE in view.turn.asks:
             wanted |= {"offers", "needs"}
+        if PROBE in view.turn.asks:
+            wanted |= {"beliefs"}
         if Act.PLAN in view.turn.acts:
             wanted |= {"decision" if view.may_resume else "plan"}
         return _in_order(wanted)
@@ -167,6 +172,8 @@ class AnswerTypes:
                 limits. Else it is the same for all turns, agents and sizes of teams, so that a provider compiles it
                 once, and prompts begin alike.
         """
+        if PROBE in view.turn.asks:
+            return AnswerFormat(PROBE, tidy(_beliefs_model(view).model_json_schema()))
         if not grounded:
             return AnswerFormat(FORM, _of_all_turns(self._model(_in_order({*self._of_team, *self.keys(view)}))[1]))
         schema: Mapping[str, Any] = self._model(self.keys(view))[1]
@@ -180,7 +187,8 @@ class AnswerTypes:
         """Return an example of the answer to a turn, JSON-ready."""
         kind = _kind(view.turn)
         draft = Draft(view.turn.recipients, example.says(kind), kind)
-        thought = Thought(example.plan, (draft,), answers={DESCRIBE: example_descriptor(example)})
+        answers = {DESCRIBE: example_descriptor(example), PROBE: dict.fromkeys(questions_of(view), UNKNOWN)}
+        thought = Thought(example.plan, (draft,), answers=answers)
         answer = {**write(thought, view, predicts=bool(self.mates(view))), "thoughts": example.thoughts}
         if "predictions" in answer:
             other = example.alone or example.plan
@@ -194,6 +202,9 @@ class AnswerTypes:
             InvalidThought: the answer is not what the turn asks for; the reasons say what to mend.
         """
         keys = self.keys(view)
+        if PROBE in view.turn.asks:
+            found = checked(_beliefs_model(view), _of_turn(value, keys))
+            return Thought(answers={PROBE: found.beliefs.model_dump()})
         model, _ = self._model(keys)
         answer = checked(model, _of_turn(value, keys))
         mates = self.mates(view)
@@ -226,6 +237,12 @@ class AnswerTypes:
             model = part("Answer", "", **{key: types[key] for key in keys})
             self._models[keys] = model, tidy(model.model_json_schema())
         return self._models[keys]
+
+
+def _beliefs_model(view: View) -> type[BaseModel]:
+    """Make the model of the answer to the questions of a belief probe: one of its choices for each."""
+    fields = {name: Literal[(*fact.choices, UNKNOWN)] for name, fact in questions_of(view).items()}
+    return part("Answer", "", thoughts=Thoughts, beliefs=part("Beliefs", "", **fields))
 
 
 def _in_order(keys: Collection[str]) -> tuple[str, ...]:
@@ -273,6 +290,8 @@ def write(thought: Thought, view: View, *, predicts: bool = False) -> dict[str, 
     if DESCRIBE in view.turn.asks and DESCRIBE in thought.answers:
         said = thought.answers[DESCRIBE]
         answer |= {"offers": asdict(said.offers), "needs": asdict(said.needs)}
+    if PROBE in view.turn.asks:
+        answer["beliefs"] = dict(thought.answers[PROBE])
     if Act.PLAN in view.turn.acts and thought.decision is not None:
         if isinstance(thought.decision, Plan):
             plan = plan_value(thought.decision)

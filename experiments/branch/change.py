@@ -28,6 +28,8 @@ _EXAMPLE = (
 _AT = re.compile(r"(\d{1,9})(?::(\d{1,12}(?:\.\d{1,12})?))?")
 _LONGEST_REASON = 600
 _LONGEST_EDIT = 200
+PROBE = "--probe"
+"""The option that asks agents what they believe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class Change:
         config_dir: folder with more options of the groups that edits name.
         world: a change of the world state, in the world's own terms; None: no change.
         luck: whether the world draws other lots, those of the draw, which are the same whatever else changes.
+        probe: whether the agents are asked what they believe, and the branch then ends.
     """
 
     edits: Sequence[str] = ()
@@ -49,6 +52,7 @@ class Change:
     config_dir: Path | None = None
     world: Mapping[str, Any] | None = None
     luck: bool = False
+    probe: bool = False
 
     @property
     def touches_world(self) -> bool:
@@ -56,10 +60,16 @@ class Change:
         return self.world is not None or self.luck
 
     @property
+    def comes_first(self) -> bool:
+        """Whether it comes before all that happens in its step."""
+        return self.touches_world or self.probe
+
+    @property
     def told(self) -> tuple[str, ...]:
         """What is not an edit, as the options of a command."""
         world = [write_world_change(self.world)] if self.world is not None else []
-        return (*map(str, self.words), *(f"--drop {message}" for message in self.drops), *world)
+        probe = [PROBE] if self.probe else []
+        return (*map(str, self.words), *(f"--drop {message}" for message in self.drops), *world, *probe)
 
 
 UNCHANGED = Change()
@@ -74,6 +84,7 @@ def read_change(
     drops: Sequence[int] = (),
     world: str | None = None,
     luck: bool = False,
+    probe: bool = False,
     config_dir: Path | None = None,
 ) -> Change:
     """Read everything that a branch changes, as a command gives it.
@@ -85,17 +96,23 @@ def read_change(
         drops: ids of messages that are not delivered.
         world: a change of the world state, in JSON.
         luck: whether the world draws other lots.
+        probe: whether the agents are asked what they believe, and the branch then ends.
         config_dir: folder with more options of the groups.
 
     Raises:
-        UserError: a part of it cannot be read.
+        UserError: a part of it cannot be read, or does not go with a probe.
     """
+    if probe and (says or plans or drops or luck or world is not None):
+        raise UserError(
+            f"{PROBE}: it asks the agents and ends, so --say, --plan, --drop, --world and --luck would have no effect",
+            "Branch the run with the change first, and probe that branch at a later step.",
+        )
     words = (
         *(ScriptedAnswer(who, text=text) for who, text in (_split("--say", said) for said in says)),
         *(ScriptedAnswer(who, actions=text) for who, text in (_split("--plan", said) for said in plans)),
     )
     changed = read_world_change(world) if world is not None else None
-    return Change(tuple(edits), words, tuple(sorted(set(drops))), config_dir, changed, luck)
+    return Change(tuple(edits), words, tuple(sorted(set(drops))), config_dir, changed, luck, probe)
 
 
 def edits_of_minds(minds: Sequence[str]) -> tuple[str, ...]:
@@ -141,7 +158,7 @@ def change_of(branch: Branch, run: Path) -> Change:
     Raises:
         UserError: this version does not know a part of it.
     """
-    told: dict[str, list[str]] = {"--say": [], "--plan": [], "--drop": [], "--world": []}
+    told: dict[str, list[str]] = {"--say": [], "--plan": [], "--drop": [], "--world": [], PROBE: []}
     for text in branch.told:
         option, _, what = text.partition(" ")
         if option not in told or (option == "--drop" and not what.isdecimal()):
@@ -152,7 +169,13 @@ def change_of(branch: Branch, run: Path) -> Change:
         told[option].append(what)
     drops, world = [int(message) for message in told["--drop"]], next(iter(told["--world"]), None)
     return read_change(
-        branch.edits, says=told["--say"], plans=told["--plan"], drops=drops, world=world, luck=branch.luck
+        branch.edits,
+        says=told["--say"],
+        plans=told["--plan"],
+        drops=drops,
+        world=world,
+        luck=branch.luck,
+        probe=bool(told[PROBE]),
     )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 
+from maeil.extensions.probe.events import Belief
 from maeil.failures import find_failures
 from maeil.trace import Stamped, Trace
 from quorum.experiments.common.run_files import MIB, DamagedFile
@@ -30,6 +31,7 @@ BLAME = "blame.json"
 _LARGEST = 4 * MIB
 _MOST = 100
 """Decisions that are shown as well as that of the verdict."""
+_MOST_BELIEFS = 10_000
 _SHORT, _LONG = 200, 4000
 """Characters of a name and of a reason that are shown."""
 
@@ -133,6 +135,7 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
     size = folder.files.size(name) if name is not None else 0
     builder = LaneBuilder(calls, pages.PAGE if size > pages.WHOLE else pages.WHOLE)
     events: list[Stamped] = []
+    beliefs: list[Json] = []
     read = reported = 0
     for stamped, line in reading.events():
         read += len(line)
@@ -143,6 +146,8 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
         if reading.missing is None:
             script.take(stamped, line)
         events.append(stamped)
+        if isinstance(stamped.event, Belief) and len(beliefs) < _MOST_BELIEFS:
+            beliefs.append(asdict(stamped.event))
         if read > WHOLE:
             events.clear()  # failures of a very long episode are not looked for
     builder.finish()
@@ -175,6 +180,7 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
         "breaks": sorted(builder.breaks),
         "failures": failures,
         "verdict": verdict,
+        "beliefs": beliefs,
         "scores": builder.scores,
         "traffic": builder.traffic.rows(),
         "calls": len(calls),
