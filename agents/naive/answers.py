@@ -4,7 +4,7 @@
 |---|---|
 | every one | `thoughts`: before anything is said or decided, and read by nobody |
 | may plan, and predictions are asked for | `predictions`: what others do next, one each at most, read by nobody |
-| may speak or acknowledge | `messages`: a list, empty to say nothing |
+| may speak or acknowledge | `messages`: a list, empty to say nothing; each says what its text claims and asks |
 | is to describe itself | `offers` and `needs`: in words, and by the names of tasks |
 | asks what its holder believes | `beliefs`: a choice for each question, read by nobody |
 | may plan, and there is no plan to go on with | `plan` |
@@ -34,9 +34,9 @@ from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.extensions.predictions import Prediction, Predictions
 from maeil.extensions.probe import PROBE, questions_of
 from maeil.extensions.probe.facts import UNKNOWN
-from maeil.messages import Draft, MessageKind
+from maeil.messages import Ask, Draft, MessageKind
 from maeil.mind import Act, Resume, Thought, Turn, View
-from maeil.plans import Plan
+from maeil.plans import Plan, Task
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.answers import (
     FORM,
@@ -73,12 +73,21 @@ def may_talk(turn: Turn) -> bool:
     return bool(turn.acts & _TALK and turn.recipients)
 
 
+class AskAnswer(Part):
+    """What a message asks of another agent."""
+
+    agent: str
+    task: TaskAnswer
+
+
 class MessageAnswer(Part):
-    """A message to other agents."""
+    """A message to other agents; one without `asks`, such as an answer to an older prompt, is text alone."""
 
     recipients: Annotated[list[str], Field(min_length=1, description="names of those who shall read it")]
     kind: MessageKind
     content: Annotated[str, Field(min_length=1, max_length=2000, description="the text")]
+    task: Annotated[TaskAnswer | None, Field(description="what the sender says that it does itself")] = None
+    asks: Annotated[list[AskAnswer] | None, Field(max_length=LISTED, description="what it asks of others")] = None
 
 
 class PredictionAnswer(Part):
@@ -190,6 +199,8 @@ class AnswerTypes:
         answers = {DESCRIBE: example_descriptor(example), PROBE: dict.fromkeys(questions_of(view), UNKNOWN)}
         thought = Thought(example.plan, (draft,), answers=answers)
         answer = {**write(thought, view, predicts=bool(self.mates(view))), "thoughts": example.thoughts}
+        if "messages" in answer:
+            answer["messages"] = [{**message, **example.claims(kind)} for message in answer["messages"]]
         if "predictions" in answer:
             other = example.alone or example.plan
             answer["predictions"] = [{"agent": example.one_more, "task": task_value(other.task)}]
@@ -284,7 +295,15 @@ def write(thought: Thought, view: View, *, predicts: bool = False) -> dict[str, 
         ]
     if may_talk(view.turn):
         answer["messages"] = [
-            {"recipients": _names(draft.recipients, view), "kind": draft.kind.value, "content": draft.content}
+            {
+                "recipients": _names(draft.recipients, view),
+                "kind": draft.kind.value,
+                "content": draft.content,
+                "task": task_value(draft.task),
+                "asks": [{"agent": view.names[ask.agent], "task": task_value(ask.task)} for ask in draft.asks]
+                if draft.asks is not None
+                else None,
+            }
             for draft in thought.messages
         ]
     if DESCRIBE in view.turn.asks and DESCRIBE in thought.answers:
@@ -378,10 +397,14 @@ def _restricted(schema: Mapping[str, Any], turn: Turn, names: Sequence[str]) -> 
         allowed.append(ALL)
     items = {"type": "string", "enum": allowed}
     changed["recipients"] = {**changed["recipients"], "items": items, "maxItems": len(allowed)}
+    changed["asks"] = next(form for form in changed["asks"]["anyOf"] if form["type"] == "array")
     messages = {**schema["properties"]["messages"], "maxItems": _most_messages(turn)}
+    ask = schema["$defs"]["AskAnswer"]
+    others = {"type": "string", "enum": [name for index, name in enumerate(names) if index != turn.agent]}
+    ask = {**ask, "properties": {**ask["properties"], "agent": others}}
     return {
         **schema,
-        "$defs": {**schema["$defs"], "MessageAnswer": {**message, "properties": changed}},
+        "$defs": {**schema["$defs"], "AskAnswer": ask, "MessageAnswer": {**message, "properties": changed}},
         "properties": {**schema["properties"], "messages": messages},
     }
 
@@ -415,8 +438,21 @@ def _drafts(messages: Sequence[MessageAnswer], view: View) -> tuple[Draft, ...]:
         recipients = {index[name] for name in message.recipients if name != ALL}
         if ALL in message.recipients:
             recipients.update(view.turn.recipients)
-        drafts.append(Draft(tuple(sorted(recipients)), message.content, message.kind))
+        asks = tuple(
+            Ask(_other(ask.agent, f"messages.{number}.asks", view), Task(ask.task.kind, ask.task.target))
+            for ask in message.asks or ()
+        )
+        typed = read_task(message.task), asks if message.asks is not None else None
+        drafts.append(Draft(tuple(sorted(recipients)), message.content, message.kind, *typed))
     return tuple(drafts)
+
+
+def _other(name: str, where: str, view: View) -> int:
+    """Return the index of one of the others."""
+    others = [other for other in view.names if other != view.name]
+    if name not in others:
+        raise InvalidThought((f"{where}: {name!r} is none of the others; they are: {', '.join(others)}",))
+    return view.names.index(name)
 
 
 def _names(recipients: Sequence[int], view: View) -> list[str]:

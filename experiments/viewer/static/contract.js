@@ -41,6 +41,8 @@
  * @property {string} content
  * @property {number} delivered_at Cognitive time.
  * @property {Object<string, any>[]} tasks The open tasks that it carries (`maeil.tasks.OpenTask.plain`).
+ * @property {Object<string, string>|null} task What its sender says that it does itself.
+ * @property {Object<string, any>[]|null} asks What it asks of others, each an `agent` and a `task`; null where its text alone says it.
  * @property {number[]} read `agent, t, t_hat`, for each participant that read it.
  * @property {any[]} instead `agent, content`, for each reader that a control arm gave something else to read; null: nothing.
  * @property {number[]} passed_over Recipients that committed a plan after it was delivered and before they read it, if they read it at all.

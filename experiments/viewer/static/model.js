@@ -56,6 +56,12 @@ export class Model {
     return this.names[agent] ?? (agent < 0 ? "" : `participant ${agent}`);
   }
 
+  /** What a message claims and asks by its fields, in words; empty where nothing, or its text alone. @param {import("./contract.js").Message} message */
+  claims({ task, asks }) {
+    const words = (wanted) => `${wanted?.kind} ${wanted?.target}`;
+    return [...(task ? [`claims ${words(task)}`] : []), ...(asks ?? []).map((ask) => `asks ${this.name(ask?.agent)} for ${words(ask?.task)}`)].join("; ");
+  }
+
   /** The name of a participant, in a team of several minds with that of its mind. */
   lane(agent) {
     const name = this.name(agent);

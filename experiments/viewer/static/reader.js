@@ -79,6 +79,7 @@ export class Reader {
       el("p", {}, el("b", {}, el("bdi", {}, model.name(message.sender))), " to ", message.recipients.map((r) => model.name(r)).join(", "), ", sent at ", this.#at(message.t, message.t_hat)),
       planLines(message.content, model.phrases),
       long(message.content),
+      el("p", { class: "soft claims", dir: "ltr" }, model.claims(message)),
       message.tasks.length ? [el("p", { class: "soft" }, "With these open tasks:"), el("ul", { class: "carried" }, message.tasks.map((task) => el("li", {}, taskWords(model, task))))] : null,
       el("p", { class: "soft" }, read.length ? "Read by:" : "Nobody read it."),
       el("ul", {}, read),

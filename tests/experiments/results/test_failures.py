@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from maeil import Plan, Thought
+from maeil.failures import OF_WORDS
 from maeil.user_errors import UserError
 from quorum.experiments.results.derived import failures_of
+from quorum.experiments.results.message_judge import Judge
 from tests.conftest import Quorum
 from tests.maeil.corridor import Corridor, Rest, Walk
 from tests.maeil.scripted import Scripted, play
+from tests.recorded import recorded_run
 
 
 def record(folder: Path) -> Path:
@@ -62,3 +66,46 @@ def test_a_trace_that_contradicts_itself_is_damaged(tmp_path: Path) -> None:
     trace.write_text(trace.read_text().replace('"plan":"P0.1"', '"plan":"P0.9"', 1))
     with pytest.raises(UserError, match=r"damaged: its events contradict each other \(failures: TraceError"):
         failures_of(tmp_path / "one")
+
+
+SAID = ["n=4", "seed=2", "agents=naive", "topology=decentralized", "llm=simulated_faults"]
+
+
+def test_a_judge_stands_in_for_fields_that_are_not_there_and_is_held_against_those_that_are(tmp_path: Path) -> None:
+    run = recorded_run(*SAID)
+    (tmp_path / "old.jsonl").write_text(re.sub(r',"task":[^[]*"asks":\[[^]]*\]', "", (run / "trace.jsonl").read_text()))
+    judge = Judge(["llm=simulated"], {})
+    typed, alone = failures_of(run, judge), failures_of(tmp_path / "old.jsonl")
+    mismatches = [one for one in typed.failures if one.kind == "mismatch"]
+    assert mismatches
+    assert not typed.unread
+    assert typed.judgement is not None
+    assert typed.judgement.same == typed.judgement.typed == typed.judgement.messages
+    assert typed.judgement.by == {"both": len(mismatches), "fields": 0, "judge": 0}
+    assert alone.unread == typed.judgement.messages
+    assert not [one for one in alone.failures if one.kind in OF_WORDS]
+    judged = failures_of(tmp_path / "old.jsonl", judge)
+    assert judged.judgement is not None
+    assert (judged.unread, judged.judgement.typed) == (0, 0)
+    assert judged.failures == typed.failures
+
+
+def test_a_budget_ends_the_reading_and_what_is_not_read_stays_unknown(quorum: Quorum) -> None:
+    run = recorded_run(*SAID)
+    done = quorum("show", "failures", str(run), "--judge", "llm=simulated", "--budget-calls", "1", "--json")
+    (found,) = json.loads(done.stdout)
+    assert (found["judge"]["read"], found["judge"]["typed"], found["unread"]) == (1, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--judge", "n=3"], "a judge is a language model"),
+        (["--judge", "llm=vllm", "--judge", "llm.model=m"], "it asks a paid language model"),
+        (["--budget-calls", "3"], "a budget is for a judge, and none is named"),
+    ],
+)
+def test_a_judge_that_cannot_be_asked_is_refused(quorum: Quorum, words: list[str], reason: str) -> None:
+    done = quorum("show", "failures", "nowhere", *words)
+    assert done.returncode == 2
+    assert reason in done.stderr
