@@ -1,6 +1,6 @@
 """CPU time to blame a failed CUBE episode of 100 steps that asks no model and has one mind that always goes right.
 
-Seconds of the processor, the median of some tries, from a run on disk to its blame.json: the search for the decision,
+Seconds of the processor, the median of some tries, from a run on disk to its blame.json: the experiment,
 and all 2^n coalitions for exact shares. Imports are not in it, nor are kernels that are compiled or loaded
 for the first time.
 
@@ -30,8 +30,8 @@ def measure(words: str, tries: int) -> dict[str, object]:
     """Play a cell that fails, and blame it a few times."""
     with tempfile.TemporaryDirectory() as folder:
         run = run_cell(Cell.compose(words.split()), Path(folder))
-        whole = _timed(run.folder, Question(by=("heuristic",)), tries)
-        alone = _timed(run.folder, Question(by=("heuristic",), shares=False), tries)
+        whole = _timed(run.folder, Question(by=("heuristic",), margin=0), tries)
+        alone = _timed(run.folder, Question(by=("heuristic",), shares=False, margin=0), tries)
     return {
         "cell": words,
         "steps": run.metrics["outcome.steps"],

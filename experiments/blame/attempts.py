@@ -7,7 +7,6 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from math import sqrt
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,8 +25,6 @@ from quorum.experiments.common.run_files import DamagedFile, RunFiles
 
 JOURNAL = "blame.jsonl"
 """The file in the folder of a run: a line for each re-run, so that a killed command can resume."""
-NORMAL = 1.959963984540054
-"""Quantile of the normal distribution for intervals of 95 %."""
 
 
 class BudgetSpent(Exception):
@@ -55,29 +52,6 @@ class Budget:
             calls=None if self.calls is None else max(self.calls - calls, 0),
             usd=None if self.usd is None else max(self.usd - usd, 0.0),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """Successes among the draws of a correction.
-
-    Attributes:
-        wins: successes.
-        draws: samples that were played.
-        flips: whether more than half of all draws are successes.
-    """
-
-    wins: int
-    draws: int
-    flips: bool
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the share of successes (Wilson 1927)."""
-        n, share, z = self.draws, self.wins / self.draws, NORMAL
-        middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-        half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-        return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
 class _Rerun(msgspec.Struct, tag="rerun"):
@@ -236,7 +210,6 @@ class Attempts:
         journal: re-runs of this command and of earlier ones.
         expected: answers that a re-run is expected to ask for; 0 if none is paid.
         started: called before each correction that is played.
-        draws: samples of each correction; 1 if its outcome is deterministic.
     """
 
     play: Callable[[Correction], Ending]
@@ -248,7 +221,6 @@ class Attempts:
     journal: Journal
     expected: Callable[[Correction], int] = lambda _: 0
     started: Callable[[Correction], None] = lambda _: None
-    draws: int = 1
     reruns: int = 0
     """Episodes that this command has played."""
     known: set[str] = field(default_factory=set)
@@ -284,19 +256,6 @@ class Attempts:
             BudgetSpent: the budget does not allow to play it.
         """
         return self.success.met(self.ending(correction))
-
-    def tally(self, correction: Correction) -> Tally:
-        """Play the draws of a correction until the majority is known.
-
-        Raises:
-            BudgetSpent: the budget does not allow to play one.
-        """
-        wins = 0
-        for draw in range(self.draws):
-            wins += self.flips(replace(correction, draw=draw))
-            if 2 * (draw + 1 - wins) >= self.draws:
-                return Tally(wins, draw + 1, flips=False)
-        return Tally(wins, self.draws, flips=True)
 
     @property
     def calls(self) -> int:

@@ -297,6 +297,8 @@ WORDS = {
     "mismatch": "planned something else than it said",
 }
 """The kinds of mistakes, in words about the agent. The last six are kinds of failures (docs/failures.md)."""
+SUSPICION = (*list(WORDS)[-6:], *WORDS)
+"""The kinds in the order in which decisions are tried: those that the trace proves come first."""
 
 
 def kind_of(decision: Decision, failures: Sequence[Failure], agents: Sequence[str], idle: str) -> str:

@@ -16,6 +16,8 @@ from quorum.experiments.blame.reference import Reference
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import PlannedBranch
 from quorum.experiments.common.run_files import DamagedFile
+from quorum.experiments.configuration.edits import edited
+from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.branch_minds import ScriptedAnswer
 from quorum.experiments.episode.branching import PrefixRefused
 from quorum.experiments.episode.runner import run_cell
@@ -83,16 +85,19 @@ class Reruns:
     Attributes:
         reference: decides in place of participants.
         folder: keeps the re-runs that ask paid models.
+        edits: `KEY=VALUE` of every re-run: a later step limit.
     """
 
     reference: Reference
     folder: Path
+    edits: tuple[str, ...] = ()
+    _limited: dict[tuple[str, ...], Configuration] = field(default_factory=dict, repr=False)
     _names: dict[str, str] = field(default_factory=dict, repr=False)
 
     def name(self, correction: Correction) -> str:
         """Return what names a re-run in a journal: its folder, where it has one."""
         if not self.reference.asks:
-            return correction.key
+            return " ".join((*self.edits, correction.key))
         if correction.key not in self._names:
             self._names[correction.key] = self.plan(correction).cell.name
         return self._names[correction.key]
@@ -103,10 +108,20 @@ class Reruns:
         Raises:
             UserError: there is no such branch point.
         """
+        reference, minds = self.reference, correction.minds
+        edits = (*reference.edits(minds), *self.edits)
+        change = Change(edits, correction.words, correction.drops, reference.config_dir)
+        if minds not in self._limited:
+            after = reference.configuration(minds)
+            self._limited[minds] = validate(edited(after.plain(), self.edits), recorded=True) if self.edits else after
+        return reference.parent.branch(correction.at, change, correction.draw, after=self._limited[minds])
+
+    def command(self, correction: Correction, draws: int = 1) -> str:
+        """Return the command that plays a correction."""
         reference = self.reference
-        change = Change(reference.edits(correction.minds), correction.words, correction.drops, reference.config_dir)
-        after = reference.configuration(correction.minds)
-        return reference.parent.branch(correction.at, change, correction.draw, after=after)
+        config_dir = str(reference.config_dir) if reference.config_dir is not None else None
+        edits = (*reference.edits(correction.minds), *self.edits)
+        return correction.command(str(reference.parent.run), edits, config_dir, draws)
 
     def play(self, correction: Correction, listeners: Sequence[Listener] = ()) -> Ending:
         """Play a correction, and return how it ends. An exception of a mind or a world ends it as `error`.

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +16,17 @@ from maeil.failures import find_failures
 from maeil.outcomes import Outcome
 from maeil.trace import Instant
 from maeil.user_errors import UserError
-from quorum.experiments.blame.answer import SEARCH, Blame, Claim, Question
+from maeil.world import DrawsLots, Limited
+from quorum.experiments.blame.answer import SEARCH, Blame, Question
 from quorum.experiments.blame.attempts import Attempts, Budget, Journal
-from quorum.experiments.blame.decisions import WORDS, Decisions, decisions_of, kind_of
-from quorum.experiments.blame.decisive import Decisive, Flip, find_decisive
+from quorum.experiments.blame.decisions import SUSPICION, WORDS, Decision, Decisions, decisions_of, kind_of
 from quorum.experiments.blame.ending import FINISHED, Ending, ending_of
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.blame.reruns import Correction, Reruns
 from quorum.experiments.blame.shadow_books import ShadowBooks
 from quorum.experiments.blame.shares import Shares, find_shares
-from quorum.experiments.blame.verdict import Verdict
+from quorum.experiments.blame.trials import Experiment
+from quorum.experiments.blame.verdict import Blamed, Cause, Verdict
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.common.files import require_file, write_all
 from quorum.experiments.common.outputs import require_writable
@@ -31,6 +35,10 @@ from quorum.experiments.results.run_folder import RunFolder
 
 BLAME = "blame.json"
 """The file in the folder of a run that holds the result."""
+LATEST = 4
+"""A run that does not finish within this many times its limit has failed."""
+_LEAST = 0.005
+"""Probability from which on a correction that did not save the run is reported."""
 
 
 def blame(run: Path, question: Question, started: Callable[[Correction], None] = lambda _: None) -> Blame:
@@ -50,7 +58,9 @@ def blame(run: Path, question: Question, started: Callable[[Correction], None] =
     reference = Reference.of(parent, question.by, question.config_dir)
     if question.success.met(ending):
         reason = f"the run is a success: {question.success.text}"
-        return Blame(run, question, reference.label, ending, failed=False, verdict=_nobody(reason))
+        return Blame(
+            run, question, reference.label, ending, failed=False, verdict=Verdict(SEARCH, None, None, reason=reason)
+        )
     _check(reference, question, ending)
     folder = parent.episode.folder
     require_file(folder / BLAME, "Move it away; or copy the run to your own folder.")
@@ -71,6 +81,8 @@ def _check(reference: Reference, question: Question, ending: Ending) -> None:
         )
     if question.since > parent.episode.steps:
         raise UserError(f"--shares-from {question.since}: the run ends after step {parent.episode.steps}")
+    if question.margin is not None and question.success != FINISHED:
+        raise UserError(f"--margin {question.margin}: {question.success.text} has its own bound")
     if reference.asks and question.budget.calls is None and question.budget.usd is None:
         raise UserError(
             f"{parent.run}: its re-runs ask paid language models",
@@ -90,27 +102,44 @@ def _found(
     reference: Reference, question: Question, ending: Ending, journal: Journal, started: Callable[[Correction], None]
 ) -> Blame:
     parent = reference.parent
-    budget, exact = question.budget, not reference.asks
+    budget, limit, deadline = question.budget, parent.configuration.max_steps, _deadline(reference, question)
     decisions = journal.decisions or _asked_of(reference, budget, journal)
-    reruns = Reruns(reference, _paid_folder(parent))
+    reruns = Reruns(reference, _paid_folder(parent), (f"max_steps={deadline}",) if deadline > limit else ())
     attempts = Attempts(
         play=reruns.play,
         name=reruns.name,
         left=reruns.left,
         success=question.success,
-        longest=_longest(parent),
+        longest=deadline,
         budget=budget,
         journal=journal,
-        expected=_expected(parent) if reference.asks else lambda _: 0,
+        expected=_expected(parent, deadline - limit) if reference.asks else lambda _: 0,
         started=started,
-        draws=1 if exact else question.draws,
     )
-    players = reference.players
-    decisive = find_decisive(decisions, players, attempts, own=reference.own, exhaustive=exact)
-    claims = _claims(reference, decisive.flips)
+    world, asks = parent.episode.world(), _asks_models(reference)
+    exact = not asks and not isinstance(world, DrawsLots)
+    kinds = partial(
+        kind_of,
+        failures=find_failures(parent.episode.trace),
+        agents=reference.participants,
+        idle=world.idle.action,
+    )
+    experiment = Experiment(
+        decisions,
+        reference.players,
+        attempts,
+        order=sorted(decisions.candidates, key=lambda one: SUSPICION.index(kinds(one))),
+        idle=world.idle.model_dump(mode="json"),
+        draws=question.draws if asks else 1,
+        exact=exact,
+        costs=reference.asks,
+    )
+    thoughts = parent.episode.story.thoughts
+    last = Instant(thoughts[-1].start.t, thoughts[-1].start.t_hat) if thoughts and deadline > limit else None
+    experiment.run(last)
     since, shares = Instant(question.since), None
-    if question.shares:
-        shares = find_shares(players, attempts, since, pairs=question.pairs, seed=0)
+    if question.shares and experiment.late is None:
+        shares = find_shares(reference.players, attempts, since, pairs=question.pairs, seed=0)
     sets = shares.sets if shares is not None else ()
     return Blame(
         run=parent.run,
@@ -118,18 +147,31 @@ def _found(
         reference=reference.label,
         ending=ending,
         failed=True,
-        verdict=_verdict(claims, decisive, sets, attempts, reference),
+        verdict=_verdict(experiment, sets, reruns, kinds, limit),
+        deadline=deadline,
         decisions=len(decisions.every),
         candidates=len(decisions.candidates),
-        claims=claims,
         shares=shares,
-        sets=tuple(_command(reference, Correction(since, names)) for names in sets),
+        sets=tuple(reruns.command(Correction(since, names)) for names in sets),
         exact=exact,
-        notes=tuple(_notes(reference, decisions, decisive, shares)),
+        notes=tuple(_notes(reference, decisions, experiment, shares)),
         reruns=len(attempts.known),
         calls=attempts.calls,
         usd=attempts.usd,
     )
+
+
+def _deadline(reference: Reference, question: Question) -> int:
+    """Return the step by which the task must be finished: beyond the limit of the run, where its world allows that."""
+    limit = reference.parent.configuration.max_steps
+    if question.success != FINISHED or not isinstance(reference.parent.episode.world(), Limited):
+        return limit
+    return LATEST * limit if question.margin is None else limit + question.margin
+
+
+def _asks_models(reference: Reference) -> bool:
+    """Whether anybody asks a model, simulated or not, so that draws of a re-run differ."""
+    return reference.parent.configuration.uses_models or reference.configuration(reference.players).uses_models
 
 
 def _asked_of(reference: Reference, budget: Budget, journal: Journal) -> Decisions:
@@ -150,73 +192,74 @@ def _paid_folder(parent: Parent) -> Path:
     return folder.with_name(f"{folder.name}.blame")
 
 
-def _longest(parent: Parent) -> int:
-    """Return the steps that count for an unfinished episode: the limit of its board, else its own steps."""
-    limit = parent.episode.trace.start.board.get("max_steps")
-    return limit if isinstance(limit, int) else parent.episode.steps
+def _expected(parent: Parent, later: int) -> Callable[[Correction], int]:
+    """Return a function that estimates the calls of a re-run.
 
-
-def _expected(parent: Parent) -> Callable[[Correction], int]:
-    """Return a function that estimates the calls of a re-run: those of the run itself from that branch point on."""
+    They are those of the run from the branch point on, and for each of the `later` steps beyond its limit those of its
+    mean step.
+    """
     asked = [(thought.start.t, thought.start.t_hat, len(thought.calls)) for thought in parent.episode.story.thoughts]
+    more = ceil(later * sum(calls for _, _, calls in asked) / max(parent.episode.steps, 1))
 
     def after(correction: Correction) -> int:
-        return sum(calls for t, t_hat, calls in asked if correction.at.has_come(t, t_hat))
+        return more + sum(calls for t, t_hat, calls in asked if correction.at.has_come(t, t_hat))
 
     return after
 
 
-def _command(reference: Reference, correction: Correction, draws: int = 1) -> str:
-    config_dir = str(reference.config_dir) if reference.config_dir is not None else None
-    return correction.command(str(reference.parent.run), reference.edits(correction.minds), config_dir, draws)
-
-
-def _claims(reference: Reference, flips: Sequence[Flip]) -> tuple[Claim, ...]:
-    if not flips:
-        return ()
-    failures = find_failures(reference.parent.episode.trace)
-    idle = reference.parent.episode.world().idle.action
-    names = reference.participants
-    return tuple(
-        Claim(
-            flip, kind_of(flip.decision, failures, names, idle), _command(reference, flip.correction, flip.tally.draws)
-        )
-        for flip in flips
-    )
-
-
-def _nobody(reason: str, attempts: Attempts | None = None) -> Verdict:
-    reruns, calls = (len(attempts.known), attempts.calls) if attempts is not None else (0, 0)
-    return Verdict(SEARCH, None, None, reruns=reruns, calls=calls, reason=reason)
-
-
 def _verdict(
-    claims: Sequence[Claim],
-    decisive: Decisive,
+    experiment: Experiment,
     sets: Sequence[tuple[str, ...]],
-    attempts: Attempts,
-    reference: Reference,
+    reruns: Reruns,
+    kinds: Callable[[Decision], str],
+    limit: int,
 ) -> Verdict:
-    if claims:
-        first = claims[0]
-        one = first.flip.decision
-        how = "decides for it from then on" if first.flip.persists else "decides this turn"
-        reason = f"it {WORDS[first.kind]}; the run succeeds when {reference.label} {how}"
-        tally = first.flip.tally
-        sure = tally.wins / tally.draws if tally.draws > 1 or not reference.asks else None
-        return Verdict(
-            SEARCH, one.agent, one.t, one.t_hat, first.kind, sure, len(attempts.known), attempts.calls, reason
+    attempts, label = experiment.attempts, reruns.reference.label
+    nothing = Verdict(SEARCH, None, None, reruns=len(attempts.known), calls=attempts.calls)
+    if experiment.late is not None:
+        late = f"late: the run would have finished after {experiment.late} steps, and its limit is {limit}"
+        return replace(nothing, kind="late", reason=f"{late}; to ask why it was late: --margin 0")
+    *chances, nobody = experiment.posterior()
+    causes, unknown, untried = [], 0.0, 0
+    for suspect, chance in zip(experiment.suspects, chances, strict=True):
+        corrected, placebo = experiment.arms(suspect)
+        correction = suspect.correction()
+        if not corrected.draws or correction is None:
+            unknown, untried = unknown + chance, untried + 1
+        elif chance >= _LEAST or corrected.wins:
+            blamed = tuple(Blamed(one.agent, one.t, one.t_hat, kinds(one)) for one in suspect.decisions)
+            command = reruns.command(correction, corrected.draws)
+            causes.append(Cause(blamed, suspect.persists, chance, corrected, placebo, command))
+    causes.sort(key=lambda one: (-round(one.probability, 6), one.decisions[0].t, one.decisions[0].t_hat))
+    found = replace(nothing, causes=tuple(causes), nobody=nobody, untried=untried, unknown=unknown)
+    best = causes[0] if causes else None
+    if best is not None and best.probability > max(nobody, unknown):
+        names = " and ".join(map(str, best.decisions))
+        if len(best.decisions) > 1:
+            reason = f"no single decision: {names} must be corrected together"
+            return replace(found, probability=best.probability, reason=reason)
+        one = best.decisions[0]
+        how = "decides for it from then on" if best.persists else "decides this turn"
+        reason = f"it {WORDS[one.kind]}; the run succeeds when {label} {how}"
+        return replace(
+            found, agent=one.agent, t=one.t, t_hat=one.t_hat, kind=one.kind, probability=best.probability, reason=reason
         )
-    if decisive.why_cut:
-        return _nobody(f"the budget ended the search: {decisive.why_cut}", attempts)
-    if sets and len(sets[0]) > 1:
-        return _nobody(f"no single agent: {' and '.join(sets[0])} must be corrected together", attempts)
-    if decisive.saved:
-        return _nobody(f"no single decision: the run succeeds when {reference.label} decides for all", attempts)
-    return _nobody(f"not the decisions of the team, as {reference.label} does not save the run either", attempts)
+    if experiment.why_cut:
+        reason = f"the budget ended the search: {experiment.why_cut}"
+    elif any(cause.placebo.wins for cause in causes):
+        reason = "no single decision: placebos save the run as well as corrections do"
+    elif any(cause.corrected.wins for cause in causes):
+        reason = f"no single decision is probable enough: {label} differs too often, or too many corrections save it"
+    elif sets and len(sets[0]) > 1:
+        reason = f"no single agent: {' and '.join(sets[0])} must be corrected together"
+    elif experiment.saved:
+        reason = f"no single decision: the run succeeds when {label} decides for all"
+    else:
+        reason = f"not the decisions of the team, as {label} does not save the run either"
+    return replace(found, probability=nobody if unknown < nobody else None, reason=reason)
 
 
-def _notes(reference: Reference, decisions: Decisions, decisive: Decisive, shares: Shares | None) -> list[str]:
+def _notes(reference: Reference, decisions: Decisions, experiment: Experiment, shares: Shares | None) -> list[str]:
     found = []
     limit, bound = (reference.parent.episode.trace.start.board.get(key) for key in ("max_steps", "lower_bound"))
     if isinstance(limit, int) and isinstance(bound, int) and bound > limit:
@@ -228,23 +271,20 @@ def _notes(reference: Reference, decisions: Decisions, decisive: Decisive, share
         found.append(f"{reference.label} would have changed nothing: {why}; try --reference MIND")
     elif not reference.own and 2 * candidates > len(decisions.every):
         found.append(
-            f"{reference.label} would have decided {candidates} of {len(decisions.every)} turns differently: the "
-            "earliest correction that flips need not be the mistake; --reference self finds where a mind deviates from "
-            "itself"
+            f"{reference.label} would have decided {candidates} of {len(decisions.every)} turns differently, so that a "
+            "difference says little; --reference self finds where a mind deviates from itself"
         )
     if not decisions.asked:
         found.append(f"the budget ended before {reference.label} was asked about all turns")
-    if decisive.why_cut:
-        found.append(f"the search for a decision ended early: {decisive.why_cut}")
-    if decisive.skipped:
-        found.append(
-            f"{decisive.skipped} decisions after the last one at which {reference.label} still saves the run were not "
-            "tested, as they cannot be decisive unless the run can be saved later again"
-        )
+    if experiment.why_cut:
+        found.append(f"the experiment ended early: {experiment.why_cut}")
+    world = reference.parent.episode.world()
+    if not isinstance(world, Limited):
+        found.append("the world cannot go on beyond its limit, so a late run counts as failed")
+    if isinstance(world, DrawsLots):
+        found.append("the world has luck: a change moves the draws of others as well, so a saved run may be luck")
     if reference.asks and shares is not None and shares.success:
         found.append("the shares rest on one draw of each coalition")
-    if decisive.left:
-        found.append(f"{decisive.left} later candidates were not tested: they cannot be the earliest that flips")
     if shares is not None and shares.why_cut:
         found.append(f"the shares of the agents are not known: {shares.why_cut}")
     return found

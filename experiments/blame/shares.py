@@ -13,8 +13,9 @@ from math import factorial, fsum, sqrt
 from typing import Any
 
 from maeil.trace import Instant
-from quorum.experiments.blame.attempts import NORMAL, Attempts, BudgetSpent
+from quorum.experiments.blame.attempts import Attempts, BudgetSpent
 from quorum.experiments.blame.ending import Ending
+from quorum.experiments.blame.posterior import NORMAL
 from quorum.experiments.blame.reruns import Correction
 
 LARGEST_EXACT = 8

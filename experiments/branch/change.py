@@ -26,6 +26,7 @@ _EXAMPLE = (
     """For example, in CUBE: --world '{"agents": {"agent_0": [3, 4]}}'; docs/branch.md lists the terms of each world."""
 )
 _AT = re.compile(r"(\d{1,9})(?::(\d{1,12}(?:\.\d{1,12})?))?")
+_STEP = re.compile(r"\d{1,9}")
 _LONGEST_REASON = 600
 _LONGEST_EDIT = 200
 PROBE = "--probe"
@@ -91,8 +92,8 @@ def read_change(
 
     Args:
         edits: `KEY=VALUE` from the branch point on.
-        says: `AGENT:TEXT`: a message for a participant's next turn to speak.
-        plans: `AGENT:ACTIONS`: a plan, in JSON, for an agent's next turn to plan.
+        says: `AGENT[@STEP]:TEXT`: a message for a participant's next turn to speak, from that step on.
+        plans: `AGENT[@STEP]:ACTIONS`: a plan, in JSON, for an agent's next turn to plan, from that step on.
         drops: ids of messages that are not delivered.
         world: a change of the world state, in JSON.
         luck: whether the world draws other lots.
@@ -108,8 +109,8 @@ def read_change(
             "Branch the run with the change first, and probe that branch at a later step.",
         )
     words = (
-        *(ScriptedAnswer(who, text=text) for who, text in (_split("--say", said) for said in says)),
-        *(ScriptedAnswer(who, actions=text) for who, text in (_split("--plan", said) for said in plans)),
+        *(ScriptedAnswer(who, text=text, since=t) for who, t, text in (_split("--say", said) for said in says)),
+        *(ScriptedAnswer(who, actions=text, since=t) for who, t, text in (_split("--plan", said) for said in plans)),
     )
     changed = read_world_change(world) if world is not None else None
     return Change(tuple(edits), words, tuple(sorted(set(drops))), config_dir, changed, luck, probe)
@@ -127,12 +128,13 @@ def edits_of_minds(minds: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"agents.members.{text}" for text in minds)
 
 
-def _split(option: str, text: str) -> tuple[str, str]:
+def _split(option: str, text: str) -> tuple[str, int, str]:
     who, _, what = text.partition(":")
-    if not who or not what.strip():
+    who, at, step = who.partition("@")
+    if not who or not what.strip() or (at and _STEP.fullmatch(step) is None):
         meant = "TEXT" if option == "--say" else "ACTIONS"
         raise UserError(f"{option} {text}: give AGENT:{meant}", f"For example: {option} agent_0:'...'")
-    return who, what
+    return who, int(step or 0), what
 
 
 def instant_of(at: str) -> Instant:

@@ -38,6 +38,16 @@ def blame(
         str,
         options.value("--success", "CONDITION", "Define success: success, 'steps<=60' or 'score>=3'."),
     ] = "success",
+    margin: Annotated[
+        int | None,
+        options.value(
+            "--margin",
+            "STEPS",
+            "Count a run as failed if it does not finish within its limit and this many steps.",
+            unset="four times the limit",
+            min=0,
+        ),
+    ] = None,
     shares: Annotated[
         bool, typer.Option("--shares/--no-shares", help="Share the failure out among the agents (search).")
     ] = True,
@@ -61,12 +71,14 @@ def blame(
     plugin: options.Plugins = None,
     config_dir: options.ConfigDir = None,
 ) -> None:
-    """Find which agent, at which step, by which kind of mistake, made a run fail.
+    """Find which decisions made a run fail, and how probable that is.
 
-    The search is an experiment: it plays the run again with one decision corrected by a reference policy, and all
-    others as their minds decide. The verdict is the earliest correction that turns failure into success. The search
-    also shows the share of each agent in the failure, and which agents must be corrected together. Every claim comes
-    with the command that plays it. The folder of the run keeps the result in blame.json, and a killed command resumes.
+    The search is an experiment with controls: it plays the run again with one decision corrected by a reference policy,
+    and with placebos, which change the same turn and keep its intent. The verdict is a probability for each decision,
+    and for no single one. A run that would have finished within four times its limit is late, and nobody is blamed. The
+    search also shows the share of each agent in the failure, and which decisions or agents must be corrected together.
+    Every claim comes with the command that plays it. The folder of the run keeps the result in blame.json, and a killed
+    command resumes.
 
     The other methods play nothing: rules name the first failure that the trace proves; a reader is a language model
     that reads the transcript.
@@ -75,6 +87,7 @@ def blame(
     Examples:
       quorum blame runs/NAME
       quorum blame runs/NAME --reference self --json
+      quorum blame runs/NAME --margin 0
       quorum blame runs/NAME --success 'steps<=60'
       quorum blame runs/NAME --reference llm.model=gpt-5 --budget-calls 500
       quorum blame runs/SWEEP --method rules
@@ -90,6 +103,7 @@ def blame(
     question = Question(
         by=tuple(reference or ()),
         success=Success.parse(success),
+        margin=margin,
         budget=Budget(budget_reruns, budget_calls, budget_usd),
         draws=draws,
         since=since,

@@ -52,9 +52,18 @@ class _Decision(msgspec.Struct, kw_only=True):
         return {"agent": agent, "who": who, "t": self.t, "t_hat": self.t_hat, "kind": self.kind[:_SHORT]}
 
 
+class _Tally(msgspec.Struct):
+    wins: _Number
+
+
+class _Cause(_Decision, kw_only=True):
+    corrected: _Tally
+
+
 class _Verdict(_Decision, kw_only=True):
     method: str = ""
-    confidence: float | None = None
+    probability: float | None = None
+    causes: list[_Cause] = msgspec.field(default_factory=list)
     reruns: _Number = 0
     calls: _Number = 0
     reason: str = ""
@@ -62,7 +71,6 @@ class _Verdict(_Decision, kw_only=True):
 
 class _File(msgspec.Struct):
     verdict: _Verdict
-    flips: list[_Decision] = msgspec.field(default_factory=list)
 
 
 def read_verdict(folder: RunFolder, names: Sequence[str]) -> Json | None:
@@ -85,12 +93,12 @@ def read_verdict(folder: RunFolder, names: Sequence[str]) -> Json | None:
         raise ValueError(f"{BLAME}: {error}") from error
     verdict = found.verdict
     own = verdict.plain(names)
-    flips = [flip.plain(names) for flip in found.flips]
+    flips = [cause.plain(names) for cause in verdict.causes if cause.corrected.wins]
     others = [flip for flip in flips if any(flip[key] != own[key] for key in ("who", "t", "t_hat"))]
     return {
         **own,
         "method": verdict.method[:_SHORT],
-        "confidence": verdict.confidence,
+        "probability": verdict.probability,
         "reruns": verdict.reruns,
         "calls": verdict.calls,
         "reason": verdict.reason[:_LONG],

@@ -188,11 +188,11 @@
  * @property {number|null} t_hat
  * @property {string} kind
  * @property {string} method
- * @property {number|null} confidence
+ * @property {number|null} probability
  * @property {number} reruns
  * @property {number} calls
  * @property {string} reason
- * @property {Decision[]} flips Other decisions whose correction alone makes a success of it.
+ * @property {Decision[]} flips Other decisions whose correction made a success of it.
  */
 /**
  * Answers `/api/run/NAME/episode`.

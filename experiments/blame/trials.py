@@ -1,0 +1,242 @@
+"""The experiment on a failed run: suspects are corrected, and given placebos as controls.
+
+A placebo changes the turn and keeps its intent: the agent waits a step or two before or after its own plan, a message
+gets a full stop, or, where re-runs have luck, the turn stays and only the draw changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import orjson
+
+from maeil.mind import Act
+from maeil.trace import Instant
+from quorum.experiments.blame.attempts import Attempts, BudgetSpent
+from quorum.experiments.blame.decisions import Decision, Decisions
+from quorum.experiments.blame.posterior import Tally, posterior
+from quorum.experiments.blame.reruns import REFUSED, Correction
+from quorum.experiments.episode.branch_minds import ScriptedAnswer
+
+PLACEBOS = 4
+"""Placebos of each suspect whose correction saves the run, at least."""
+PAIRED = 12
+"""Decisions, the first by the reader, of which all pairs are tried if no single correction saves the run."""
+ENOUGH = 0.9
+"""Probability at which an experiment that costs money ends."""
+
+
+class Arm(StrEnum):
+    """What is changed in a re-run."""
+
+    CORRECTED = "corrected"
+    PLACEBO = "placebo"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Suspect:
+    """What may be the cause.
+
+    Attributes:
+        decisions: one, or several together, in the order of time.
+        persists: whether it is all decisions of the agent from this one on.
+    """
+
+    decisions: tuple[Decision, ...]
+    persists: bool = False
+
+    def correction(self) -> Correction | None:
+        """Return the change to the decisions of the reference; None if it cannot be scripted."""
+        if self.persists:
+            return self.decisions[0].takeover()
+        return _together([decision.correction() for decision in self.decisions])
+
+    def placebos(self, idle: dict[str, Any]) -> list[Correction]:
+        """Return changes that keep the intent.
+
+        Args:
+            idle: the action of waiting one step, as the trace has it.
+        """
+        variants = zip(*(_placebos(decision, idle) for decision in self.decisions), strict=True)
+        return [found for parts in variants if (found := _together(parts)) is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A re-run.
+
+    Attributes:
+        suspect: what it is about.
+        arm: what was changed.
+        draw: number of the sample.
+        saved: whether it is a success.
+    """
+
+    suspect: Suspect
+    arm: Arm
+    draw: int
+    saved: bool
+
+
+def _together(parts: Sequence[Correction | None]) -> Correction | None:
+    """Join changes of several turns; later ones wait for their step."""
+    words: list[ScriptedAnswer] = []
+    drops: list[int] = []
+    first = parts[0]
+    for part in parts:
+        if part is None or first is None:
+            return None
+        later = part.at.t if part.at.t > first.at.t else 0
+        words += [replace(one, since=later) for one in part.words]
+        drops += part.drops
+    return Correction(first.at, words=tuple(words), drops=tuple(drops)) if first is not None else None
+
+
+def _placebos(decision: Decision, idle: dict[str, Any]) -> list[Correction | None]:
+    """Return as many as `PLACEBOS` for each decision; None where there is none."""
+    words: list[ScriptedAnswer] = []
+    if Act.PLAN in decision.acts:
+        own = list(decision.own.actions or ())
+        plans = [plan for steps in (1, 2) for plan in ([idle] * steps + own, own + [idle] * steps)]
+        plans = plans if own else [[idle], [idle, idle]]  # it goes on, or has no plan: it waits, and decides again
+        words = [ScriptedAnswer(decision.agent, actions=orjson.dumps(plan).decode()) for plan in plans]
+    elif len(decision.own.says) == 1:
+        words = [ScriptedAnswer(decision.agent, text=decision.own.says[0] + "." * more) for more in range(1, 5)]
+    found: list[Correction | None] = [Correction(decision.instant, words=(one,)) for one in words]
+    return found + [None] * (PLACEBOS - len(found))
+
+
+@dataclass
+class Experiment:
+    """The experiment on a run.
+
+    Attributes:
+        decisions: of the run.
+        players: participants for whom the reference decides.
+        attempts: plays changes.
+        order: the decisions that differ, the most suspicious first.
+        idle: the action of waiting one step, as the trace has it.
+        draws: samples of each correction.
+        exact: whether the same change always ends the same way, so that one draw is enough.
+        costs: whether re-runs cost money.
+    """
+
+    decisions: Decisions
+    players: Sequence[str]
+    attempts: Attempts
+    order: Sequence[Decision]
+    idle: dict[str, Any]
+    draws: int = 1
+    exact: bool = True
+    costs: bool = False
+    trials: list[Trial] = field(default_factory=list)
+    late: int | None = None
+    """Step at which the run would have finished by itself; None: it would not, as far as it was played."""
+    saved: bool | None = None
+    """Whether the run succeeds if the reference decides for all from the start; None: not played."""
+    joint: list[Suspect] = field(default_factory=list)
+    """Sets of decisions that were tried."""
+    why_cut: str = ""
+    """Why it ended early; empty if it did not."""
+
+    @cached_property
+    def singles(self) -> list[Suspect]:
+        """Each decision that differs, and that the reference can make."""
+        return [Suspect((one,)) for one in self.order if one.agent in self.players]
+
+    def run(self, last: Instant | None) -> None:
+        """Play everything that the budget allows.
+
+        Args:
+            last: the last turn of the run, from which it goes on beyond its limit; None: it does not.
+        """
+        try:
+            if last is None or not self._is_late(last):
+                self._play()
+        except BudgetSpent as spent:
+            self.why_cut = str(spent)
+
+    def _is_late(self, last: Instant) -> bool:
+        ends = [self.attempts.ending(Correction(last, draw=draw)) for draw in range(self.draws)]
+        steps = sorted(end.steps for end in ends if self.attempts.success.met(end))
+        if 2 * len(steps) > self.draws:
+            self.late = steps[len(steps) // 2]
+        return self.late is not None
+
+    def _play(self) -> None:
+        self.saved = self.attempts.flips(Correction(Instant(0), tuple(self.players)))
+        for suspect in self.singles:
+            self._try(suspect)
+            if self.costs and max(self.posterior()[:-1]) >= ENOUGH:
+                return
+        chances = self.posterior()
+        if max(chances[:-1], default=0.0) > chances[-1]:
+            return
+        firsts = {one.decisions[0].agent: one.decisions for one in sorted(self.singles, key=_when, reverse=True)}
+        for decisions in firsts.values():
+            self._try(Suspect(decisions, persists=True))
+        if self.saved is not False and not any(self.tally(one, Arm.CORRECTED).wins for one in self.joint):
+            alone = [one for one in self.singles if not self.tally(one, Arm.CORRECTED).wins]
+            for pair in combinations(alone[:PAIRED], 2):
+                self._try(Suspect(tuple(one.decisions[0] for one in sorted(pair, key=_when))))
+
+    def _try(self, suspect: Suspect) -> None:
+        """Correct a suspect; if that saves the run, play its placebos."""
+        correction = suspect.correction()
+        if correction is None:
+            return
+        self._draw(suspect, Arm.CORRECTED, [replace(correction, draw=draw) for draw in range(self.draws)])
+        if suspect not in self.singles and self.tally(suspect, Arm.CORRECTED).draws:
+            self.joint.append(suspect)
+        if self.tally(suspect, Arm.CORRECTED).wins:
+            changes = suspect.placebos(self.idle)
+            same = Correction(suspect.decisions[0].instant)
+            drawn = [*changes, same] if not self.exact else changes
+            many = max(self.draws, PLACEBOS) if not self.exact else len(changes)
+            plays = [replace(drawn[number % len(drawn)], draw=number % self.draws) for number in range(many)]
+            self._draw(suspect, Arm.PLACEBO, [one for one in dict.fromkeys(plays) if one != same])
+
+    def _draw(self, suspect: Suspect, arm: Arm, changes: Sequence[Correction]) -> None:
+        for change in changes:
+            end = self.attempts.ending(change)
+            if end.outcome != REFUSED:
+                self.trials.append(Trial(suspect, arm, change.draw, self.attempts.success.met(end)))
+
+    def tally(self, suspect: Suspect, arm: Arm) -> Tally:
+        """Return the successes of a suspect in an arm."""
+        found = [trial.saved for trial in self.trials if (trial.suspect, trial.arm) == (suspect, arm)]
+        return Tally(sum(found), len(found))
+
+    @property
+    def suspects(self) -> list[Suspect]:
+        """All suspects, also those that were not tried."""
+        return [*self.singles, *self.joint]
+
+    def arms(self, suspect: Suspect) -> tuple[Tally, Tally]:
+        """Return the corrected trials of a suspect, and its placebos."""
+        return self.tally(suspect, Arm.CORRECTED), self.tally(suspect, Arm.PLACEBO)
+
+    def posterior(self) -> list[float]:
+        """Return the probability of each suspect, and last that of none of them.
+
+        A priori, one decision is the cause with the chance that the reference makes a turn as it was played (Laplace's
+        rule of succession): the more it differs, the less a difference means. The rest is for sets, half of it, and for
+        nothing. A suspect is cleared if its placebos save the run as often as its corrections.
+        """
+        alike = (len(self.decisions.every) - len(self.decisions.candidates) + 1) / (len(self.decisions.every) + 2)
+        parts = ((self.singles, alike), (self.joint, (1 - alike) / 2))
+        prior = [0.0 if self._is_cleared(one) else whole / len(part) for part, whole in parts for one in part]
+        return posterior([self.arms(one) for one in self.suspects], prior, exact=self.exact)
+
+    def _is_cleared(self, suspect: Suspect) -> bool:
+        corrected, placebo = self.arms(suspect)
+        return placebo.wins > 0 and corrected.wins * placebo.draws <= placebo.wins * corrected.draws
+
+
+def _when(suspect: Suspect) -> tuple[int, float]:
+    return suspect.decisions[0].t, suspect.decisions[0].t_hat
