@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.blame.attempts import Budget
 from quorum.experiments.blame.decisions import WORDS
 from quorum.experiments.blame.ending import FINISHED, Ending, Success
@@ -74,6 +75,7 @@ class Blame:
         reruns: episodes that were played for it, by this command or an earlier one.
         calls: paid answers.
         usd: their cost.
+        tokens: that they read and wrote.
     """
 
     run: Path
@@ -92,6 +94,12 @@ class Blame:
     reruns: int = 0
     calls: int = 0
     usd: float = 0.0
+    tokens: int = 0
+
+    @property
+    def spent(self) -> Spent:
+        """What it has cost."""
+        return Spent(self.calls, self.tokens, self.usd)
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))
@@ -115,6 +123,7 @@ class Blame:
             "reruns": self.reruns,
             "calls": self.calls,
             "usd": self.usd,
+            "tokens": self.tokens,
             "version": __version__,
         }
 

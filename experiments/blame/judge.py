@@ -53,7 +53,16 @@ def judge(run: Path, question: Question) -> Blame:
     verdict = run_coroutine(_read(run, trace, procedure, books, configuration))
     spent, label = books.spending, configuration.llm.label
     return Blame(
-        run, question, label, ending, failed=True, verdict=verdict, exact=False, calls=spent.calls, usd=spent.usd
+        run,
+        question,
+        label,
+        ending,
+        failed=True,
+        verdict=verdict,
+        exact=False,
+        calls=spent.calls,
+        usd=spent.usd,
+        tokens=spent.tokens,
     )
 
 
@@ -62,7 +71,8 @@ def _reading(question: Question) -> Configuration:
     for word in question.by:
         if word.partition("=")[0].partition(".")[0] != "llm":
             raise UserError(f"--reference {word}: a reader is a language model", "For example: --reference llm=openai.")
-    budget = {"calls": question.budget.calls, "usd": question.budget.usd}
+    most = question.budget
+    budget = {"calls": most.calls, "tokens": most.tokens, "usd": most.usd}
     if 0 in budget.values():
         raise UserError(f"--method {question.method}: the runs before have used up the budget")
     limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
@@ -70,7 +80,7 @@ def _reading(question: Question) -> Configuration:
     if asks_real(found) and not limits:
         raise UserError(
             f"--method {question.method}: it asks a paid language model",
-            "Set a limit: --budget-calls N or --budget-usd X.",
+            "Set a limit: --budget-calls N, --budget-tokens N or --budget-usd X.",
         )
     return found
 

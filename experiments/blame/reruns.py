@@ -21,7 +21,7 @@ from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.branch_minds import ScriptedAnswer
 from quorum.experiments.episode.branching import PrefixRefused
 from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.results.finished import read_spent
+from quorum.experiments.results.finished import killed_attempts, read_paid, read_spent
 from quorum.experiments.results.run_folder import RunFolder
 
 REFUSED = "refused"
@@ -96,7 +96,7 @@ class Reruns:
 
     def name(self, correction: Correction) -> str:
         """Return what names a re-run in a journal: its folder, where it has one."""
-        if not self.reference.asks:
+        if not self.reference.on_disk:
             return " ".join((*self.edits, correction.key))
         if correction.key not in self._names:
             self._names[correction.key] = self.plan(correction).cell.name
@@ -134,7 +134,7 @@ class Reruns:
             UserError: the run cannot be replayed up to the branch point, or a model cannot be asked.
         """
         planned = self.plan(correction)
-        if self.reference.asks:
+        if self.reference.on_disk:
             return self._on_disk(planned, correction)
         prefix = planned.branching.prefix
         ender = Ender(lambda: prefix.live)
@@ -156,17 +156,18 @@ class Reruns:
         Returns:
             How it ended, if it was played to its end; and what was spent on attempts that were not.
         """
-        if not self.reference.asks:
+        if not self.reference.on_disk:
             return None, Spent()
         attempts = _attempts(self.folder, self.name(correction))
         played = next(filter(_is_played, attempts), None)
-        spent = sum((read_spent(folder) for folder in attempts if folder != played), Spent())
+        spent = sum((read_paid(folder) for folder in attempts if folder != played), Spent())
         return _ending(played, self.plan(correction)) if played is not None else None, spent
 
     def _on_disk(self, planned: PlannedBranch, correction: Correction) -> Ending:
         """Play into a folder."""
         try:
-            result = run_cell(planned.cell, self.folder, branching=planned.branching)
+            killed = killed_attempts(_attempts(self.folder, planned.cell.name))
+            result = run_cell(planned.cell, self.folder, branching=planned.branching, attempts=killed)
         except PrefixRefused:
             raise
         except UserError as error:
@@ -186,7 +187,7 @@ def _ending(folder: Path, planned: PlannedBranch) -> Ending:
     for stamped in RunFolder(folder).trace().events[planned.branching.prefix.length :]:
         ender(stamped)
     spent = read_spent(folder)
-    return replace(ender.ending, calls=spent.answers, usd=spent.usd)
+    return replace(ender.ending, calls=spent.answers, usd=spent.usd, tokens=spent.tokens)
 
 
 def _attempts(folder: Path, name: str) -> list[Path]:

@@ -8,22 +8,24 @@ from dataclasses import replace
 from functools import partial
 from math import ceil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
 
 from maeil.failures import find_failures
+from maeil.inside import list_inside
 from maeil.outcomes import Outcome
 from maeil.trace import Instant
 from maeil.user_errors import UserError
 from maeil.world import DrawsLots, Limited
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.blame.answer import SEARCH, Blame, Question
 from quorum.experiments.blame.attempts import Attempts, Budget, Journal
 from quorum.experiments.blame.decisions import SUSPICION, WORDS, Decision, Decisions, decisions_of, kind_of
 from quorum.experiments.blame.ending import FINISHED, Ending, ending_of
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.blame.reruns import Correction, Reruns
-from quorum.experiments.blame.shadow_books import ShadowBooks
 from quorum.experiments.blame.shares import Shares, find_shares
 from quorum.experiments.blame.trials import Experiment
 from quorum.experiments.blame.verdict import Blamed, Cause, Verdict
@@ -31,14 +33,36 @@ from quorum.experiments.branch.parent import Parent
 from quorum.experiments.common.files import require_file, write_all
 from quorum.experiments.common.outputs import require_writable
 from quorum.experiments.common.version import __version__
+from quorum.experiments.episode.call_books import CallBooks, spent_in
+from quorum.experiments.episode.episode_folder import EpisodeFolder
+from quorum.experiments.results.finished import read_paid
 from quorum.experiments.results.run_folder import RunFolder
 
+_SHADOWS, _SHADOW = ".shadows", "shadow"
 BLAME = "blame.json"
 """The file in the folder of a run that holds the result."""
 LATEST = 4
 """A run that does not finish within this many times its limit has failed."""
 _LEAST = 0.005
 """Probability from which on a correction that did not save the run is reported."""
+
+
+def estimate(run: Path, question: Question) -> Blame:
+    """Search as `blame` does, in memory and with the simulated model in place of paid ones; nothing is kept.
+
+    What this spends, at their prices, is an estimate of what the search with them would spend.
+
+    Raises:
+        UserError: as `blame`.
+    """
+    parent = Parent.open(run)
+    ending = ending_of(parent.episode.trace)
+    reference = replace(Reference.of(parent, question.by, question.config_dir), stands_in=True)
+    if question.success.met(ending):
+        return Blame(run, question, reference.label, ending, failed=False, verdict=_success(question))
+    _check(reference, question, ending, limited=False)
+    with TemporaryDirectory() as folder, closing(Journal(Path(folder), {})) as journal:
+        return _found(reference, question, ending, journal, lambda _: None)
 
 
 def blame(run: Path, question: Question, started: Callable[[Correction], None] = lambda _: None) -> Blame:
@@ -57,14 +81,11 @@ def blame(run: Path, question: Question, started: Callable[[Correction], None] =
     ending = ending_of(parent.episode.trace)
     reference = Reference.of(parent, question.by, question.config_dir)
     if question.success.met(ending):
-        reason = f"the run is a success: {question.success.text}"
-        return Blame(
-            run, question, reference.label, ending, failed=False, verdict=Verdict(SEARCH, None, None, reason=reason)
-        )
+        return Blame(run, question, reference.label, ending, failed=False, verdict=_success(question))
     _check(reference, question, ending)
     folder = parent.episode.folder
     require_file(folder / BLAME, "Move it away; or copy the run to your own folder.")
-    if reference.costs:
+    if reference.asks:
         require_writable(_paid_folder(parent), str(folder), "Copy the run to your own folder, and blame that.")
     with closing(Journal(folder, _asked(parent, reference))) as journal:
         found = _found(reference, question, ending, journal, started)
@@ -72,7 +93,7 @@ def blame(run: Path, question: Question, started: Callable[[Correction], None] =
     return found
 
 
-def _check(reference: Reference, question: Question, ending: Ending) -> None:
+def _check(reference: Reference, question: Question, ending: Ending, *, limited: bool = True) -> None:
     parent = reference.parent
     if question.success == FINISHED and not ending.goals and ending.outcome != Outcome.FAILURE:
         raise UserError(
@@ -83,10 +104,10 @@ def _check(reference: Reference, question: Question, ending: Ending) -> None:
         raise UserError(f"--shares-from {question.since}: the run ends after step {parent.episode.steps}")
     if question.margin is not None and question.success != FINISHED:
         raise UserError(f"--margin {question.margin}: {question.success.text} has its own bound")
-    if reference.asks and question.budget.calls is None and question.budget.usd is None:
+    if limited and reference.asks and question.budget.unlimited:
         raise UserError(
             f"{parent.run}: its re-runs ask paid language models",
-            "Set a limit: --budget-calls N or --budget-usd X.",
+            "Set a limit: --budget-calls N, --budget-tokens N or --budget-usd X. --dry-run estimates what it takes.",
         )
 
 
@@ -103,7 +124,7 @@ def _found(
 ) -> Blame:
     parent = reference.parent
     budget, limit, deadline = question.budget, parent.configuration.max_steps, _deadline(reference, question)
-    decisions = journal.decisions or _asked_of(reference, budget, journal)
+    decisions, shadow = _asked_of(reference, budget, journal)
     reruns = Reruns(reference, _paid_folder(parent), (f"max_steps={deadline}",) if deadline > limit else ())
     attempts = Attempts(
         play=reruns.play,
@@ -113,8 +134,9 @@ def _found(
         longest=deadline,
         budget=budget,
         journal=journal,
-        expected=_expected(parent, deadline - limit) if reference.asks else lambda _: 0,
+        expected=_expected(reference, deadline - limit) if reference.asks else lambda _: Spent(),
         started=started,
+        shadow=shadow,
     )
     world, asks = parent.episode.world(), _asks_models(reference)
     exact = not asks and not isinstance(world, DrawsLots)
@@ -157,33 +179,38 @@ def _found(
         notes=tuple(_notes(reference, decisions, experiment, shares)),
         reruns=len(attempts.known),
         calls=attempts.calls,
-        usd=attempts.usd,
+        usd=attempts.spent.usd,
+        tokens=attempts.spent.tokens,
     )
 
 
-def _deadline(reference: Reference, question: Question) -> int:
-    """Return the step by which the task must be finished: beyond the limit of the run, where its world allows that."""
-    limit = reference.parent.configuration.max_steps
-    if question.success != FINISHED or not isinstance(reference.parent.episode.world(), Limited):
-        return limit
-    return LATEST * limit if question.margin is None else limit + question.margin
+def _asked_of(reference: Reference, budget: Budget, journal: Journal) -> tuple[Decisions, Spent]:
+    """Ask the reference in all turns, and return what it decides and what that has cost, earlier commands included.
 
-
-def _asks_models(reference: Reference) -> bool:
-    """Whether anybody asks a model, simulated or not, so that draws of a re-run differ."""
-    return reference.parent.configuration.uses_models or reference.configuration(reference.players).uses_models
-
-
-def _asked_of(reference: Reference, budget: Budget, journal: Journal) -> Decisions:
-    """Ask the reference in all turns in which it was not asked yet; keep what it decides, if it costs something."""
+    It takes at most half of the budget. Answers are kept next to the re-runs; those of earlier commands, which may have
+    been killed or had a smaller budget, are given back.
+    """
     if not reference.costs:
-        return decisions_of(reference)
-    left = budget.less(journal.calls, journal.usd)
-    books = ShadowBooks(reference.configuration(reference.players), left.calls, left.usd, journal.pay)
-    decisions = decisions_of(reference, books, journal.turns, journal.keep_turn)
-    if decisions.asked:
-        journal.keep(decisions)
-    return decisions
+        return journal.decisions or decisions_of(reference), Spent()
+    most = budget.half
+    limited = reference.within(most.usd, most.tokens, most.calls)
+    if not reference.on_disk:
+        books = CallBooks(limited, None)
+        asked, spending = decisions_of(reference, books), books.spending
+        return asked, Spent(spending.calls, spending.tokens, spending.usd)
+    kept = _paid_folder(reference.parent) / _SHADOWS / journal.question
+    before = [kept / name for name in list_inside(kept.parent, kept.name)]
+    if (decisions := journal.decisions) is None:
+        with closing(CallBooks(limited, EpisodeFolder(kept, _SHADOW).path, before)) as books:
+            decisions = decisions_of(reference, books)
+        if decisions.asked:
+            journal.keep(decisions)
+    attempts = [kept / name for name in list_inside(kept.parent, kept.name)]
+    return decisions, sum(map(read_paid, attempts), Spent())
+
+
+def _success(question: Question) -> Verdict:
+    return Verdict(SEARCH, None, None, reason=f"the run is a success: {question.success.text}")
 
 
 def _paid_folder(parent: Parent) -> Path:
@@ -192,17 +219,19 @@ def _paid_folder(parent: Parent) -> Path:
     return folder.with_name(f"{folder.name}.blame")
 
 
-def _expected(parent: Parent, later: int) -> Callable[[Correction], int]:
-    """Return a function that estimates the calls of a re-run.
+def _expected(reference: Reference, later: int) -> Callable[[Correction], Spent]:
+    """Return a function that estimates what a re-run spends.
 
-    They are those of the run from the branch point on, and for each of the `later` steps beyond its limit those of its
-    mean step.
+    It is what the run itself has spent from the branch point on, and for each of the `later` steps beyond its limit
+    what its mean step has.
     """
-    asked = [(thought.start.t, thought.start.t_hat, len(thought.calls)) for thought in parent.episode.story.thoughts]
-    more = ceil(later * sum(calls for _, _, calls in asked) / max(parent.episode.steps, 1))
+    episode = reference.parent.episode
+    asked = [(thought.start.t, thought.start.t_hat, spent_in(thought.calls)) for thought in episode.story.thoughts]
+    whole, share = sum((spent for _, _, spent in asked), Spent()), later / max(episode.steps, 1)
+    more = Spent(ceil(share * whole.answers), ceil(share * whole.tokens), share * whole.usd)
 
-    def after(correction: Correction) -> int:
-        return more + sum(calls for t, t_hat, calls in asked if correction.at.has_come(t, t_hat))
+    def after(correction: Correction) -> Spent:
+        return sum((spent for t, t_hat, spent in asked if correction.at.has_come(t, t_hat)), more)
 
     return after
 

@@ -65,7 +65,9 @@ def blame(
         options.value("--budget-reruns", "CELLS", "Play at most this many episodes of a run.", min=1),
     ] = 2000,
     budget_calls: options.BudgetCalls = None,
+    budget_tokens: options.BudgetTokens = None,
     budget_usd: options.BudgetUsd = None,
+    dry_run: options.DryRun = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     plugin: options.Plugins = None,
@@ -80,6 +82,9 @@ def blame(
     Every claim comes with the command that plays it. The folder of the run keeps the result in blame.json, and a killed
     command resumes.
 
+    With paid models, a budget is required. --dry-run searches with the simulated model in their place, at their prices,
+    and shows what that takes. The reference may use half of the budget before the first re-run.
+
     The other methods play nothing: rules name the first failure that the trace proves; a reader is a language model
     that reads the transcript.
 
@@ -90,21 +95,24 @@ def blame(
       quorum blame runs/NAME --margin 0
       quorum blame runs/NAME --success 'steps<=60'
       quorum blame runs/NAME --reference llm.model=gpt-5 --budget-calls 500
+      quorum blame runs/NAME --reference llm.model=gpt-5 --dry-run
       quorum blame runs/SWEEP --method rules
       quorum blame runs/NAME --method reader:bisection
     """
     from quorum.experiments.blame.answer import Question
     from quorum.experiments.blame.attempts import Budget
-    from quorum.experiments.blame.command import blame_folder
+    from quorum.experiments.blame.command import blame_folder, estimate_folder
     from quorum.experiments.blame.ending import Success
     from quorum.experiments.common.budgets import require_budgets
 
-    require_budgets(budget_reruns=budget_reruns, budget_calls=budget_calls, budget_usd=budget_usd)
+    require_budgets(
+        budget_reruns=budget_reruns, budget_calls=budget_calls, budget_tokens=budget_tokens, budget_usd=budget_usd
+    )
     question = Question(
         by=tuple(reference or ()),
         success=Success.parse(success),
         margin=margin,
-        budget=Budget(budget_reruns, budget_calls, budget_usd),
+        budget=Budget(budget_reruns, budget_calls, budget_usd, budget_tokens),
         draws=draws,
         since=since,
         pairs=orders,
@@ -112,6 +120,9 @@ def blame(
         shares=shares,
         method=method,
     )
+    if dry_run:
+        options.print_estimate(estimate_folder(run, question), as_json=as_json)
+        return
     found = blame_folder(run, question)
     if as_json:
         echo_json(found.plain())

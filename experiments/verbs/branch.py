@@ -90,6 +90,8 @@ def branch(
     name: options.Name = None,
     out: options.Out = Path("runs"),
     budget_usd: options.BudgetUsd = None,
+    budget_tokens: options.BudgetTokens = None,
+    budget_calls: options.BudgetCalls = None,
     skip_invalid: options.SkipInvalid = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -138,7 +140,8 @@ def branch(
     if probe and control:
         raise UserError("--probe --control: a probe is not continued", "Leave --control out.")
     single = control is not True and draws == 1 and _is_single(folders, at or [], edits)
-    if single and not (dry_run or name or budget_usd or skip_invalid or control is not None):
+    budgets = (budget_usd, budget_tokens, budget_calls)
+    if single and not (dry_run or name or any(budgets) or skip_invalid or control is not None):
         _play(folders[0], at[0] if at else None, change, out, as_json=as_json, quiet=quiet)
         return
     from quorum.experiments.sweep.branches import BranchGrid
@@ -151,6 +154,8 @@ def branch(
         name=name,
         retry_failed=True,
         budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
+        budget_calls=budget_calls,
         skip_invalid=skip_invalid,
         plugins=tuple(plugin or ()),
         config_dir=config_dir,

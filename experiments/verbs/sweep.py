@@ -35,6 +35,7 @@ def sweep(
     ] = None,
     budget_usd: options.BudgetUsd = None,
     budget_tokens: options.BudgetTokens = None,
+    budget_calls: options.BudgetCalls = None,
     cancel_batches: Annotated[
         bool,
         typer.Option("--cancel-batches", help="Cancel its open batches at the provider. Run nothing."),
@@ -75,6 +76,7 @@ def sweep(
         limit=limit,
         budget_usd=budget_usd,
         budget_tokens=budget_tokens,
+        budget_calls=budget_calls,
         accept_versions=accept_versions,
         strict=strict,
         skip_invalid=skip_invalid,
