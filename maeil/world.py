@@ -247,6 +247,11 @@ class SharesLuck(DrawsLots, Protocol):
     """Whether it does, so that an action changes no lot of what it does not reach."""
 
 
+def keeps_luck_apart(world: object) -> bool:
+    """Return whether an action changes no lot of what it does not reach, as lots have keys or there are none."""
+    return world.shares_luck if isinstance(world, SharesLuck) else not isinstance(world, DrawsLots)
+
+
 @runtime_checkable
 class Limited(Protocol):
     """A world whose step limit can change from a step on, as in a branch with another `max_steps`."""

@@ -11,7 +11,7 @@ The hash is two rounds of SplitMix64: Steele, Lea and Flood, "Fast splittable ps
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -70,8 +70,8 @@ def lot(w: World, purpose: int, who: int) -> int:
 
 @inner
 def _hash(generator: WordArray, event: int, who: int) -> int:
-    luck = (np.int64(generator[0]) << 32) | np.int64(generator[1])
-    mixed = _mix(_mix(luck + np.int64(event + 1) * _GOLDEN) + np.int64(who + 1) * _GOLDEN)
+    luck: Any = (np.int64(generator[0]) << 32) | np.int64(generator[1])
+    mixed: int = _mix(_mix(luck + np.int64(event + 1) * _GOLDEN) + np.int64(who + 1) * _GOLDEN)
     return (mixed >> 11) & 0x1FFFFFFFFFFFFF
 
 

@@ -29,7 +29,7 @@ from maeil.outcomes import Outcome
 from maeil.trace import Instant, Stamped, Trace
 from maeil.trace.events import EpisodeEnd, Event, MessageSent, ScoreChange, StepTaken
 from maeil.user_errors import UserError, choices_hint
-from maeil.world import DrawsLots, SharesLuck
+from maeil.world import keeps_luck_apart
 from quorum.experiments.blame.reference import asks_real
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import Parent
@@ -331,7 +331,7 @@ def _refuse_luck(world: World, run: str) -> None:
     Raises:
         UserError: its rules draw random numbers from one stream.
     """
-    if isinstance(world, DrawsLots) and not (isinstance(world, SharesLuck) and world.shares_luck):
+    if not keeps_luck_apart(world):
         raise UserError(
             f"{run}: --credit: the rules of '{world.name}' draw from one random stream: after the first difference all "
             "draws differ, so the worth of an agent or a message would include luck",

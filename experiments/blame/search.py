@@ -18,7 +18,7 @@ from maeil.inside import list_inside
 from maeil.outcomes import Outcome
 from maeil.trace import Instant
 from maeil.user_errors import UserError
-from maeil.world import DrawsLots, Limited
+from maeil.world import DrawsLots, Limited, keeps_luck_apart
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.blame.answer import SEARCH, Blame, Question
 from quorum.experiments.blame.attempts import Attempts, Budget, Journal
@@ -184,6 +184,19 @@ def _found(
     )
 
 
+def _deadline(reference: Reference, question: Question) -> int:
+    """Return the step by which the task must be finished: beyond the limit of the run, where its world allows that."""
+    limit = reference.parent.configuration.max_steps
+    if question.success != FINISHED or not isinstance(reference.parent.episode.world(), Limited):
+        return limit
+    return LATEST * limit if question.margin is None else limit + question.margin
+
+
+def _asks_models(reference: Reference) -> bool:
+    """Whether anybody asks a model, simulated or not, so that draws of a re-run differ."""
+    return reference.parent.configuration.uses_models or reference.configuration(reference.players).uses_models
+
+
 def _asked_of(reference: Reference, budget: Budget, journal: Journal) -> tuple[Decisions, Spent]:
     """Ask the reference in all turns, and return what it decides and what that has cost, earlier commands included.
 
@@ -310,7 +323,7 @@ def _notes(reference: Reference, decisions: Decisions, experiment: Experiment, s
     world = reference.parent.episode.world()
     if not isinstance(world, Limited):
         found.append("the world cannot go on beyond its limit, so a late run counts as failed")
-    if isinstance(world, DrawsLots):
+    if not keeps_luck_apart(world):
         found.append("the world has luck: a change moves the draws of others as well, so a saved run may be luck")
     if reference.asks and shares is not None and shares.success:
         found.append("the shares rest on one draw of each coalition")
