@@ -76,7 +76,7 @@ def _hash(generator: WordArray, event: int, who: int) -> int:
 
 
 @inlined
-def _mix(word: int) -> int:
+def _mix(word: Any) -> int:
     word = (word ^ ((word >> 30) & 0x3FFFFFFFF)) * _FIRST
     word = (word ^ ((word >> 27) & 0x1FFFFFFFFF)) * _SECOND
     return word ^ ((word >> 31) & 0x1FFFFFFFF)
