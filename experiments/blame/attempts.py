@@ -94,20 +94,21 @@ class Journal:
     """The re-runs of a run for one question: reference, digests of the run, version of the code.
 
     Args:
-        folder: of the run.
+        folder: of the run; None: nothing is kept on disk.
         question: everything but the correction that determines how a re-run ends.
 
     Raises:
         UserError: the journal cannot be read or written.
     """
 
-    def __init__(self, folder: Path, question: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path | None, question: Mapping[str, Any]) -> None:
         self.question = self._of = hashlib.sha256(orjson.dumps(question, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
         self._known: dict[str, Ending] = {}
         self.decisions: Decisions | None = None
         """All of them, if the reference was asked in every turn."""
-        self._file = _open(folder)
-        self._read(folder)
+        self._file = _open(folder) if folder is not None else None
+        if folder is not None:
+            self._read(folder)
 
     def _read(self, folder: Path) -> None:
         try:
@@ -146,8 +147,9 @@ class Journal:
 
     def _write(self, line: _Line) -> None:
         self._enter(line)
-        self._file.write(msgspec.json.encode(line) + b"\n")
-        os.fsync(self._file.fileno())
+        if self._file is not None:
+            self._file.write(msgspec.json.encode(line) + b"\n")
+            os.fsync(self._file.fileno())
 
     @property
     def spent(self) -> Spent:
@@ -156,7 +158,8 @@ class Journal:
 
     def close(self) -> None:
         """Close its file."""
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
 
 def _open(folder: Path) -> IO[bytes]:

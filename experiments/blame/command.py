@@ -15,7 +15,7 @@ from quorum.experiments.blame.judge import PROCEDURES, judge
 from quorum.experiments.blame.search import blame, estimate
 from quorum.experiments.blame.verdict import RULES
 from quorum.experiments.episode.episode_folder import PARTIAL
-from quorum.experiments.episode.expected import basis
+from quorum.experiments.episode.stand_in import estimated
 from quorum.experiments.results.run_folder import is_run, require_folder, runs_inside
 from quorum.experiments.results.summary import aligned
 
@@ -100,8 +100,7 @@ def estimate_folder(folder: Path, question: Question) -> dict[str, Any]:
     found = blame_folder(folder, question, estimate)
     runs = found.found if isinstance(found, ManyRuns) else (found,) if found.failed else ()
     spent = sum((one.spent for one in runs), Spent())
-    taken = {"answers": spent.answers, "tokens": spent.tokens, "usd": round(spent.usd, 6)}
-    return {"runs": len(runs), "reruns": sum(one.reruns for one in runs), **taken, "estimated_from": basis()}
+    return {"runs": len(runs), "reruns": sum(one.reruns for one in runs), **estimated(spent)}
 
 
 def blame_folder(

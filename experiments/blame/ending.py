@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from math import fsum
 from typing import Any
 
 from maeil.outcomes import Outcome
 from maeil.trace import Trace
-from maeil.trace.events import EpisodeEnd, ScoreChange, Stamped, ThoughtEnd
+from maeil.trace.events import EpisodeEnd, ScoreChange, Stamped, StepTaken, ThoughtEnd
 from maeil.user_errors import UserError
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.episode.call_books import spent_in
@@ -30,6 +31,7 @@ class Ending:
         calls: answers of language models, without those of its recorded prefix.
         usd: their cost, as far as prices are known.
         tokens: that they read and wrote.
+        returned: sum of the rewards of its steps.
     """
 
     outcome: str
@@ -40,6 +42,7 @@ class Ending:
     calls: int = 0
     usd: float = 0.0
     tokens: int = 0
+    returned: float = 0.0
 
     @property
     def finished(self) -> bool:
@@ -63,6 +66,7 @@ class Ender:
         self._score: ScoreChange | None = None
         self._end: EpisodeEnd | None = None
         self._spent, self._t = Spent(), 0
+        self._rewards: list[float] = []
 
     def __call__(self, stamped: Stamped) -> None:
         """Take in an event."""
@@ -71,6 +75,8 @@ class Ender:
         if isinstance(event, ThoughtEnd):
             if event.calls and self._live():
                 self._spent += spent_in(event.calls)
+        elif isinstance(event, StepTaken):
+            self._rewards.append(event.reward)
         elif isinstance(event, ScoreChange):
             self._score = event
         elif isinstance(event, EpisodeEnd):
@@ -83,13 +89,13 @@ class Ender:
         end = self._end or EpisodeEnd(Outcome.ERROR, self._t)
         spent = self._spent
         found = end.outcome, end.steps, score.reached, score.goals, float(score.score)
-        return Ending(*found, calls=spent.answers, usd=spent.usd, tokens=spent.tokens)
+        return Ending(*found, spent.answers, spent.usd, spent.tokens, fsum(self._rewards))
 
 
 def ending_of(trace: Trace) -> Ending:
     """Return how a recorded episode ended."""
     ender = Ender()
-    for stamped in trace.among(ScoreChange, EpisodeEnd, ThoughtEnd):
+    for stamped in trace.among(StepTaken, ScoreChange, EpisodeEnd, ThoughtEnd):
         ender(stamped)
     return ender.ending
 

@@ -11,7 +11,7 @@ from maeil.outcomes import Outcome
 from maeil.trace import Instant, Listener
 from maeil.user_errors import UserError
 from quorum.agents.llm.spending import Spent
-from quorum.experiments.blame.ending import Ender, Ending
+from quorum.experiments.blame.ending import Ender, Ending, ending_of
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import PlannedBranch
@@ -96,7 +96,7 @@ class Reruns:
 
     def name(self, correction: Correction) -> str:
         """Return what names a re-run in a journal: its folder, where it has one."""
-        if not self.reference.on_disk:
+        if not self.reference.asks:
             return " ".join((*self.edits, correction.key))
         if correction.key not in self._names:
             self._names[correction.key] = self.plan(correction).cell.name
@@ -161,7 +161,7 @@ class Reruns:
         attempts = _attempts(self.folder, self.name(correction))
         played = next(filter(_is_played, attempts), None)
         spent = sum((read_paid(folder) for folder in attempts if folder != played), Spent())
-        return _ending(played, self.plan(correction)) if played is not None else None, spent
+        return _ending(played) if played is not None else None, spent
 
     def _on_disk(self, planned: PlannedBranch, correction: Correction) -> Ending:
         """Play into a folder."""
@@ -178,16 +178,13 @@ class Reruns:
             raise UserError(
                 f"{result.folder}: a re-run ended with an error: {result.reason}", "The same command resumes."
             )
-        return _ending(result.folder, planned)
+        return _ending(result.folder)
 
 
-def _ending(folder: Path, planned: PlannedBranch) -> Ending:
+def _ending(folder: Path) -> Ending:
     """Return how a re-run on disk ended, with all that it has paid for: also answers that could not be used."""
-    ender = Ender()
-    for stamped in RunFolder(folder).trace().events[planned.branching.prefix.length :]:
-        ender(stamped)
     spent = read_spent(folder)
-    return replace(ender.ending, calls=spent.answers, usd=spent.usd, tokens=spent.tokens)
+    return replace(ending_of(RunFolder(folder).trace()), calls=spent.answers, usd=spent.usd, tokens=spent.tokens)
 
 
 def _attempts(folder: Path, name: str) -> list[Path]:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 from math import ceil
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
@@ -61,8 +60,7 @@ def estimate(run: Path, question: Question) -> Blame:
     if question.success.met(ending):
         return Blame(run, question, reference.label, ending, failed=False, verdict=_success(question))
     _check(reference, question, ending, limited=False)
-    with TemporaryDirectory() as folder, closing(Journal(Path(folder), {})) as journal:
-        return _found(reference, question, ending, journal, lambda _: None)
+    return _found(reference, question, ending, Journal(None, {}), lambda _: None)
 
 
 def blame(run: Path, question: Question, started: Callable[[Correction], None] = lambda _: None) -> Blame:
@@ -134,7 +132,7 @@ def _found(
         longest=deadline,
         budget=budget,
         journal=journal,
-        expected=_expected(reference, deadline - limit) if reference.asks else lambda _: Spent(),
+        expected=expected_spending(reference, deadline - limit) if reference.asks else lambda _: Spent(),
         started=started,
         shadow=shadow,
     )
@@ -232,7 +230,7 @@ def _paid_folder(parent: Parent) -> Path:
     return folder.with_name(f"{folder.name}.blame")
 
 
-def _expected(reference: Reference, later: int) -> Callable[[Correction], Spent]:
+def expected_spending(reference: Reference, later: int) -> Callable[[Correction], Spent]:
     """Return a function that estimates what a re-run spends.
 
     It is what the run itself has spent from the branch point on, and for each of the `later` steps beyond its limit

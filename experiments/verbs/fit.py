@@ -59,7 +59,7 @@ def fit(
       quorum fit topology n=4 agents=naive max_steps=100
       quorum fit topology n=4 agents=negotiator --rounds 5 --out four.yaml
       quorum fit topology n=8 agents=naive --objective model.completion_tokens
-      quorum fit topology n=8 agents=naive --objective outcome.steps_or_limit --dry-run
+      quorum fit topology n=8 agents=naive --rounds 5 --dry-run
     """
     from quorum.experiments.common.outputs import Output
     from quorum.experiments.sweep.fit.fitting import FitRequest, estimate_fit, fit_topology

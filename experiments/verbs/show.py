@@ -101,7 +101,9 @@ def show_failures(
     *,
     judge: Annotated[
         list[str] | None,
-        options.values("--judge", "KEY=VALUE", "Have this language model read what messages claim and ask."),
+        options.values(
+            "--judge", "KEY=VALUE", "Have this language model read what messages claim and ask.", unset="no model"
+        ),
     ] = None,
     budget_calls: options.BudgetCalls = None,
     budget_usd: options.BudgetUsd = None,

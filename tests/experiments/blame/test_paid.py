@@ -89,7 +89,7 @@ def test_a_rerun_is_a_run_beside_it_and_is_not_paid_for_twice(paid: tuple[Path, 
 
 def test_a_killed_rerun_gets_back_what_it_has_paid_for_and_that_counts_once(paid: tuple[Path, Counting]) -> None:
     run, brain = paid
-    first = blame(run, question(budget=Budget(calls=60), shares=True))
+    first = blame(run, question(budget=Budget(calls=1000), shares=True))
     kept = sorted((run.parent / f"{run.name}.blame").iterdir())
     dropped = max(kept, key=lambda folder: read_spent(folder).answers)
     for name in ("meta.json", "metrics.json"):
@@ -101,7 +101,7 @@ def test_a_killed_rerun_gets_back_what_it_has_paid_for_and_that_counts_once(paid
     assert brain.requests == first.calls
     calls = Path(f"{dropped}.partial-0") / "calls.jsonl"
     calls.write_bytes(b"".join(calls.read_bytes().splitlines(keepends=True)[:-1]))  # killed before its last answer
-    again = blame(run, question(budget=Budget(calls=200), shares=True))
+    again = blame(run, question(budget=Budget(calls=1000), shares=True))
     assert (again.calls, brain.requests) == (first.calls, first.calls + 1)
     assert not calls.parent.exists()  # the re-run has all its answers
 
