@@ -8,7 +8,7 @@ from typing import Any
 
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.configuration.edits import edited
-from quorum.experiments.configuration.providers.config import ModelConfig
+from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
 from quorum.experiments.configuration.schema import Configuration, validate
 
 
@@ -30,7 +30,7 @@ def standing_in(
 
 
 def _values(model: ModelConfig) -> dict[str, Any]:
-    price, sampled = getattr(model, "price", None), getattr(model, "temperature", None) != 0
+    price, sampled = (model.price, model.temperature != 0) if isinstance(model, ProviderConfig) else (None, True)
     read, written = (price.input, price.output) if price is not None else (0.0, 0.0)
     found = {"usd_per_million_prompt": read, "usd_per_million_completion": written}
     return found if sampled else {**found, "temperature": 0.0}

@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -73,9 +74,10 @@ def test_what_was_served_is_what_is_booked(
             words = tuple(word.format(run=out / "run") for word in words)
         begun = paid() if (out / "run").exists() else 0
         own = finished(out, "") if begun else Spent()
+        whole = copytree(out, tmp_path / "whole")
         till.answers = till.prompt = till.completion = till.asked = 0
         till.after = after
-        line = command(*words)
+        line = command(*(word.replace(str(out), ".") for word in words))
         with subprocess.Popen(
             line, env=environment(), cwd=out, stdout=subprocess.DEVNULL, start_new_session=True
         ) as first:
@@ -88,8 +90,10 @@ def test_what_was_served_is_what_is_booked(
         assert 0 < till.answers <= after
         till.after = None
         done = subprocess.run(line, env=environment(), cwd=out, stdout=subprocess.PIPE, text=True, check=True)
+        amounts = (till.answers, till.prompt + till.completion, till.usd)
+        subprocess.run(line, env=environment(), cwd=whole, stdout=subprocess.DEVNULL, check=True)
+        assert till.answers == 2 * amounts[0]  # without a kill it would have been as much
     spent = booked(out, done.stdout)
     if booked is finished:
         spent = Spent(spent.answers - own.answers, spent.tokens - own.tokens, spent.usd - own.usd)
-    assert (spent.answers, spent.tokens) == (till.answers, till.prompt + till.completion)
-    assert spent.usd == pytest.approx(till.usd)
+    assert (spent.answers, spent.tokens, spent.usd) == pytest.approx(amounts)
