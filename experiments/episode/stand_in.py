@@ -27,5 +27,5 @@ def standing_in(
 
 
 def _prices(model: ModelConfig) -> dict[str, Any]:
-    price = getattr(model, "price", None)
+    price = model.price
     return {} if price is None else {"usd_per_million_prompt": price.input, "usd_per_million_completion": price.output}
