@@ -1,4 +1,4 @@
-"""The random numbers of a step, as kernels: of one stream, or each of a key of its own.
+"""The random numbers of a step, as kernels: from one stream, or each from a separate key.
 
 By `Luck.stream` they come from the Mersenne Twister in the order in which they are needed, as in Crafter. By
 `Luck.keyed` each is a hash of the world's luck, the step, its purpose, and the entity, cell or chunk that it is for. So
@@ -35,7 +35,7 @@ _SECOND: Final = 0x94D049BB133111EB - 2**64
 
 @inlined
 def is_keyed(rules: IntArray) -> bool:
-    """Whether each number has a key of its own."""
+    """Whether each number has its own key."""
     return rules[LUCK] == _KEYED
 
 
