@@ -203,7 +203,7 @@ def estimate_fit(request: FitRequest) -> dict[str, Any]:
 
 
 def _pilot(cell: Cell, config_dir: Path | None) -> Spent:
-    """Play a cell in memory with the simulated model, and return what that takes at the prices of its own model."""
+    """Play a cell in memory with the simulated model, and return what that takes at the prices of the model of that cell."""
     spent = []
 
     def listen(stamped: Stamped) -> None:
