@@ -203,7 +203,7 @@ def estimate_fit(request: FitRequest) -> dict[str, Any]:
 
 
 def _pilot(cell: Cell, config_dir: Path | None) -> Spent:
-    """Play a cell in memory with the simulated model, and return what that takes at the prices of the model of that cell."""
+    """Play a cell in memory with the simulated model; return what that takes at the prices of the model of the cell."""
     spent = []
 
     def listen(stamped: Stamped) -> None:
