@@ -155,7 +155,7 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
             script.take(stamped, line)
         events.append(stamped)
         if isinstance(stamped.event, Belief) and len(beliefs) < _MOST_BELIEFS:
-            beliefs.append(asdict(stamped.event))
+            beliefs.append({"t": stamped.t, "t_hat": stamped.t_hat, **asdict(stamped.event)})
         if read > WHOLE:
             events.clear()  # failures of a very long episode are not looked for
     builder.finish()

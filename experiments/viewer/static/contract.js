@@ -211,7 +211,7 @@
  * @property {number[]} pages The step that each page begins with; there is one unless the trace is very long.
  * @property {number[]} breaks The steps with a failure or an interruption, ascending.
  * @property {TeamFailure[]|null} failures None where the trace is too long to look for them here, or wrong.
- * @property {{agent: number, fact: string, about: string, truth: string, answer: string, hop: number|null}[]} beliefs
+ * @property {{t: number, t_hat: number, agent: number, fact: string, about: string, truth: string, answer: string, hop: number|null}[]} beliefs
  *   The answers of a belief probe; empty in a run that is none.
  * @property {Verdict|null} verdict None where the folder has no `blame.json`.
  * @property {Score[]} scores

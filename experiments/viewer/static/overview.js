@@ -23,18 +23,6 @@ export function summary(model, seek) {
     el("h3", {}, "The episode"),
     el("ul", { class: "summary" }, lines.filter(Boolean).map((parts) => el("li", {}, parts))),
     episode.verdict ? [el("h4", {}, "Who made it fail"), verdictLines(model, episode.verdict, seek)] : null,
-    episode.beliefs.length ? [el("h4", {}, "What the agents believed"), beliefLines(model)] : null,
     el("p", { class: "soft" }, "Click on a message, a plan, a thought or a constraint to read it here."),
   ];
-}
-
-/** Say what each agent believed: how much of it is right, and each answer that is not, with how far the fact had travelled. */
-function beliefLines({ episode, names }) {
-  return names.map((name, agent) => {
-    const own = episode.beliefs.filter((one) => one.agent === agent);
-    const wrong = own.filter(({ truth, answer }) => truth !== answer);
-    return own.length ? el("details", {},
-      el("summary", {}, el("bdi", {}, name), `: ${own.length - wrong.length} of ${own.length} right`),
-      el("ul", {}, wrong.map(({ fact, about, truth, answer, hop }) => el("li", {}, `${fact} of `, el("bdi", {}, about), ": ", el("bdi", { class: "bad" }, answer), ", is ", el("bdi", {}, truth), hop === null ? "" : ` (${hop} messages from its source)`)))) : null;
-  });
 }

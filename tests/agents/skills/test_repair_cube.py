@@ -229,7 +229,7 @@ def drawn(cube: CubeWorld, agent: int, rng: np.random.Generator) -> Plan:
 
 
 def test_a_rehearsal_ends_as_the_same_plans_do_where_nobody_acts_afterwards():
-    """That it carries plans out as the loop does; how well it predicts an episode is another question."""
+    """That it carries plans out as the loop does; this does not show how well it predicts an episode."""
     judging = RepairConfig(
         mode="rules", predictor="exact", horizon=60, cooldown=None, guidance=False, order="ascending", verifications=1
     )

@@ -17,7 +17,6 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.beliefs import Beliefs
 from quorum.experiments.results.verify import verify_run
-from quorum.experiments.viewer.episode import read_episode
 from tests.conftest import Quorum
 from tests.experiments.branching import plan_branch
 
@@ -123,13 +122,6 @@ def test_a_probe_is_not_continued(runs: dict[str, Path], tmp_path: Path) -> None
     folder = probe(runs["cube"], runs["cube"].parent)
     with pytest.raises(UserError, match="it is a probe"):
         plan_branch(folder, "3")
-
-
-def test_the_viewer_has_the_answers(runs: dict[str, Path], tmp_path: Path) -> None:
-    folder = probe(runs["cube"], tmp_path)
-    shown = [(one["agent"], one["truth"]) for one in read_episode(folder).overview["beliefs"]]
-    assert shown == [(belief.agent, belief.truth) for belief in read_trace(folder).of(Belief)]
-    assert read_episode(runs["cube"]).overview["beliefs"] == []
 
 
 def test_the_command_shows_a_table_and_knows_the_calls_before(runs: dict[str, Path], quorum: Quorum) -> None:
