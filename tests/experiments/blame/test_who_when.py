@@ -16,6 +16,9 @@ from quorum.experiments.blame.answer import Question
 from quorum.experiments.blame.attempts import Budget
 from quorum.experiments.blame.verdict import Verdict
 from quorum.experiments.blame.who_when import Case, Reading, read_cases
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.export.command import export
 from tests.experiments.branch.test_identity import Counting
 from tests.serving import served
 
@@ -161,3 +164,13 @@ def test_paid_readers_need_a_budget_keep_it_and_can_be_estimated(tmp_path: Path)
         found = read_cases(tmp_path / "cases", Question(method=ALL.method, by=paid.by, budget=Budget(calls=2)))
     assert (brain.requests, found.calls, len(found.cases), found.unread) == (2, 2, 2, 1)
     assert "the budget ended before 1 of 3 cases were read" in str(found)
+
+
+def test_a_run_is_exported_as_a_case_that_readers_read(tmp_path: Path) -> None:
+    words = ["env=squeeze", "n=2", "max_steps=3", "agents=naive"]
+    run = run_cell(Cell.compose(words), tmp_path / "runs").folder
+    with pytest.raises(UserError, match="who-when(.|\n)*--calls"):
+        export(run, "who-when", tmp_path / "1.json", calls=False, force=False)
+    export(run, "who-when", tmp_path / "1.json", calls=True, force=False)
+    found = read_cases(tmp_path / "1.json", ALL)
+    assert found.cases[0][1].transcript.team[:2] == ("agent_0", "agent_1")
