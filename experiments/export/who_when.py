@@ -1,4 +1,4 @@
-"""A failed run as a case of Who&When (arXiv 2505.00212), without labels: each entry of the history is a turn or an event.
+"""A failed run as a case of Who&When (arXiv 2505.00212), without labels. The history has turns and events.
 
 `quorum blame --import who-when` and the readers of other tools read it.
 """
@@ -25,10 +25,9 @@ def write(runs: Runs, folder: Path) -> None:
     """
     if not runs.texts:
         raise UserError("--to who-when: a case is made of messages and plans", "Add --calls to export them.")
-    episodes = list(runs.episodes())
-    if len(episodes) > 1 or episodes[0].trace is None:
+    episode, *others = runs.episodes()
+    if others or episode.trace is None:
         raise UserError("--to who-when: a case is one run with a trace", "Give the folder of a single run.")
-    (episode,) = episodes
     history = []
     for entry in Transcript.of(episode.trace).entries:
         content = {key: value for key, value in entry.items() if key not in _HEAD} if "turn" in entry else entry

@@ -169,7 +169,7 @@ def test_paid_readers_need_a_budget_keep_it_and_can_be_estimated(tmp_path: Path)
 def test_a_run_is_exported_as_a_case_that_readers_read(tmp_path: Path) -> None:
     words = ["env=squeeze", "n=2", "max_steps=3", "agents=naive"]
     run = run_cell(Cell.compose(words), tmp_path / "runs").folder
-    with pytest.raises(UserError, match="who-when(.|\n)*--calls"):
+    with pytest.raises(UserError, match=r"who-when(.|\n)*--calls"):
         export(run, "who-when", tmp_path / "1.json", calls=False, force=False)
     export(run, "who-when", tmp_path / "1.json", calls=True, force=False)
     found = read_cases(tmp_path / "1.json", ALL)
