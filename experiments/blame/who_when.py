@@ -39,7 +39,7 @@ LARGEST_CASE = 16 << 20
 """Bytes of a file."""
 MOST_CASES = 10_000
 TOLERANCES = range(6)
-"""Steps by which a verdict may be off, as in the figure of the paper about tolerance."""
+"""Steps by which a verdict may be off."""
 
 
 class _Said(msgspec.Struct):
