@@ -47,7 +47,7 @@ def judge(run: Path, question: Question) -> Blame:
         return Blame(run, question, "", ending, failed=False, verdict=verdict)
     if question.method == RULES:
         return Blame(run, question, "", ending, failed=True, verdict=by_rules(trace))
-    configuration = _reading(question)
+    configuration = reading(question)
     books = CallBooks(configuration, None)
     procedure = Procedure(question.method.removeprefix(f"{READER}:"))
     verdict = run_coroutine(_read(run, trace, procedure, books, configuration))
@@ -66,8 +66,16 @@ def judge(run: Path, question: Question) -> Blame:
     )
 
 
-def _reading(question: Question) -> Configuration:
-    """Return a configuration with the reader's language model."""
+def reading(question: Question, *, dry: bool = False) -> Configuration:
+    """Return a configuration with the reader's language model.
+
+    Args:
+        question: with the model and its budget.
+        dry: whether nothing is asked, so that a paid model needs no budget.
+
+    Raises:
+        UserError: the reference is no model, or a paid one has no budget.
+    """
     for word in question.by:
         if word.partition("=")[0].partition(".")[0] != "llm":
             raise UserError(f"--reference {word}: a reader is a language model", "For example: --reference llm=openai.")
@@ -77,7 +85,7 @@ def _reading(question: Question) -> Configuration:
         raise UserError(f"--method {question.method}: the runs before have used up the budget")
     limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
     found = Cell.compose(["agents=naive", *question.by, *limits], question.config_dir).configuration
-    if asks_real(found) and not limits:
+    if asks_real(found) and not limits and not dry:
         raise UserError(
             f"--method {question.method}: it asks a paid language model",
             "Set a limit: --budget-calls N, --budget-tokens N or --budget-usd X.",
@@ -98,5 +106,12 @@ async def _read(
     except BudgetReached as error:
         return Verdict(f"{READER}:{procedure}", None, None, reason=f"the budget ended the reading: {error}")
     except (LanguageModelError, EpisodeStop) as error:
-        hint = model_hint(error, configuration.llm) if isinstance(error, LanguageModelError) else ""
-        raise UserError(f"{READER}:{procedure}: the reader cannot continue: {error}", hint) from error
+        raise unreadable(procedure, error, configuration) from error
+
+
+def unreadable(
+    procedure: Procedure, error: LanguageModelError | EpisodeStop, configuration: Configuration
+) -> UserError:
+    """Return the error that a reader cannot continue."""
+    hint = model_hint(error, configuration.llm) if isinstance(error, LanguageModelError) else ""
+    return UserError(f"{READER}:{procedure}: the reader cannot continue: {error}", hint)

@@ -13,7 +13,7 @@ from maeil.inside import make_inside
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.files import folder_for, os_errors, sync
 from quorum.experiments.common.outputs import Output, require_writable
-from quorum.experiments.export import hf, inspect_log, otlp, parquet
+from quorum.experiments.export import hf, inspect_log, otlp, parquet, who_when
 from quorum.experiments.export.episodes import Runs
 from quorum.experiments.results.run_folder import require_folder
 
@@ -28,7 +28,13 @@ class Format(Protocol):
         """Write the files into an empty folder."""
 
 
-FORMATS: Mapping[str, Format] = {"parquet": parquet, "inspect": inspect_log, "hf": hf, "otlp": otlp}
+FORMATS: Mapping[str, Format] = {
+    "parquet": parquet,
+    "inspect": inspect_log,
+    "hf": hf,
+    "otlp": otlp,
+    "who-when": who_when,
+}
 
 
 def export(folder: Path, name: str, out: Path | None, *, calls: bool, force: bool) -> tuple[Path, Sequence[str]]:

@@ -59,6 +59,10 @@ def blame(
         int,
         options.value("--orders", "ROUNDS", "Sample this many pairs of orders for large teams.", min=2),
     ] = 10,
+    imported: Annotated[
+        str | None,
+        options.value("--import", "who-when", "Let a reader judge cases of this format: a JSON file, or a folder."),
+    ] = None,
     draws: options.Draws = 1,
     budget_reruns: Annotated[
         int,
@@ -86,7 +90,8 @@ def blame(
     and shows what that takes. The reference may use half of the budget before the first re-run.
 
     The other methods play nothing: rules name the first failure that the trace proves; a reader is a language model
-    that reads the transcript.
+    that reads the transcript. With --import who-when, it reads cases of Who&When, and the labels show how often it is
+    right.
 
     \b
     Examples:
@@ -98,6 +103,7 @@ def blame(
       quorum blame runs/NAME --reference llm.model=gpt-5 --dry-run
       quorum blame runs/SWEEP --method rules
       quorum blame runs/NAME --method reader:bisection
+      quorum blame --import who-when cases --method reader:all_at_once
     """
     from quorum.experiments.blame.answer import Question
     from quorum.experiments.blame.attempts import Budget
@@ -120,6 +126,17 @@ def blame(
         shares=shares,
         method=method,
     )
+    if imported is not None:
+        from quorum.experiments.blame.who_when import read_cases
+
+        cases = read_cases(run, question, imported, dry=dry_run)
+        if dry_run:
+            options.print_estimate(cases.estimate, as_json=as_json)
+        elif as_json:
+            echo_json(cases.plain())
+        elif not quiet:
+            echo(str(cases))
+        return
     if dry_run:
         options.print_estimate(estimate_folder(run, question), as_json=as_json)
         return

@@ -16,7 +16,7 @@ def export(
         Path, typer.Argument(metavar="SWEEP|RUN", help="Read this folder of a sweep, of runs, or of one run.")
     ],
     *,
-    to: Annotated[str, options.value("--to", "parquet|inspect|hf|otlp", "Choose the format.")] = "parquet",
+    to: Annotated[str, options.value("--to", "parquet|inspect|hf|otlp|who-when", "Choose the format.")] = "parquet",
     out: Annotated[
         Path | None,
         options.value(
