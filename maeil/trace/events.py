@@ -11,7 +11,7 @@ import orjson
 from maeil.acting import Primitive
 from maeil.outcomes import Outcome
 
-SCHEMA = 4
+SCHEMA = 5
 """Version of the events below; it moves when they change. A trace of another version is refused."""
 
 Number = int | float
