@@ -195,6 +195,18 @@
  * @property {Decision[]} flips Other decisions whose correction made a success of it.
  */
 /**
+ * What an agent believes of a fact, by its answer to a probe.
+ * @typedef {object} Belief
+ * @property {number} t
+ * @property {number} t_hat
+ * @property {number} agent
+ * @property {string} fact The kind of fact.
+ * @property {string} about
+ * @property {string} truth
+ * @property {string} answer
+ * @property {number|null} hop How often the fact was passed on before it reached the agent; null: it never did.
+ */
+/**
  * Answers `/api/run/NAME/episode`.
  * @typedef {object} Episode
  * @property {string} name
@@ -211,8 +223,7 @@
  * @property {number[]} pages The step that each page begins with; there is one unless the trace is very long.
  * @property {number[]} breaks The steps with a failure or an interruption, ascending.
  * @property {TeamFailure[]|null} failures None where the trace is too long to look for them here, or wrong.
- * @property {{t: number, t_hat: number, agent: number, fact: string, about: string, truth: string, answer: string, hop: number|null}[]} beliefs
- *   The answers of a belief probe; empty in a run that is none.
+ * @property {Belief[]} beliefs The answers of a belief probe; empty in a run that is none.
  * @property {Verdict|null} verdict None where the folder has no `blame.json`.
  * @property {Score[]} scores
  * @property {Traffic[]} traffic
