@@ -55,7 +55,7 @@ class Draft:
     asks: tuple[Ask, ...] | None = None
 
     def in_words(self, names: Sequence[str]) -> str:
-        """Return the text that its readers get: what the fields alone say stands behind the content.
+        """Return the text that its readers get: what only the fields say follows the content.
 
         Args:
             names: of all participants by index.

@@ -38,7 +38,7 @@ def test_what_the_fields_alone_say_reaches_readers_in_words(draft: Draft, read: 
     assert draft.in_words(NAMES) == read
 
 
-def told(draft: Draft) -> tuple[list[Scripted], list[MessageSent]]:
+def said_by(draft: Draft) -> tuple[list[Scripted], list[MessageSent]]:
     def answer(view: View) -> Thought:
         speaks = Act.SPEAK in view.turn.acts and view.agent == 0
         return Thought(Plan((Walk(),)) if Act.PLAN in view.turn.acts else None, (draft,) if speaks else ())
@@ -49,23 +49,23 @@ def told(draft: Draft) -> tuple[list[Scripted], list[MessageSent]]:
 
 
 def test_fields_are_on_the_trace_and_a_message_that_is_text_alone_has_none() -> None:
-    minds, (sent, *_) = told(Draft((1,), "Go.", task=PUSH, asks=(Ask(1, PUSH),)))
+    minds, (sent, *_) = said_by(Draft((1,), "Go.", task=PUSH, asks=(Ask(1, PUSH),)))
     task = {"kind": "deliver", "target": "block_3"}
     assert (sent.task, sent.asks) == (task, [{"agent": 1, "task": task}])
     assert b'"task":{"kind":"deliver","target":"block_3"},"asks":[{"agent":1,' in sent.fields()
     heard = [message.content for view in minds[1].views for message in view.unread]
     assert heard[0] == sent.content == "Go. My task: deliver block_3. agent_1: deliver block_3."
-    _, (plain, *_) = told(Draft((1,), "Go."))
+    _, (plain, *_) = said_by(Draft((1,), "Go."))
     assert plain.asks is None
     assert plain.fields().endswith(b'"tasks":[]'), "as traces were before there were fields"
 
 
 def test_nobody_asks_itself_or_nobody_and_an_ask_is_an_ask() -> None:
     for agent in (0, 2):
-        _, sent = told(Draft((1,), "Go.", asks=(Ask(agent, PUSH),)))
+        _, sent = said_by(Draft((1,), "Go.", asks=(Ask(agent, PUSH),)))
         assert sent == [], "refused to the end"
     with pytest.raises(ContractError, match="an ask of a message is a Task"):
-        told(Draft((1,), "Go.", asks=(PUSH,)))  # type: ignore[arg-type]
+        said_by(Draft((1,), "Go.", asks=(PUSH,)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
