@@ -22,7 +22,6 @@ from quorum.agents.llm.errors import BudgetReached, LanguageModelError
 from quorum.experiments.blame.answer import Question
 from quorum.experiments.blame.judge import PROCEDURES, reading, unreadable
 from quorum.experiments.blame.reader import READER, Procedure, Reader, Scene
-from quorum.experiments.blame.transcript import Transcript, TurnTaken
 from quorum.experiments.blame.verdict import Verdict
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.common.files import os_errors
@@ -34,6 +33,7 @@ from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.stand_in import standing_in
 from quorum.experiments.results.summary import aligned
+from quorum.experiments.results.transcript import Transcript, TurnTaken
 
 WHO_WHEN = "who-when"
 LARGEST_CASE = 16 << 20

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from maeil.user_errors import UserError
-from quorum.experiments.blame.transcript import Transcript
 from quorum.experiments.export.episodes import Episode, Runs
+from quorum.experiments.results.transcript import Transcript
 
 FILES: tuple[str, ...] = ()
 _HEAD = ("turn", "step", "agent", "may")

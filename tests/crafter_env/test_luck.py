@@ -176,7 +176,7 @@ def test_with_one_stream_an_action_moves_luck_everywhere():
 
 
 def pasture(kill):
-    """An agent that kills a penned cow, or hits the wall beside it, far from eight cows and an agent at grass.
+    """An agent that kills a penned cow, or hits the wall next to it, far from eight cows and an agent at grass.
 
     Returns:
         The steps in which the other agent found a sapling, and where the far cows were after each step.

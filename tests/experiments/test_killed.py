@@ -72,8 +72,8 @@ def test_what_was_served_is_what_is_booked(
         else:
             run_cell(Cell.compose(keys), tmp_path / "runs").folder.rename(out / "run")
             words = tuple(word.format(run=out / "run") for word in words)
-        begun = paid() if (out / "run").exists() else 0
-        own = finished(out, "") if begun else Spent()
+        before = paid() if (out / "run").exists() else 0
+        own = finished(out, "") if before else Spent()
         whole = copytree(out, tmp_path / "whole")
         till.answers = till.prompt = till.completion = till.asked = 0
         till.after = after
@@ -82,7 +82,7 @@ def test_what_was_served_is_what_is_booked(
             line, env=environment(), cwd=out, stdout=subprocess.DEVNULL, start_new_session=True
         ) as first:
             until = time.monotonic() + 60
-            while not (till.stopped.is_set() and paid() - begun == till.answers):
+            while not (till.stopped.is_set() and paid() - before == till.answers):
                 assert time.monotonic() < until
                 assert first.poll() is None
                 time.sleep(0.02)
