@@ -82,7 +82,7 @@ def _review_messages(thought: Thought, view: View, author: Participant) -> tuple
         if author.index in draft.recipients:
             reasons.append("a message goes to its own sender")
         if any(ask.agent == author.index or ask.agent not in range(len(view.names)) for ask in draft.asks or ()):
-            reasons.append("a message asks its own sender, or nobody, for something: what you do yourself is its task")
+            reasons.append("a message asks something of its sender, or of nobody: what you do yourself is its task")
         others = sorted(set(draft.recipients) - set(turn.recipients) - {author.index})
         if others:
             allowed = ", ".join(map(str, turn.recipients)) or "nobody"

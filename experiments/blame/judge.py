@@ -13,7 +13,6 @@ from quorum.experiments.blame.answer import Blame, Question
 from quorum.experiments.blame.ending import ending_of
 from quorum.experiments.blame.reader import READER, Procedure, Reader, Scene
 from quorum.experiments.blame.reference import asks_real
-from quorum.experiments.blame.transcript import Transcript
 from quorum.experiments.blame.verdict import RULES, Verdict, by_rules
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.configuration.cell import Cell
@@ -24,6 +23,7 @@ from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ModelPool, model_hint
 from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.results.run_folder import RunFolder, read_whole_trace
+from quorum.experiments.results.transcript import Transcript
 
 PROCEDURES = tuple(f"{READER}:{procedure}" for procedure in Procedure)
 """The methods that ask a language model."""

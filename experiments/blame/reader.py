@@ -29,8 +29,8 @@ from quorum.agents.prompting.answers import Part, Thoughts, tidy
 from quorum.agents.prompting.blocks import write_block
 from quorum.agents.prompting.requests import UNSET
 from quorum.agents.prompting.templates import SHIPPED, Templates, place_of
-from quorum.experiments.blame.transcript import Transcript
 from quorum.experiments.blame.verdict import Verdict
+from quorum.experiments.results.transcript import Transcript
 
 READER = "reader"
 """The participant in the records of calls."""

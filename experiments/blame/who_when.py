@@ -1,8 +1,9 @@
 """Cases of Who&When, and of other tools in its format: the verdicts of a reader are compared with the labels.
 
-Source: arXiv 2505.00212. A case is a JSON object: `history`, a list of entries with `content` and with `name`
-(generated teams) or `role` (hand-made teams); `question`; `ground_truth` or `groundtruth`; and the labels
-`mistake_agent` and `mistake_step`, the index of an entry of the history.
+Source: arXiv 2505.00212, section 3 (accuracy by agent and by step, also with a tolerance) and Table 2 (tolerances). A
+case is a JSON object: `history`, a list of entries with `content` and with `name` (generated teams) or `role`
+(hand-made teams); `question`; `ground_truth` or `groundtruth`; and the labels `mistake_agent` and `mistake_step`, the
+index of an entry of the history, as a number or as text.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from quorum.agents.llm.errors import BudgetReached, LanguageModelError
 from quorum.experiments.blame.answer import Question
 from quorum.experiments.blame.judge import PROCEDURES, reading, unreadable
 from quorum.experiments.blame.reader import READER, Procedure, Reader, Scene
-from quorum.experiments.blame.transcript import Transcript, TurnTaken
 from quorum.experiments.blame.verdict import Verdict
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.common.files import os_errors
@@ -33,6 +33,7 @@ from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.episode.stand_in import standing_in
 from quorum.experiments.results.summary import aligned
+from quorum.experiments.results.transcript import Transcript, TurnTaken
 
 WHO_WHEN = "who-when"
 LARGEST_CASE = 16 << 20
@@ -73,22 +74,19 @@ class Case(msgspec.Struct):
 
     @property
     def scene(self) -> Scene:
-        """What the reader is told of the task."""
+        """What the reader sees of the task: the right answer only if the case has it."""
         answer = self.groundtruth if self.ground_truth is None else self.ground_truth
-        return Scene(
-            WHO_WHEN,
-            (),
-            len(self.history),
-            {"question": self.question, "answer": "" if answer is None else str(answer)},
-        )
+        known = {"question": self.question} | ({} if answer in (None, "") else {"answer": str(answer)})
+        return Scene(WHO_WHEN, (), len(self.history), known)
 
     @property
     def transcript(self) -> Transcript:
         """Its history, an entry a turn; the step of a turn is its index."""
         entries: list[dict[str, Any]] = []
         for index, said in enumerate(self.history):
-            says = {"says": [{"to": [], "text": said.content}]} if said.content else {}
-            entries.append({"turn": index, "step": index, "agent": said.agent, "may": ["speak"], **says})
+            role = {} if said.name else {"role": said.role}
+            says = {"says": [{"text": said.content}]} if said.content else {}
+            entries.append({"turn": index, "agent": said.agent, "may": ["speak"], **role, **says})
         turns = [TurnTaken(entry["agent"], entry["turn"], 0) for entry in entries]
         team = tuple(dict.fromkeys(turn.agent for turn in turns))
         return Transcript(team, turns, entries, range(1, len(entries) + 1))
@@ -132,14 +130,9 @@ class Reading:
             {"case": name, "mistake_agent": case.mistake_agent, "mistake_step": case.step, **verdict.plain()}
             for name, case, verdict in self.cases
         ]
+        step = [self.steps(most) for most in TOLERANCES]
         spent = {"unread": self.unread, "calls": self.calls, "usd": self.usd, "tokens": self.tokens}
-        return {
-            "reader": self.reader,
-            "cases": cases,
-            "agent": self.agents,
-            "step": [self.steps(most) for most in TOLERANCES],
-            **spent,
-        }
+        return {"reader": self.reader, "cases": cases, "agent": self.agents, "step": step, **spent}
 
     @property
     def estimate(self) -> dict[str, Any]:
@@ -147,20 +140,15 @@ class Reading:
         return {"cases": len(self.cases), "answers": self.calls, "tokens": self.tokens, "usd": round(self.usd, 6)}
 
     def __str__(self) -> str:
-        return "\n".join(self._lines())
-
-    def _lines(self) -> Iterator[str]:
-        rows = [("case", "agent", "step", "labelled agent", "labelled step")]
+        rows = [["case", "agent", "step", "labelled agent", "labelled step"]]
         for name, case, verdict in self.cases:
-            agent, step = (sanitize(text or "-", 40) for text in (verdict.agent, case.mistake_agent))
-            numbers = ("-" if number is None else str(number) for number in (verdict.t, case.step))
-            rows.append((sanitize(name, 40), agent, next(numbers), step, next(numbers)))
-        yield from aligned(rows)
-        yield f"agent: {_share(self.agents)}"
-        yield "step: " + "; ".join(f"within {most} {_share(self.steps(most))}" for most in TOLERANCES)
+            found = (name, verdict.agent, verdict.t, case.mistake_agent, case.step)
+            rows.append(["-" if value in (None, "") else sanitize(str(value), 40) for value in found])
+        lines = [*aligned(rows), f"agent: {_share(self.agents)}"]
+        lines += [f"step{f' within {most}' if most else ''}: {_share(self.steps(most))}" for most in TOLERANCES]
         if self.unread:
-            yield f"the budget ended before {self.unread} of {self.unread + len(self.cases)} cases were read"
-        yield f"{self.reader}: {self.calls} calls, {self.tokens} tokens, {self.usd:.4f} USD"
+            lines.append(f"the budget ended before {self.unread} of {self.unread + len(self.cases)} cases were read")
+        return "\n".join([*lines, f"{self.reader}: {self.calls} calls, {self.tokens} tokens, {self.usd:.4f} USD"])
 
 
 def _share(counts: tuple[int, int]) -> str:

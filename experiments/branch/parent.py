@@ -221,10 +221,13 @@ class Parent:
         if change.touches_world:
             luck = self.configuration.seeds.child("luck").child(draw).integer() % 2**32 if change.luck else None
             world = try_world_change(ChangeAt(instant.t, change.world, luck), self.episode, instant)
-        if world is not None and earlier is not None and earlier.changed is not None:
+        done = earlier.changed if earlier is not None else None
+        if world is not None and done is not None:
+            option = "--luck" if change.world is None else "--world"
+            what = "drawn its luck again with --luck" if done.changes is None else "changed its world with --world"
             raise UserError(
-                "--world, --luck: a run that this one was branched from has changed its world, which is possible once",
-                "Make all changes at one branch point, or branch the run with the unchanged world.",
+                f"{option}: this run, or one that it was branched from, has {what} at step {done.t}; this works once",
+                "Make all changes at one branch point, or branch the run without them.",
             )
         return Branching(
             str(self.run),

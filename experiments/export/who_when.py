@@ -1,41 +1,59 @@
-"""A failed run as a case of Who&When (arXiv 2505.00212), without labels. The history has turns and events.
+"""Runs as cases of Who&When (arXiv 2505.00212), a file each, without labels. The history has turns and events.
 
-`quorum blame --import who-when` and the readers of other tools read it.
+`quorum blame --import who-when` and the readers of other tools read them.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-
-import orjson
+from typing import Any
 
 from maeil.user_errors import UserError
-from quorum.experiments.blame.transcript import Transcript
-from quorum.experiments.export.episodes import Runs
+from quorum.experiments.export.episodes import Episode, Runs
+from quorum.experiments.results.transcript import Transcript
 
-FILES: tuple[str, ...] = ("who-when.json",)
+FILES: tuple[str, ...] = ()
 _HEAD = ("turn", "step", "agent", "may")
+_WRITTEN = ("plans", "says", "refused", "why")
+"""What minds wrote."""
 
 
 def write(runs: Runs, folder: Path) -> None:
-    """Write the file into a folder.
+    """Write the files into a folder; runs without a turn are left out.
 
     Raises:
-        UserError: there are several runs, the run has no trace, or texts are not to be exported.
+        UserError: a run cannot be read, or none has a turn.
     """
-    if not runs.texts:
-        raise UserError("--to who-when: a case is made of messages and plans", "Add --calls to export them.")
-    episode, *others = runs.episodes()
-    if others or episode.trace is None:
-        raise UserError("--to who-when: a case is one run with a trace", "Give the folder of a single run.")
+    for episode in runs.episodes():
+        if history := _history(episode):
+            (folder / f"{episode.row.name}.json").write_bytes(episode.json(_case(episode, history)))
+        else:
+            runs.remarks.append(f"{episode.row.name} is left out: it has no turn")
+    if not any(folder.iterdir()):
+        raise UserError("--to who-when: no run has a turn", "\n".join(runs.remarks))
+
+
+def _case(episode: Episode, history: list[dict[str, str]]) -> dict[str, Any]:
+    row = episode.row
+    team = f"A team of {row.factors.get('n')} agents in the world {row.factors.get('env.name')}"
+    return {
+        "is_correct": row.outcome == "completed",
+        "question": f"{team} was to reach all of its goals within {row.factors.get('max_steps')} steps.",
+        "question_ID": row.name,
+        "ground_truth": "",
+        "history": history,
+        **dict.fromkeys(("mistake_agent", "mistake_step", "mistake_reason"), ""),
+    }
+
+
+def _history(episode: Episode) -> list[dict[str, str]]:
+    transcript = Transcript.of(episode.trace) if episode.trace is not None else None
     history = []
-    for entry in Transcript.of(episode.trace).entries:
-        content = {key: value for key, value in entry.items() if key not in _HEAD} if "turn" in entry else entry
-        text = orjson.dumps(content).decode() if content else ""
+    for entry in transcript.entries if transcript is not None and transcript.turns else ():
         turn = "turn" in entry
-        name = entry["agent"] if turn else "environment"
-        history.append({"content": text, "role": "assistant" if turn else "user", "name": name})
-    labels = {"mistake_agent": "", "mistake_step": "", "mistake_reason": ""}
-    question = "Reach all goals of the team within the step limit."
-    case = {"is_correct": episode.row.outcome == "completed", "question": question, "question_ID": episode.row.name}
-    (folder / FILES[0]).write_bytes(orjson.dumps({**case, "ground_truth": "", "history": history, **labels}))
+        hidden = (*(_HEAD if turn else ()), *(() if episode.texts else _WRITTEN))
+        shown = {key: value for key, value in entry.items() if key not in hidden}
+        text = episode.json(shown).decode().rstrip() if shown else ""
+        speaker = {"role": "assistant", "name": entry["agent"]} if turn else {"role": "user", "name": "environment"}
+        history.append({"content": text, **speaker})
+    return history

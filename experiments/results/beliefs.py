@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,24 +56,23 @@ class Beliefs:
             ]
         )
 
-    def rows(self) -> Iterator[tuple[str, str, Mapping[str, float | None]]]:
-        """Yield a row for each group of answers: by what they are grouped, the group, and its figures."""
+    def plain(self) -> list[dict[str, Any]]:
+        """Return a row for each group of answers, JSON-ready: by what they are grouped, the group, and its figures."""
+        rows = []
         for by, group_of in _GROUPS.items():
             groups: dict[str, list[Belief]] = {}
             for t, agent, belief in sorted(self.answers, key=lambda one: (one[0], one[1], one[2].hop or 0)):
                 groups.setdefault(group_of(t, agent, belief), []).append(belief)
             for group, found in groups.items():
-                unknown = [one.answer == UNKNOWN for one in found]
-                right = [one.answer == one.truth for one in found]
-                chance = mean([1 / one.choices for one in found])
-                figures = {"answers": len(found), "right": mean(right), "unknown": mean(unknown), "chance": chance}
-                yield by, group, figures
-
-    def plain(self) -> list[dict[str, Any]]:
-        """Return the rows as JSON-ready data."""
-        return [{"by": by, "group": group, **figures} for by, group, figures in self.rows()]
+                shares = {
+                    "right": mean([one.answer == one.truth for one in found]),
+                    "unknown": mean([one.answer == UNKNOWN for one in found]),
+                    "chance": mean([1 / one.choices for one in found]),
+                }
+                rows.append({"by": by, "group": group, "answers": len(found), **shares})
+        return rows
 
     def __str__(self) -> str:
         head = ("by", "", "answers", "right", "unknown", "chance")
-        lines = [(by, sanitize(group), *map(shown, figures.values())) for by, group, figures in self.rows()]
+        lines = [(by, sanitize(group), *map(shown, figures)) for by, group, *figures in map(dict.values, self.plain())]
         return "\n".join(aligned([head, *lines], (False, False, True, True, True, True)))

@@ -61,7 +61,12 @@ def blame(
     ] = 10,
     imported: Annotated[
         str | None,
-        options.value("--import", "who-when", "Let a reader judge cases of this format: a JSON file, or a folder."),
+        options.value(
+            "--import",
+            "who-when",
+            "Let a reader judge cases of this format: a JSON file, or a folder.",
+            unset="runs of Quorum",
+        ),
     ] = None,
     draws: options.Draws = 1,
     budget_reruns: Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from maeil.extensions.probe.facts import MOST_CHOICES, REGIONS, Fact, Talk, _choices, longest, region
+from maeil.extensions.probe.facts import MOST_CHOICES, REGIONS, Fact, Talk, _choices, named_in, region
 from maeil.trace.events import Event, MessageRead, MessageSent, PlanChange, Stamped
 
 NAMES = ("agent_0", "agent_1", "agent_2", "agent_3")
@@ -72,7 +72,7 @@ def test_choices_are_bounded_hold_all_right_answers_and_their_order_gives_none_a
 
 
 def test_a_name_within_another_is_not_named() -> None:
-    assert longest(["tree", "tree_17"]) == ["tree_17"]
+    assert named_in("cut tree_17", ["tree", "tree_17"]) == ["tree_17"]
 
 
 def test_the_parts_of_a_board_are_its_thirds() -> None:

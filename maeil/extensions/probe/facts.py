@@ -25,10 +25,6 @@ MOST_CHOICES = 12
 """Things that a question offers as choices, at most, unless more are right for some teammate."""
 
 
-def _is_open(world: World, thing: str) -> bool:
-    return thing in tasks_of(world)
-
-
 @dataclass(frozen=True, slots=True)
 class ProbeSkills:
     """What the skills of a world know of its facts: their roles `places` and `stands`.
@@ -40,7 +36,7 @@ class ProbeSkills:
     """
 
     places: Callable[[Observation], Mapping[str, str]] = lambda _: {}
-    stands: Callable[[World, str], bool | None] = _is_open
+    stands: Callable[[World, str], bool | None] = lambda world, thing: thing in tasks_of(world)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,21 +173,17 @@ def facts_of(world: World, talk: Talk, skills: ProbeSkills, things: Sequence[str
 
 def _named(talk: Talk, things: Sequence[str]) -> dict[int, tuple[str, int]]:
     """Return what each agent has named last, with the id of the message; not where this names several things."""
-    reader, found = TextReader(things, talk.names), {}
+    found = {}
     for message in talk.events:
-        if isinstance(message, MessageSent) and (named := longest(reader.named(message.content))):
+        if isinstance(message, MessageSent) and (named := named_in(message.content, things)):
             found[message.sender] = (named, message.message)
     return {agent: (named[0], message) for agent, (named, message) in found.items() if len(named) == 1}
 
 
-def longest(named: Collection[str]) -> list[str]:
-    """Leave out what only begins another name: `tree` where `tree_17` is named."""
-    return [name for name in named if not any(other.startswith(f"{name}_") for other in named)]
-
-
 def named_in(text: str, things: Collection[str]) -> list[str]:
-    """Return the things that a text names, in whatever spelling."""
-    return longest(TextReader(things, ()).named(text))
+    """Return the things that a text names, in whatever spelling; `tree_17` does not name `tree`."""
+    named = TextReader(things, ()).named(text)
+    return [name for name in named if not any(other.startswith(f"{name}_") for other in named)]
 
 
 def _choices(right: Iterable[str], *others: Sequence[str]) -> tuple[str, ...]:

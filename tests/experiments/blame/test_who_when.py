@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.export.command import export
 from tests.experiments.branch.test_identity import Counting
+from tests.experiments.export.exported import seal, write_lines
 from tests.serving import served
 
 ALL = Question(method="reader:all_at_once")
@@ -64,6 +66,7 @@ def test_both_kinds_of_the_format_are_read_with_their_agents_and_steps() -> None
     assert [turn.agent for turn in generated.transcript.turns] == ["Counter", "Terminal", "Counter"]
     assert [turn.agent for turn in hand.transcript.turns] == ["human", "Orchestrator", "Browser"]
     assert (generated.step, hand.step) == (2, 1)
+    assert [entry.get("role") for entry in hand.transcript.entries] == ["human", "Orchestrator (-> Browser)", "Browser"]
     assert hand.scene.given == {"question": "Which page?", "answer": "12"}
 
 
@@ -86,7 +89,7 @@ def test_accuracy_counts_labelled_cases_and_steps_within_a_tolerance() -> None:
     found = Reading("m", cases, 0, 0, 0.0, 0)
     assert found.agents == (1, 3)
     assert [found.steps(most) for most in (0, 1, 5)] == [(1, 3), (2, 3), (2, 3)]
-    assert "step: within 0 1 of 3 (33.3 %); within 1 2 of 3 (66.7 %)" in str(found)
+    assert "step: 1 of 3 (33.3 %)\nstep within 1: 2 of 3 (66.7 %)\n" in str(found)
 
 
 def test_what_is_a_success_is_not_read(tmp_path: Path) -> None:
@@ -166,11 +169,25 @@ def test_paid_readers_need_a_budget_keep_it_and_can_be_estimated(tmp_path: Path)
     assert "the budget ended before 1 of 3 cases were read" in str(found)
 
 
-def test_a_run_is_exported_as_a_case_that_readers_read(tmp_path: Path) -> None:
+def test_runs_are_exported_as_cases_that_readers_read_and_old_ones_go(tmp_path: Path) -> None:
     words = ["env=squeeze", "n=2", "max_steps=3", "agents=naive"]
-    run = run_cell(Cell.compose(words), tmp_path / "runs").folder
-    with pytest.raises(UserError, match=r"who-when(.|\n)*--calls"):
-        export(run, "who-when", tmp_path / "1.json", calls=False, force=False)
-    export(run, "who-when", tmp_path / "1.json", calls=True, force=False)
-    found = read_cases(tmp_path / "1.json", ALL)
-    assert set(found.cases[0][1].transcript.team) == {"environment", "agent_0", "agent_1"}
+    first, second = (run_cell(Cell.compose([*words, f"seed={seed}"]), tmp_path / "runs").folder for seed in (0, 1))
+    target, _ = export(tmp_path / "runs", "who-when", None, calls=True, force=False)
+    found = read_cases(target, ALL)
+    assert [name for name, _, _ in found.cases] == sorted(f"{run.name}.json" for run in (first, second))
+    assert {*found.cases[0][1].transcript.team} == {"environment", "agent_0", "agent_1"}
+    assert found.agents == (0, 0)
+    shutil.rmtree(second)
+    export(tmp_path / "runs", "who-when", None, calls=False, force=False)
+    assert os.listdir(target) == [f"{first.name}.json"]
+    assert "plans" not in (target / f"{first.name}.json").read_text()
+
+
+def test_a_run_without_a_turn_is_no_case(tmp_path: Path) -> None:
+    run = run_cell(Cell.compose(["env=squeeze", "n=2", "max_steps=1", "agents=naive"]), tmp_path / "runs").folder
+    first, *_, end = [json.loads(line) for line in (run / "trace.jsonl").read_text().splitlines()]
+    write_lines(run / "trace.jsonl", [first, {**end, "seq": 1}])
+    seal(run)
+    with pytest.raises(UserError, match="no run has a turn"):
+        export(run, "who-when", tmp_path / "cases", calls=True, force=False)
+    assert not (tmp_path / "cases").exists()

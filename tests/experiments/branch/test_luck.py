@@ -92,3 +92,18 @@ def test_luck_that_cannot_be_drawn_is_refused_before_anything_is_written(
         assert words in done.stderr
         assert "Traceback" not in done.stderr
     assert list(run.parent.iterdir()) == [run]
+
+
+@pytest.mark.parametrize("option", [("--luck",), ("--world", '{"cells": {"30,30": "grass"}}')])
+def test_what_a_luck_branch_has_drawn_is_named_when_it_is_branched_with_luck_or_a_change(
+    quorum: Quorum, run: Path, option: tuple[str, ...]
+) -> None:
+    drawn = (
+        run.parent.parent / json.loads(quorum("branch", str(run), "--at", "12", "--luck", "--json").stdout)["folder"]
+    )
+    done = quorum("branch", str(drawn), "--at", "20", *option)
+    assert done.returncode == 2
+    assert (
+        f"{option[0]}: this run, or one that it was branched from, has drawn its luck again with --luck at step 12"
+        in (" ".join(done.stderr.split()))
+    )

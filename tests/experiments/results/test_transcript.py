@@ -9,9 +9,9 @@ import pytest
 
 from maeil.trace import Trace, read_trace
 from maeil.trace.events import MessageSent, PlanChange, ThoughtStart
-from quorum.experiments.blame.transcript import Transcript
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
+from quorum.experiments.results.transcript import Transcript
 
 
 @pytest.fixture(scope="module")
