@@ -49,9 +49,6 @@ class Plays:
         actions = [action["action"] for words in correction.words for action in orjson.loads(words.actions or "[]")]
         return Ending(REFUSED if "refuse" in actions else "success" if self._rule(actions) else "truncated", 9)
 
-    def flips(self, correction: Correction) -> bool:
-        return self.success.met(self.ending(correction))
-
 
 def played(decisions: list[Decision], rule: Callable[[list[str]], bool], **values: Any) -> Experiment:
     order = [one for one in decisions if one.differs]
