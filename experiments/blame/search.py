@@ -156,7 +156,7 @@ def _found(
         reference=reference.label,
         ending=ending,
         failed=True,
-        verdict=_verdict(experiment, sets, reruns, kinds, limit),
+        verdict=verdict_of(experiment, sets, reruns, kinds, limit),
         deadline=deadline,
         decisions=len(decisions.every),
         candidates=len(decisions.candidates),
@@ -236,13 +236,22 @@ def expected_spending(reference: Reference, later: int) -> Callable[[Correction]
     return after
 
 
-def _verdict(
+def verdict_of(
     experiment: Experiment,
     sets: Sequence[tuple[str, ...]],
     reruns: Reruns,
     kinds: Callable[[Decision], str],
     limit: int,
 ) -> Verdict:
+    """Return the verdict of an experiment.
+
+    Args:
+        experiment: as far as it was played.
+        sets: minimal sets of agents that save the run.
+        reruns: write the command of each correction.
+        kinds: names the kind of a mistake.
+        limit: step limit of the run.
+    """
     attempts, label = experiment.attempts, reruns.reference.label
     nothing = Verdict(SEARCH, None, None, reruns=len(attempts.known), calls=attempts.spent.answers)
     if experiment.late is not None:
@@ -259,7 +268,7 @@ def _verdict(
             unknown, untried = unknown + chance, untried + 1
         elif chance >= LEAST or corrected.wins:
             blamed = tuple(Blamed(one.agent, one.t, one.t_hat, kinds(one)) for one in suspect.decisions)
-            command = reruns.command(correction, corrected.draws)
+            command = reruns.command(replace(correction, luck=experiment.luck), corrected.draws)
             causes.append(Cause(blamed, suspect.persists, chance, corrected, placebo, command))
     causes.sort(key=lambda one: (-round(one.probability, 6), one.decisions[0].t, one.decisions[0].t_hat))
     found = replace(nothing, causes=tuple(causes), agents=agents, nobody=nobody, untried=untried, unknown=unknown)
