@@ -329,7 +329,9 @@ def _notes(reference: Reference, decisions: Decisions, experiment: Experiment, s
         found.append("the world cannot go on beyond its limit, so a late run counts as failed")
     if not keeps_luck_apart(world):
         found.append("the world has luck: a change moves the draws of others as well, so a saved run may be luck")
-    if reference.asks and shares is not None and shares.success:
+    elif isinstance(world, DrawsLots) and not experiment.luck:
+        found.append("each re-run has the luck of the run: --draws K draws it again, the same in both arms")
+    if not experiment.exact and shares is not None and shares.success:
         found.append("the shares rest on one draw of each coalition")
     if shares is not None and shares.why_cut:
         found.append(f"the shares of the agents are not known: {shares.why_cut}")
