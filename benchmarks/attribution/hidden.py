@@ -5,10 +5,14 @@ Whoever writes or tunes a search does not read this file, and looks at no case o
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
+from benchmarks.attribution.crew import FOREVER
 from benchmarks.attribution.faulty import Moment, fault, rest
 from cube_env import Face, MoveToBlock, PushBlock, Rendezvous, SymbolicObservation
 from lbf_env import GoTo, Load
-from maeil.mind import Thought
+from maeil.mind import Act, Thought
 from overcooked_env import GoTo as WalkTo
 from overcooked_env import KitchenObservation, neighbours, places
 
@@ -25,13 +29,14 @@ BOARDS = (
     "env.blocks={1:2,2:2}",
     "env=cube agents=negotiator agents.patience=300 topology=hierarchy n=6 env.side=13 env.blocks={1:3,2:2,3:1}",
     "env=cube agents=naive topology=chain n=3 env.side=10 env.blocks={1:1,2:2}",
+    "env=cube agents=crew topology=hierarchy n=4 env.side=11 env.blocks={1:4,2:2}",
+    "env=cube agents=crew topology=hierarchy n=5 env.side=14 env.blocks={1:2,2:3}",
     "env=foraging agents=heuristic n=2 env.side=7 env.foods=4",
     "env=foraging agents=heuristic n=3 env.side=10 env.max_level=3",
     "env=foraging agents=heuristic n=4 env.foods=4",
     "env=overcooked agents=heuristic n=2 env.soups=1 env.layout=asymmetric_advantages",
     "env=overcooked agents=heuristic n=2 env.soups=1 env.layout=coordination_ring",
 )
-FOREVER = 1_000_000
 
 
 @fault("starts_alone")
@@ -102,3 +107,23 @@ def wrong_meeting_place(moment: Moment) -> Thought | None:
             for action in moment.plan.actions
         )
     )
+
+
+@fault("tells_the_wrong_agent", Act.SPEAK)
+def tells_the_wrong_agent(moment: Moment) -> Thought | None:
+    """Send each message to the next of those whom one may write to."""
+    others = moment.view.turn.recipients
+    if len(others) < 2 or any(len(draft.recipients) > 1 for draft in moment.thought.messages):
+        return None
+    next_to = dict(zip(others, (*others[1:], others[0]), strict=True))
+    wrong = [replace(draft, recipients=(next_to[draft.recipients[0]],)) for draft in moment.thought.messages]
+    return replace(moment.thought, messages=tuple(wrong)) if wrong else None
+
+
+@fault("repeats_one_order", Act.SPEAK)
+def repeats_one_order(moment: Moment) -> Thought | None:
+    """Give the first order to everybody."""
+    first, *others = moment.thought.messages or (None,)
+    if first is None or not any(re.search(r"\d", draft.content) and draft.content != first.content for draft in others):
+        return None
+    return replace(moment.thought, messages=(first, *(replace(draft, content=first.content) for draft in others)))
