@@ -23,6 +23,7 @@ from maeil.outcomes import Outcome
 from maeil.trace import Stamped
 from maeil.trace.events import EpisodeEnd, ThoughtStart
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.configuration.inputs import recorded
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.in_memory import play_in_memory
 from quorum.experiments.episode.runner import run_cell
@@ -152,20 +153,25 @@ class _Search:
         """
         source = import_module(HALVES[self.half])
         for _ in range(MOST):
-            words = self.rng.choice([words for words in source.BOARDS if self._may_fail(kind, words)] or source.BOARDS)
+            boards = [words for words in source.BOARDS if self._may_fail(kind, words)]
+            if not boards:
+                break
+            words = self.rng.choice(boards)
             clean = _clean(words, source.FIRST_SEED + self.rng.randrange(1000))
             turns = _turns(clean, FAULTS[kind])
-            self.tried[kind, words] += not turns
+            self.tried[kind, words] += 0 if turns else FAIR
             for agent, turn in self.rng.sample(turns, min(TRIES, len(turns))) if clean.steps else ():
                 cell = faulty(clean, kind, agent, turn)
                 verdict = _verdict(cell, clean)
                 self.found[kind][verdict] += 1
                 self.tried[kind, words] += 1
-                if verdict == "kept" and not (self.folder / cell.name).exists():
+                run = self.folder / Cell.of(cell.plain).name if verdict == "kept" else None
+                if run is not None and not run.exists():
                     self.kept[kind, words] += 1
-                    run, start = run_cell(cell, self.folder).folder, clean.thoughts[agent][turn]
+                    run_cell(Cell.of(cell.plain), self.folder)
+                    start = clean.thoughts[agent][turn]
                     return Case(run.name, run, f"agent_{agent}", start.t, start.t_hat, kind, self.half)
-        raise RuntimeError(f"{kind}: {MOST} boards in a row without a case: {dict(self.found[kind])}")
+        raise RuntimeError(f"{kind}: no board has a case any more: {dict(self.found[kind])}")
 
     def _may_fail(self, kind: str, words: str) -> bool:
         """Whether a kind has ever made an episode fail on a board, or was hardly tried there."""
@@ -177,11 +183,11 @@ def faulty(clean: Clean, kind: str, agent: int, turn: int) -> Cell:
     base, limit = clean.cell.plain["agents"], ceil(SLACK * (clean.steps or GENEROUS))
     name = "faulty_models" if clean.cell.configuration.uses_models else "faulty"
     agents = {"name": name, "base": base, "kind": kind, "agent": agent, "turn": turn}
-    return _limited({**clean.cell.plain, "agents": agents}, limit)
+    return Cell.of(_limited({**clean.cell.plain, "agents": agents}, limit), recorded(clean.cell.inputs))
 
 
-def _limited(plain: Mapping[str, Any], limit: int) -> Cell:
-    return Cell.of({**plain, "max_steps": limit, "env": {**plain["env"], "max_steps": limit}})
+def _limited(plain: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
+    return {**plain, "max_steps": limit, "env": {**plain["env"], "max_steps": limit}}
 
 
 @cache
@@ -191,7 +197,7 @@ def _composed(words: str) -> Cell:
 
 @cache
 def _clean(words: str, seed: int) -> Clean:
-    cell = Cell.of({**_composed(words).plain, "seed": seed})
+    cell = Cell.of({**_composed(words).plain, "seed": seed}, recorded(_composed(words).inputs))
     events = _played(cell)
     end = events[-1].event
     thoughts: dict[int, list[Stamped]] = {}
@@ -218,7 +224,7 @@ def _verdict(cell: Cell, clean: Clean) -> str:
     """Play an episode with a fault to its latest end, and say what comes of it: `kept`, or why it is no case."""
     limit = cell.configuration.max_steps
     try:
-        events = _played(_limited(cell.plain, LATEST * limit))
+        events = _played(Cell.of(_limited(cell.plain, LATEST * limit), recorded(cell.inputs)))
     except Exception:
         return "error"
     end = events[-1].event

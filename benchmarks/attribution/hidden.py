@@ -109,21 +109,11 @@ def wrong_meeting_place(moment: Moment) -> Thought | None:
     )
 
 
-@fault("tells_the_wrong_agent", Act.SPEAK)
-def tells_the_wrong_agent(moment: Moment) -> Thought | None:
-    """Send each message to the next of those whom one may write to."""
-    others = moment.view.turn.recipients
-    if len(others) < 2 or any(len(draft.recipients) > 1 for draft in moment.thought.messages):
-        return None
-    next_to = dict(zip(others, (*others[1:], others[0]), strict=True))
-    wrong = [replace(draft, recipients=(next_to[draft.recipients[0]],)) for draft in moment.thought.messages]
-    return replace(moment.thought, messages=tuple(wrong)) if wrong else None
-
-
-@fault("repeats_one_order", Act.SPEAK)
-def repeats_one_order(moment: Moment) -> Thought | None:
-    """Give the first order to everybody."""
-    first, *others = moment.thought.messages or (None,)
-    if first is None or not any(re.search(r"\d", draft.content) and draft.content != first.content for draft in others):
-        return None
-    return replace(moment.thought, messages=(first, *(replace(draft, content=first.content) for draft in others)))
+@fault("orders_too_many", Act.SPEAK)
+def orders_too_many(moment: Moment) -> Thought | None:
+    """Tell everybody that it takes one agent more than it does."""
+    more = [
+        replace(draft, content=re.sub(r"with (\d+)", lambda found: f"with {int(found[1]) + 1}", draft.content))
+        for draft in moment.thought.messages
+    ]
+    return None if tuple(more) == moment.thought.messages else replace(moment.thought, messages=tuple(more))
