@@ -1,0 +1,31 @@
+"""Failures that nobody planted: without a label there is no accuracy, only how far methods and annotators agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from benchmarks.attribution.labels import HumanLabel, kappa, written
+from benchmarks.attribution.score import Record, share
+
+
+def agreement(records: Sequence[Record], labels: Sequence[HumanLabel]) -> Iterator[str]:
+    """Yield a table: how often each method names somebody, and Cohen's kappa of the agent with all methods and people.
+
+    A method that gives several equally likely answers has no place here. Naming nobody is an answer as well.
+    """
+    said: dict[str, dict[str, str | None]] = {}
+    for one in records:
+        if len(one.answers) == 1:
+            said.setdefault(one.method, {})[one.run] = one.answers[0].agent
+    for label in labels:
+        said.setdefault(f"annotator {label.annotator}", {})[label.run] = label.agent
+    yield f"| | runs | names somebody | {' | '.join(said)} |"
+    yield "|---" * (len(said) + 3) + "|"
+    for name, agents in said.items():
+        named = share([agent is not None for agent in agents.values()])
+        cells = [_agreement(agents, others) if name != other else "" for other, others in said.items()]
+        yield f"| {name} | {len(agents)} | {named} | {' | '.join(cells)} |"
+
+
+def _agreement(one: dict[str, str | None], other: dict[str, str | None]) -> str:
+    return written(kappa([(agent, other[run]) for run, agent in one.items() if run in other]))
