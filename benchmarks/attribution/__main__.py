@@ -9,11 +9,13 @@ python -m benchmarks.attribution agree labels.jsonl --runs runs/natural
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.attribution import natural, score
+from benchmarks.attribution.cases import Case, kinds_of, make_cases, read_cases
 from benchmarks.attribution.labels import agreement, failed_runs, read_labels, sheet
 from benchmarks.attribution.methods import SIMULATED, Settings, chosen
 from maeil.user_errors import UserError
@@ -21,9 +23,7 @@ from maeil.user_errors import UserError
 
 def table(asked: argparse.Namespace) -> Iterator[str]:
     """Make labelled runs, ask the methods about them, and yield the tables."""
-    from benchmarks.attribution.cases import make_cases
-
-    cases = make_cases(_folder(asked.out), asked.half, asked.cases, asked.seed)
+    cases = _cases(asked.out.with_suffix(".runs"), asked.half, asked.cases, asked.seed)
     runs = ((one.name, one.run, score.Label(one.agent, one.t, one.kind)) for one in cases)
     records = score.record(runs, chosen(asked.method, _settings(asked)), asked.out)
     for lines in (score.accuracy, score.by_kind, score.calibration, score.refusals):
@@ -45,11 +45,23 @@ def _settings(asked: argparse.Namespace) -> Settings:
     return Settings(asked.reader, asked.budget_calls, asked.margin)
 
 
-def _folder(file: Path) -> Path:
-    """Return the folder of the runs that belong to a file of records."""
-    folder = file.with_suffix(".runs")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+def _cases(folder: Path, half: str, count: int, seed: int) -> list[Case]:
+    """Return labelled runs, which are made once; those of a command that was killed are made again.
+
+    Raises:
+        UserError: the folder holds other cases.
+    """
+    kinds_of(half)  # registers the minds of the runs
+    if not folder.exists():
+        partial = folder.with_suffix(".partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        for _ in make_cases(partial, half, count, seed):
+            pass
+        partial.rename(folder)
+    found = read_cases(folder)
+    if len(found) < count or any(one.half != half for one in found):
+        raise UserError(f"{folder}: it holds {len(found)} cases of another command", "Give another file with --out.")
+    return found[:count]
 
 
 def _parser() -> argparse.ArgumentParser:

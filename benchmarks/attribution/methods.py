@@ -19,15 +19,16 @@ from quorum.experiments.blame.answer import USUAL_BUDGET, Question
 from quorum.experiments.blame.attempts import Budget
 from quorum.experiments.blame.decisions import decisions_of
 from quorum.experiments.blame.judge import PROCEDURES, judge
-from quorum.experiments.blame.reference import Reference
+from quorum.experiments.blame.reference import SELF, USUAL, Reference
 from quorum.experiments.blame.search import blame
 from quorum.experiments.blame.transcript import Transcript, TurnTaken
 from quorum.experiments.blame.verdict import RULES, Verdict
 from quorum.experiments.branch.parent import Parent
-from quorum.experiments.results.run_folder import read_whole_trace
+from quorum.experiments.results.run_folder import RunFolder, read_whole_trace
 
-REFERENCES = ("heuristic", "self", "naive")
-"""Reference policies: greedy rules, a fresh copy of each agent's own mind, and the simulated model."""
+OWN, ANOTHER = "own mind", "another mind"
+REFERENCES = (USUAL, OWN, ANOTHER)
+"""Reference policies: see `reference_of`."""
 SIMULATED = "llm=simulated"
 
 
@@ -77,7 +78,7 @@ def any_turn(run: Path) -> Sequence[Answer]:
 
 def first_difference(run: Path, reference: str) -> Sequence[Answer]:
     """Name the first turn in which the reference policy decides otherwise; nothing is played again."""
-    candidates = decisions_of(Reference.of(Parent.open(run), (reference,))).candidates
+    candidates = decisions_of(Reference.of(Parent.open(run), reference_of(run, reference))).candidates
     return [Answer(candidates[0].agent, candidates[0].t) if candidates else Answer(None)]
 
 
@@ -95,8 +96,26 @@ def read(run: Path, procedure: str, settings: Settings) -> Sequence[Answer]:
 def search(run: Path, reference: str, settings: Settings) -> Sequence[Answer]:
     """Experiment: play the run again with corrections and placebos."""
     budget = Budget(reruns=USUAL_BUDGET.reruns, calls=settings.calls)
-    question = Question(by=(reference,), shares=False, margin=settings.margin, budget=budget)
+    question = Question(by=reference_of(run, reference), shares=False, margin=settings.margin, budget=budget)
     return [_verdict(blame(run, question).verdict)]
+
+
+def reference_of(run: Path, name: str) -> tuple[str, ...]:
+    """Return a reference policy as `quorum blame --reference` takes it.
+
+    Args:
+        run: folder of the run.
+        name: `heuristic`; `own mind`, that of the team, without the fault where one was planted; or `another mind`: the
+            simulated model for a team of greedy rules, and greedy rules for all others.
+    """
+    agents = RunFolder(run).configuration()["agents"]
+    base = agents.get("base", agents)
+    if name == OWN and base is agents:
+        return (SELF,)
+    if name == OWN:
+        values = [f"agents.{key}={value}" for key, value in base.items() if isinstance(value, int | float | str)]
+        return (base["name"], *(word for word in values if not word.startswith("agents.name=")))
+    return ("naive",) if name == ANOTHER and base["name"] == USUAL else (USUAL,)
 
 
 def methods(settings: Settings) -> Mapping[str, Method]:
