@@ -22,6 +22,8 @@ MOST_RERUNS = 2000
 USUAL_BUDGET = Budget(reruns=MOST_RERUNS)
 PAIRS = 10
 """Pairs of orders that are sampled for the shares of large teams."""
+LEAST = 0.005
+"""Probability from which on a correction that did not save the run is reported."""
 _MOST_SHOWN = 8
 
 
@@ -158,13 +160,15 @@ def _verdict(blame: Blame) -> str:
         return verdict.reason + sure
     where = verdict.agent if verdict.t is None else f"{verdict.agent} at step {verdict.t}"
     where += "" if verdict.t_hat is None else f" (time {verdict.t_hat:g})"
-    what = verdict.reason if not verdict.causes else f"{WORDS.get(verdict.kind, verdict.kind)} [{verdict.kind}]{sure}"
-    return f"{where}: {what}" + ("" if verdict.causes else f" [{verdict.method}]")
+    if not verdict.causes:
+        return f"{where}: {verdict.reason} [{verdict.method}]"
+    what = f"{WORDS[verdict.kind]} [{verdict.kind}]" if verdict.kind else verdict.reason
+    return f"{where}: {what}{sure}"
 
 
 def _posterior(blame: Blame) -> Iterator[str]:
     verdict = blame.verdict
-    if verdict.nobody is None:
+    if not verdict.agents:
         return
     yield "probability, successes of corrected re-runs and of placebos, and what the correction gains (95 % interval):"
     for cause in verdict.causes[:_MOST_SHOWN]:
@@ -180,7 +184,10 @@ def _posterior(blame: Blame) -> Iterator[str]:
         yield f"  and {len(verdict.causes) - _MOST_SHOWN} more: --json has all"
     if verdict.untried:
         yield f"  {verdict.unknown:.2f}  {verdict.untried} decisions that were not tried"
-    yield f"  {verdict.nobody:.2f}  no single decision"
+    if verdict.nobody is not None:
+        yield f"  {verdict.nobody:.2f}  no single decision"
+    if len(likely := [f"{name} {chance:.2f}" for name, chance in verdict.agents.items() if chance >= LEAST]) > 1:
+        yield f"  by agent: {', '.join(likely)}"
     if blame.exact:
         yield "each re-run is exact: nobody asks a model and the world has no luck, so one draw is enough"
 

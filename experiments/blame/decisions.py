@@ -105,21 +105,25 @@ class Decision:
         return Instant(self.t, self.t_hat)
 
     def correction(self) -> Correction | None:
-        """Return the change that replaces this decision by that of the reference; None if it cannot be scripted.
+        """Return the change that replaces this decision by that of the reference; None if it cannot be scripted."""
+        return self.scripted(self.other)
+
+    def scripted(self, choice: Choice) -> Correction | None:
+        """Return the change that makes a choice in this turn, in all that the two differ in; None if it cannot be.
 
         Scripts can replace a plan, replace or add a message, and drop messages. They cannot continue a plan.
         """
         words: list[ScriptedAnswer] = []
         drops: tuple[int, ...] = ()
         if self.plan_differs:
-            if self.other.actions is None:
+            if choice.actions is None:
                 return None
-            words.append(ScriptedAnswer(self.agent, actions=orjson.dumps(self.other.actions).decode()))
+            words.append(ScriptedAnswer(self.agent, actions=orjson.dumps(choice.actions).decode()))
         if self.message_differs:
-            if not self.other.says and self.sent:
+            if not choice.says and self.sent:
                 drops = self.sent
-            elif len(self.other.says) == 1:
-                words.append(ScriptedAnswer(self.agent, text=self.other.says[0]))
+            elif len(choice.says) == 1:
+                words.append(ScriptedAnswer(self.agent, text=choice.says[0]))
             else:
                 return None
         return Correction(self.instant, words=tuple(words), drops=drops)

@@ -190,7 +190,7 @@ class Reference:
         usual = edited(c.plain(), [edit], self.config_dir)["agents"][MEMBERS][name]
         values = own.model_dump(mode="json")
         differ = {key: value for key, value in values.items() if usual.get(key) != value and key != "prompts"}
-        said = (f"agents.{MEMBERS}.{name}.{key}={orjson.dumps(value).decode()}" for key, value in differ.items())
+        said = (f"agents.{MEMBERS}.{name}.{key}={_written(value)}" for key, value in differ.items())
         return [edit, *said]
 
     def configuration(self, names: Sequence[str]) -> Configuration:
@@ -246,6 +246,15 @@ class Reference:
         models = EpisodeModels(after, pool, books)
         team = build_team(after, replace(context, models=models))
         return {name: mind for name, mind in zip(self.participants, team.minds, strict=True) if name in self.players}
+
+
+def _written(value: object) -> str:
+    """Return a value in the syntax of an edit: as in JSON, but for the keys of mappings, which have no quotes."""
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{key}:{_written(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_written, value)) + "]"
+    return orjson.dumps(value).decode()
 
 
 def asks_real(configuration: Configuration, free: Sequence[str] = _FREE) -> bool:

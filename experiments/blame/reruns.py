@@ -38,6 +38,7 @@ class Correction:
         words: scripted answers.
         drops: ids of messages of the run that are not delivered.
         draw: number of the sample; 0 continues with the randomness of the run.
+        luck: whether the world draws its luck again, that of the sample, from the first step that starts then.
     """
 
     at: Instant
@@ -45,12 +46,13 @@ class Correction:
     words: tuple[ScriptedAnswer, ...] = ()
     drops: tuple[int, ...] = ()
     draw: int = 0
+    luck: bool = False
 
     @property
     def key(self) -> str:
         """Its name."""
         drawn = [f"draw {self.draw}"] if self.draw else []
-        return " ".join((str(self.at), *self.minds, *self.told, *drawn))
+        return " ".join((str(self.at), *self.minds, *self.told, *drawn, *["luck"] * self.luck))
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -73,7 +75,7 @@ class Correction:
             words += ["--mind", mind] if alone else [edit]
         for option in self.told:
             words += option.split(" ", 1)
-        words += ["--draws", str(draws), "--no-control"] if draws > 1 else []
+        words += ["--draws", str(draws), "--no-control", *["--luck"] * self.luck] if draws > 1 else []
         words += ["--config-dir", config_dir] if config_dir is not None else []
         return shlex.join(words)
 
@@ -110,7 +112,7 @@ class Reruns:
         """
         reference, minds = self.reference, correction.minds
         edits = (*reference.edits(minds), *self.edits)
-        change = Change(edits, correction.words, correction.drops, reference.config_dir)
+        change = Change(edits, correction.words, correction.drops, reference.config_dir, luck=correction.luck)
         if minds not in self._limited:
             after = reference.configuration(minds)
             self._limited[minds] = validate(edited(after.plain(), self.edits), recorded=True) if self.edits else after

@@ -19,7 +19,7 @@ from maeil.trace import Instant
 from maeil.user_errors import UserError
 from maeil.world import DrawsLots, Limited, keeps_luck_apart
 from quorum.agents.llm.spending import Spent
-from quorum.experiments.blame.answer import SEARCH, Blame, Question
+from quorum.experiments.blame.answer import LEAST, SEARCH, Blame, Question
 from quorum.experiments.blame.attempts import Attempts, Budget, Journal
 from quorum.experiments.blame.decisions import SUSPICION, WORDS, Decision, Decisions, decisions_of, kind_of
 from quorum.experiments.blame.ending import FINISHED, Ending, ending_of
@@ -42,8 +42,6 @@ BLAME = "blame.json"
 """The file in the folder of a run that holds the result."""
 LATEST = 4
 """A run that does not finish within this many times its limit has failed."""
-_LEAST = 0.005
-"""Probability from which on a correction that did not save the run is reported."""
 
 
 def estimate(run: Path, question: Question) -> Blame:
@@ -137,7 +135,7 @@ def _found(
         shadow=shadow,
     )
     world, asks = parent.episode.world(), _asks_models(reference)
-    exact = not asks and not isinstance(world, DrawsLots)
+    lots = isinstance(world, DrawsLots)
     kinds = partial(
         kind_of,
         failures=find_failures(parent.episode.trace),
@@ -150,12 +148,14 @@ def _found(
         attempts,
         order=sorted(decisions.candidates, key=lambda one: SUSPICION.index(kinds(one))),
         idle=world.idle.model_dump(mode="json"),
-        draws=question.draws if asks else 1,
-        exact=exact,
+        draws=question.draws if asks or lots else 1,
+        luck=lots and question.draws > 1,
+        exact=not asks and not lots,
         costs=reference.asks,
     )
     thoughts = parent.episode.story.thoughts
-    last = Instant(thoughts[-1].start.t, thoughts[-1].start.t_hat) if thoughts and deadline > limit else None
+    goes_on = thoughts and deadline > limit and ending.outcome != Outcome.FAILURE
+    last = Instant(thoughts[-1].start.t, thoughts[-1].start.t_hat) if goes_on else None
     experiment.run(last)
     since, shares = Instant(question.since), None
     if question.shares and experiment.late is None:
@@ -173,7 +173,7 @@ def _found(
         candidates=len(decisions.candidates),
         shares=shares,
         sets=tuple(reruns.command(Correction(since, names)) for names in sets),
-        exact=exact,
+        exact=experiment.exact,
         notes=tuple(_notes(reference, decisions, experiment, shares)),
         reruns=len(attempts.known),
         calls=attempts.calls,
@@ -259,21 +259,24 @@ def _verdict(
     if experiment.late is not None:
         late = f"late: the run would have finished after {experiment.late} steps, and its limit is {limit}"
         return replace(nothing, kind="late", reason=f"{late}; to ask why it was late: --margin 0")
-    *chances, nobody = experiment.posterior()
-    causes, unknown, untried = [], 0.0, 0
+    *chances, none = experiment.posterior()
+    nobody = None if experiment.why_cut else none
+    causes, unknown, untried, agents = [], 0.0, 0, dict.fromkeys(reruns.reference.players, 0.0)
     for suspect, chance in zip(experiment.suspects, chances, strict=True):
+        if len(who := {one.agent for one in suspect.decisions}) == 1:
+            agents[who.pop()] += chance
         corrected, placebo = experiment.arms(suspect)
         correction = suspect.correction()
         if not corrected.draws or correction is None:
             unknown, untried = unknown + chance, untried + 1
-        elif chance >= _LEAST or corrected.wins:
+        elif chance >= LEAST or corrected.wins:
             blamed = tuple(Blamed(one.agent, one.t, one.t_hat, kinds(one)) for one in suspect.decisions)
             command = reruns.command(correction, corrected.draws)
             causes.append(Cause(blamed, suspect.persists, chance, corrected, placebo, command))
     causes.sort(key=lambda one: (-round(one.probability, 6), one.decisions[0].t, one.decisions[0].t_hat))
-    found = replace(nothing, causes=tuple(causes), nobody=nobody, untried=untried, unknown=unknown)
+    found = replace(nothing, causes=tuple(causes), agents=agents, nobody=nobody, untried=untried, unknown=unknown)
     best = causes[0] if causes else None
-    if best is not None and best.probability > max(nobody, unknown):
+    if best is not None and best.probability > max(none, unknown):
         names = " and ".join(map(str, best.decisions))
         if len(best.decisions) > 1:
             reason = f"no single decision: {names} must be corrected together"
@@ -284,6 +287,9 @@ def _verdict(
         return replace(
             found, agent=one.agent, t=one.t, t_hat=one.t_hat, kind=one.kind, probability=best.probability, reason=reason
         )
+    agent, chance = max(agents.items(), key=lambda pair: pair[1])
+    if chance > 0.5 and any(one.corrected.wins and one.decisions[0].agent == agent for one in causes):
+        return replace(found, agent=agent, probability=chance, reason="no single turn of it is probable enough")
     if experiment.why_cut:
         reason = f"the budget ended the search: {experiment.why_cut}"
     elif any(cause.placebo.wins for cause in causes):
@@ -296,7 +302,8 @@ def _verdict(
         reason = f"no single decision: the run succeeds when {label} decides for all"
     else:
         reason = f"not the decisions of the team, as {label} does not save the run either"
-    return replace(found, probability=nobody if unknown < nobody else None, reason=reason)
+    able = experiment.singles and experiment.saved
+    return replace(found, probability=nobody if able and unknown < none else None, reason=reason)
 
 
 def _notes(reference: Reference, decisions: Decisions, experiment: Experiment, shares: Shares | None) -> list[str]:

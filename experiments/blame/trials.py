@@ -27,6 +27,8 @@ PLACEBOS = 4
 """Placebos of each suspect whose correction saves the run, at least."""
 PAIRED = 12
 """Decisions, the first by the reader, of which all pairs are tried if no single correction saves the run."""
+HELD = 5
+"""Decisions whose corrections save the run, the first by the reader, that are corrected with the others held."""
 ENOUGH = 0.9
 """Probability at which an experiment that costs money ends."""
 
@@ -122,6 +124,7 @@ class Experiment:
         order: the decisions that differ, the most suspicious first.
         idle: the action of waiting one step, as the trace has it.
         draws: samples of each correction.
+        luck: whether each of them has its own luck of the world, the same in both arms.
         exact: whether the same change always ends the same way, so that one draw is enough.
         costs: whether re-runs cost money.
     """
@@ -132,6 +135,7 @@ class Experiment:
     order: Sequence[Decision]
     idle: dict[str, Any]
     draws: int = 1
+    luck: bool = False
     exact: bool = True
     costs: bool = False
     trials: list[Trial] = field(default_factory=list)
@@ -162,7 +166,7 @@ class Experiment:
             self.why_cut = str(spent)
 
     def _is_late(self, last: Instant) -> bool:
-        ends = [self.attempts.ending(Correction(last, draw=draw)) for draw in range(self.draws)]
+        ends = [self.attempts.ending(self._sample(Correction(last), draw)) for draw in range(self.draws)]
         steps = sorted(end.steps for end in ends if self.attempts.success.met(end))
         if 2 * len(steps) > self.draws:
             self.late = steps[len(steps) // 2]
@@ -174,23 +178,45 @@ class Experiment:
             self._try(suspect)
             if self.costs and max(self.posterior()[:-1]) >= ENOUGH:
                 return
+        saving = [one for one in self.singles if self._saves(one)]
+        self._hold(sorted(saving[:HELD], key=_when))
         chances = self.posterior()
         if max(chances[:-1], default=0.0) > chances[-1]:
             return
-        firsts = {one.decisions[0].agent: one.decisions for one in sorted(self.singles, key=_when, reverse=True)}
-        for decisions in firsts.values():
-            self._try(Suspect(decisions, persists=True))
-        if self.saved is not False and not any(self.tally(one, Arm.CORRECTED).wins for one in self.joint):
-            alone = [one for one in self.singles if not self.tally(one, Arm.CORRECTED).wins]
-            for pair in combinations(alone[:PAIRED], 2):
+        saved = {one.decisions[0].agent for one in saving}
+        for agent in [player for player in self.players if player not in saved]:
+            self._take_over(agent)
+        if self.saved is not False and not any(map(self._saves, self.suspects)):
+            for pair in combinations(self.singles[:PAIRED], 2):
                 self._try(Suspect(tuple(one.decisions[0] for one in sorted(pair, key=_when))))
+
+    def _take_over(self, agent: str) -> None:
+        """Let the reference decide for an agent once it differs in every turn, or else from its first difference on."""
+        turns = [one for one in self.decisions.every if one.agent == agent]
+        last = max((place for place, one in enumerate(turns) if not one.differs), default=-1)
+        starts = [*turns[last + 1 :][:1], *[one for one in turns if one.differs][:1]]
+        for start in {one.instant: one for one in starts}.values():
+            self._try(suspect := Suspect((start,), persists=True))
+            if self._saves(suspect):
+                return
+
+    def _saves(self, suspect: Suspect) -> bool:
+        return self.tally(suspect, Arm.CORRECTED).wins > 0 and not self._is_cleared(suspect)
+
+    def _hold(self, saving: Sequence[Suspect]) -> None:
+        """Correct each suspect again while a later one stays as it was played: else it may only avoid that one."""
+        for first, later in combinations(saving, 2):
+            played = later.decisions[0].scripted(later.decisions[0].own)
+            same = (first.decisions[0].agent, first.decisions[0].t) == (later.decisions[0].agent, later.decisions[0].t)
+            if played is not None and not same and (held := _together([first.correction(), played])) is not None:
+                self._draw(first, Arm.CORRECTED, [self._sample(held, number) for number in range(self.draws)])
 
     def _try(self, suspect: Suspect) -> None:
         """Correct a suspect; if that saves the run, play its placebos."""
         correction = suspect.correction()
         if correction is None:
             return
-        self._draw(suspect, Arm.CORRECTED, [replace(correction, draw=draw) for draw in range(self.draws)])
+        self._draw(suspect, Arm.CORRECTED, [self._sample(correction, draw) for draw in range(self.draws)])
         if suspect not in self.singles and self.tally(suspect, Arm.CORRECTED).draws:
             self.joint.append(suspect)
         if self.tally(suspect, Arm.CORRECTED).wins:
@@ -198,8 +224,11 @@ class Experiment:
             same = Correction(suspect.decisions[0].instant)
             drawn = [*changes, same] if not self.exact else changes
             many = max(self.draws, PLACEBOS) if not self.exact else len(changes)
-            plays = [replace(drawn[number % len(drawn)], draw=number % self.draws) for number in range(many)]
+            plays = [self._sample(drawn[number % len(drawn)], number) for number in range(many)]
             self._draw(suspect, Arm.PLACEBO, [one for one in dict.fromkeys(plays) if one != same])
+
+    def _sample(self, correction: Correction, number: int) -> Correction:
+        return replace(correction, draw=number % self.draws, luck=self.luck)
 
     def _draw(self, suspect: Suspect, arm: Arm, changes: Sequence[Correction]) -> None:
         for change in changes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from maeil.failures import find_failures
@@ -77,7 +77,9 @@ class Verdict:
         kind: what was wrong, in a word; empty if the method does not say.
         probability: that this answer is right, which may be that nobody is named; None if the method gives none.
         causes: the posterior: each cause that was tried and is possible, the most probable first.
-        nobody: probability that no single decision, and nothing else that was tried, is the cause.
+        agents: probability that the cause is decisions of this agent alone, those that were not tried included.
+        nobody: probability that no single decision, and nothing else that was tried, is the cause; None where the
+            method gives none, or a budget ended the search.
         untried: number of decisions that were not tried.
         unknown: their probability.
         reruns: episodes that were played for it.
@@ -92,6 +94,7 @@ class Verdict:
     kind: str = ""
     probability: float | None = None
     causes: tuple[Cause, ...] = ()
+    agents: Mapping[str, float] = field(default_factory=dict)
     nobody: float | None = None
     untried: int = 0
     unknown: float = 0.0

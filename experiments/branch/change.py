@@ -55,15 +55,9 @@ class Change:
     luck: bool = False
     probe: bool = False
 
-    @property
-    def touches_world(self) -> bool:
-        """Whether it changes the world at the start of its step."""
-        return self.world is not None or self.luck
-
-    @property
-    def comes_first(self) -> bool:
-        """Whether it comes before all that happens in its step."""
-        return self.touches_world or self.probe
+    def comes_first(self, instant: Instant) -> bool:
+        """Return whether, at this branch point, it comes before all that happens in the step."""
+        return self.world is not None or self.probe or (self.luck and instant.t_hat is None)
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -207,26 +201,27 @@ def try_world_change(change: ChangeAt, episode: RecordedEpisode, instant: Instan
     """Make a change on the world of a recorded run, before anything is played.
 
     Raises:
-        UserError: the branch point is not the start of a step, the run cannot be replayed up to it, or the world
-            refuses the change.
+        UserError: the state would change and the branch point is not the start of a step, the run cannot be replayed
+            up to it, or the world refuses the change.
     """
-    if instant.t_hat is not None:
-        raise UserError(
-            f"--at {instant} with --world or --luck: the world stands still while the team thinks",
-            f"Give --at {instant.t}: the world changes at the start of the step, before anybody thinks.",
-        )
     world = episode.world()
-    for t in episode.replay(world):
-        if t == instant.t:
-            break
     if change.luck is not None and not isinstance(world, DrawsLots):
         raise UserError(
             f"--luck: the rules of '{world.name}' draw no lots",
             "Leave --luck out: --draws draws models and minds again.",
         )
+    if change.changes is None:
+        return change
+    if instant.t_hat is not None:
+        raise UserError(
+            f"--at {instant} with --world: the world stands still while the team thinks",
+            f"Give --at {instant.t}: the world changes at the start of the step, before anybody thinks.",
+        )
+    for t in episode.replay(world):
+        if t == instant.t:
+            break
     try:
-        if change.changes is not None:
-            change_world(world, change.changes)
+        change_world(world, change.changes)
     except ChangeRefused as refusal:
         raise UserError(
             f"--world, at step {instant.t}: {sanitize(str(refusal), _LONGEST_REASON)}",

@@ -206,7 +206,7 @@ class Parent:
         Raises:
             UserError: there is no such branch point, or the change is not possible.
         """
-        prefix = self._prefix(instant, changed=change.comes_first)
+        prefix = self._prefix(instant, changed=change.comes_first(instant))
         prefix.changes_first = change.probe
         origin = self.origin
         earlier = origin.branching(self.run, self.configuration, calls) if origin is not None else None
@@ -218,9 +218,10 @@ class Parent:
                 f"For an earlier branch point, branch its parent: {origin.parent.run}.",
             )
         world = None
-        if change.touches_world:
+        if change.world is not None or change.luck:
             luck = self.configuration.seeds.child("luck").child(draw).integer() % 2**32 if change.luck else None
-            world = try_world_change(ChangeAt(instant.t, change.world, luck), self.episode, instant)
+            start = instant.t if instant.t_hat is None else instant.t + 1  # the first step that starts from there on
+            world = try_world_change(ChangeAt(start, change.world, luck), self.episode, instant)
         if world is not None and earlier is not None and earlier.changed is not None:
             raise UserError(
                 "--world, --luck: a run that this one was branched from has changed its world, which is possible once",
@@ -341,7 +342,7 @@ def _origin(run: Path, meta: RunMeta, below: Sequence[Path]) -> Origin | None:
         if place.resolve() in (run.resolve(), *below):
             continue
         found = Origin(Parent.open(place, (run.resolve(), *below)), branch)
-        changed = change_of(branch, run).comes_first
+        changed = change_of(branch, run).comes_first(found.instant)
         try:
             if Prefix(found.parent.episode.trace, found.instant, changed=changed).digest == branch.prefix:
                 return found

@@ -9,7 +9,7 @@ import pytest
 
 from maeil.extensions.luck.events import WorldLuck
 from maeil.trace import Trace, comparable, read_trace
-from maeil.trace.events import StepTaken
+from maeil.trace.events import StepTaken, ThoughtStart
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.verify import verify_run
@@ -74,11 +74,20 @@ def test_a_single_branch_has_the_luck_of_the_first_draw(quorum: Quorum, run: Pat
     assert comparable(first) == comparable(of_one) != comparable(run)
 
 
+def test_inside_a_conversation_the_other_luck_begins_with_the_next_step(quorum: Quorum, run: Path) -> None:
+    start = next(s for s in read_trace(run).stamped(ThoughtStart) if s.t >= AT)
+    done = quorum("branch", str(run), "--at", f"{start.t}:{start.t_hat}", "--luck", "--json")
+    assert done.returncode == 0, done.stderr
+    folder = run.parent.parent / json.loads(done.stdout)["folder"]
+    assert luck_of(read_trace(folder))[0] == start.t + 1
+    assert verify_run(folder).problems == []
+    assert steps_of(folder)[: start.t + 1] == steps_of(run)[: start.t + 1]
+
+
 @pytest.mark.parametrize(
     ("cell", "arguments", "words"),
     [
         (("env=transport", "n=2", "max_steps=4"), ("--at", "2"), "draw no lots"),
-        (CELL, ("--at", "12:5"), "Give --at 12"),
         (CELL, ("--at", "12", "--probe"), "--luck would have no effect"),
     ],
 )
