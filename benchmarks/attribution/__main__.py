@@ -17,14 +17,16 @@ from pathlib import Path
 from benchmarks.attribution import natural, score
 from benchmarks.attribution.cases import Case, kinds_of, make_cases, read_cases
 from benchmarks.attribution.labels import agreement, failed_runs, read_labels, sheet
-from benchmarks.attribution.methods import SIMULATED, Settings, chosen
+from benchmarks.attribution.methods import SIMULATED, Settings, chosen, turns_of
 from maeil.user_errors import UserError
+from quorum.experiments.blame.answer import USUAL_BUDGET
 
 
 def table(asked: argparse.Namespace) -> Iterator[str]:
     """Make labelled runs, ask the methods about them, and yield the tables."""
     cases = _cases(asked.out.with_suffix(".runs"), asked.half, asked.cases, asked.seed)
-    runs = ((one.name, one.run, score.Label(one.agent, one.t, one.kind)) for one in cases)
+    short = [one for one in cases if asked.most_turns is None or turns_of(one.run) <= asked.most_turns]
+    runs = [(one.name, one.run, score.Label(one.agent, one.t, one.kind)) for one in short]
     records = score.record(runs, chosen(asked.method, _settings(asked)), asked.out)
     for lines in (score.accuracy, score.by_kind, score.calibration, score.refusals):
         yield from lines(records)
@@ -42,7 +44,7 @@ def of_folder(asked: argparse.Namespace) -> Iterator[str]:
 
 
 def _settings(asked: argparse.Namespace) -> Settings:
-    return Settings(asked.reader, asked.budget_calls, asked.margin)
+    return Settings(asked.reader, asked.budget_calls, asked.budget_reruns, asked.margin)
 
 
 def _cases(folder: Path, half: str, count: int, seed: int) -> list[Case]:
@@ -72,11 +74,13 @@ def _parser() -> argparse.ArgumentParser:
     methods.add_argument("--method", action="append", default=[], help="beginning of a row, or module:function")
     methods.add_argument("--reader", default=SIMULATED, help="model of the readers, as llm=NAME")
     methods.add_argument("--budget-calls", type=int, help="answers that a paid model may give for each run")
+    methods.add_argument("--budget-reruns", type=int, default=USUAL_BUDGET.reruns, help="of a search, for each run")
     methods.add_argument("--margin", type=int, help="of the search: as quorum blame --margin")
 
     one = commands.add_parser("table", parents=[methods], help="how often methods are right on labelled runs")
     one.add_argument("--half", choices=("open", "hidden"), required=True)
     one.add_argument("--cases", type=int, required=True, help="number of labelled runs")
+    one.add_argument("--most-turns", type=int, help="leave out runs with more turns: they take longest")
     one.add_argument("--seed", type=int, default=0)
     one.set_defaults(lines=table)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from benchmarks.attribution.cases import CONFIGS
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.blame.answer import USUAL_BUDGET, Question
 from quorum.experiments.blame.attempts import Budget
@@ -58,11 +59,13 @@ class Settings:
     Attributes:
         reader: the model of the readers, as `llm=NAME`.
         calls: answers that a paid model may give for each run; None: no paid model is asked.
-        margin: of the search: see `Question`.
+        reruns: episodes that a search may play for each run.
+        margin: of a search: see `Question`.
     """
 
     reader: str = SIMULATED
     calls: int | None = None
+    reruns: int | None = USUAL_BUDGET.reruns
     margin: int | None = None
 
 
@@ -78,7 +81,7 @@ def any_turn(run: Path) -> Sequence[Answer]:
 
 def first_difference(run: Path, reference: str) -> Sequence[Answer]:
     """Name the first turn in which the reference policy decides otherwise; nothing is played again."""
-    candidates = decisions_of(Reference.of(Parent.open(run), reference_of(run, reference))).candidates
+    candidates = decisions_of(Reference.of(Parent.open(run), reference_of(run, reference), CONFIGS)).candidates
     return [Answer(candidates[0].agent, candidates[0].t) if candidates else Answer(None)]
 
 
@@ -95,8 +98,13 @@ def read(run: Path, procedure: str, settings: Settings) -> Sequence[Answer]:
 
 def search(run: Path, reference: str, settings: Settings) -> Sequence[Answer]:
     """Experiment: play the run again with corrections and placebos."""
-    budget = Budget(reruns=USUAL_BUDGET.reruns, calls=settings.calls)
-    question = Question(by=reference_of(run, reference), shares=False, margin=settings.margin, budget=budget)
+    question = Question(
+        by=reference_of(run, reference),
+        budget=Budget(reruns=settings.reruns, calls=settings.calls),
+        margin=settings.margin,
+        config_dir=CONFIGS,
+        shares=False,
+    )
     return [_verdict(blame(run, question).verdict)]
 
 
@@ -109,13 +117,10 @@ def reference_of(run: Path, name: str) -> tuple[str, ...]:
             simulated model for a team of greedy rules, and greedy rules for all others.
     """
     agents = RunFolder(run).configuration()["agents"]
-    base = agents.get("base", agents)
-    if name == OWN and base is agents:
-        return (SELF,)
     if name == OWN:
-        values = [f"agents.{key}={value}" for key, value in base.items() if isinstance(value, int | float | str)]
-        return (base["name"], *(word for word in values if not word.startswith("agents.name=")))
-    return ("naive",) if name == ANOTHER and base["name"] == USUAL else (USUAL,)
+        return (agents["name"], "agents.turn=-1") if "base" in agents else (SELF,)
+    mind = agents.get("base", agents)["name"]
+    return ("naive",) if name == ANOTHER and mind == USUAL else (USUAL,)
 
 
 def methods(settings: Settings) -> Mapping[str, Method]:
@@ -157,6 +162,11 @@ def _function(place: str, rows: Sequence[str]) -> Method:
         hint = f"{choices_hint(place, 'Rows', rows)} Or give a function of your own: module:function."
         raise UserError(f"--method {place}: {error}", hint) from error
     return method
+
+
+def turns_of(run: Path) -> int:
+    """Return the number of turns of a run."""
+    return len(_turns(run))
 
 
 def _turns(run: Path) -> Sequence[TurnTaken]:
