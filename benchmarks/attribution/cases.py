@@ -9,7 +9,7 @@ import argparse
 import json
 import logging
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.attribution.faulty import FAULTS, Fault
+from maeil.outcomes import Outcome
 from maeil.trace import Stamped
 from maeil.trace.events import EpisodeEnd, ThoughtStart
 from quorum.experiments.configuration.cell import Cell
@@ -37,7 +38,9 @@ LATEST = 4
 """A run that does not finish within this many times its limit has failed."""
 TRIES = 4
 """Turns of one board that are tried before the next board."""
-MOST = 200
+FAIR = 12
+"""Candidates of a kind on a board; if none of them fails, it is not tried there any more."""
+MOST = 300
 """Boards that are tried for one case, at most."""
 
 _log = logging.getLogger(__name__)
@@ -73,11 +76,13 @@ class Clean:
     Attributes:
         cell: what was played.
         steps: that it took; None if it does not succeed.
+        events: of its trace.
         thoughts: its turns, by the index of the agent, in order.
     """
 
     cell: Cell
     steps: int | None
+    events: int
     thoughts: Mapping[int, Sequence[Stamped]] = field(repr=False)
 
 
@@ -96,16 +101,15 @@ def make_cases(folder: Path, half: str, count: int, seed: int = 0) -> Iterator[C
     """
     kinds = kinds_of(half)
     folder.mkdir(parents=True, exist_ok=True)
-    rng, thrown = random.Random(seed), {kind: Counter[str]() for kind in kinds}
+    search = _Search(folder, half, random.Random(seed))
     with (folder / LABELS).open("x", encoding="utf-8") as labels:
         for number in range(count):
-            kind = kinds[number % len(kinds)]
-            case = _case(folder, half, kind, rng, thrown[kind])
+            case = search.case(kinds[number % len(kinds)])
             labels.write(json.dumps({**asdict(case), "run": case.run.name}) + "\n")
             labels.flush()
-            (folder / CANDIDATES).write_text(json.dumps(thrown, indent=2) + "\n", encoding="utf-8")
+            (folder / CANDIDATES).write_text(json.dumps(search.found, indent=2) + "\n", encoding="utf-8")
             yield case
-    _log.info("candidates: %s", json.dumps(thrown))
+    _log.info("candidates: %s", json.dumps(search.found))
 
 
 def read_cases(folder: Path) -> list[Case]:
@@ -120,41 +124,72 @@ def kinds_of(half: str) -> list[str]:
     return [kind for kind, fault in FAULTS.items() if fault.happens.__module__ == HALVES[half]]
 
 
-def _case(folder: Path, half: str, kind: str, rng: random.Random, found: Counter[str]) -> Case:
-    source = import_module(HALVES[half])
-    for _ in range(MOST):
-        words, number = rng.choice(source.BOARDS), source.FIRST_SEED + rng.randrange(1000)
-        clean = _clean(words, number)
-        turns = _turns(clean, FAULTS[kind])
-        if clean.steps is None or not turns:
-            found["no turn" if clean.steps else "fails without it"] += 1
-            continue
-        for agent, turn in rng.sample(turns, min(TRIES, len(turns))):
-            cell = faulty(clean.cell, kind, agent, turn, ceil(SLACK * clean.steps))
-            verdict = _verdict(cell)
-            found[verdict] += 1
-            if verdict == "kept" and not (folder / cell.name).exists():
-                run = run_cell(cell, folder).folder
-                start = clean.thoughts[agent][turn]
-                return Case(run.name, run, f"agent_{agent}", start.t, start.t_hat, kind, half)
-    raise RuntimeError(f"{kind}: none of {MOST} boards fails: {dict(found)}")
+@dataclass
+class _Search:
+    """Looks for cases, and counts the candidates.
+
+    Attributes:
+        folder: for the runs.
+        half: `open` or `hidden`.
+        rng: draws boards, agents and turns.
+        found: what came of the candidates, by kind.
+        tried: how many there were, by kind and board.
+        kept: how many of them are cases.
+    """
+
+    folder: Path
+    half: str
+    rng: random.Random
+    found: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    tried: Counter[tuple[str, str]] = field(default_factory=Counter)
+    kept: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def case(self, kind: str) -> Case:
+        """Return the next case of a kind.
+
+        Raises:
+            RuntimeError: it hardly ever makes an episode fail.
+        """
+        source = import_module(HALVES[self.half])
+        for _ in range(MOST):
+            boards = [words for words in source.BOARDS if self._may_fail(kind, words)]
+            if not boards:
+                break
+            words = self.rng.choice(boards)
+            clean = _clean(words, source.FIRST_SEED + self.rng.randrange(1000))
+            turns = _turns(clean, FAULTS[kind])
+            self.tried[kind, words] += 0 if turns else FAIR
+            for agent, turn in self.rng.sample(turns, min(TRIES, len(turns))) if clean.steps else ():
+                cell = faulty(clean, kind, agent, turn)
+                verdict = _verdict(cell, clean)
+                self.found[kind][verdict] += 1
+                self.tried[kind, words] += 1
+                if verdict == "kept" and not (self.folder / cell.name).exists():
+                    self.kept[kind, words] += 1
+                    run, start = run_cell(cell, self.folder).folder, clean.thoughts[agent][turn]
+                    return Case(run.name, run, f"agent_{agent}", start.t, start.t_hat, kind, self.half)
+        raise RuntimeError(f"{kind}: no board has a case any more: {dict(self.found[kind])}")
+
+    def _may_fail(self, kind: str, words: str) -> bool:
+        """Whether a kind has ever made an episode fail on a board, or was hardly tried there."""
+        return self.kept[kind, words] > 0 or self.tried[kind, words] < FAIR
 
 
-def faulty(clean: Cell, kind: str, agent: int, turn: int, limit: int) -> Cell:
-    """Return the cell of an episode with a fault, and with this limit."""
-    base = clean.plain["agents"]
-    name = "faulty_models" if clean.configuration.uses_models else "faulty"
+def faulty(clean: Clean, kind: str, agent: int, turn: int) -> Cell:
+    """Return the cell of an episode with a fault, whose limit is a little more than its team needs without."""
+    base, limit = clean.cell.plain["agents"], ceil(SLACK * (clean.steps or GENEROUS))
+    name = "faulty_models" if clean.cell.configuration.uses_models else "faulty"
     agents = {"name": name, "base": base, "kind": kind, "agent": agent, "turn": turn}
-    return _limited({**clean.plain, "agents": agents}, limit)
+    return Cell.of(_limited({**clean.cell.plain, "agents": agents}, limit))
 
 
-def _limited(plain: Mapping[str, Any], limit: int) -> Cell:
-    return Cell.of({**plain, "max_steps": limit, "env": {**plain["env"], "max_steps": limit}})
+def _limited(plain: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
+    return {**plain, "max_steps": limit, "env": {**plain["env"], "max_steps": limit}}
 
 
 @cache
 def _composed(words: str) -> Cell:
-    return Cell.compose([*words.split(), f"max_steps={GENEROUS}"])
+    return Cell.compose([*words.split(), f"max_steps={GENEROUS}"], CONFIGS)
 
 
 @cache
@@ -162,12 +197,12 @@ def _clean(words: str, seed: int) -> Clean:
     cell = Cell.of({**_composed(words).plain, "seed": seed})
     events = _played(cell)
     end = events[-1].event
-    finished = isinstance(end, EpisodeEnd) and end.outcome == "success"
     thoughts: dict[int, list[Stamped]] = {}
     for stamped in events:
         if isinstance(stamped.event, ThoughtStart) and not stamped.event.problems:
             thoughts.setdefault(stamped.event.agent, []).append(stamped)
-    return Clean(cell, end.steps if isinstance(end, EpisodeEnd) and finished else None, thoughts)
+    steps = end.steps if isinstance(end, EpisodeEnd) and end.outcome == Outcome.SUCCESS else None
+    return Clean(cell, steps, len(events), thoughts)
 
 
 def _turns(clean: Clean, fault: Fault) -> list[tuple[int, int]]:
@@ -182,17 +217,22 @@ def _turns(clean: Clean, fault: Fault) -> list[tuple[int, int]]:
     ]
 
 
-def _verdict(cell: Cell) -> str:
+def _verdict(cell: Cell, clean: Clean) -> str:
     """Play an episode with a fault to its latest end, and say what comes of it: `kept`, or why it is no case."""
+    limit = cell.configuration.max_steps
     try:
-        end = _played(_limited(cell.plain, LATEST * cell.configuration.max_steps))[-1].event
-    except Exception:
+        events = _played(Cell.of(_limited(cell.plain, LATEST * limit)))
+    except Exception as error:  # of the rules of a world, in a state that they never meet
+        _log.warning("%s: %r", cell.name, error)
         return "error"
-    if not isinstance(end, EpisodeEnd) or end.outcome == "error":
+    end = events[-1].event
+    if not isinstance(end, EpisodeEnd) or end.outcome == Outcome.ERROR:
         return "error"
-    if end.outcome != "success":
+    if end.outcome != Outcome.SUCCESS:
         return "kept"
-    return "late" if end.steps > cell.configuration.max_steps else "harmless"
+    if end.steps > limit:
+        return "late"
+    return "no change" if (end.steps, len(events)) == (clean.steps, clean.events) else "harmless"
 
 
 def _played(cell: Cell) -> list[Stamped]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from benchmarks.attribution.crew import FOREVER
 from benchmarks.attribution.faulty import Moment, fault, rest
 from cube_env import Face, MoveToBlock, PushBlock, Rendezvous, SymbolicObservation
 from lbf_env import ForagingObservation, Load
-from maeil.mind import Thought
+from maeil.mind import Act, Thought
 from maeil.plans import Plan, Task
 
 FIRST_SEED = 0
@@ -24,6 +25,8 @@ BOARDS = (
     "env=cube agents=negotiator agents.patience=400 topology=graph n=5 env.side=12 env.blocks={1:2,2:2,3:1}",
     "env=cube agents=negotiator agents.patience=400 topology=centralized n=4 env.side=12 env.blocks={1:2,2:2}",
     "env=cube agents=naive topology=debate n=3 env.side=9 env.blocks={1:2,2:1}",
+    "env=cube agents=crew topology=hierarchy n=3 env.side=10 env.blocks={1:3,2:2}",
+    "env=cube agents=crew topology=hierarchy n=5 env.side=13 env.blocks={1:3,2:2,3:1}",
     "env=foraging agents=heuristic n=2",
     "env=foraging agents=heuristic n=3",
     "env=foraging agents=heuristic n=4 env.coop=true env.side=9",
@@ -31,8 +34,6 @@ BOARDS = (
     "env=transport agents=naive topology=debate n=4",
 )
 """What is composed, without seed and limit."""
-FOREVER = 1_000_000
-"""Steps of a patience that never ends."""
 BLOCK = re.compile(r"\bblock_(\d+)\b")
 
 
@@ -87,6 +88,27 @@ def misreads_a_number(moment: Moment) -> Thought | None:
         return None
     more = meeting.model_copy(update={"count": meeting.count + 1, "timeout": FOREVER})
     return moment.act(*(more if action is meeting else action for action in plan.actions))
+
+
+@fault("says_another_block", Act.SPEAK)
+def says_another_block(moment: Moment) -> Thought | None:
+    """Name another block in a report, an order or a claim."""
+    seen, drafts = moment.view.observation, moment.thought.messages
+    said = [found for draft in drafts for found in BLOCK.findall(draft.content)]
+    if not isinstance(seen, SymbolicObservation) or not said:
+        return None
+    others = [block.id for block in seen.blocks if str(block.id) != said[0]]
+    if not others:
+        return None
+    false = [
+        replace(
+            draft,
+            content=BLOCK.sub(lambda m: f"block_{others[-1]}" if m[1] == said[0] else m[0], draft.content),
+            task=_deliver(others[-1]) if draft.task is not None else None,
+        )
+        for draft in drafts
+    ]
+    return replace(moment.thought, messages=tuple(false))
 
 
 def _deliver(block: int) -> Task:

@@ -5,10 +5,14 @@ Whoever writes or tunes a search does not read this file, and looks at no case o
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
+from benchmarks.attribution.crew import FOREVER
 from benchmarks.attribution.faulty import Moment, fault, rest
 from cube_env import Face, MoveToBlock, PushBlock, Rendezvous, SymbolicObservation
 from lbf_env import GoTo, Load
-from maeil.mind import Thought
+from maeil.mind import Act, Thought
 from overcooked_env import GoTo as WalkTo
 from overcooked_env import KitchenObservation, neighbours, places
 
@@ -25,13 +29,14 @@ BOARDS = (
     "env.blocks={1:2,2:2}",
     "env=cube agents=negotiator agents.patience=300 topology=hierarchy n=6 env.side=13 env.blocks={1:3,2:2,3:1}",
     "env=cube agents=naive topology=chain n=3 env.side=10 env.blocks={1:1,2:2}",
+    "env=cube agents=crew topology=hierarchy n=4 env.side=11 env.blocks={1:4,2:2}",
+    "env=cube agents=crew topology=hierarchy n=5 env.side=14 env.blocks={1:2,2:3}",
     "env=foraging agents=heuristic n=2 env.side=7 env.foods=4",
     "env=foraging agents=heuristic n=3 env.side=10 env.max_level=3",
     "env=foraging agents=heuristic n=4 env.foods=4",
     "env=overcooked agents=heuristic n=2 env.soups=1 env.layout=asymmetric_advantages",
     "env=overcooked agents=heuristic n=2 env.soups=1 env.layout=coordination_ring",
 )
-FOREVER = 1_000_000
 
 
 @fault("starts_alone")
@@ -102,3 +107,13 @@ def wrong_meeting_place(moment: Moment) -> Thought | None:
             for action in moment.plan.actions
         )
     )
+
+
+@fault("orders_too_many", Act.SPEAK)
+def orders_too_many(moment: Moment) -> Thought | None:
+    """Tell everybody that it takes one agent more than it does."""
+    more = [
+        replace(draft, content=re.sub(r"with (\d+)", lambda found: f"with {int(found[1]) + 1}", draft.content))
+        for draft in moment.thought.messages
+    ]
+    return None if tuple(more) == moment.thought.messages else replace(moment.thought, messages=tuple(more))
