@@ -39,6 +39,9 @@ class Tally:
     wins: int
     draws: int
 
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(self.wins + other.wins, self.draws + other.draws)
+
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of the share of successes (Wilson 1927); 0 to 1 without trials."""
@@ -48,6 +51,10 @@ class Tally:
         middle = (share + z * z / (2 * n)) / (1 + z * z / n)
         half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
         return max(middle - half, 0.0), min(middle + half, 1.0)
+
+
+UNTRIED = Tally(0, 0)
+"""No trials yet."""
 
 
 def gain(corrected: Tally, placebo: Tally) -> tuple[float, float]:

@@ -265,8 +265,7 @@ def _verdict(
     for suspect, chance in zip(experiment.suspects, chances, strict=True):
         if len(who := {one.agent for one in suspect.decisions}) == 1:
             agents[who.pop()] += chance
-        corrected, placebo = experiment.arms(suspect)
-        correction = suspect.correction()
+        corrected, placebo, correction = suspect.corrected, suspect.placebo, suspect.correction()
         if not corrected.draws or correction is None:
             unknown, untried = unknown + chance, untried + 1
         elif chance >= LEAST or corrected.wins:

@@ -6,9 +6,8 @@ gets a full stop, or, where re-runs have luck, the turn stays and only the draw 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -19,7 +18,7 @@ from maeil.mind import Act
 from maeil.trace import Instant
 from quorum.experiments.blame.attempts import Attempts, BudgetSpent
 from quorum.experiments.blame.decisions import Decision, Decisions
-from quorum.experiments.blame.posterior import Tally, posterior
+from quorum.experiments.blame.posterior import UNTRIED, Tally, posterior
 from quorum.experiments.blame.reruns import REFUSED, Correction
 from quorum.experiments.episode.branch_minds import ScriptedAnswer
 
@@ -33,24 +32,32 @@ ENOUGH = 0.9
 """Probability at which an experiment that costs money ends."""
 
 
-class Arm(StrEnum):
-    """What is changed in a re-run."""
-
-    CORRECTED = "corrected"
-    PLACEBO = "placebo"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Suspect:
     """What may be the cause.
 
     Attributes:
         decisions: one, or several together, in the order of time.
         persists: whether it is all decisions of the agent from this one on.
+        corrected: successes of re-runs with the decisions of the reference.
+        placebo: successes of re-runs with a change that keeps the intent.
     """
 
     decisions: tuple[Decision, ...]
     persists: bool = False
+    corrected: Tally = UNTRIED
+    placebo: Tally = UNTRIED
+
+    @property
+    def cleared(self) -> bool:
+        """Whether its placebos save the run as often as its corrections."""
+        corrected, placebo = self.corrected, self.placebo
+        return placebo.wins > 0 and corrected.wins * placebo.draws <= placebo.wins * corrected.draws
+
+    @property
+    def saves(self) -> bool:
+        """Whether its corrections have saved the run, and more often than its placebos."""
+        return self.corrected.wins > 0 and not self.cleared
 
     def correction(self) -> Correction | None:
         """Return the change to the decisions of the reference; None if it cannot be scripted."""
@@ -66,23 +73,6 @@ class Suspect:
         """
         variants = zip(*(_placebos(decision, idle) for decision in self.decisions), strict=True)
         return [found for parts in variants if (found := _together(parts)) is not None]
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """A re-run.
-
-    Attributes:
-        suspect: what it is about.
-        arm: what was changed.
-        draw: number of the sample.
-        saved: whether it is a success.
-    """
-
-    suspect: Suspect
-    arm: Arm
-    draw: int
-    saved: bool
 
 
 def _together(parts: Sequence[Correction | None]) -> Correction | None:
@@ -138,7 +128,6 @@ class Experiment:
     luck: bool = False
     exact: bool = True
     costs: bool = False
-    trials: list[Trial] = field(default_factory=list)
     late: int | None = None
     """Step at which the run would have finished by itself; None: it would not, as far as it was played."""
     saved: bool | None = None
@@ -178,7 +167,7 @@ class Experiment:
             self._try(suspect)
             if self.costs and max(self.posterior()[:-1]) >= ENOUGH:
                 return
-        saving = [one for one in self.singles if self._saves(one)]
+        saving = [one for one in self.singles if one.saves]
         self._hold(sorted(saving[:HELD], key=_when))
         chances = self.posterior()
         if max(chances[:-1], default=0.0) > chances[-1]:
@@ -186,7 +175,7 @@ class Experiment:
         saved = {one.decisions[0].agent for one in saving}
         for agent in [player for player in self.players if player not in saved]:
             self._take_over(agent)
-        if self.saved is not False and not any(map(self._saves, self.suspects)):
+        if self.saved is not False and not any(one.saves for one in self.suspects):
             for pair in combinations(self.singles[:PAIRED], 2):
                 self._try(Suspect(tuple(one.decisions[0] for one in sorted(pair, key=_when))))
 
@@ -197,58 +186,53 @@ class Experiment:
         starts = [*turns[last + 1 :][:1], *[one for one in turns if one.differs][:1]]
         for start in {one.instant: one for one in starts}.values():
             self._try(suspect := Suspect((start,), persists=True))
-            if self._saves(suspect):
+            if suspect.saves:
                 return
 
-    def _saves(self, suspect: Suspect) -> bool:
-        return self.tally(suspect, Arm.CORRECTED).wins > 0 and not self._is_cleared(suspect)
-
     def _hold(self, saving: Sequence[Suspect]) -> None:
-        """Correct each suspect again while a later one stays as it was played: else it may only avoid that one."""
+        """Correct each suspect again while a later one stays as it was played: what counts is the worst of these.
+
+        A correction that saves the run only without the later decision has avoided it, and fixed nothing.
+        """
         for first, later in combinations(saving, 2):
             played = later.decisions[0].scripted(later.decisions[0].own)
             same = (first.decisions[0].agent, first.decisions[0].t) == (later.decisions[0].agent, later.decisions[0].t)
             if played is not None and not same and (held := _together([first.correction(), played])) is not None:
-                self._draw(first, Arm.CORRECTED, [self._sample(held, number) for number in range(self.draws)])
+                found = sum(self._drawn([self._sample(held, number) for number in range(self.draws)]), UNTRIED)
+                if found.wins * first.corrected.draws < first.corrected.wins * found.draws:
+                    first.corrected = found
 
     def _try(self, suspect: Suspect) -> None:
         """Correct a suspect; if that saves the run, play its placebos."""
         correction = suspect.correction()
         if correction is None:
             return
-        self._draw(suspect, Arm.CORRECTED, [self._sample(correction, draw) for draw in range(self.draws)])
-        if suspect not in self.singles and self.tally(suspect, Arm.CORRECTED).draws:
+        for trial in self._drawn([self._sample(correction, draw) for draw in range(self.draws)]):
+            suspect.corrected += trial
+        if suspect not in self.singles and suspect.corrected.draws:
             self.joint.append(suspect)
-        if self.tally(suspect, Arm.CORRECTED).wins:
+        if suspect.corrected.wins:
             changes = suspect.placebos(self.idle)
             same = Correction(suspect.decisions[0].instant)
             drawn = [*changes, same] if not self.exact else changes
             many = max(self.draws, PLACEBOS) if not self.exact else len(changes)
             plays = [self._sample(drawn[number % len(drawn)], number) for number in range(many)]
-            self._draw(suspect, Arm.PLACEBO, [one for one in dict.fromkeys(plays) if one != same])
+            for trial in self._drawn([one for one in dict.fromkeys(plays) if one != same]):
+                suspect.placebo += trial
 
     def _sample(self, correction: Correction, number: int) -> Correction:
         return replace(correction, draw=number % self.draws, luck=self.luck)
 
-    def _draw(self, suspect: Suspect, arm: Arm, changes: Sequence[Correction]) -> None:
+    def _drawn(self, changes: Sequence[Correction]) -> Iterator[Tally]:
         for change in changes:
             end = self.attempts.ending(change)
             if end.outcome != REFUSED:
-                self.trials.append(Trial(suspect, arm, change.draw, self.attempts.success.met(end)))
-
-    def tally(self, suspect: Suspect, arm: Arm) -> Tally:
-        """Return the successes of a suspect in an arm."""
-        found = [trial.saved for trial in self.trials if (trial.suspect, trial.arm) == (suspect, arm)]
-        return Tally(sum(found), len(found))
+                yield Tally(int(self.attempts.success.met(end)), 1)
 
     @property
     def suspects(self) -> list[Suspect]:
         """All suspects, also those that were not tried."""
         return [*self.singles, *self.joint]
-
-    def arms(self, suspect: Suspect) -> tuple[Tally, Tally]:
-        """Return the corrected trials of a suspect, and its placebos."""
-        return self.tally(suspect, Arm.CORRECTED), self.tally(suspect, Arm.PLACEBO)
 
     def posterior(self) -> list[float]:
         """Return the probability of each suspect, and last that of none of them.
@@ -259,12 +243,8 @@ class Experiment:
         """
         alike = (len(self.decisions.every) - len(self.decisions.candidates) + 1) / (len(self.decisions.every) + 2)
         parts = ((self.singles, alike), (self.joint, (1 - alike) / 2))
-        prior = [0.0 if self._is_cleared(one) else whole / len(part) for part, whole in parts for one in part]
-        return posterior([self.arms(one) for one in self.suspects], prior, exact=self.exact)
-
-    def _is_cleared(self, suspect: Suspect) -> bool:
-        corrected, placebo = self.arms(suspect)
-        return placebo.wins > 0 and corrected.wins * placebo.draws <= placebo.wins * corrected.draws
+        prior = [0.0 if one.cleared else whole / len(part) for part, whole in parts for one in part]
+        return posterior([(one.corrected, one.placebo) for one in self.suspects], prior, exact=self.exact)
 
 
 def _when(suspect: Suspect) -> tuple[int, float]:

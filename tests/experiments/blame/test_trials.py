@@ -13,8 +13,9 @@ from maeil.trace import Instant
 from quorum.experiments.blame.attempts import BudgetSpent
 from quorum.experiments.blame.decisions import Choice, Decision, Decisions
 from quorum.experiments.blame.ending import FINISHED, Ending
+from quorum.experiments.blame.posterior import Tally
 from quorum.experiments.blame.reruns import REFUSED, Correction
-from quorum.experiments.blame.trials import PLACEBOS, Arm, Experiment
+from quorum.experiments.blame.trials import PLACEBOS, Experiment
 
 WAIT = {"action": "wait", "steps": 1}
 PLAYERS = ("agent_0", "agent_1")
@@ -74,14 +75,13 @@ def test_one_cause_is_found_and_each_flip_has_placebos() -> None:
     turns, chance = best(found)
     assert turns == (5,)
     assert chance > 0.9
-    placebos = [trial for trial in found.trials if trial.arm is Arm.PLACEBO]
-    assert [trial.saved for trial in placebos] == [False] * PLACEBOS
+    assert found.singles[1].placebo == Tally(0, PLACEBOS)
     assert not found.joint
 
 
 def test_a_flip_that_placebos_make_too_is_no_cause() -> None:
     found = played(TURNS, lambda actions: "right_5" in actions or ("own_5" in actions and "wait" in actions))
-    assert found.tally(found.singles[1], Arm.PLACEBO).wins == PLACEBOS
+    assert found.singles[1].placebo.wins == PLACEBOS
     assert best(found)[1] < found.posterior()[-1]
 
 
@@ -120,7 +120,7 @@ def test_the_more_the_reference_differs_the_less_sure_the_same_flip_is() -> None
 def test_a_change_that_the_world_refuses_is_no_trial() -> None:
     turns = [*TURNS[:5], Decision(**{**_values(TURNS[5]), "other": plan("refuse")}), *TURNS[6:]]
     found = played(turns, lambda _: False)
-    assert found.tally(found.singles[1], Arm.CORRECTED).draws == 0
+    assert found.singles[1].corrected.draws == 0
     assert found.posterior()[1] > 0.5, "it keeps its probability"
 
 
@@ -131,6 +131,61 @@ def _values(decision: Decision) -> dict[str, Any]:
 @pytest.mark.parametrize(("draws", "corrected"), [(1, 1), (5, 5)])
 def test_with_luck_each_arm_has_its_draws(draws: int, corrected: int) -> None:
     found = played(TURNS, lambda actions: "right_5" in actions, draws=draws, exact=False)
-    assert found.tally(found.singles[1], Arm.CORRECTED).draws == corrected
-    assert found.tally(found.singles[1], Arm.PLACEBO).draws == max(draws, PLACEBOS)
+    assert found.singles[1].corrected.draws == corrected
+    assert found.singles[1].placebo.draws == max(draws, PLACEBOS)
     assert 0 < found.posterior()[0] < best(found)[1]
+
+
+def test_a_correction_that_only_avoids_a_later_mistake_is_told_from_it_by_holding_that_one() -> None:
+    def avoided(actions: list[str]) -> bool:
+        return "right_5" in actions or ("right_2" in actions and "own_5" not in actions)
+
+    found = played(TURNS, avoided)
+    assert [one.corrected for one in found.singles] == [Tally(0, 1), Tally(1, 1), Tally(0, 1)]
+    turns, chance = best(found)
+    assert turns == (5,)
+    assert chance > 0.9
+
+
+def test_corrections_that_each_save_the_run_share_the_probability_and_the_earlier_comes_first() -> None:
+    found = played(TURNS, lambda actions: bool({"right_2", "right_5"} & set(actions)))
+    first, second, _, nobody = found.posterior()
+    assert first == second > nobody
+    assert best(found)[0] == (2,)
+
+
+def test_a_takeover_starts_where_the_reference_differs_in_all_turns_of_the_agent() -> None:
+    turns = [decision(t, wrong=t in (1, 5, 7, 9, 11)) for t in range(12)]
+    takes = [Correction(Instant(t, t), ("agent_1",)) for t in (5, 1)]
+
+    class Late(Plays):
+        def ending(self, correction: Correction) -> Ending:
+            asked.append(correction)
+            return Ending("success", 1) if correction == takes[0] else super().ending(correction)
+
+    asked: list[Correction] = []
+    plays: Any = Late(lambda _: False)
+    found = Experiment(Decisions(tuple(turns)), PLAYERS, plays, [one for one in turns if one.differs], dict(WAIT))
+    found.run(None)
+    (suspect,) = found.joint
+    assert (suspect.persists, suspect.decisions[0].t) == (True, 5)
+    assert takes[1] not in asked
+
+
+def test_each_draw_has_its_own_luck_the_same_in_both_arms() -> None:
+    asked: list[Correction] = []
+
+    class Lots(Plays):
+        def ending(self, correction: Correction) -> Ending:
+            asked.append(correction)
+            return super().ending(correction)
+
+    plays: Any = Lots(lambda actions: "right_5" in actions)
+    order = [one for one in TURNS if one.differs]
+    found = Experiment(Decisions(tuple(TURNS)), PLAYERS, plays, order, dict(WAIT), draws=5, luck=True, exact=False)
+    found.run(None)
+    there = [one for one in asked if one.at == Instant(5, 5) and not one.minds]
+    for placebo in (False, True):
+        arm = [one for one in there if ("right_5" not in str(one.told)) is placebo]
+        assert [(one.luck, one.draw) for one in arm] == [(True, draw) for draw in range(5)]
+        assert len({one.key for one in arm}) == len(arm)
