@@ -11,7 +11,8 @@ from benchmarks.attribution.score import Record, share
 def agreement(records: Sequence[Record], labels: Sequence[HumanLabel]) -> Iterator[str]:
     """Yield a table: how often each method names somebody, and Cohen's kappa of the agent with all methods and people.
 
-    A method that gives several equally likely answers has no place here. Naming nobody is an answer as well.
+    Naming nobody is an answer as well. Methods that never name anybody have no column, and those that give several
+    equally likely answers no row.
     """
     said: dict[str, dict[str, str | None]] = {}
     for one in records:
@@ -19,11 +20,13 @@ def agreement(records: Sequence[Record], labels: Sequence[HumanLabel]) -> Iterat
             said.setdefault(one.method, {})[one.run] = one.answers[0].agent
     for label in labels:
         said.setdefault(f"annotator {label.annotator}", {})[label.run] = label.agent
-    yield f"| | runs | names somebody | {' | '.join(said)} |"
-    yield "|---" * (len(said) + 3) + "|"
+    shown = [name for name, agents in said.items() if any(agents.values())]
+    yield f"| method | runs | names somebody | {' | '.join(shown)} |"
+    yield "|---" * (len(shown) + 3) + "|"
     for name, agents in said.items():
+        others = shown[: shown.index(name)] if name in shown else []
+        cells = [_agreement(agents, said[other]) for other in others] + [""] * (len(shown) - len(others))
         named = share([agent is not None for agent in agents.values()])
-        cells = [_agreement(agents, others) if name != other else "" for other, others in said.items()]
         yield f"| {name} | {len(agents)} | {named} | {' | '.join(cells)} |"
 
 

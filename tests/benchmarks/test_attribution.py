@@ -116,7 +116,7 @@ def test_a_function_of_your_own_is_a_row(runs: Path, tmp_path: Path, capsys: pyt
     assert main([*words, own]) == 0
     rows = capsys.readouterr().out.splitlines()[2:4]
     assert rows == [
-        "| first turn | 2 | 100 % [34, 100] |  | 0.00 |",
+        "| first turn | 2 | 100 % [34, 100] |  |  |",
         f"| {own} | 2 | 100 % [34, 100] | 0.00 |  |",
     ]
     assert main([*words, "seach"]) == 2
