@@ -11,7 +11,7 @@ from quorum.agents.llm.spending import Spent
 from quorum.experiments.blame.attempts import Budget
 from quorum.experiments.blame.decisions import WORDS
 from quorum.experiments.blame.ending import FINISHED, Ending, Success
-from quorum.experiments.blame.shares import Share, Shares
+from quorum.experiments.blame.shares import Shares
 from quorum.experiments.blame.verdict import Verdict
 from quorum.experiments.common.version import __version__
 from quorum.experiments.results.summary import aligned
@@ -20,8 +20,6 @@ SEARCH = "search"
 MOST_RERUNS = 2000
 """Episodes that are played in memory for a run by default."""
 USUAL_BUDGET = Budget(reruns=MOST_RERUNS)
-PAIRS = 10
-"""Pairs of orders that are sampled for the shares of large teams."""
 LEAST = 0.005
 """Probability from which on a correction that did not save the run is reported."""
 _MOST_SHOWN = 8
@@ -38,7 +36,6 @@ class Question:
         draws: samples of each correction, if models are asked.
         margin: steps beyond its limit after which an unfinished run has failed; None: four times its limit.
         since: step from which the reference decides for coalitions.
-        pairs: pairs of orders that are sampled for the shares of large teams.
         config_dir: folder with more options of the groups.
         shares: whether to find the shares of agents and the minimal sets.
         method: `search`, `rules`, or the procedure of a reader.
@@ -50,7 +47,6 @@ class Question:
     draws: int = 1
     margin: int | None = None
     since: int = 0
-    pairs: int = PAIRS
     config_dir: Path | None = None
     shares: bool = True
     method: str = SEARCH
@@ -196,18 +192,13 @@ def _shares(blame: Blame) -> Iterator[str]:
     found = blame.shares
     if found is None or not found.success:
         return
-    how = "all coalitions" if found.exact else "sampled, with 95 % intervals"
-    yield f"shares of the agents if {blame.reference} decides for them from step {found.at} on ({how}):"
+    yield f"shares of the agents if {blame.reference} decides for them from step {found.at} on:"
     rows = [("  agent", "success", blame.question.success.measure)]
     for name, success, graded in zip(found.players, found.success, found.graded, strict=True):
-        rows.append((f"  {name}", _share(success, exact=found.exact), _share(graded, exact=found.exact)))
+        rows.append((f"  {name}", f"{success:+.3f}", f"{graded:+.3f}"))
     yield from aligned(rows)
     for names, command in list(zip(found.sets, blame.sets, strict=True))[:_MOST_SHOWN]:
         yield f"  enough together: {', '.join(names)}"
         yield f"    {command}"
     if len(found.sets) > _MOST_SHOWN:
         yield f"  and {len(found.sets) - _MOST_SHOWN} more sets: --json has all"
-
-
-def _share(share: Share, *, exact: bool) -> str:
-    return f"{share.value:+.3f}" if exact else f"{share.value:+.3f} [{share.low:+.3f}, {share.high:+.3f}]"

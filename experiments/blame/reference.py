@@ -179,7 +179,7 @@ class Reference:
                 mindless = all("=" in other for other in self.by) and not found
                 found += self._own_edits(name) if mindless else []
                 found.append(f"agents.{MEMBERS}.{name}.{key.removeprefix('agents.')}={value}")
-        return found
+        return list({edit.partition("=")[0]: edit for edit in found}.values())  # a word goes before the own value
 
     def _own_edits(self, name: str) -> list[str]:
         """Return the `KEY=VALUE` that give a participant a fresh copy of its mind."""

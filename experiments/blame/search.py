@@ -159,7 +159,7 @@ def _found(
     experiment.run(last)
     since, shares = Instant(question.since), None
     if question.shares and experiment.late is None:
-        shares = find_shares(reference.players, attempts, since, pairs=question.pairs, seed=0)
+        shares = find_shares(reference.players, attempts, since)
     sets = shares.sets if shares is not None else ()
     return Blame(
         run=parent.run,

@@ -167,12 +167,12 @@ class Experiment:
             self._try(suspect)
             if self.costs and max(self.posterior()[:-1]) >= ENOUGH:
                 return
-        saving = [one for one in self.singles if one.saves]
+        saving = [one for one in self.singles if one.corrected.wins]
         self._hold(sorted(saving[:HELD], key=_when))
         chances = self.posterior()
         if max(chances[:-1], default=0.0) > chances[-1]:
             return
-        saved = {one.decisions[0].agent for one in saving}
+        saved = {one.decisions[0].agent for one in self.singles if one.saves}
         for agent in [player for player in self.players if player not in saved]:
             self._take_over(agent)
         if self.saved is not False and not any(one.saves for one in self.suspects):
@@ -195,6 +195,8 @@ class Experiment:
         A correction that saves the run only without the later decision has avoided it, and fixed nothing.
         """
         for first, later in combinations(saving, 2):
+            if not first.saves:
+                continue
             played = later.decisions[0].scripted(later.decisions[0].own)
             same = (first.decisions[0].agent, first.decisions[0].t) == (later.decisions[0].agent, later.decisions[0].t)
             if played is not None and not same and (held := _together([first.correction(), played])) is not None:
@@ -237,12 +239,13 @@ class Experiment:
     def posterior(self) -> list[float]:
         """Return the probability of each suspect, and last that of none of them.
 
-        A priori, one decision is the cause with the chance that the reference makes a turn as it was played (Laplace's
-        rule of succession): the more it differs, the less a difference means. The rest is for sets, half of it, and for
-        nothing. A suspect is cleared if its placebos save the run as often as its corrections.
+        A priori, one decision is the cause with a chance of one half if the reference differs in all turns, and up to 1
+        the more turns it makes as they were played (their share is estimated by Laplace's rule of succession). The rest
+        is for sets, half of it, and for nothing. A suspect is cleared if its placebos save the run as often as its
+        corrections.
         """
         alike = (len(self.decisions.every) - len(self.decisions.candidates) + 1) / (len(self.decisions.every) + 2)
-        parts = ((self.singles, alike), (self.joint, (1 - alike) / 2))
+        parts = ((self.singles, (1 + alike) / 2), (self.joint, (1 - alike) / 4))
         prior = [0.0 if one.cleared else whole / len(part) for part, whole in parts for one in part]
         return posterior([(one.corrected, one.placebo) for one in self.suspects], prior, exact=self.exact)
 

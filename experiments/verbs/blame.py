@@ -55,10 +55,6 @@ def blame(
         int,
         options.value("--shares-from", "STEP", "Let the reference decide from this step on.", min=0),
     ] = 0,
-    orders: Annotated[
-        int,
-        options.value("--orders", "ROUNDS", "Sample this many pairs of orders for large teams.", min=2),
-    ] = 10,
     imported: Annotated[
         str | None,
         options.value("--import", "who-when", "Let a reader judge cases of this format: a JSON file, or a folder."),
@@ -121,7 +117,6 @@ def blame(
         budget=Budget(budget_reruns, budget_calls, budget_usd, budget_tokens),
         draws=draws,
         since=since,
-        pairs=orders,
         config_dir=config_dir,
         shares=shares,
         method=method,

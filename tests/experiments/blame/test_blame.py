@@ -61,6 +61,12 @@ def failed(words: str, tmp_path: Path, *, lasts: bool = False) -> Iterator[tuple
                 yield run.folder, agent, turn
 
 
+def test_the_same_mind_with_another_value_is_a_reference(tmp_path: Path) -> None:
+    run, agent, turn = next(failed(AWAY[0], tmp_path))
+    found = blame(run, Question(by=("agents.agent=-1",), shares=False, margin=0))
+    assert (found.verdict.agent, found.verdict.t) == (f"agent_{agent}", slips_at(run, agent, turn)[0])
+
+
 @pytest.mark.parametrize("words", AWAY)
 def test_one_wrong_plan_is_found_with_its_agent_and_its_step(words: str, tmp_path: Path) -> None:
     cases = list(failed(words, tmp_path))
