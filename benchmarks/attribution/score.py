@@ -154,18 +154,20 @@ def by_kind(records: Sequence[Record]) -> Iterator[str]:
 
 
 def calibration(records: Sequence[Record]) -> Iterator[str]:
-    """Yield a table of how often verdicts that name somebody are right, by the probability that they give."""
+    """Yield a table of how often verdicts are right, by the probability that they give.
+
+    Bins hold those that name somebody. Sure ones that name nobody have a row, too: a labelled run has somebody to name.
+    """
     yield "| method | probability | verdicts | mean probability | agent and step right |"
     yield "|---|---|---|---|---|"
     for method, group in _by_method(records):
-        verdicts = [(one.probability, one.step) for one in group if one.named and one.probability is not None]
-        if not verdicts:
-            continue
-        bins = [(low, high, f"{low:g} to {high:g}") for low, high in pairwise(BINS)]
-        for low, high, label in [*bins, (SURE, 1.0, f"**{SURE:g} or more**")]:
-            inside = [(p, right) for p, right in verdicts if low <= p < high or p == high == 1]
+        verdicts = [(one.probability, one.step, one.named) for one in group if one.probability is not None]
+        bins = [(low, high, True, f"{low:g} to {high:g}") for low, high in pairwise(BINS)]
+        sure = [(SURE, 1.0, named, f"**{SURE:g} or more**{who}") for named, who in ((True, ""), (False, ", nobody"))]
+        for low, high, named, label in [*bins, *sure]:
+            inside = [(p, ok) for p, ok, names in verdicts if names == named and (low <= p < high or p >= high == 1)]
             if inside:
-                mean, right = fmean(p for p, _ in inside), share([right for _, right in inside])
+                mean, right = fmean(p for p, _ in inside), share([ok for _, ok in inside])
                 yield f"| {method} | {label} | {len(inside)} | {mean:.2f} | {right} |"
 
 

@@ -55,7 +55,7 @@ def test_a_verdict_is_right_by_its_agent_and_by_its_step() -> None:
         said("search", "a", Answer("agent_1", 7, 0.95)),
         said("search", "b", Answer("agent_1", 6, 0.85)),
         said("search", "c", Answer("agent_0", 7, 0.5)),
-        said("search", "d", Answer(None)),
+        said("search", "d", Answer(None, probability=0.9)),
     ]
     (row,) = list(score.accuracy(records))[2:]
     assert row == "| search | 4 | 75 % [30, 95] | 50 % [15, 85] | 25 % [5, 70] |"
@@ -65,6 +65,7 @@ def test_a_verdict_is_right_by_its_agent_and_by_its_step() -> None:
         "| search | 0.8 to 0.9 | 1 | 0.85 | 0 % [0, 79] |",
         "| search | 0.9 to 1 | 1 | 0.95 | 100 % [21, 100] |",
         "| search | **0.8 or more** | 2 | 0.90 | 50 % [9, 91] |",
+        "| search | **0.8 or more**, nobody | 1 | 0.90 | 0 % [0, 79] |",
     ]
 
 
