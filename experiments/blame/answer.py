@@ -33,7 +33,7 @@ class Question:
         by: the reference policy; see `Reference.of`.
         success: what counts as a success.
         budget: limits of the answer.
-        draws: samples of each correction, if models are asked.
+        draws: samples of each correction, if models are asked or the world draws lots.
         margin: steps beyond its limit after which an unfinished run has failed; None: four times its limit.
         since: step from which the reference decides for coalitions.
         config_dir: folder with more options of the groups.

@@ -239,23 +239,10 @@ class Attempts:
         self.known.add(key)
         return found
 
-    def flips(self, correction: Correction) -> bool:
-        """Whether the run is a success with a correction.
-
-        Raises:
-            BudgetSpent: the budget does not allow to play it.
-        """
-        return self.success.met(self.ending(correction))
-
     @property
     def spent(self) -> Spent:
         """What was paid for so far, also by earlier commands."""
         return sum(self.dropped.values(), self.journal.spent + self.shadow)
-
-    @property
-    def calls(self) -> int:
-        """Paid answers so far."""
-        return self.spent.answers
 
     def _check(self, needs: Spent, had: Spent) -> None:
         """Require that the budget allows a re-run.

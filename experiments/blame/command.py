@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from maeil.user_errors import UserError, choices_hint
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.blame.answer import SEARCH, Blame, Question
 from quorum.experiments.blame.judge import PROCEDURES, judge
-from quorum.experiments.blame.search import blame, estimate
+from quorum.experiments.blame.search import blame
 from quorum.experiments.blame.verdict import RULES
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.episode.stand_in import estimated
@@ -97,7 +98,7 @@ def estimate_folder(folder: Path, question: Question) -> dict[str, Any]:
     """
     if question.method != SEARCH:
         raise UserError(f"--dry-run --method {question.method}: only the search is estimated", "Set a budget.")
-    found = blame_folder(folder, question, estimate)
+    found = blame_folder(folder, question, partial(blame, dry=True))
     runs = found.found if isinstance(found, ManyRuns) else (found,) if found.failed else ()
     spent = sum((one.spent for one in runs), Spent())
     return {"runs": len(runs), "reruns": sum(one.reruns for one in runs), **estimated(spent)}

@@ -128,10 +128,6 @@ class Decision:
                 return None
         return Correction(self.instant, words=tuple(words), drops=drops)
 
-    def takeover(self) -> Correction:
-        """Return the change that lets the reference decide for the agent from this turn on."""
-        return Correction(self.instant, (self.agent,))
-
 
 @dataclass(frozen=True, slots=True)
 class Decisions:

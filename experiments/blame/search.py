@@ -44,30 +44,17 @@ LATEST = 4
 """A run that does not finish within this many times its limit has failed."""
 
 
-def estimate(run: Path, question: Question) -> Blame:
-    """Search as `blame` does, in memory and with the simulated model in place of paid ones; nothing is kept.
-
-    What this spends, at their prices, is an estimate of what the search with them would spend.
-
-    Raises:
-        UserError: as `blame`.
-    """
-    parent = Parent.open(run)
-    ending = ending_of(parent.episode.trace)
-    reference = replace(Reference.of(parent, question.by, question.config_dir), stands_in=True)
-    if question.success.met(ending):
-        return Blame(run, question, reference.label, ending, failed=False, verdict=_success(question))
-    _check(reference, question, ending, limited=False)
-    return _found(reference, question, ending, Journal(None, {}), lambda _: None)
-
-
-def blame(run: Path, question: Question, started: Callable[[Correction], None] = lambda _: None) -> Blame:
+def blame(
+    run: Path, question: Question, started: Callable[[Correction], None] = lambda _: None, *, dry: bool = False
+) -> Blame:
     """Find the decision that made a run fail, and keep the result in the folder of the run.
 
     Args:
         run: its folder.
         question: the question.
         started: called before each re-run.
+        dry: whether to search in memory with the simulated model, at their prices, in place of paid ones, and keep
+            nothing: what this spends is an estimate.
 
     Raises:
         UserError: the run cannot be branched, its world has no goals and the question no bound, the reference
@@ -75,10 +62,12 @@ def blame(run: Path, question: Question, started: Callable[[Correction], None] =
     """
     parent = Parent.open(run)
     ending = ending_of(parent.episode.trace)
-    reference = Reference.of(parent, question.by, question.config_dir)
+    reference = replace(Reference.of(parent, question.by, question.config_dir), stands_in=dry)
     if question.success.met(ending):
         return Blame(run, question, reference.label, ending, failed=False, verdict=_success(question))
-    _check(reference, question, ending)
+    _check(reference, question, ending, limited=not dry)
+    if dry:
+        return _found(reference, question, ending, Journal(None, {}), started)
     folder = parent.episode.folder
     require_file(folder / BLAME, "Move it away; or copy the run to your own folder.")
     if reference.asks:
@@ -89,7 +78,7 @@ def blame(run: Path, question: Question, started: Callable[[Correction], None] =
     return found
 
 
-def _check(reference: Reference, question: Question, ending: Ending, *, limited: bool = True) -> None:
+def _check(reference: Reference, question: Question, ending: Ending, *, limited: bool) -> None:
     parent = reference.parent
     if question.success == FINISHED and not ending.goals and ending.outcome != Outcome.FAILURE:
         raise UserError(
@@ -167,7 +156,7 @@ def _found(
         reference=reference.label,
         ending=ending,
         failed=True,
-        verdict=_verdict(experiment, sets, reruns, kinds, limit),
+        verdict=verdict_of(experiment, sets, reruns, kinds, limit),
         deadline=deadline,
         decisions=len(decisions.every),
         candidates=len(decisions.candidates),
@@ -176,7 +165,7 @@ def _found(
         exact=experiment.exact,
         notes=tuple(_notes(reference, decisions, experiment, shares)),
         reruns=len(attempts.known),
-        calls=attempts.calls,
+        calls=attempts.spent.answers,
         usd=attempts.spent.usd,
         tokens=attempts.spent.tokens,
     )
@@ -247,15 +236,24 @@ def expected_spending(reference: Reference, later: int) -> Callable[[Correction]
     return after
 
 
-def _verdict(
+def verdict_of(
     experiment: Experiment,
     sets: Sequence[tuple[str, ...]],
     reruns: Reruns,
     kinds: Callable[[Decision], str],
     limit: int,
 ) -> Verdict:
+    """Return the verdict of an experiment.
+
+    Args:
+        experiment: as far as it was played.
+        sets: minimal sets of agents that save the run.
+        reruns: write the command of each correction.
+        kinds: names the kind of a mistake.
+        limit: step limit of the run.
+    """
     attempts, label = experiment.attempts, reruns.reference.label
-    nothing = Verdict(SEARCH, None, None, reruns=len(attempts.known), calls=attempts.calls)
+    nothing = Verdict(SEARCH, None, None, reruns=len(attempts.known), calls=attempts.spent.answers)
     if experiment.late is not None:
         late = f"late: the run would have finished after {experiment.late} steps, and its limit is {limit}"
         return replace(nothing, kind="late", reason=f"{late}; to ask why it was late: --margin 0")
@@ -270,7 +268,7 @@ def _verdict(
             unknown, untried = unknown + chance, untried + 1
         elif chance >= LEAST or corrected.wins:
             blamed = tuple(Blamed(one.agent, one.t, one.t_hat, kinds(one)) for one in suspect.decisions)
-            command = reruns.command(correction, corrected.draws)
+            command = reruns.command(replace(correction, luck=experiment.luck), corrected.draws)
             causes.append(Cause(blamed, suspect.persists, chance, corrected, placebo, command))
     causes.sort(key=lambda one: (-round(one.probability, 6), one.decisions[0].t, one.decisions[0].t_hat))
     found = replace(nothing, causes=tuple(causes), agents=agents, nobody=nobody, untried=untried, unknown=unknown)
@@ -287,11 +285,13 @@ def _verdict(
             found, agent=one.agent, t=one.t, t_hat=one.t_hat, kind=one.kind, probability=best.probability, reason=reason
         )
     agent, chance = max(agents.items(), key=lambda pair: pair[1])
-    if chance > 0.5 and any(one.corrected.wins and one.decisions[0].agent == agent for one in causes):
+    sure = chance > 0.5 and not experiment.why_cut
+    if sure and any(one.corrected.wins and one.decisions[0].agent == agent for one in causes):
         return replace(found, agent=agent, probability=chance, reason="no single turn of it is probable enough")
+    fragile = any(cause.placebo.wins for cause in causes)
     if experiment.why_cut:
         reason = f"the budget ended the search: {experiment.why_cut}"
-    elif any(cause.placebo.wins for cause in causes):
+    elif fragile:
         reason = "no single decision: placebos save the run as well as corrections do"
     elif any(cause.corrected.wins for cause in causes):
         reason = f"no single decision is probable enough: {label} differs too often, or too many corrections save it"
@@ -301,7 +301,7 @@ def _verdict(
         reason = f"no single decision: the run succeeds when {label} decides for all"
     else:
         reason = f"not the decisions of the team, as {label} does not save the run either"
-    able = experiment.singles and experiment.saved
+    able = experiment.singles and experiment.saved and not fragile
     return replace(found, probability=nobody if able and unknown < none else None, reason=reason)
 
 
@@ -329,7 +329,9 @@ def _notes(reference: Reference, decisions: Decisions, experiment: Experiment, s
         found.append("the world cannot go on beyond its limit, so a late run counts as failed")
     if not keeps_luck_apart(world):
         found.append("the world has luck: a change moves the draws of others as well, so a saved run may be luck")
-    if reference.asks and shares is not None and shares.success:
+    elif isinstance(world, DrawsLots) and not experiment.luck:
+        found.append("each re-run has the luck of the run: --draws K draws it again, the same in both arms")
+    if not experiment.exact and shares is not None and shares.success:
         found.append("the shares rest on one draw of each coalition")
     if shares is not None and shares.why_cut:
         found.append(f"the shares of the agents are not known: {shares.why_cut}")

@@ -62,7 +62,7 @@ class Suspect:
     def correction(self) -> Correction | None:
         """Return the change to the decisions of the reference; None if it cannot be scripted."""
         if self.persists:
-            return self.decisions[0].takeover()
+            return Correction(self.decisions[0].instant, (self.decisions[0].agent,))
         return _together([decision.correction() for decision in self.decisions])
 
     def placebos(self, idle: dict[str, Any]) -> list[Correction]:
@@ -162,7 +162,7 @@ class Experiment:
         return self.late is not None
 
     def _play(self) -> None:
-        self.saved = self.attempts.flips(Correction(Instant(0), tuple(self.players)))
+        self.saved = self.attempts.success.met(self.attempts.ending(Correction(Instant(0), tuple(self.players))))
         for suspect in self.singles:
             self._try(suspect)
             if self.costs and max(self.posterior()[:-1]) >= ENOUGH:

@@ -62,8 +62,8 @@ def failed(words: str, tmp_path: Path, *, lasts: bool = False) -> Iterator[tuple
 
 
 def test_the_same_mind_with_another_value_is_a_reference(tmp_path: Path) -> None:
-    run, agent, turn = next(failed(AWAY[0], tmp_path))
-    found = blame(run, Question(by=("agents.agent=-1",), shares=False, margin=0))
+    run, agent, turn = next(failed(next(iter(AWAY)), tmp_path))
+    found = blame(run, Question(("agents.agent=-1",), shares=False, margin=0, config_dir=CONFIGS))
     assert (found.verdict.agent, found.verdict.t) == (f"agent_{agent}", slips_at(run, agent, turn)[0])
 
 
@@ -109,8 +109,7 @@ def test_what_is_claimed_is_a_command_that_makes_it_a_success(run: Path, tmp_pat
 def test_the_whole_share_is_that_of_the_one_who_fails(run: Path, tmp_path: Path) -> None:
     work = blame(copied(run, tmp_path), Question(margin=0)).shares
     assert work is not None
-    assert work.exact
-    assert [share.value for share in work.success] == [0, 0, 1, 0]
+    assert work.success == [0, 0, 1, 0]
     assert work.sets == (("agent_2",),)
 
 
@@ -297,3 +296,18 @@ def test_what_counts_as_a_success_is_said_in_a_line(text: str, met: bool) -> Non
     for wrong in ("steps>=3", "done", "score=3", "steps<=x"):
         with pytest.raises(UserError, match="no condition of success"):
             Success.parse(wrong)
+
+
+def test_in_a_world_with_luck_each_draw_of_both_arms_has_its_own(tmp_path: Path) -> None:
+    run = run_cell(
+        Cell.compose(["env=crafter_coop", "n=2", "max_steps=12", "seed=3", "agents=heuristic"]), tmp_path
+    ).folder
+    asked: list[Correction] = []
+    question = Question(("idle",), Success.parse("score>=50"), Budget(reruns=5), draws=2, shares=False)
+    found = blame(run, question, asked.append)
+    assert not found.exact
+    assert [(one.luck, one.draw) for one in asked if not one.minds] == [(True, 0), (True, 1)] * 2
+    (cause, *_) = found.verdict.causes
+    assert cause.corrected.draws == 2
+    assert cause.command.endswith("--draws 2 --no-control --luck")
+    assert not any("luck" in note for note in found.notes)

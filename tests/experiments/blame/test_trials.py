@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -10,12 +11,15 @@ import pytest
 
 from maeil.mind import Act
 from maeil.trace import Instant
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.blame.attempts import BudgetSpent
 from quorum.experiments.blame.decisions import Choice, Decision, Decisions
 from quorum.experiments.blame.ending import FINISHED, Ending
 from quorum.experiments.blame.posterior import Tally
 from quorum.experiments.blame.reruns import REFUSED, Correction
+from quorum.experiments.blame.search import verdict_of
 from quorum.experiments.blame.trials import PLACEBOS, Experiment
+from quorum.experiments.blame.verdict import Verdict
 
 WAIT = {"action": "wait", "steps": 1}
 PLAYERS = ("agent_0", "agent_1")
@@ -48,9 +52,6 @@ class Plays:
             return Ending("truncated", 9)
         actions = [action["action"] for words in correction.words for action in orjson.loads(words.actions or "[]")]
         return Ending(REFUSED if "refuse" in actions else "success" if self._rule(actions) else "truncated", 9)
-
-    def flips(self, correction: Correction) -> bool:
-        return self.success.met(self.ending(correction))
 
 
 def played(decisions: list[Decision], rule: Callable[[list[str]], bool], **values: Any) -> Experiment:
@@ -189,3 +190,32 @@ def test_each_draw_has_its_own_luck_the_same_in_both_arms() -> None:
         arm = [one for one in there if ("right_5" not in str(one.told)) is placebo]
         assert [(one.luck, one.draw) for one in arm] == [(True, draw) for draw in range(5)]
         assert len({one.key for one in arm}) == len(arm)
+
+
+def verdict(experiment: Experiment) -> Verdict:
+    reference = SimpleNamespace(players=PLAYERS, label="heuristic")
+    reruns: Any = SimpleNamespace(reference=reference, command=lambda *_: "")
+    plays: Any = experiment.attempts
+    plays.known, plays.spent = set(), Spent()
+    return verdict_of(experiment, (), reruns, lambda _: "idle", 10)
+
+
+def test_the_sum_names_an_agent_where_none_of_its_turns_is_probable() -> None:
+    def saved(actions: list[str]) -> bool:
+        waits = [action == "wait" for action in actions]
+        return any(action.startswith("right") for action in actions) or waits == [True, False]
+
+    turns = [decision(t, wrong=t % 2 == 1) for t in range(30)]
+    found = verdict(played(turns, saved))
+    assert (found.agent, found.t) == ("agent_1", None)
+    assert found.probability == found.agents["agent_1"]
+    assert found.probability == pytest.approx(1 - (found.nobody or 0), abs=1e-6)
+    assert found.agents["agent_0"] == 0
+    assert max(cause.probability for cause in found.causes) < (found.nobody or 0) < 0.5
+
+
+def test_a_search_that_was_cut_names_nobody_by_what_it_has_not_tried() -> None:
+    found = verdict(played(TURNS, lambda _: False, most=2))
+    assert (found.agent, found.nobody, found.probability) == (None, None, None)
+    assert found.untried == 2
+    assert sum(found.agents.values()) == pytest.approx(found.unknown)
