@@ -9,6 +9,7 @@ import argparse
 import json
 import logging
 import random
+import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -20,8 +21,10 @@ from typing import Any
 
 from benchmarks.attribution.faulty import FAULTS, Fault
 from maeil.outcomes import Outcome
-from maeil.trace import Stamped
+from maeil.trace import Instant, Stamped
 from maeil.trace.events import EpisodeEnd, ThoughtStart
+from quorum.experiments.branch.change import Change
+from quorum.experiments.branch.parent import Parent
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.in_memory import play_in_memory
@@ -34,6 +37,8 @@ GENEROUS = 600
 """Steps in which a team without a fault must finish."""
 SLACK = 1.2
 """The limit of a case, in terms of the steps that its team takes without a fault."""
+KEPT = "kept"
+"""What comes of a candidate that is a case."""
 LATEST = 4
 """A run that does not finish within this many times its limit has failed."""
 TRIES = 4
@@ -74,7 +79,7 @@ class Clean:
     """An episode without a fault.
 
     Attributes:
-        cell: what was played.
+        cell: what was played; its limit is a little more than its team needs.
         steps: that it took; None if it does not succeed.
         events: of its trace.
         thoughts: its turns, by the index of the agent, in order.
@@ -118,6 +123,12 @@ def read_cases(folder: Path) -> list[Case]:
     return [Case(**{**(label := json.loads(line)), "run": folder / label["run"]}) for line in lines]
 
 
+def read_candidates(folder: Path) -> dict[str, dict[str, int]]:
+    """Read what came of the candidates: for each kind, how many were kept, and how many were thrown away and why."""
+    found: dict[str, dict[str, int]] = json.loads((folder / CANDIDATES).read_text(encoding="utf-8"))
+    return found
+
+
 def kinds_of(half: str) -> list[str]:
     """Return the kinds of faults of a half."""
     load_plugins([HALVES[half]])
@@ -158,15 +169,23 @@ class _Search:
             words = self.rng.choice(boards)
             clean = _clean(words, source.FIRST_SEED + self.rng.randrange(1000))
             turns = _turns(clean, FAULTS[kind])
-            self.tried[kind, words] += 0 if turns else FAIR
+            self.tried[kind, words] += 0 if turns or clean.steps is None else FAIR
+            self.found[kind]["fails without it"] += clean.steps is None
             for agent, turn in self.rng.sample(turns, min(TRIES, len(turns))) if clean.steps else ():
                 cell = faulty(clean, kind, agent, turn)
-                verdict = _verdict(cell, clean)
+                verdict, run = _verdict(cell, clean), self.folder / cell.name
+                if verdict == KEPT and run.exists():
+                    verdict = "known"
+                elif verdict == KEPT:
+                    run_cell(cell, self.folder)
+                    if cell.configuration.uses_models and not fails_for_good(run):  # prompts show the limit
+                        shutil.rmtree(run)
+                        verdict = "late"
                 self.found[kind][verdict] += 1
                 self.tried[kind, words] += 1
-                if verdict == "kept" and not (self.folder / cell.name).exists():
+                if verdict == KEPT:
                     self.kept[kind, words] += 1
-                    run, start = run_cell(cell, self.folder).folder, clean.thoughts[agent][turn]
+                    start = clean.thoughts[agent][turn]
                     return Case(run.name, run, f"agent_{agent}", start.t, start.t_hat, kind, self.half)
         raise RuntimeError(f"{kind}: no board has a case any more: {dict(self.found[kind])}")
 
@@ -176,11 +195,21 @@ class _Search:
 
 
 def faulty(clean: Clean, kind: str, agent: int, turn: int) -> Cell:
-    """Return the cell of an episode with a fault, whose limit is a little more than its team needs without."""
-    base, limit = clean.cell.plain["agents"], ceil(SLACK * (clean.steps or GENEROUS))
+    """Return the cell of the same episode with a fault."""
     name = "faulty_models" if clean.cell.configuration.uses_models else "faulty"
+    base = clean.cell.plain["agents"]
     agents = {"name": name, "base": base, "kind": kind, "agent": agent, "turn": turn}
-    return Cell.of(_limited({**clean.cell.plain, "agents": agents}, limit))
+    return Cell.of({**clean.cell.plain, "agents": agents})
+
+
+def fails_for_good(run: Path) -> bool:
+    """Whether a run, continued from its last turn, does not finish within four times its limit."""
+    parent = Parent.open(run)
+    last, limit = parent.episode.story.thoughts[-1].start, parent.configuration.max_steps
+    change = Change((f"max_steps={LATEST * limit}",))
+    events: list[Stamped] = []
+    parent.branch(Instant(last.t, last.t_hat), change).play_in_memory([events.append])
+    return _steps(events) is None
 
 
 def _limited(plain: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
@@ -194,15 +223,24 @@ def _composed(words: str) -> Cell:
 
 @cache
 def _clean(words: str, seed: int) -> Clean:
+    """Play an episode without a fault, and again with the limit of its cases, which models see."""
     cell = Cell.of({**_composed(words).plain, "seed": seed})
-    events = _played(cell)
-    end = events[-1].event
+    steps, events = _steps(_played(cell)), []
+    if steps is not None:
+        cell = Cell.of(_limited(cell.plain, ceil(SLACK * steps)))
+        events = _played(cell)
+        steps = _steps(events)
     thoughts: dict[int, list[Stamped]] = {}
     for stamped in events:
         if isinstance(stamped.event, ThoughtStart) and not stamped.event.problems:
             thoughts.setdefault(stamped.event.agent, []).append(stamped)
-    steps = end.steps if isinstance(end, EpisodeEnd) and end.outcome == Outcome.SUCCESS else None
     return Clean(cell, steps, len(events), thoughts)
+
+
+def _steps(events: Sequence[Stamped]) -> int | None:
+    """Return the steps of an episode that succeeds; None for one that does not."""
+    end = events[-1].event
+    return end.steps if isinstance(end, EpisodeEnd) and end.outcome == Outcome.SUCCESS else None
 
 
 def _turns(clean: Clean, fault: Fault) -> list[tuple[int, int]]:
@@ -218,7 +256,7 @@ def _turns(clean: Clean, fault: Fault) -> list[tuple[int, int]]:
 
 
 def _verdict(cell: Cell, clean: Clean) -> str:
-    """Play an episode with a fault to its latest end, and say what comes of it: `kept`, or why it is no case."""
+    """Play an episode with a fault to its latest end, and say what comes of it: `KEPT`, or why it is no case."""
     limit = cell.configuration.max_steps
     try:
         events = _played(Cell.of(_limited(cell.plain, LATEST * limit)))
@@ -229,7 +267,7 @@ def _verdict(cell: Cell, clean: Clean) -> str:
     if not isinstance(end, EpisodeEnd) or end.outcome == Outcome.ERROR:
         return "error"
     if end.outcome != Outcome.SUCCESS:
-        return "kept"
+        return KEPT
     if end.steps > limit:
         return "late"
     return "no change" if (end.steps, len(events)) == (clean.steps, clean.events) else "harmless"
