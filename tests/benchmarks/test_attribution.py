@@ -165,3 +165,19 @@ def test_a_wrong_label_is_refused_by_its_line(
     file.write_text(f"{json.dumps(first)}\n{json.dumps({**GOOD, **wrong})}\n")
     assert main(["agree", str(file)]) == 2
     assert re.search(message, capsys.readouterr().err)
+
+
+def test_a_table_of_labelled_runs_is_made_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The mind of the team without its fault differs in the turn of the fault alone, so its row is always right."""
+    out = tmp_path / "open.jsonl"
+    words = ["table", "--half", "open", "--out", str(out), "--method", "diff: own", "--cases"]
+    assert main([*words, "1"]) == 0
+    first = capsys.readouterr().out
+    assert first.splitlines()[2] == "| diff: own mind | 1 | 100 % [21, 100] | 100 % [21, 100] | 100 % [21, 100] |"
+    written = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*") if file.is_file()}
+    assert len(written) > 3
+    assert main([*words, "1"]) == 0
+    assert capsys.readouterr().out == first
+    assert {file: file.stat().st_mtime_ns for file in written} == written
+    assert main([*words, "2"]) == 2
+    assert "holds 1 cases of another command" in capsys.readouterr().err
