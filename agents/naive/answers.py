@@ -399,9 +399,7 @@ def _restricted(schema: Mapping[str, Any], turn: Turn, names: Sequence[str]) -> 
     changed["recipients"] = {**changed["recipients"], "items": items, "maxItems": len(allowed)}
     changed["asks"] = next(form for form in changed["asks"]["anyOf"] if form["type"] == "array")
     messages = {**schema["properties"]["messages"], "maxItems": _most_messages(turn)}
-    ask = schema["$defs"]["AskAnswer"]
-    others = {"type": "string", "enum": [name for index, name in enumerate(names) if index != turn.agent]}
-    ask = {**ask, "properties": {**ask["properties"], "agent": others}}
+    ask = about(schema["$defs"]["AskAnswer"], [name for index, name in enumerate(names) if index != turn.agent])
     return {
         **schema,
         "$defs": {**schema["$defs"], "AskAnswer": ask, "MessageAnswer": {**message, "properties": changed}},
@@ -409,14 +407,18 @@ def _restricted(schema: Mapping[str, Any], turn: Turn, names: Sequence[str]) -> 
     }
 
 
+def about(entry: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Write into the schema of an entry with an `agent` whom it can name."""
+    return {**entry, "properties": {**entry["properties"], "agent": {"type": "string", "enum": list(names)}}}
+
+
 def _of_these_mates(schema: Mapping[str, Any], mates: Sequence[str]) -> dict[str, Any]:
     """Write into a schema who may be predicted, each once."""
-    prediction = schema["$defs"]["PredictionAnswer"]
-    changed = {**prediction["properties"], "agent": {"type": "string", "enum": list(mates)}}
+    prediction = about(schema["$defs"]["PredictionAnswer"], mates)
     predictions = {**schema["properties"]["predictions"], "maxItems": len(mates)}
     return {
         **schema,
-        "$defs": {**schema["$defs"], "PredictionAnswer": {**prediction, "properties": changed}},
+        "$defs": {**schema["$defs"], "PredictionAnswer": prediction},
         "properties": {**schema["properties"], "predictions": predictions},
     }
 

@@ -1,1 +1,1 @@
-"""Failed episodes of which the decisive decision is known, to measure what `quorum blame` and others find."""
+"""A benchmark of blame: labelled failures, methods that name who caused them, and how often they are right."""

@@ -19,7 +19,7 @@ from maeil.trace.story import target_of
 from maeil.user_errors import UserError
 from quorum.agents.llm.errors import AnswerInvalid, BudgetReached, LanguageModelError
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Model, Origin, Request
-from quorum.agents.naive.answers import AskAnswer
+from quorum.agents.naive.answers import AskAnswer, about
 from quorum.agents.prompting.answers import Part, TaskAnswer, Thoughts, tidy
 from quorum.agents.prompting.blocks import write_block
 from quorum.agents.prompting.requests import UNSET
@@ -174,8 +174,9 @@ async def read_message(
     blocks = {name: write_block(name, value) for name, value in values.items()}
     templates = Templates(JUDGE, SHIPPED / JUDGE, {part: f"{part}.jinja" for part in ("system", "message")}, own=None)
     system, user = (templates.find(part).render(blocks=blocks).strip() for part in ("system", "message"))
-    schema = tidy(MessageReading.model_json_schema())
     others = [name for name in names if name != said["from"]]
+    schema = tidy(MessageReading.model_json_schema())
+    schema["$defs"]["AskAnswer"] = about(schema["$defs"]["AskAnswer"], others)
     form = AnswerFormat("message", schema, grounded=partial(ground, schema, {}, (), tasks))
     messages = (ChatMessage(ChatRole.SYSTEM, system), ChatMessage(ChatRole.USER, user))
     try:
