@@ -164,10 +164,8 @@ class _Search:
         """
         source = import_module(HALVES[self.half])
         for _ in range(MOST):
-            boards = [words for words in source.BOARDS if self._may_fail(kind, words)]
-            if not boards:
-                break
-            words = self.rng.choice(boards)
+            able = [words for words in source.BOARDS if self._may_fail(kind, words)]
+            words = self.rng.choice(able or source.BOARDS)
             clean = _clean(words, source.FIRST_SEED + self.rng.randrange(1000))
             turns = _turns(clean, FAULTS[kind])
             self.tried[kind, words] += 0 if turns or clean.steps is None else FAIR
@@ -188,7 +186,7 @@ class _Search:
                     self.kept[kind, words] += 1
                     start = clean.thoughts[agent][turn]
                     return Case(run.name, run, f"agent_{agent}", start.t, start.t_hat, kind, self.half)
-        raise RuntimeError(f"{kind}: no board has a case any more: {dict(self.found[kind])}")
+        raise RuntimeError(f"{kind}: {MOST} boards in a row without a case: {dict(self.found[kind])}")
 
     def _drawn(self, turns: Sequence[tuple[int, int]], clean: Clean) -> Sequence[tuple[int, int]]:
         """Draw some turns, each step with the same weight: else most would be of the first, in which all decide."""

@@ -53,7 +53,8 @@ def happened(events: list[Stamped]) -> list[dict[str, Any]]:
     plain = [stamped.plain() for stamped in events]
     for event in plain:
         event.pop("wall")
-        event.pop("seconds", None)
+        for timed in (event, *event.get("calls", ())):
+            timed.pop("seconds", None)
         event.pop("board", None)  # which holds the limit
     return plain
 
