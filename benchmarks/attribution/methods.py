@@ -22,10 +22,10 @@ from quorum.experiments.blame.decisions import decisions_of
 from quorum.experiments.blame.judge import PROCEDURES, judge
 from quorum.experiments.blame.reference import SELF, USUAL, Reference
 from quorum.experiments.blame.search import blame
-from quorum.experiments.blame.transcript import Transcript, TurnTaken
 from quorum.experiments.blame.verdict import RULES, Verdict
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.results.run_folder import RunFolder, read_whole_trace
+from quorum.experiments.results.transcript import Transcript, TurnTaken
 
 OWN, ANOTHER = "own mind", "another mind"
 REFERENCES = (USUAL, OWN, ANOTHER)
