@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
+from heapq import nlargest
 from importlib import import_module
 from math import ceil
 from pathlib import Path
@@ -163,15 +164,13 @@ class _Search:
         """
         source = import_module(HALVES[self.half])
         for _ in range(MOST):
-            boards = [words for words in source.BOARDS if self._may_fail(kind, words)]
-            if not boards:
-                break
-            words = self.rng.choice(boards)
+            able = [words for words in source.BOARDS if self._may_fail(kind, words)]
+            words = self.rng.choice(able or source.BOARDS)
             clean = _clean(words, source.FIRST_SEED + self.rng.randrange(1000))
             turns = _turns(clean, FAULTS[kind])
             self.tried[kind, words] += 0 if turns or clean.steps is None else FAIR
             self.found[kind]["fails without it"] += clean.steps is None
-            for agent, turn in self.rng.sample(turns, min(TRIES, len(turns))) if clean.steps else ():
+            for agent, turn in self._drawn(turns, clean) if clean.steps else ():
                 cell = faulty(clean, kind, agent, turn)
                 verdict, run = _verdict(cell, clean), self.folder / cell.name
                 if verdict == KEPT and run.exists():
@@ -187,7 +186,13 @@ class _Search:
                     self.kept[kind, words] += 1
                     start = clean.thoughts[agent][turn]
                     return Case(run.name, run, f"agent_{agent}", start.t, start.t_hat, kind, self.half)
-        raise RuntimeError(f"{kind}: no board has a case any more: {dict(self.found[kind])}")
+        raise RuntimeError(f"{kind}: {MOST} boards in a row without a case: {dict(self.found[kind])}")
+
+    def _drawn(self, turns: Sequence[tuple[int, int]], clean: Clean) -> Sequence[tuple[int, int]]:
+        """Draw some turns, each step with the same weight: else most would be of the first, in which all decide."""
+        steps = {turn: clean.thoughts[turn[0]][turn[1]].t for turn in turns}
+        sizes = Counter(steps.values())
+        return nlargest(TRIES, turns, key=lambda turn: self.rng.random() ** sizes[steps[turn]])
 
     def _may_fail(self, kind: str, words: str) -> bool:
         """Whether a kind has ever made an episode fail on a board, or was hardly tried there."""

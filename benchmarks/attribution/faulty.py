@@ -1,6 +1,6 @@
 """Teams in which one agent decides one turn wrongly: minds around other minds.
 
-A fault is a function of a moment: it returns what the agent answers in place of its own mind, or None where the fault
+A fault is a function of a moment: it returns what the agent answers instead of what its mind answers, or None if it
 cannot happen. It knows the contract of minds (`maeil.Mind`) and the world, and nothing of who looks for it.
 """
 
