@@ -73,7 +73,7 @@ class Case(msgspec.Struct):
 
     @property
     def scene(self) -> Scene:
-        """What the reader is told of the task."""
+        """What the reader is shown of the task."""
         answer = self.groundtruth if self.ground_truth is None else self.ground_truth
         return Scene(
             WHO_WHEN,

@@ -137,7 +137,7 @@ def test_with_luck_each_arm_has_its_draws(draws: int, corrected: int) -> None:
     assert 0 < found.posterior()[0] < best(found)[1]
 
 
-def test_a_correction_that_only_avoids_a_later_mistake_is_told_from_it_by_holding_that_one() -> None:
+def test_a_correction_that_only_avoids_a_later_mistake_is_cleared_by_holding_that_one() -> None:
     def avoided(actions: list[str]) -> bool:
         return "right_5" in actions or ("right_2" in actions and "own_5" not in actions)
 
