@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmarks.attribution import natural, score
 from benchmarks.attribution.cases import Case, kinds_of, make_cases, read_cases
 from benchmarks.attribution.labels import agreement, failed_runs, read_labels, sheet
-from benchmarks.attribution.methods import SIMULATED, Settings, chosen, turns_of
+from benchmarks.attribution.methods import SIMULATED, Settings, chosen, mind_of, turns_of
 from maeil.user_errors import UserError
 from quorum.experiments.blame.answer import USUAL_BUDGET
 
@@ -28,9 +28,12 @@ def table(asked: argparse.Namespace) -> Iterator[str]:
     short = [one for one in cases if asked.most_turns is None or turns_of(one.run) <= asked.most_turns]
     runs = [(one.name, one.run, score.Label(one.agent, one.t, one.kind)) for one in short]
     records = score.record(runs, chosen(asked.method, _settings(asked)), asked.out)
-    for lines in (score.accuracy, score.by_kind, score.calibration, score.refusals):
-        yield from lines(records)
-        yield ""
+    kinds, teams = {one.name: one.kind for one in short}, {one.name: mind_of(one.run) for one in short}
+    yield from score.accuracy(records)
+    for what, groups in (("kind of fault", kinds), ("minds of the team", teams)):
+        yield from ("", *score.by_group(records, what, groups))
+    for lines in (score.calibration, score.refusals):
+        yield from ("", *lines(records))
 
 
 def of_folder(asked: argparse.Namespace) -> Iterator[str]:

@@ -119,8 +119,13 @@ def reference_of(run: Path, name: str) -> tuple[str, ...]:
     agents = RunFolder(run).configuration()["agents"]
     if name == OWN:
         return (agents["name"], "agents.turn=-1") if "base" in agents else (SELF,)
-    mind = agents.get("base", agents)["name"]
-    return ("naive",) if name == ANOTHER and mind == USUAL else (USUAL,)
+    return ("naive",) if name == ANOTHER and mind_of(run) == USUAL else (USUAL,)
+
+
+def mind_of(run: Path) -> str:
+    """Return the name of the mind of the team, which a fault may wrap."""
+    agents = RunFolder(run).configuration()["agents"]
+    return str(agents.get("base", agents)["name"])
 
 
 def methods(settings: Settings) -> Mapping[str, Method]:

@@ -139,18 +139,24 @@ def accuracy(records: Sequence[Record]) -> Iterator[str]:
         yield f"| {method} | {len(group)} | {named} | {agent} | {step} |"
 
 
-def by_kind(records: Sequence[Record]) -> Iterator[str]:
-    """Yield a table with a row for each kind of fault: in how many percent agent, and agent and step, are right."""
-    groups = dict(_by_method(records))
-    yield f"| kind of fault | runs | {' | '.join(groups)} |"
-    yield "|---" * (len(groups) + 2) + "|"
-    for kind in sorted({one.label.kind for one in records if one.label is not None}):
+def by_group(records: Sequence[Record], what: str, of: Mapping[str, str]) -> Iterator[str]:
+    """Yield a table with a row for each group of runs: in how many percent agent, and agent and step, are right.
+
+    Args:
+        records: of the runs.
+        what: the groups are.
+        of: the group of each run.
+    """
+    methods = dict(_by_method(records))
+    yield f"| {what} | runs | {' | '.join(methods)} |"
+    yield "|---" * (len(methods) + 2) + "|"
+    for group in sorted(set(of.values())):
         cells = []
-        for group in groups.values():
-            runs = [one for one in group if one.label is not None and one.label.kind == kind]
+        for mine in methods.values():
+            runs = [one for one in mine if of[one.run] == group]
             agent, step = (fmean(values) for values in ([one.agent for one in runs], [one.step for one in runs]))
             cells.append(f"{100 * agent:.0f} / {100 * step:.0f}")
-        yield f"| {kind} | {len(runs)} | {' | '.join(cells)} |"
+        yield f"| {group} | {len(runs)} | {' | '.join(cells)} |"
 
 
 def calibration(records: Sequence[Record]) -> Iterator[str]:

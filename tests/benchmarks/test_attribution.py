@@ -59,7 +59,10 @@ def test_a_verdict_is_right_by_its_agent_and_by_its_step() -> None:
     ]
     (row,) = list(score.accuracy(records))[2:]
     assert row == "| search | 4 | 75 % [30, 95] | 50 % [15, 85] | 25 % [5, 70] |"
-    assert list(score.by_kind(records))[2:] == ["| wait | 4 | 50 / 25 |"]
+    assert list(score.by_group(records, "kind", {"a": "x", "b": "x", "c": "y", "d": "y"}))[2:] == [
+        "| x | 2 | 100 / 50 |",
+        "| y | 2 | 0 / 0 |",
+    ]
     assert list(score.calibration(records))[2:] == [
         "| search | 0.4 to 0.6 | 1 | 0.50 | 0 % [0, 79] |",
         "| search | 0.8 to 0.9 | 1 | 0.85 | 0 % [0, 79] |",
