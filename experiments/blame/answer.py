@@ -181,7 +181,7 @@ def _posterior(blame: Blame) -> Iterator[str]:
     if verdict.untried:
         yield f"  {verdict.unknown:.2f}  {verdict.untried} decisions that were not tried"
     if verdict.nobody is not None:
-        yield f"  {verdict.nobody:.2f}  no single decision"
+        yield f"  {verdict.nobody:.2f}  none of these"
     if len(likely := [f"{name} {chance:.2f}" for name, chance in verdict.agents.items() if chance >= LEAST]) > 1:
         yield f"  by agent: {', '.join(likely)}"
     if blame.exact:

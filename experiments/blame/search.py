@@ -288,21 +288,20 @@ def verdict_of(
     sure = chance > 0.5 and not experiment.why_cut
     if sure and any(one.corrected.wins and one.decisions[0].agent == agent for one in causes):
         return replace(found, agent=agent, probability=chance, reason="no single turn of it is probable enough")
-    fragile = any(cause.placebo.wins for cause in causes)
     if experiment.why_cut:
         reason = f"the budget ended the search: {experiment.why_cut}"
-    elif fragile:
+    elif any(cause.placebo.wins for cause in causes):
         reason = "no single decision: placebos save the run as well as corrections do"
     elif any(cause.corrected.wins for cause in causes):
         reason = f"no single decision is probable enough: {label} differs too often, or too many corrections save it"
     elif sets and len(sets[0]) > 1:
         reason = f"no single agent: {' and '.join(sets[0])} must be corrected together"
     elif experiment.saved:
-        reason = f"no single decision: the run succeeds when {label} decides for all"
+        reason = f"no single decision that was tried: the run succeeds when {label} decides for all"
     else:
         reason = f"not the decisions of the team, as {label} does not save the run either"
-    able = experiment.singles and experiment.saved and not fragile
-    return replace(found, probability=nobody if able and unknown < none else None, reason=reason)
+    # No probability: a mistake that the reference would have made as well is among nothing that was tried.
+    return replace(found, reason=reason)
 
 
 def _notes(reference: Reference, decisions: Decisions, experiment: Experiment, shares: Shares | None) -> list[str]:

@@ -75,7 +75,8 @@ class Verdict:
         t: environment step of the decision; None: the method names none.
         t_hat: cognitive time at which its thought started; None: the method names none.
         kind: what was wrong, in a word; empty if the method does not say.
-        probability: that this answer is right, which may be that nobody is named; None if the method gives none.
+        probability: that this answer is right; None if the method gives none, or names no decision: a mistake that the
+            reference would have made as well is among nothing that was tried.
         causes: the posterior: each cause that was tried and is possible, the most probable first.
         agents: probability that the cause is decisions of this agent alone, those that were not tried included.
         nobody: probability that no single decision, and nothing else that was tried, is the cause; None where the
