@@ -27,7 +27,6 @@ from maeil.trace.events import EpisodeEnd, ThoughtStart
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.configuration.plugins import load_plugins
 from quorum.experiments.episode.in_memory import play_in_memory
 from quorum.experiments.episode.runner import run_cell
 
@@ -132,7 +131,7 @@ def read_candidates(folder: Path) -> dict[str, dict[str, int]]:
 
 def kinds_of(half: str) -> list[str]:
     """Return the kinds of faults of a half."""
-    load_plugins([HALVES[half]])
+    import_module(HALVES[half])  # registers its faults
     return [kind for kind, fault in FAULTS.items() if fault.happens.__module__ == HALVES[half]]
 
 
