@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from cube_env import Face, Idle, MoveToBlock, PushBlock, Rendezvous, SymbolicObservation
 from maeil import Act, LoopSettings, Mind, Plan, Resume, Task, Thought, View, run_episode
 from maeil.failures import Failure, FailureKind, find_failures
-from maeil.messages import Draft, MessageKind
+from maeil.messages import Ask, Draft, MessageKind
 from maeil.trace import Recorder, Stamped
 from maeil.trace.reader import Trace
 from quorum.experiments.configuration.cell import Cell
@@ -76,7 +76,7 @@ class Talker:
             if isinstance(plan, Plan) and plan.task in [task_of(block) for block in self.scene.kept]:
                 thought = REST
             elif isinstance(plan, Plan) and plan.task is not None and Act.SPEAK in view.turn.acts:
-                thought = Thought(plan, (Draft(view.turn.recipients, f"I take {plan.task.target}."),))
+                thought = Thought(plan, (claim(view.turn.recipients, plan.task),))
         for block in self.scene.first:
             named = any(f"block_{block}" in draft.content for draft in thought.messages)
             if named or (isinstance(thought.decision, Plan) and thought.decision.task == task_of(block)):
@@ -97,6 +97,11 @@ RESTS = "I rest."
 def task_of(block: int) -> Task:
     """The task of delivering a block."""
     return Task("deliver", f"block_{block}")
+
+
+def claim(recipients: Sequence[int], task: Task) -> Draft:
+    """Say that one does a task."""
+    return Draft(tuple(recipients), f"{task.target} is mine.", task=task, asks=())
 
 
 def push_there(block: int) -> Plan:
@@ -133,7 +138,7 @@ class Repeats(Talker):
             self.block = max(seen.blocks, key=lambda block: abs(block.col - (seen.cell or (0, 0))[1])).id
         self.tries += 1
         self.scene.placed = self.tries == 2
-        said = () if self.tries > 1 else (Draft(view.turn.recipients, f"I take block_{self.block}."),)
+        said = () if self.tries > 1 else (claim(view.turn.recipients, task_of(self.block)),)
         return Thought(push_there(self.block), said)
 
 
@@ -175,10 +180,10 @@ class Withholds(Talker):
         if self.block < 0 and heavy:
             self.block = heavy[-1]
             self.scene.kept.add(self.block)
-            return Thought(deliver(self.block, 2, PATIENCE), (Draft(others, f"There is block_{self.block}."),))
+            return Thought(deliver(self.block, 2, PATIENCE), (Draft(others, f"There is block_{self.block}.", asks=()),))
         if self.block >= 0 and not self.spoken:
             self.spoken = True
-            return replace(REST, messages=(Draft(view.turn.recipients, RESTS),))
+            return replace(REST, messages=(Draft(view.turn.recipients, RESTS, asks=()),))
         return None
 
 
@@ -196,7 +201,7 @@ class Unwarned(Talker):
             return None
         self.scene.placed = True
         others = tuple(agent for agent in view.turn.recipients if agent != CULPRIT)
-        return Thought(deliver(self._other.block, 2, PATIENCE), (Draft(others, f"I take block_{self._other.block}."),))
+        return Thought(deliver(self._other.block, 2, PATIENCE), (claim(others, task_of(self._other.block)),))
 
 
 class Orders(Talker):
@@ -207,7 +212,8 @@ class Orders(Talker):
         if not free(view) or len(light) < 2 or self.scene.kept:
             return None
         self.scene.kept.update(light[:2])
-        orders = Draft((CULPRIT,), f"agent_{CULPRIT}: block_{light[0]}.", MessageKind.DIRECTIVE)
+        asks = (Ask(CULPRIT, task_of(light[0])),)
+        orders = Draft((CULPRIT,), f"I need agent_{CULPRIT} at block_{light[0]}.", MessageKind.DIRECTIVE, asks=asks)
         return replace(REST, messages=(orders,))
 
 
@@ -229,7 +235,7 @@ class Misleads(Talker):
         if not free(view) or len(light) < 2 or self.scene.placed:
             return None
         self.scene.placed = True
-        return Thought(deliver(light[0], 1), (Draft(view.turn.recipients, f"I take block_{light[1]}."),))
+        return Thought(deliver(light[0], 1), (claim(view.turn.recipients, task_of(light[1])),))
 
 
 def team(minds: Sequence[Mind], kind: FailureKind | None, scene: Scene) -> list[Talker]:

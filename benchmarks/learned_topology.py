@@ -1,6 +1,7 @@
 """Whether AgentPrune drops the edges of useless agents, and what is gained at equal tokens.
 
     python benchmarks/learned_topology.py              # the figures of docs/topologies.md: some six minutes
+    python benchmarks/learned_topology.py --default    # the default objective: four teams of four, a useless agent each
     python benchmarks/learned_topology.py --quick      # few rounds on one board: whether it runs
 
 Two of eight agents are useless: they say which block they will work on, like the others, and all their plans are
@@ -32,8 +33,7 @@ N = 8
 USELESS = ((0, 1), (4, 5))
 """The useless agents of each fit."""
 TEAM = (
-    "env=cube", "env.side=12", "env.blocks={3:2}", "agents=naive", f"n={N}", "max_steps=60", "max_repairs=0",
-    "agents.repairs=0",
+    "env=cube", "env.side=12", "env.blocks={3:2}", "agents=naive", "max_steps=60", "max_repairs=0", "agents.repairs=0",
 )  # fmt: skip
 METRIC = "model.completion_tokens"
 NEW_BOARDS = 1000
@@ -48,14 +48,34 @@ def useless(agents: Sequence[int]) -> tuple[str, ...]:
 def fit(agents: Sequence[int], out: Path, console: Console, *, quick: bool) -> Fitted:
     """Learn the edges of a team with some useless agents."""
     rounds, boards, draws = (5, 1, 2) if quick else (10, 2, 20)
-    request = FitRequest((*TEAM, *useless(agents)), METRIC, rounds, boards, draws, 0.25, out)
+    request = FitRequest((*TEAM, f"n={N}", *useless(agents)), METRIC, rounds, boards, draws, 0.25, out)
     return fit_topology(request, console.print, quiet=False)
+
+
+def fit_by_default(out: Path, console: Console, *, quick: bool) -> None:
+    """Learn the edges of four teams of four with one useless agent each by the default objective."""
+    named = [(agent,) for agent in range(4)]
+    draws = 2 if quick else 20
+    fits = [
+        fit_topology(
+            FitRequest((*TEAM, "n=4", *useless(agents)), "outcome.return", 5, 1, draws, 0.25, out),
+            console.print,
+            quiet=False,
+        )
+        for agents in named
+    ]
+    gone = sum(fitted.out_edges()[agent][1] for fitted, (agent,) in zip(fits, named, strict=True))
+    expected = sum(pruned for fitted in fits for _, pruned in fitted.out_edges()) / 4
+    console.print(f"pruned {gone} of the 12 edges of useless agents, {expected:g} expected by chance")
+    console.print(f"permutation test: p = {permutation(fits, named):.4f}")
 
 
 def permutation(fits: Sequence[Fitted], named: Sequence[Sequence[int]]) -> float:
     """Return the share of all ways to name the useless agents of each fit that has as many of their edges pruned."""
     gone = [[pruned for _, pruned in fitted.out_edges()] for fitted in fits]
-    ways = [[sum(one[a] for a in pair) for pair in itertools.combinations(range(N), 2)] for one in gone]
+    ways = [
+        [sum(one[a] for a in pair) for pair in itertools.combinations(range(len(one)), len(named[0]))] for one in gone
+    ]
     seen = sum(one[a] for one, pair in zip(gone, named, strict=True) for a in pair)
     sums = [sum(way) for way in itertools.product(*ways)]
     return sum(total >= seen for total in sums) / len(sums)
@@ -72,7 +92,13 @@ def graphs(learned: Edges) -> dict[str, Edges]:
 def play(arms: dict[str, Edges], tokens: int, boards: int, out: Path) -> dict[str, dict[str, list[float]]]:
     """Play new boards under each graph, and under edges that are matched again in each round; return their metrics."""
     texts = {arm: "[" + ",".join(f"[{a},{b}]" for a, b in edges) + "]" for arm, edges in arms.items()}
-    common = (*TEAM, *useless(USELESS[0]), f"budget.tokens={tokens}", f"seed=range({NEW_BOARDS},{NEW_BOARDS + boards})")
+    common = (
+        *TEAM,
+        f"n={N}",
+        *useless(USELESS[0]),
+        f"budget.tokens={tokens}",
+        f"seed=range({NEW_BOARDS},{NEW_BOARDS + boards})",
+    )
     graphs, matched = f"tokens_{tokens}", f"tokens_{tokens}_dytopo"
     words = (*common, "topology=learned", f"topology.edges={','.join(texts.values())}")
     run_sweep_command(SweepRequest(words, out, graphs), quiet=True)
@@ -91,12 +117,16 @@ def play(arms: dict[str, Edges], tokens: int, boards: int, out: Path) -> dict[st
 def main() -> None:
     """Print the test and the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--default", action="store_true", help="fit by the default objective, and play no new boards")
     parser.add_argument("--quick", action="store_true", help="make sure that it runs")
     parser.add_argument("--out", type=Path, help="folder of the episodes, kept to resume; else a passing one")
     arguments = parser.parse_args()
     console = Console()
     with tempfile.TemporaryDirectory() as passing:
         out = arguments.out or Path(passing)
+        if arguments.default:
+            fit_by_default(out, console, quick=arguments.quick)
+            return
         fits = [fit(agents, out, console, quick=arguments.quick) for agents in USELESS]
         for agents, fitted in zip(USELESS, fits, strict=True):
             console.print(

@@ -33,6 +33,7 @@ from .profiles import LEVELS as LEVELS
 from .profiles import PROFILES as PROFILES
 from .profiles import CollectRule as CollectRule
 from .profiles import Level as Level
+from .profiles import Luck as Luck
 from .profiles import Profile as Profile
 from .profiles import Spawn as Spawn
 from .profiles import YieldRule as YieldRule

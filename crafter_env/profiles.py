@@ -28,6 +28,15 @@ class CollectRule(IntEnum):
     """Every cell and cow within the level's radius; faced grass when there is none."""
 
 
+class Luck(IntEnum):
+    """Where the random numbers of a step come from; see `kernels.luck`. The world itself is drawn as in Crafter."""
+
+    stream = 0
+    """One stream, in the order in which they are needed, as in Crafter: after any difference, all differ."""
+    keyed = 1
+    """Each from its own key: step, purpose, and the entity, cell or chunk. A difference here moves none elsewhere."""
+
+
 class Spawn(IntEnum):
     """Where the agents begin."""
 
@@ -116,6 +125,7 @@ class Profile:
         craft_radius: L1 distance to a table's 3 x 3 block within which agents join a craft.
         spawn: where the agents begin.
         yields: what the collectors of a cell get.
+        luck: where the random numbers of a step come from.
         level: which is used where none is given.
     """
 
@@ -130,6 +140,7 @@ class Profile:
     craft_radius: int = 1
     spawn: Spawn = Spawn.cluster
     yields: YieldRule = YieldRule.each
+    luck: Luck = Luck.keyed
     level: Level = field(default_factory=lambda: LEVELS["easy"])
 
     def __post_init__(self) -> None:
@@ -156,7 +167,14 @@ configuration (COOP2).
 """
 
 PROFILES: Mapping[str, Profile] = {
-    "crafter": Profile("crafter", collect=CollectRule.facing, sharing=False, spawn=Spawn.centre, level=LEVELS["solo"]),
+    "crafter": Profile(
+        "crafter",
+        collect=CollectRule.facing,
+        sharing=False,
+        spawn=Spawn.centre,
+        luck=Luck.stream,
+        level=LEVELS["solo"],
+    ),
     "coop": Profile("coop"),
     "coop2": Profile(
         "coop2",

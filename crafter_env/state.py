@@ -89,7 +89,7 @@ class Creature:
     """A cow, zombie, skeleton, arrow or plant."""
 
     id: int
-    """Its number, which no other object of the episode has; agents have the first ones."""
+    """Its number, which no other object of the episode has: its first step and cell; see `kernels.arrays`."""
     kind: Entity
     cell: Cell
     health: int

@@ -20,7 +20,7 @@ from crafter_env.kernels.rules import MAX_STEPS, encode_rules
 from crafter_env.kernels.sight import CAPABILITIES, note_changes
 from crafter_env.layout import Layout
 from crafter_env.observation import OPEN, CrafterObservation
-from crafter_env.profiles import CollectRule, Level, Profile, Spawn, YieldRule, find_level, find_profile
+from crafter_env.profiles import CollectRule, Level, Luck, Profile, Spawn, YieldRule, find_level, find_profile
 from crafter_env.render import render_ansi
 from crafter_env.state import Outcome, read_outcome
 from crafter_env.symbolic.actions import VOCABULARY, Noop
@@ -44,7 +44,7 @@ from maeil.world import Controller, Ids, Progress, Transition
 _LONGEST = 10_000_000
 """Characters that are read of the file of a map."""
 _GOAL = re.compile(r"(collect|craft):([a-z_]+)")
-_ENUMS: Mapping[str, type[IntEnum]] = {"collect": CollectRule, "spawn": Spawn, "yields": YieldRule}
+_ENUMS: Mapping[str, type[IntEnum]] = {"collect": CollectRule, "luck": Luck, "spawn": Spawn, "yields": YieldRule}
 _SWITCHES = tuple(field.name for field in fields(Profile) if field.name not in ("name", "level"))
 _THRESHOLDS = tuple(field.name for field in fields(Level) if field.name != "name")
 _MOBS_ONLY = (
@@ -127,8 +127,8 @@ class CrafterConfig(ComponentConfig):
 class CrafterWorld:
     """The open world as the loop sees it.
 
-    It fulfils `World`, `TellsOpenTasks` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays` of
-    `maeil.drawing`.
+    It fulfils `World`, `TellsOpenTasks`, `SharesLuck` and `Changeable` of `maeil.world`, and `Drawable` and `ShowsWays`
+    of `maeil.drawing`.
 
     Primitives are `Action` values; a `share` is encoded by `symbolic.primitives`.
 
@@ -161,6 +161,7 @@ class CrafterWorld:
             infos="none",
             copy=False,
         )
+        self.shares_luck = profile.luck is Luck.keyed
         self.agents: tuple[str, ...] = tuple(self.env.possible_agents)
         self.idle: SymbolicAction = Noop()
         self._text = config.text

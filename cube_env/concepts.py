@@ -48,15 +48,7 @@ def is_aligned_with_block(snapshot: Snapshot, agent: int, block: int, face: Face
     Raises:
         WorldError: There is no such agent or face.
     """
-    row, col = snapshot.agents[_agent_index(snapshot, agent)]
-    square = _find(snapshot, block)
-    row_step, col_step = STEP_TOWARDS[_face(face)]
-    if square is None:
-        return False
-    agents = set(snapshot.agents)
-    while (row, col) in agents:
-        row, col = row + row_step, col + col_step
-    return _covers(square, row, col)
+    return _agent_index(snapshot, agent) in aligned_agents(snapshot, block, face)
 
 
 def aligned_agents(snapshot: Snapshot, block: int, face: Face | str) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ from .extension import Extension as Extension
 from .extension import ExtensionConfig as ExtensionConfig
 from .extension import ExtensionContext as ExtensionContext
 from .memory import Remembers as Remembers
+from .messages import Ask as Ask
 from .messages import Draft as Draft
 from .messages import Message as Message
 from .messages import MessageKind as MessageKind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -345,17 +345,19 @@ class Conversation:
             tasks = self._feedback.carried(turn, draft)
             recipients = tuple(sorted(set(draft.recipients)))
             arrival = now.t_hat + self.settings.delivery
+            content = draft.in_words(self._team.names)
             message = Message(
-                self._messages, sender.index, recipients, draft.content, draft.kind, now.t, now.t_hat, arrival, tasks,
-                draft.task,
+                self._messages, sender.index, recipients, content, draft.kind, now.t, now.t_hat, arrival, tasks,
+                draft.task, draft.asks,
             )  # fmt: skip
             self._messages += 1
             sender.sent += 1
             sender.memory.append(message)
             self._team.record(
                 MessageSent(
-                    message.id, sender.index, recipients, message.kind, message.content, arrival,
-                    [task.plain() for task in tasks],
+                    message.id, sender.index, recipients, message.kind, content, arrival,
+                    [task.plain() for task in tasks], asdict(draft.task) if draft.task is not None else None,
+                    [asdict(ask) for ask in draft.asks] if draft.asks is not None else None,
                 )
             )  # fmt: skip
             for recipient in recipients:

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from maeil.contracts import check_items, check_type, described, name_of
 from maeil.errors import ContractError
-from maeil.messages import Draft
+from maeil.messages import Ask, Draft
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan, Task
 from maeil.team import Participant
@@ -68,6 +68,8 @@ def _review_messages(thought: Thought, view: View, author: Participant) -> tuple
         check_part(draft.content, str, author, "the content of a message", "a text")
         if draft.task is not None:
             check_part(draft.task, Task, author, "the task of a message", "a maeil.Task or None")
+        for ask in draft.asks or ():
+            check_part(ask, Ask, author, "an ask of a message", "a maeil.messages.Ask")
     turn = view.turn
     if thought.messages and not turn.acts & {Act.SPEAK, Act.ACKNOWLEDGE}:
         return ("this turn does not allow messages",)
@@ -79,6 +81,8 @@ def _review_messages(thought: Thought, view: View, author: Participant) -> tuple
             reasons.append("a message has no recipient")
         if author.index in draft.recipients:
             reasons.append("a message goes to its own sender")
+        if any(ask.agent == author.index or ask.agent not in range(len(view.names)) for ask in draft.asks or ()):
+            reasons.append("a message asks something of its sender, or of nobody: what you do yourself is its task")
         others = sorted(set(draft.recipients) - set(turn.recipients) - {author.index})
         if others:
             allowed = ", ".join(map(str, turn.recipients)) or "nobody"

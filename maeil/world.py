@@ -234,8 +234,22 @@ class DrawsLots(Protocol):
     def draw_from(self, seed: int) -> None:
         """Draw from a stream of this seed, from 0 to 2**32 - 1, from now on.
 
-        It is called on copies, on which something is tried out, and at the start of an episode with `extension=luck`.
+        It is called on copies, on which something is tried out, at the start of an episode with `extension=luck`, and
+        at the branch point of `quorum branch --luck`.
         """
+
+
+@runtime_checkable
+class SharesLuck(DrawsLots, Protocol):
+    """A world that can draw each lot by a key: the step, its purpose, and the entity or cell that it is for."""
+
+    shares_luck: bool
+    """Whether it does, so that an action changes no lot of what it does not reach."""
+
+
+def keeps_luck_apart(world: object) -> bool:
+    """Return whether an action changes no lot of what it does not reach, as lots have keys or there are none."""
+    return world.shares_luck if isinstance(world, SharesLuck) else not isinstance(world, DrawsLots)
 
 
 @runtime_checkable

@@ -62,6 +62,7 @@ class _Runs:
         method: str = SEARCH,
         reference: str | Sequence[str] = (),
         success: str = "success",
+        margin: Annotated[int, Field(ge=0)] | None = None,
         shares: bool = True,
         shares_from: Annotated[int, Field(ge=0)] = 0,
         draws: Annotated[int, Field(ge=1)] = 1,
@@ -81,9 +82,10 @@ class _Runs:
             method: `search` by re-runs, `rules`, or the procedure of a reader, such as `reader:bisection`.
             reference: the mind or model that corrects decisions, or `self`; empty: the usual one.
             success: what counts as a success: `success`, `steps<=60` or `score>=3`.
+            margin: steps beyond its limit after which an unfinished run has failed; None: four times its limit.
             shares: whether the failure is shared out among the agents.
             shares_from: step from which the reference decides for the shares.
-            draws: samples of each correction, if paid models are asked.
+            draws: samples of each correction, if models are asked.
             budget_reruns: play at most this many episodes of a run.
             budget_calls: ask paid models at most this often.
             budget_usd: spend at most this much, in US dollars.
@@ -101,6 +103,7 @@ class _Runs:
         question = BlameQuestion(
             by=names(reference),
             success=Success.parse(success),
+            margin=margin,
             budget=Budget(budget_reruns, budget_calls, budget_usd),
             draws=draws,
             since=shares_from,

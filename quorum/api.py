@@ -87,6 +87,7 @@ def sweep(
     limit: Annotated[int, Field(ge=0)] | None = None,
     budget_usd: Annotated[float, Field(gt=0)] | None = None,
     budget_tokens: Annotated[int, Field(gt=0)] | None = None,
+    budget_calls: Annotated[int, Field(gt=0)] | None = None,
     accept_versions: bool = False,
     strict: bool = False,
     skip_invalid: bool = False,
@@ -113,6 +114,7 @@ def sweep(
         limit: run so many of the missing cells, at most.
         budget_usd: begin no cell beyond this cost of the whole sweep, in US dollars.
         budget_tokens: begin no cell beyond so many tokens of the whole sweep.
+        budget_calls: begin no cell beyond so many calls of the whole sweep.
         accept_versions: go on with results of other code.
         strict: refuse keys that have no effect on the minds that are chosen.
         skip_invalid: run the others where some cells cannot be run.
@@ -136,6 +138,7 @@ def sweep(
         limit=limit,
         budget_usd=budget_usd,
         budget_tokens=budget_tokens,
+        budget_calls=budget_calls,
         accept_versions=accept_versions,
         strict=strict,
         skip_invalid=skip_invalid,

@@ -177,7 +177,7 @@ def test_a_branch_is_that_of_the_verb_and_its_notices_are_warnings(
     with caplog.at_level(logging.WARNING):
         other = result.branch(at="0:50", mind="agent_1=heuristic", out=tmp_path)
         assert caplog.messages == []
-        result.branch("max_steps=10", at="0:132", say="agent_0:hello", out=tmp_path)
+        result.branch("max_steps=10", at="0:174", say="agent_0:hello", out=tmp_path)
     assert [message.partition(": ")[2] for message in caplog.messages] == [
         "this changes nothing that has an effect in this run",
         "no turn came for it",

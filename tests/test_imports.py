@@ -48,7 +48,7 @@ EXPERIMENTS = {
     "compare": ("results", "episode", "configuration", "common"),
     "viewer": ("results", "episode", "configuration", "common"),
     "replay": ("results", "episode", "configuration", "common"),
-    "export": ("results", "episode", "configuration", "common"),
+    "export": ("blame", "results", "episode", "configuration", "common"),
 }
 EXPERIMENTS["reproduce"] = ("compare", "sweep", *EXPERIMENTS["compare"])
 EXPERIMENTS["study"] = ("compare", "sweep", *EXPERIMENTS["sweep"])

@@ -189,7 +189,7 @@ class Reviewer(Follower):
             misread = error.rejections if asked.value is not None else ()
             return Thought(calls=(self.speaker.rejected(asked.call, misread),))
         if agrees:
-            draft = Draft(view.turn.recipients, AGREED, MessageKind.ACK)
+            draft = Draft(view.turn.recipients, AGREED, MessageKind.ACK, asks=())
         else:
             draft = feedback(view.turn.recipients, Objection(view.agent, issue=reason, proposal=proposal))
         return Thought(messages=(draft,), calls=(asked.call,))

@@ -14,7 +14,7 @@ import orjson
 from maeil.actions import Vocabulary
 from maeil.calls import Call
 from maeil.errors import EpisodeStop, InvalidThought
-from maeil.messages import Draft, Message, MessageKind
+from maeil.messages import Ask, Draft, Message, MessageKind
 from maeil.mind import MemberView, Observation, PlanView, View
 from maeil.outcomes import Outcome
 from maeil.plans import Plan, Task
@@ -219,8 +219,9 @@ _UNREADABLE = (ValueError, LookupError, TypeError, InvalidThought)
 
 def directive(recipients: Sequence[int], plans: Mapping[int, Plan], names: Sequence[str]) -> Draft:
     """Write a suggestion to those whom it concerns: each reads its own part, and who its partners are."""
-    content = {"suggestions": named(plans, names)}
-    return Draft(tuple(recipients), orjson.dumps(content).decode(), MessageKind.DIRECTIVE)
+    content = orjson.dumps({"suggestions": named(plans, names)}).decode()
+    asks = tuple(Ask(agent, plan.task) for agent, plan in plans.items() if agent in recipients and plan.task)
+    return Draft(tuple(recipients), content, MessageKind.DIRECTIVE, asks=asks)
 
 
 def read_directive(message: Message, vocabulary: Vocabulary, names: Sequence[str]) -> dict[int, Plan]:
@@ -238,7 +239,7 @@ def read_plans(plans: Mapping[str, Any], vocabulary: Vocabulary, names: Sequence
 
 def feedback(recipients: Sequence[int], objection: Objection) -> Draft:
     """Write an objection."""
-    return Draft(tuple(recipients), orjson.dumps(objection.said()).decode(), MessageKind.FEEDBACK)
+    return Draft(tuple(recipients), orjson.dumps(objection.said()).decode(), MessageKind.FEEDBACK, asks=())
 
 
 def read_objections(messages: Iterable[Message], vocabulary: Vocabulary) -> list[Objection]:

@@ -125,13 +125,13 @@ class Room:
     def propose(self, view: View, choice: Choice) -> Draft:
         """Return the message of a proposal, and keep it."""
         text = f"I propose {choice.task}: {choice.why}"
-        self.proposals[view.agent] = draft = Draft(view.turn.recipients, text, MessageKind.PROPOSE, choice.task)
+        self.proposals[view.agent] = draft = Draft(view.turn.recipients, text, MessageKind.PROPOSE, choice.task, ())
         return draft
 
     def commit(self, view: View, choice: Choice) -> Draft:
         """Return the message of a commitment, and keep it."""
         self.commitments[view.agent] = choice.task
-        return Draft(view.turn.recipients, f"I commit myself to {choice.task}.", MessageKind.ACK, choice.task)
+        return Draft(view.turn.recipients, f"I commit myself to {choice.task}.", MessageKind.ACK, choice.task, ())
 
     def shown(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the blocks of a prompt that tell it, JSON-ready."""

@@ -1,8 +1,9 @@
 """Caps of the texts and lists in the form of an answer, for small models, which never end what may be long.
 
 A list that the turn needs whole is left as long as it may be: a joint plan has a place for each agent that is asked
-about, and what else is about agents, by an `agent` in its entries (predictions), or of names, as many as it had. Texts
-that a pattern or a list of values bounds stay as they are.
+about, and what else is about agents, by an `agent` in its entries (predictions), or of names, as many as it had. What a
+message asks of agents is as much as its author wants, and gets the cap. Texts that a pattern or a list of values bounds
+stay as they are.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from quorum.agents.llm.embeddings import wants_embeddings
 from quorum.agents.llm.protocol import Request
 
 _CHOICES = frozenset({"enum", "const", "pattern"})
+_AS_WANTED = "asks"
 
 
 def capped(request: Request) -> Request:
@@ -34,12 +36,12 @@ def _capped(schema: bytes, text: int | None, entries: int | None, agents: int) -
     whole = orjson.loads(schema)
     definitions = whole.get("$defs", {})
 
-    def cap(part: Any) -> Any:
+    def cap(part: Any, wanted: bool = False) -> Any:
         if isinstance(part, list):
-            return [cap(inner) for inner in part]
+            return [cap(inner, wanted) for inner in part]
         if not isinstance(part, dict):
             return part
-        found = {key: cap(inner) for key, inner in part.items()}
+        found = {key: cap(inner, wanted or key == _AS_WANTED) for key, inner in part.items()}
         kind = part.get("type")
         if kind == "string" and text is not None and not _CHOICES & part.keys():
             found["maxLength"] = _least(part, "Length", text)
@@ -49,7 +51,7 @@ def _capped(schema: bytes, text: int | None, entries: int | None, agents: int) -
             keys = [form.get("properties", {}).keys() for form in items.get("anyOf", [items])]
             if all({"agent", "plan"} <= own for own in keys):
                 found.setdefault("maxItems", max(entries, agents))
-            elif not all("agent" in own for own in keys) and not _CHOICES & items.keys():
+            elif wanted or (not all("agent" in own for own in keys) and not _CHOICES & items.keys()):
                 found["maxItems"] = _least(part, "Items", entries)
         return found
 

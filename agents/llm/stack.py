@@ -7,12 +7,13 @@ From the outside in:
 3. `Recording`: one record for each call, written when its answer comes, so that no later failure can lose it.
 4. `Budgeted`: refuses the call that would go beyond the budget; counts what the cache answers, too, so that an episode
    ends at the same place with and without a cache.
-5. `FallingBack`: another model where this one cannot be reached; what follows is each model's own.
-6. `Priced`: what an answer has cost, where it does not say so itself.
-7. `Cached`: an answer that was paid for needs no network, no place and no retry.
-8. `Retrying`: waits outside of the limits, so that a call that waits holds no place.
-9. `Limited`: places and rates, each try by itself.
-10. The provider, with the deadline of each try.
+5. `GivingBack`: an answer that a killed attempt at the episode has paid for is not asked for again.
+6. `FallingBack`: another model where this one cannot be reached; what follows is each model's own.
+7. `Priced`: what an answer has cost, where it does not say so itself.
+8. `Cached`: an answer that was paid for needs no network, no place and no retry.
+9. `Retrying`: waits outside of the limits, so that a call that waits holds no place.
+10. `Limited`: places and rates, each try by itself.
+11. The provider, with the deadline of each try.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from dataclasses import dataclass, replace
 
 from quorum.agents.llm.conversation import without_carried
 from quorum.agents.llm.errors import ContextOverflow, InfrastructureFailed
+from quorum.agents.llm.given_back import GivenBack, GivingBack
 from quorum.agents.llm.limits import CallLimits, Limited, Retrying, RetryRules
 from quorum.agents.llm.prices import Price, Priced
 from quorum.agents.llm.protocol import Model, Reply, Request
@@ -141,6 +143,7 @@ def build_stack(
     price: Price | None = None,
     priced: bool = False,
     fallbacks: Sequence[Fallback] = (),
+    given: GivenBack | None = None,
     widens: Callable[[Request], bool] = lambda _: True,
     sink: Sink | None = None,
     keep: Keep = lambda _: None,
@@ -156,6 +159,7 @@ def build_stack(
         price: price of the model.
         priced: whether the model's replies carry money although `price` is None (the simulated model, litellm).
         fallbacks: what is asked where the model cannot be reached.
+        given: answers that earlier attempts at the episode have paid for.
         widens: whether an empty answer may be asked for again by a request with more room.
         sink: takes a record of every call.
         keep: takes the pictures of every call that is recorded.
@@ -165,6 +169,7 @@ def build_stack(
         quorum.agents.llm.errors.UnknownPrice: a budget of money, and no price.
     """
     stack: Model = FallingBack(model, fallbacks) if fallbacks else model
+    stack = GivingBack(stack, given) if given is not None else stack
     if spending is not None:
         check_price(spending.budget, name, priced or price is not None)
         for fallback in fallbacks:

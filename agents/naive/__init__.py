@@ -10,6 +10,7 @@ from pydantic import Field
 from maeil.component import Compatibility, Component, Handover, TeamContext, Usual
 from maeil.extensions.describe.describing import DESCRIBE, Embedding
 from maeil.extensions.predictions import REQUIRED
+from maeil.extensions.probe import PROBE
 from maeil.mind import COORDINATOR, Mind, View
 from quorum.agents.llm.conversation import AskingConfig
 from quorum.agents.llm.protocol import ChatMessage
@@ -101,7 +102,7 @@ component = Component(
     uses_models=True,
     inputs=inputs,
     requires=lambda config: REQUIRED if config.predict else {},
-    answers=frozenset({DESCRIBE}),
+    answers=frozenset({DESCRIBE, PROBE}),
     compatible=Compatibility.ANYBODY,
     handover=Handover.FRESH,
 )

@@ -4,8 +4,9 @@
 |---|---|
 | every one | `thoughts`: before anything is said or decided, and read by nobody |
 | may plan, and predictions are asked for | `predictions`: what others do next, one each at most, read by nobody |
-| may speak or acknowledge | `messages`: a list, empty to say nothing |
+| may speak or acknowledge | `messages`: a list, empty to say nothing; each says what its text claims and asks |
 | is to describe itself | `offers` and `needs`: in words, and by the names of tasks |
+| asks what its holder believes | `beliefs`: a choice for each question, read by nobody |
 | may plan, and there is no plan to go on with | `plan` |
 | may plan, and there is one | `decision`: `{"choice": "resume"}`, or `{"choice": "replace", "plan": ...}` |
 
@@ -31,9 +32,11 @@ from maeil.errors import InvalidThought
 from maeil.extensions.describe.describing import DESCRIBE
 from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
 from maeil.extensions.predictions import Prediction, Predictions
-from maeil.messages import Draft, MessageKind
+from maeil.extensions.probe import PROBE, questions_of
+from maeil.extensions.probe.facts import UNKNOWN
+from maeil.messages import Ask, Draft, MessageKind
 from maeil.mind import Act, Resume, Thought, Turn, View
-from maeil.plans import Plan
+from maeil.plans import Plan, Task
 from quorum.agents.llm.protocol import AnswerFormat
 from quorum.agents.prompting.answers import (
     FORM,
@@ -59,7 +62,7 @@ ALL = "all"
 LISTED = 64
 """Entries of a list, at most, in a schema that is the same for every team; what a turn takes is checked as well."""
 
-KEYS = ("thoughts", "predictions", "messages", "offers", "needs", "plan", "decision")
+KEYS = ("thoughts", "predictions", "messages", "offers", "needs", "beliefs", "plan", "decision")
 """All keys of answers, in their order."""
 
 _TALK = frozenset({Act.SPEAK, Act.ACKNOWLEDGE})
@@ -70,12 +73,21 @@ def may_talk(turn: Turn) -> bool:
     return bool(turn.acts & _TALK and turn.recipients)
 
 
+class AskAnswer(Part):
+    """What a message asks of another agent."""
+
+    agent: str
+    task: TaskAnswer
+
+
 class MessageAnswer(Part):
-    """A message to other agents."""
+    """A message to other agents; one without `asks`, such as an answer to an older prompt, is text alone."""
 
     recipients: Annotated[list[str], Field(min_length=1, description="names of those who shall read it")]
     kind: MessageKind
     content: Annotated[str, Field(min_length=1, max_length=2000, description="the text")]
+    task: Annotated[TaskAnswer | None, Field(description="what the sender says that it does itself")] = None
+    asks: Annotated[list[AskAnswer] | None, Field(max_length=LISTED, description="what it asks of others")] = None
 
 
 class PredictionAnswer(Part):
@@ -154,6 +166,8 @@ class AnswerTypes:
             wanted |= {"messages"}
         if DESCRIBE in view.turn.asks:
             wanted |= {"offers", "needs"}
+        if PROBE in view.turn.asks:
+            wanted |= {"beliefs"}
         if Act.PLAN in view.turn.acts:
             wanted |= {"decision" if view.may_resume else "plan"}
         return _in_order(wanted)
@@ -167,6 +181,8 @@ class AnswerTypes:
                 limits. Else it is the same for all turns, agents and sizes of teams, so that a provider compiles it
                 once, and prompts begin alike.
         """
+        if PROBE in view.turn.asks:
+            return AnswerFormat(PROBE, tidy(_beliefs_model(view).model_json_schema()))
         if not grounded:
             return AnswerFormat(FORM, _of_all_turns(self._model(_in_order({*self._of_team, *self.keys(view)}))[1]))
         schema: Mapping[str, Any] = self._model(self.keys(view))[1]
@@ -180,8 +196,11 @@ class AnswerTypes:
         """Return an example of the answer to a turn, JSON-ready."""
         kind = _kind(view.turn)
         draft = Draft(view.turn.recipients, example.says(kind), kind)
-        thought = Thought(example.plan, (draft,), answers={DESCRIBE: example_descriptor(example)})
+        answers = {DESCRIBE: example_descriptor(example), PROBE: dict.fromkeys(questions_of(view), UNKNOWN)}
+        thought = Thought(example.plan, (draft,), answers=answers)
         answer = {**write(thought, view, predicts=bool(self.mates(view))), "thoughts": example.thoughts}
+        if "messages" in answer:
+            answer["messages"] = [{**message, **example.claims(kind)} for message in answer["messages"]]
         if "predictions" in answer:
             other = example.alone or example.plan
             answer["predictions"] = [{"agent": example.one_more, "task": task_value(other.task)}]
@@ -194,6 +213,9 @@ class AnswerTypes:
             InvalidThought: the answer is not what the turn asks for; the reasons say what to mend.
         """
         keys = self.keys(view)
+        if PROBE in view.turn.asks:
+            found = checked(_beliefs_model(view), _of_turn(value, keys))
+            return Thought(answers={PROBE: found.beliefs.model_dump()})
         model, _ = self._model(keys)
         answer = checked(model, _of_turn(value, keys))
         mates = self.mates(view)
@@ -226,6 +248,12 @@ class AnswerTypes:
             model = part("Answer", "", **{key: types[key] for key in keys})
             self._models[keys] = model, tidy(model.model_json_schema())
         return self._models[keys]
+
+
+def _beliefs_model(view: View) -> type[BaseModel]:
+    """Make the model of the answer to the questions of a belief probe: one of its choices for each."""
+    fields = {name: Literal[(*fact.choices, UNKNOWN)] for name, fact in questions_of(view).items()}
+    return part("Answer", "", thoughts=Thoughts, beliefs=part("Beliefs", "", **fields))
 
 
 def _in_order(keys: Collection[str]) -> tuple[str, ...]:
@@ -267,12 +295,22 @@ def write(thought: Thought, view: View, *, predicts: bool = False) -> dict[str, 
         ]
     if may_talk(view.turn):
         answer["messages"] = [
-            {"recipients": _names(draft.recipients, view), "kind": draft.kind.value, "content": draft.content}
+            {
+                "recipients": _names(draft.recipients, view),
+                "kind": draft.kind.value,
+                "content": draft.content,
+                "task": task_value(draft.task),
+                "asks": [{"agent": view.names[ask.agent], "task": task_value(ask.task)} for ask in draft.asks]
+                if draft.asks is not None
+                else None,
+            }
             for draft in thought.messages
         ]
     if DESCRIBE in view.turn.asks and DESCRIBE in thought.answers:
         said = thought.answers[DESCRIBE]
         answer |= {"offers": asdict(said.offers), "needs": asdict(said.needs)}
+    if PROBE in view.turn.asks:
+        answer["beliefs"] = dict(thought.answers[PROBE])
     if Act.PLAN in view.turn.acts and thought.decision is not None:
         if isinstance(thought.decision, Plan):
             plan = plan_value(thought.decision)
@@ -359,22 +397,28 @@ def _restricted(schema: Mapping[str, Any], turn: Turn, names: Sequence[str]) -> 
         allowed.append(ALL)
     items = {"type": "string", "enum": allowed}
     changed["recipients"] = {**changed["recipients"], "items": items, "maxItems": len(allowed)}
+    changed["asks"] = next(form for form in changed["asks"]["anyOf"] if form["type"] == "array")
     messages = {**schema["properties"]["messages"], "maxItems": _most_messages(turn)}
+    ask = about(schema["$defs"]["AskAnswer"], [name for index, name in enumerate(names) if index != turn.agent])
     return {
         **schema,
-        "$defs": {**schema["$defs"], "MessageAnswer": {**message, "properties": changed}},
+        "$defs": {**schema["$defs"], "AskAnswer": ask, "MessageAnswer": {**message, "properties": changed}},
         "properties": {**schema["properties"], "messages": messages},
     }
 
 
+def about(entry: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Write into the schema of an entry with an `agent` whom it can name."""
+    return {**entry, "properties": {**entry["properties"], "agent": {"type": "string", "enum": list(names)}}}
+
+
 def _of_these_mates(schema: Mapping[str, Any], mates: Sequence[str]) -> dict[str, Any]:
     """Write into a schema who may be predicted, each once."""
-    prediction = schema["$defs"]["PredictionAnswer"]
-    changed = {**prediction["properties"], "agent": {"type": "string", "enum": list(mates)}}
+    prediction = about(schema["$defs"]["PredictionAnswer"], mates)
     predictions = {**schema["properties"]["predictions"], "maxItems": len(mates)}
     return {
         **schema,
-        "$defs": {**schema["$defs"], "PredictionAnswer": {**prediction, "properties": changed}},
+        "$defs": {**schema["$defs"], "PredictionAnswer": prediction},
         "properties": {**schema["properties"], "predictions": predictions},
     }
 
@@ -396,8 +440,21 @@ def _drafts(messages: Sequence[MessageAnswer], view: View) -> tuple[Draft, ...]:
         recipients = {index[name] for name in message.recipients if name != ALL}
         if ALL in message.recipients:
             recipients.update(view.turn.recipients)
-        drafts.append(Draft(tuple(sorted(recipients)), message.content, message.kind))
+        asks = tuple(
+            Ask(_other(ask.agent, f"messages.{number}.asks", view), Task(ask.task.kind, ask.task.target))
+            for ask in message.asks or ()
+        )
+        typed = read_task(message.task), asks if message.asks is not None else None
+        drafts.append(Draft(tuple(sorted(recipients)), message.content, message.kind, *typed))
     return tuple(drafts)
+
+
+def _other(name: str, where: str, view: View) -> int:
+    """Return the index of one of the others."""
+    others = [other for other in view.names if other != view.name]
+    if name not in others:
+        raise InvalidThought((f"{where}: {name!r} is none of the others; they are: {', '.join(others)}",))
+    return view.names.index(name)
 
 
 def _names(recipients: Sequence[int], view: View) -> list[str]:

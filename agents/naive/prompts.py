@@ -108,7 +108,7 @@ class PromptWriter:
         agent = view.agent if view.agent < len(self._world.agents) else None
         schema = self._answers.wanted(view, grounded=True).schema
         tasks = tasks_of(self._world, agent, view)
-        foreseen = foreseen_of(self._world, view) if self._answers.mates(view) else None
+        foreseen = foreseen_of(self._world, view) if self._answers.mates(view) or may_talk(view.turn) else None
         return ground(schema, ids_of(self._world, agent), self._world.agents, tasks, foreseen)
 
     def _blocks(self, view: View, expected: Sequence[Prediction]) -> Mapping[str, str]:

@@ -14,6 +14,7 @@ from typing import Any
 from maeil.messages import MessageKind
 from maeil.plans import Plan, Task
 from maeil.world import World
+from quorum.agents.prompting.answers import task_value
 
 
 def beyond(count: int) -> int:
@@ -68,6 +69,16 @@ class Example:
             MessageKind.ACK: f"I follow it. {self.message}",
         }
         return texts.get(kind) or self.message
+
+    def claims(self, kind: MessageKind) -> dict[str, Any]:
+        """Return what a message of a kind claims and asks, as answers have it."""
+        orders = kind is MessageKind.DIRECTIVE and self.order
+        asked = {name: plan.task for name, plan in self.joint.items() if plan.task is not None} if orders else {}
+        silent = orders or (kind is MessageKind.INFORM and self.report)
+        return {
+            "task": task_value(self.plan.task) if not silent else None,
+            "asks": [{"agent": name, "task": task_value(task)} for name, task in asked.items()],
+        }
 
 
 def plain_example(world: World) -> Example:

@@ -90,6 +90,8 @@ TASK = "TaskAnswer"
 """The definition of a task."""
 PREDICTION = "PredictionAnswer"
 """The definition of a prediction."""
+OF_OTHERS = (PREDICTION, "AskAnswer")
+"""Definitions whose `task` is one that others may do."""
 LISTS = ("OfferAnswer", "NeedAnswer")
 """Definitions whose `tasks` are targets of tasks."""
 _WORD = re.compile(r"\w+")
@@ -145,7 +147,7 @@ def ground(
         ids: what actions may name.
         agents: names of those whom the parts of an answer are about.
         tasks: what plans may be for; None: nobody says.
-        foreseen: what plans of others may be for, where they are predicted.
+        foreseen: what plans of others may be for, where they are predicted, or asked for.
     """
     definitions: dict[str, Any] = {}
     gone: set[str] = set()
@@ -164,9 +166,10 @@ def ground(
             definitions[name] = _one_of(forms) if forms else definition
             if not forms:
                 gone.add(f"#/$defs/{name}")
-        elif name == PREDICTION and foreseen not in (None, tasks):
+        elif name in OF_OTHERS and foreseen not in (None, tasks):
             forms = _task_forms(schema["$defs"][TASK], foreseen)
-            definitions[name] = _with_property(definition, "task", {"anyOf": [*forms, {"type": "null"}]})
+            forms += [{"type": "null"}] if name == PREDICTION else []
+            definitions[name] = _with_property(definition, "task", {"anyOf": forms}) if forms else definition
         elif name in LISTS and tasks and (targets := list(dict.fromkeys(chain(*tasks.values())))):
             listed = {**definition["properties"]["tasks"], "items": _of_these(targets)}
             definitions[name] = _with_property(definition, "tasks", listed)

@@ -15,6 +15,7 @@ import numpy as np
 import orjson
 
 from maeil.extensions.describe.describing import DESCRIBE
+from maeil.extensions.probe import PROBE
 from maeil.mind import Thought, View
 from maeil.names import unfold_names
 from maeil.ngrams import BUCKETS, count_ngrams
@@ -179,6 +180,10 @@ class SimulatedModel(ProvidedModel):
             view = read_view(blocks, speaker.read_observation(blocks["observation"]), speaker.vocabulary)
         if DESCRIBE in view.turn.asks:
             return write(Thought(answers={DESCRIBE: speaker.describe(view, chooser)}), view)
+        if PROBE in view.turn.asks:
+            from quorum.agents.simulated.beliefs import believe
+
+            return write(Thought(answers={PROBE: believe(view, blocks, turn["world"], chooser)}), view)
         thought = self.think(view, blocks, speaker, chooser)
         if not turn.get("predict"):
             return write(thought, view)

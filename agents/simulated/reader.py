@@ -6,6 +6,8 @@ They are of the kind that a person would try first, and are not tuned to labels.
 - it commits a plan again that has just failed, or timed out;
 - it commits a plan that then fails or times out, as far as that is shown;
 - it may speak, is silent, and spoke in the turn before.
+
+A message that names one task claims it; one that names others as well asks it of them. That is what names alone tell.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any
 import orjson
 
 _WAITS = re.compile(r"^(?:idle|wait|noop)\((?:.*\bsteps=(\d+))?")
+_NAME = re.compile(r"\w+")
 _LONG = 3
 """Steps of waiting at the start of a plan that are suspicious."""
 _FAILED = ("failed", "timed_out")
@@ -26,9 +29,11 @@ def answer(blocks: Mapping[str, str]) -> dict[str, Any]:
     """Answer a question about a transcript.
 
     Raises:
-        ValueError, KeyError: the blocks are not what `quorum.experiments.blame.reader` writes.
+        ValueError, KeyError: the blocks are not what `blame.reader` and `results.message_judge` write.
     """
     turn = orjson.loads(blocks["turn"])
+    if turn["role"] == "reader_message":
+        return _claims(orjson.loads(blocks["message"]), orjson.loads(blocks["tasks"]), turn["team"])
     if turn["role"] == "reader_bisection":
         first, second = (suspicions(orjson.loads(blocks[f"{half}_half"])) for half in ("first", "second"))
         return {"thoughts": "I count what is suspicious.", "half": "second" if len(second) > len(first) else "first"}
@@ -42,6 +47,16 @@ def answer(blocks: Mapping[str, str]) -> dict[str, Any]:
     agent = next(entry["agent"] for entry in entries if entry.get("turn") == number)
     why = found.get(number, "I find nothing, and name the first turn")
     return {"thoughts": "I take the first turn that is suspicious.", "agent": agent, "turn": number, "mistake": why}
+
+
+def _claims(message: Mapping[str, Any], tasks: Mapping[str, Sequence[str]], team: Sequence[str]) -> dict[str, Any]:
+    """Say what a message claims and asks, by the names in it."""
+    words = set(_NAME.findall(message["text"]))
+    named = [{"kind": kind, "target": target} for kind, some in tasks.items() for target in some if target in words]
+    task = named[0] if len(named) == 1 else None
+    others = [name for name in team if name in words and name != message["from"]] if task is not None else []
+    asks = [{"agent": name, "task": task} for name in others]
+    return {"thoughts": "I go by the names.", "task": None if asks else task, "asks": asks}
 
 
 def suspicions(entries: Sequence[Mapping[str, Any]]) -> dict[int, str]:

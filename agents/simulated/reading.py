@@ -233,9 +233,10 @@ def answer_repair(speaker: Speaker[Any], view: View, chooser: Chooser) -> Though
     fresh = replace(view, plan=None, notes=())
     if Act.PLAN not in view.turn.acts:
         if advised is not None and notice.advice is not None:
-            return Thought(messages=(_promise(view, f"I take part in {notice.advice.task}, as advised."),))
-        said = speaker.answer(fresh, chooser).messages
-        return Thought(messages=said[:1] or (_promise(view, "I plan anew by what you say."),))
+            said = _promise(view, f"I take part in {notice.advice.task}, as advised.", notice.advice.task)
+            return Thought(messages=(said,))
+        drafts = speaker.answer(fresh, chooser).messages
+        return Thought(messages=drafts[:1] or (_promise(view, "I plan anew by what you say."),))
     if advised is not None:
         return Thought(advised)
     concerned = any(view.agent in failure.agents for failure in notice.failures)
@@ -244,5 +245,5 @@ def answer_repair(speaker: Speaker[Any], view: View, chooser: Chooser) -> Though
     return Thought(speaker.answer(fresh, chooser).decision)
 
 
-def _promise(view: View, text: str) -> Draft:
-    return Draft(view.turn.recipients, text, MessageKind.INFORM)
+def _promise(view: View, text: str, task: Task | None = None) -> Draft:
+    return Draft(view.turn.recipients, text, MessageKind.INFORM, task, ())

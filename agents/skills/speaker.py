@@ -233,7 +233,7 @@ def _announce(view: View, plan: Plan, nothing: str) -> tuple[Draft, ...]:
     task = f"I work on {plan.task.target}: {plan.rationale}." if plan.task is not None else nothing
     if Act.SPEAK in view.turn.acts:
         kind = MessageKind.DIRECTIVE if view.turn.role in LEADING else MessageKind.PROPOSE
-        return (Draft(view.turn.recipients, task, kind),)
+        return (Draft(view.turn.recipients, task, kind, plan.task, ()),)
     if Act.ACKNOWLEDGE in view.turn.acts and view.unread:
-        return (Draft(view.turn.recipients, task, MessageKind.ACK),)
+        return (Draft(view.turn.recipients, task, MessageKind.ACK, plan.task, ()),)
     return ()

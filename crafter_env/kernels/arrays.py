@@ -31,7 +31,8 @@ ACTION, RECIPIENT, SHARED_ITEM, QUANTITY = range(ACTION_COLUMNS)
 OBJECT_COLUMNS = 9
 KIND, X, Y, HEALTH, DIRECTION_X, DIRECTION_Y, TIMER, SEQUENCE, IDENTITY = range(OBJECT_COLUMNS)
 """Of an object: its `Entity`, 0 in a slot that is free again; its cell; the flight of an arrow; a zombie's cooldown, a
-skeleton's reload or a plant's age; when it came to its chunk; its number, which no other object of the episode has."""
+skeleton's reload or a plant's age; when it came to its chunk; its number, which no other object of the episode has: its
+first step and cell, as step W H + x H + y + 1."""
 
 BODY_COLUMNS = 13
 (
@@ -59,8 +60,8 @@ VISITED, GRASS, PATHS, COWS, ZOMBIES, SKELETONS, VISITED_AT = range(CHUNK_COLUMN
 """Of a chunk: whether it has held an object; its cells of grass and path; its animals and monsters; and, apart from the
 rest of the row, the chunk that was visited as the row's number says."""
 
-COUNTERS = 6
-STEP, SLOTS, FREE_SLOTS, VISITED_CHUNKS, IDENTITIES, SEQUENCES = range(COUNTERS)
+COUNTERS = 5
+STEP, SLOTS, FREE_SLOTS, VISITED_CHUNKS, SEQUENCES = range(COUNTERS)
 
 POSE_COLUMNS = 5
 POSE_X, POSE_Y, POSE_FACING_X, POSE_FACING_Y, POSE_SLEEPING = range(POSE_COLUMNS)
@@ -80,7 +81,7 @@ class World(NamedTuple):
     chunks: IntArray
     """(C, 7): chunks of 12 x 12 cells, by column and then row."""
     counters: IntArray
-    """(6,): steps taken; slots used and those of them that are free again; chunks visited; two series of numbers."""
+    """(5,): steps taken; slots used and those of them that are free again; chunks visited; entries into chunks."""
     generator: WordArray
     """(625,): the Mersenne Twister."""
 

@@ -14,7 +14,7 @@ from crafter_env.constants import Achievement, Action, Item, Material, Result
 from crafter_env.kernels import arrays, grid
 from crafter_env.kernels.arrays import IntArray, World
 from crafter_env.kernels.jit import inner
-from crafter_env.kernels.mt19937 import uniform
+from crafter_env.kernels.luck import COLLECTS, chance
 from crafter_env.kernels.outcomes import HAS_COLLECTED, is_blank, note_agents, note_item, note_target
 from crafter_env.kernels.rules import (
     COLLECT_ACHIEVEMENT,
@@ -142,8 +142,9 @@ def _collect_cell(w: World, rules: IntArray, x: int, y: int, radius: int) -> Non
             w.agents[agent, arrays.THIRST] = 0
         if enough and _is_capable(w, agent, tool):
             # `Player._do_material` draws for every material, also where the probability is 1. One draw for each capable
-            # collector, in the order of the agents.
-            if uniform(w.generator) <= COLLECT_PROBABILITY[material]:
+            # collector, in the order of the agents; by keys, one for each pair of an agent and a cell.
+            pair = agent * w.materials.size + grid.cell_at(w, x, y)
+            if chance(w, rules, COLLECTS, pair) <= COLLECT_PROBABILITY[material]:
                 _give_unit(w, agent, material, 1 if served == 0 or not rules[SPLIT] else 0, x, y)
                 note_agents(w, agent, required, present, capable)
             elif is_blank(w, agent):

@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import Final
 
 from crafter_env.constants import CHUNK, Entity
-from crafter_env.kernels import arrays, grid
+from crafter_env.kernels import arrays, grid, luck
 from crafter_env.kernels.arrays import IntArray, World
 from crafter_env.kernels.generation import COW_HEALTH, SKELETON_HEALTH, ZOMBIE_HEALTH
 from crafter_env.kernels.jit import inlined, inner
 from crafter_env.kernels.living import harm
-from crafter_env.kernels.mt19937 import below, uniform
+from crafter_env.kernels.mt19937 import below
 from crafter_env.kernels.rules import ARROW_MASK, MOBS, STATION_MASK, WALKABLE_MASK
 
 ARROW: Final = int(Entity.arrow)
@@ -30,16 +30,16 @@ _RANDOM_X, _RANDOM_Y = (-1, 1, 0, 0), (0, 0, -1, 1)
 
 
 @inner
-def update_creature(w: World, slot: int) -> None:
+def update_creature(w: World, rules: IntArray, slot: int) -> None:
     """One step of an object that is not an agent."""
     # The order of the branches is free: one object has one kind, and none of the tests draws from the generator.
     kind = w.objects[slot, arrays.KIND]
     if kind == grid.COW:
-        _update_cow(w, slot)
+        _update_cow(w, rules, slot)
     elif kind == _ZOMBIE:
-        _update_zombie(w, slot)
+        _update_zombie(w, rules, slot)
     elif kind == grid.SKELETON:
-        _update_skeleton(w, slot)
+        _update_skeleton(w, rules, slot)
     elif kind == ARROW:
         _update_arrow(w, slot)
     elif kind == _PLANT:
@@ -63,9 +63,14 @@ def _step(w: World, slot: int, dx: int, dy: int) -> bool:
 
 
 @inlined
-def _step_anywhere(w: World, slot: int) -> None:
+def _chance(w: World, rules: IntArray, slot: int, purpose: int) -> float:
+    return luck.chance(w, rules, purpose, w.objects[slot, arrays.IDENTITY])
+
+
+@inlined
+def _step_anywhere(w: World, rules: IntArray, slot: int) -> None:
     # Crafter draws the direction as an index into its list of four, so one `randint` and no more.
-    direction = below(w.generator, 4)
+    direction = luck.choice(w, rules, luck.DIRECTION, w.objects[slot, arrays.IDENTITY], 4)
     _step(w, slot, _RANDOM_X[direction], _RANDOM_Y[direction])
 
 
@@ -81,25 +86,25 @@ def _towards(w: World, slot: int, agent: int, long_axis: bool) -> tuple[int, int
 
 
 @inlined
-def _update_cow(w: World, slot: int) -> None:
+def _update_cow(w: World, rules: IntArray, slot: int) -> None:
     _leave_if_dead(w, slot)
     # `Cow.update`: one draw whether it walks; only then one for the direction.
-    if uniform(w.generator) < 0.5:
-        _step_anywhere(w, slot)
+    if _chance(w, rules, slot, luck.ACTS) < 0.5:
+        _step_anywhere(w, rules, slot)
 
 
 @inlined
-def _update_zombie(w: World, slot: int) -> None:
+def _update_zombie(w: World, rules: IntArray, slot: int) -> None:
     _leave_if_dead(w, slot)
     agent = grid.nearest_agent(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y])
     distance = _distance(w, slot, agent)
     # `Zombie.update`. The test of the distance comes first: a zombie far away draws no chance, and the draw of the axis
     # follows that of the chase.
-    if distance <= _SIGHT and uniform(w.generator) < 0.9:
-        dx, dy = _towards(w, slot, agent, uniform(w.generator) < 0.8)
+    if distance <= _SIGHT and _chance(w, rules, slot, luck.ACTS) < 0.9:
+        dx, dy = _towards(w, slot, agent, _chance(w, rules, slot, luck.AXIS) < 0.8)
         _step(w, slot, dx, dy)
     else:
-        _step_anywhere(w, slot)
+        _step_anywhere(w, rules, slot)
     agent = grid.nearest_agent(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y])
     # Measured again after the move: a zombie that has just arrived starts its cooldown in the same step.
     if _distance(w, slot, agent) <= 1:
@@ -118,7 +123,7 @@ def _distance(w: World, slot: int, agent: int) -> int:
 
 
 @inlined
-def _update_skeleton(w: World, slot: int) -> None:
+def _update_skeleton(w: World, rules: IntArray, slot: int) -> None:
     _leave_if_dead(w, slot)
     w.objects[slot, arrays.TIMER] = max(0, w.objects[slot, arrays.TIMER] - 1)
     agent = grid.nearest_agent(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y])
@@ -127,17 +132,17 @@ def _update_skeleton(w: World, slot: int) -> None:
     # shoots, comes nearer or wanders. Each chance is drawn only where the ones before it were not taken, so the chain
     # of conditions is the order of the stream.
     if distance <= 3:
-        dx, dy = _towards(w, slot, agent, uniform(w.generator) < 0.6)
+        dx, dy = _towards(w, slot, agent, _chance(w, rules, slot, luck.RETREAT_AXIS) < 0.6)
         if _step(w, slot, -dx, -dy):
             return
-    if distance <= 5 and uniform(w.generator) < 0.5:
+    if distance <= 5 and _chance(w, rules, slot, luck.SHOOTS) < 0.5:
         dx, dy = _towards(w, slot, agent, True)
         _shoot(w, slot, dx, dy)
-    elif distance <= _SIGHT and uniform(w.generator) < 0.3:
-        dx, dy = _towards(w, slot, agent, uniform(w.generator) < 0.6)
+    elif distance <= _SIGHT and _chance(w, rules, slot, luck.ACTS) < 0.3:
+        dx, dy = _towards(w, slot, agent, _chance(w, rules, slot, luck.AXIS) < 0.6)
         _step(w, slot, dx, dy)
-    elif uniform(w.generator) < 0.2:
-        _step_anywhere(w, slot)
+    elif _chance(w, rules, slot, luck.WANDERS) < 0.2:
+        _step_anywhere(w, rules, slot)
 
 
 @inner
@@ -181,32 +186,37 @@ def _update_plant(w: World, slot: int) -> None:
     _leave_if_dead(w, slot)
 
 
+_NO_LOT: Final = 1 << 53
 EVERY: Final = 10
 """Steps between two balancings."""
 
 
 @inner
 def balance(w: World, rules: IntArray, light: float) -> None:
-    """Balance every chunk that has ever held an object, in the order of the first."""
+    """Balance every chunk that has ever held an object, in the order of the first; by keys, in that of the map."""
     # Crafter walks through a dictionary of chunks, whose keys come in the order in which chunks first held an object.
-    # Every chunk draws from the one stream, so that order matters.
-    for number in range(w.counters[arrays.VISITED_CHUNKS]):
-        chunk = w.chunks[number, arrays.VISITED_AT]
+    # Every chunk draws from the one stream, so that order matters. By keys it must not: what comes first moves first.
+    keyed = luck.is_keyed(rules)
+    for number in range(w.chunks.shape[0] if keyed else w.counters[arrays.VISITED_CHUNKS]):
+        chunk = number if keyed else w.chunks[number, arrays.VISITED_AT]
+        if w.chunks[chunk, arrays.VISITED] == 0:
+            continue
         if rules[MOBS]:
             # `Env._balance_chunk`. Zombies: up to 3 by night, none by full day; they need 50 cells of grass. Skeletons:
             # 6 cells of path. Cows: 30 cells of grass. Distances are cells, chances are for each balancing.
             most = int(3.5 - 3 * light)
             least = most if w.chunks[chunk, arrays.GRASS] >= 50 else 0
-            _balance(w, chunk, _ZOMBIE, ZOMBIE_HEALTH, least, most, 6, 0, 0.3, 0.4)
+            _balance(w, rules, chunk, _ZOMBIE, ZOMBIE_HEALTH, least, most, 6, 0, 0.3, 0.4)
             least = 1 if w.chunks[chunk, arrays.PATHS] >= 6 else 0
-            _balance(w, chunk, grid.SKELETON, SKELETON_HEALTH, least, 2, 7, 7, 0.1, 0.1)
+            _balance(w, rules, chunk, grid.SKELETON, SKELETON_HEALTH, least, 2, 7, 7, 0.1, 0.1)
         least = 1 if w.chunks[chunk, arrays.GRASS] >= 30 else 0
-        _balance(w, chunk, grid.COW, COW_HEALTH, least, int(1.5 + light), 5, 5, 0.01, 0.1)
+        _balance(w, rules, chunk, grid.COW, COW_HEALTH, least, int(1.5 + light), 5, 5, 0.01, 0.1)
 
 
 @inlined
 def _balance(
     w: World,
+    rules: IntArray,
     chunk: int,
     kind: int,
     health: int,
@@ -217,49 +227,62 @@ def _balance(
     spawn_chance: float,
     despawn_chance: float,
 ) -> None:
-    count = w.chunks[chunk, arrays.COWS + kind - grid.COW]
+    row = arrays.COWS + kind - grid.COW
+    count, pair = w.chunks[chunk, row], chunk * arrays.CHUNK_COLUMNS + row
     # `Env._balance_object`: chance, then place. The draw of a place happens also where the place turns out to be taken
     # or too near an agent; so the order of these tests is fixed.
-    if count < least and uniform(w.generator) < spawn_chance:
-        column, material = (arrays.PATHS, grid.PATH_ID) if kind == grid.SKELETON else (arrays.GRASS, grid.GRASS_ID)
-        x, y = _cell_of(w, chunk, material, below(w.generator, w.chunks[chunk, column]))
+    if count < least and luck.chance(w, rules, luck.SPAWNS, pair) < spawn_chance:
+        x, y = _draw_cell(w, rules, chunk, grid.PATH_ID if kind == grid.SKELETON else grid.GRASS_ID)
         if grid.slot_at(w, x, y) < 0 and grid.nearest_distance(w, x, y) >= spawn_distance:
             grid.add_object(w, kind, x, y, health)
-    elif count > most and uniform(w.generator) < despawn_chance:
-        slot = _member_of(w, chunk, kind, below(w.generator, count))
+    elif count > most and luck.chance(w, rules, luck.DESPAWNS, pair) < despawn_chance:
+        slot = _draw_member(w, rules, chunk, kind, count)
         if grid.nearest_distance(w, w.objects[slot, arrays.X], w.objects[slot, arrays.Y]) >= despawn_distance:
             grid.remove_object(w, slot)
 
 
 @inner
-def _cell_of(w: World, chunk: int, material: int, number: int) -> tuple[int, int]:
-    """The cell of a material with a number, counted column by column."""
+def _draw_cell(w: World, rules: IntArray, chunk: int, material: int) -> tuple[int, int]:
+    """A cell of a material in a chunk: by its number, counted column by column; by keys, that of the smallest lot."""
     width, height = w.materials.shape
     rows = (height + CHUNK - 1) // CHUNK
     left, top = chunk // rows * CHUNK, chunk % rows * CHUNK
+    keyed, number = luck.is_keyed(rules), 0
+    if not keyed:
+        number = below(w.generator, w.chunks[chunk, arrays.PATHS if material == grid.PATH_ID else arrays.GRASS])
+    best_x, best_y, best = -1, -1, _NO_LOT
     # Crafter lists the cells of a material by a mask on `[x, y]`: column by column.
     for x in range(left, min(left + CHUNK, width)):
         for y in range(top, min(top + CHUNK, height)):
-            if grid.material_at(w, x, y) == material:
-                if number == 0:
-                    return x, y
-                number -= 1
-    return -1, -1
+            if grid.material_at(w, x, y) != material:
+                continue
+            if keyed:
+                rank = luck.lot(w, luck.SPAWN_CELL, grid.cell_at(w, x, y))
+                if rank < best:
+                    best_x, best_y, best = x, y, rank
+            elif number == 0:
+                return x, y
+            number -= 1
+    return best_x, best_y
 
 
 @inner
-def _member_of(w: World, chunk: int, kind: int, number: int) -> int:
-    """The slot of a chunk's creature with a number, counted in the order in which they came to it."""
+def _draw_member(w: World, rules: IntArray, chunk: int, kind: int, count: int) -> int:
+    """The slot of a chunk's creature: by its number in the order of arrival; by keys, that of the smallest lot."""
     # A selection without a list: nothing in a kernel allocates, and a chunk holds few creatures of a kind.
-    slot, last = -1, 0
-    for _ in range(number + 1):
-        slot = -1
+    keyed = luck.is_keyed(rules)
+    slot, last = -1, -1
+    for _ in range(1 if keyed else below(w.generator, count) + 1):
+        slot, best = -1, _NO_LOT
         for other in range(w.agents.shape[0], w.counters[arrays.SLOTS]):
-            if w.objects[other, arrays.KIND] != kind or w.objects[other, arrays.SEQUENCE] <= last:
+            if w.objects[other, arrays.KIND] != kind:
                 continue
             if grid.chunk_at(w, w.objects[other, arrays.X], w.objects[other, arrays.Y]) != chunk:
                 continue
-            if slot < 0 or w.objects[other, arrays.SEQUENCE] < w.objects[slot, arrays.SEQUENCE]:
-                slot = other
-        last = w.objects[slot, arrays.SEQUENCE]
+            rank = w.objects[other, arrays.SEQUENCE]
+            if keyed:
+                rank = luck.lot(w, luck.DESPAWNED, w.objects[other, arrays.IDENTITY])
+            if last < rank < best:
+                slot, best = other, rank
+        last = best
     return slot

@@ -96,9 +96,8 @@ def put_object(w: World, slot: int, kind: int, x: int, y: int, health: int) -> N
     w.objects[slot, arrays.HEALTH] = health
     for column in range(arrays.DIRECTION_X, arrays.OBJECT_COLUMNS):
         w.objects[slot, column] = 0
-    # Slots are reused after `close_up`; the identity never is.
-    w.counters[arrays.IDENTITIES] += 1
-    w.objects[slot, arrays.IDENTITY] = w.counters[arrays.IDENTITIES]
+    # An object stays where it came until the next step, so no other has this number; and nothing elsewhere changes it.
+    w.objects[slot, arrays.IDENTITY] = w.counters[arrays.STEP] * w.materials.size + cell_at(w, x, y) + 1
     w.occupants[x, y] = slot + 1
     _enter(w, slot, kind, chunk_at(w, x, y))
 

@@ -13,10 +13,10 @@ from crafter_env.profiles import Level, Profile, Spawn
 
 MATERIALS: Final = len(Material)
 
-RULES: Final = 17
+RULES: Final = 18
 (
     COLLECT_RULE, MOBS, ITEM_CAP, UPDATE_RADIUS, IRON_NEEDS_TABLE, SHARING, SHARE_RADIUS, CRAFT_RADIUS, SPAWN, SPLIT,
-    RADIUS, QUORUM, MAX_STEPS, GOAL, AGENTS, CENTRE_X, CENTRE_Y,
+    RADIUS, QUORUM, MAX_STEPS, GOAL, AGENTS, CENTRE_X, CENTRE_Y, LUCK,
 ) = range(RULES)  # fmt: skip
 THRESHOLDS: Final = RULES
 """Column of the threshold of material 0; those of the others follow."""
@@ -46,6 +46,7 @@ def encode_rules(
     rules[GOAL] = -1 if goal is None else goal
     rules[AGENTS] = n
     rules[CENTRE_X], rules[CENTRE_Y] = size[0] // 2, size[1] // 2
+    rules[LUCK] = profile.luck
     for material in Material:
         rules[THRESHOLDS + material] = level.threshold(material, n)
     return rules

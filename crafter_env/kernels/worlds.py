@@ -139,7 +139,7 @@ def _step(w: World, rules: IntArray, actions: IntArray) -> None:
         if slot < w.agents.shape[0]:
             update_player(w, rules, slot)
         else:
-            update_creature(w, slot)
+            update_creature(w, rules, slot)
     # Crafter balances in every tenth step, after all updates, by the light of this step.
     if w.counters[arrays.STEP] % EVERY == 0:
         balance(w, rules, daylight_at(w.counters[arrays.STEP]))

@@ -150,7 +150,7 @@ def depict(seen: CrafterObservation, known: ByteArray) -> Depiction:
     if seen.cell is not None and seen.alive:
         agents.append((seen.agent, seen.cell, seen.sleeping))
     for name, (x, y), sleeping in agents:
-        marks[name] = mark_agent(_index(name), x - left, y - top, asleep=sleeping)
+        marks[name] = mark_agent(int(name.removeprefix("agent_")), x - left, y - top, asleep=sleeping)
     drawing = Drawing(ground.T.astype(np.uint8).tobytes(), marks)
     canvas = Canvas(width, height, _DEPICTED, ruled=True)
     return Depiction(canvas, drawing, left, top, across="x", down="y", lines=tuple(_words(seen)), legend=LEGEND)
@@ -179,7 +179,3 @@ def _amounts(amounts: Mapping[str, int]) -> str:
 
 def _cell(cell: Cell) -> str:
     return f"[{cell[0]}, {cell[1]}]"
-
-
-def _index(name: str) -> int:
-    return int(name.removeprefix("agent_"))

@@ -54,8 +54,9 @@ def _fields(event: type[Any]) -> Iterator[str]:
     hints = get_type_hints(event, include_extras=True)
     for name in inspect.signature(event).parameters:
         kind, unit = _type(hints[name]) if name != "event" else ("", "")
-        if getattr(event, "left_out", b"") == f',"{name}":null'.encode():
-            kind = f"{kind.removesuffix(' or null')}, optional"
+        left_out = getattr(event, "left_out", b"")
+        if (own := f',"{name}":null'.encode()) in left_out:
+            kind = f"{kind.removesuffix(' or null') if own == left_out else kind}, optional"
         yield _row(name, kind, unit, meanings[name])
 
 

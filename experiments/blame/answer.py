@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.blame.attempts import Budget
 from quorum.experiments.blame.decisions import WORDS
-from quorum.experiments.blame.decisive import Flip
 from quorum.experiments.blame.ending import FINISHED, Ending, Success
-from quorum.experiments.blame.shares import Share, Shares
+from quorum.experiments.blame.shares import Shares
 from quorum.experiments.blame.verdict import Verdict
 from quorum.experiments.common.version import __version__
 from quorum.experiments.results.summary import aligned
@@ -20,8 +20,8 @@ SEARCH = "search"
 MOST_RERUNS = 2000
 """Episodes that are played in memory for a run by default."""
 USUAL_BUDGET = Budget(reruns=MOST_RERUNS)
-PAIRS = 10
-"""Pairs of orders that are sampled for the shares of large teams."""
+LEAST = 0.005
+"""Probability from which on a correction that did not save the run is reported."""
 _MOST_SHOWN = 8
 
 
@@ -33,9 +33,9 @@ class Question:
         by: the reference policy; see `Reference.of`.
         success: what counts as a success.
         budget: limits of the answer.
-        draws: samples of each correction, if paid models are asked.
+        draws: samples of each correction, if models are asked or the world draws lots.
+        margin: steps beyond its limit after which an unfinished run has failed; None: four times its limit.
         since: step from which the reference decides for coalitions.
-        pairs: pairs of orders that are sampled for the shares of large teams.
         config_dir: folder with more options of the groups.
         shares: whether to find the shares of agents and the minimal sets.
         method: `search`, `rules`, or the procedure of a reader.
@@ -45,35 +45,11 @@ class Question:
     success: Success = FINISHED
     budget: Budget = USUAL_BUDGET
     draws: int = 1
+    margin: int | None = None
     since: int = 0
-    pairs: int = PAIRS
     config_dir: Path | None = None
     shares: bool = True
     method: str = SEARCH
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A flip, in words.
-
-    Attributes:
-        flip: the flip.
-        kind: kind of the mistake.
-        command: the command that plays it again.
-    """
-
-    flip: Flip
-    kind: str
-    command: str
-
-    def plain(self) -> dict[str, Any]:
-        """Return it as JSON-ready data."""
-        one = self.flip.decision
-        where = {"agent": one.agent, "t": one.t, "t_hat": one.t_hat, "kind": self.kind}
-        tally = self.flip.tally
-        low, high = tally.interval
-        drawn = {"draws": tally.draws, "wins": tally.wins, "low": low, "high": high} if tally.draws > 1 else {}
-        return {**where, "persists": self.flip.persists, **drawn, "command": self.command}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +62,18 @@ class Blame:
         reference: name of the reference policy, or of the reader's model; empty for rules.
         ending: of the run itself.
         failed: whether the run is no success.
-        verdict: agent, step and kind.
+        verdict: agent, step and kind, and the posterior.
+        deadline: step by which re-runs had to finish; 0 if nothing was played.
         decisions: number of decisions in the run.
         candidates: decisions that the reference would have made differently.
-        claims: each correction of one decision that flips, in the order of time.
         shares: shares of agents and minimal sets; None if they were not asked for.
         sets: a command for each set.
-        exact: whether re-runs are deterministic, as no paid model is asked.
+        exact: whether re-runs are deterministic, as no model is asked and the world has no luck.
         notes: caveats.
         reruns: episodes that were played for it, by this command or an earlier one.
         calls: paid answers.
         usd: their cost.
+        tokens: that they read and wrote.
     """
 
     run: Path
@@ -105,9 +82,9 @@ class Blame:
     ending: Ending
     failed: bool
     verdict: Verdict
+    deadline: int = 0
     decisions: int = 0
     candidates: int = 0
-    claims: tuple[Claim, ...] = ()
     shares: Shares | None = None
     sets: tuple[str, ...] = ()
     exact: bool = True
@@ -115,6 +92,12 @@ class Blame:
     reruns: int = 0
     calls: int = 0
     usd: float = 0.0
+    tokens: int = 0
+
+    @property
+    def spent(self) -> Spent:
+        """What it has cost."""
+        return Spent(self.calls, self.tokens, self.usd)
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))
@@ -128,9 +111,9 @@ class Blame:
             "success": self.question.success.text,
             "reference": self.reference,
             "ending": self.ending.plain(),
+            "deadline": self.deadline,
             "decisions": self.decisions,
             "candidates": self.candidates,
-            "flips": [claim.plain() for claim in self.claims],
             "teamwork": self.shares.plain() if self.shares is not None else None,
             "set_commands": list(self.sets),
             "exact": self.exact,
@@ -138,6 +121,7 @@ class Blame:
             "reruns": self.reruns,
             "calls": self.calls,
             "usd": self.usd,
+            "tokens": self.tokens,
             "version": __version__,
         }
 
@@ -159,7 +143,7 @@ def _lines(blame: Blame) -> Iterator[str]:
         )
     elif blame.calls:
         yield f"{blame.calls} calls of {blame.reference}"
-    yield from _claims(blame.claims)
+    yield from _posterior(blame)
     yield from _shares(blame)
     for note in blame.notes:
         yield f"notice: {note}"
@@ -167,47 +151,54 @@ def _lines(blame: Blame) -> Iterator[str]:
 
 def _verdict(blame: Blame) -> str:
     verdict = blame.verdict
+    sure = "" if verdict.probability is None else f" (probability {verdict.probability:.2f})"
     if verdict.agent is None:
-        return verdict.reason
+        return verdict.reason + sure
     where = verdict.agent if verdict.t is None else f"{verdict.agent} at step {verdict.t}"
     where += "" if verdict.t_hat is None else f" (time {verdict.t_hat:g})"
-    if not blame.claims:
+    if not verdict.causes:
         return f"{where}: {verdict.reason} [{verdict.method}]"
-    tally = blame.claims[0].flip.tally
-    low, high = tally.interval
-    how = "exact" if blame.exact else f"{tally.wins} of {tally.draws} draws, 95 % interval {low:.2f} to {high:.2f}"
-    sure = f"confidence {verdict.confidence:g}, {how}" if verdict.confidence is not None else "one draw: --draws K"
-    return f"{where}: {WORDS.get(verdict.kind, verdict.kind)} [{verdict.kind}] ({sure})"
+    what = f"{WORDS[verdict.kind]} [{verdict.kind}]" if verdict.kind else verdict.reason
+    return f"{where}: {what}{sure}"
 
 
-def _claims(claims: Sequence[Claim]) -> Iterator[str]:
-    if claims:
-        yield "corrections that make it a success, the earliest first:"
-    for claim in claims[:_MOST_SHOWN]:
-        one = claim.flip.decision
-        how = "from then on" if claim.flip.persists else "this turn"
-        yield f"  {one.agent} at {one.instant}: {WORDS[claim.kind]} ({how})"
-        yield f"    {claim.command}"
-    if len(claims) > _MOST_SHOWN:
-        yield f"  and {len(claims) - _MOST_SHOWN} more: --json has all"
+def _posterior(blame: Blame) -> Iterator[str]:
+    verdict = blame.verdict
+    if not verdict.agents:
+        return
+    yield "probability, successes of corrected re-runs and of placebos, and what the correction gains (95 % interval):"
+    for cause in verdict.causes[:_MOST_SHOWN]:
+        names = " with ".join(f"{one}: {WORDS.get(one.kind, one.kind)}" for one in cause.decisions)
+        corrected, placebo, (low, high) = cause.corrected, cause.placebo, cause.gain
+        yield (
+            f"  {cause.probability:.2f}  {names} ({'from then on' if cause.persists else 'this turn'}); "
+            f"{corrected.wins} of {corrected.draws}, {placebo.wins} of {placebo.draws}; {low:+.2f} to {high:+.2f}"
+        )
+        if corrected.wins:
+            yield f"    {cause.command}"
+    if len(verdict.causes) > _MOST_SHOWN:
+        yield f"  and {len(verdict.causes) - _MOST_SHOWN} more: --json has all"
+    if verdict.untried:
+        yield f"  {verdict.unknown:.2f}  {verdict.untried} decisions that were not tried"
+    if verdict.nobody is not None:
+        yield f"  {verdict.nobody:.2f}  none of these"
+    if len(likely := [f"{name} {chance:.2f}" for name, chance in verdict.agents.items() if chance >= LEAST]) > 1:
+        yield f"  by agent: {', '.join(likely)}"
+    if blame.exact:
+        yield "each re-run is exact: nobody asks a model and the world has no luck, so one draw is enough"
 
 
 def _shares(blame: Blame) -> Iterator[str]:
     found = blame.shares
     if found is None or not found.success:
         return
-    how = "all coalitions" if found.exact else "sampled, with 95 % intervals"
-    yield f"shares of the agents if {blame.reference} decides for them from step {found.at} on ({how}):"
+    yield f"shares of the agents if {blame.reference} decides for them from step {found.at} on:"
     rows = [("  agent", "success", blame.question.success.measure)]
     for name, success, graded in zip(found.players, found.success, found.graded, strict=True):
-        rows.append((f"  {name}", _share(success, exact=found.exact), _share(graded, exact=found.exact)))
+        rows.append((f"  {name}", f"{success:+.3f}", f"{graded:+.3f}"))
     yield from aligned(rows)
     for names, command in list(zip(found.sets, blame.sets, strict=True))[:_MOST_SHOWN]:
         yield f"  enough together: {', '.join(names)}"
         yield f"    {command}"
     if len(found.sets) > _MOST_SHOWN:
         yield f"  and {len(found.sets) - _MOST_SHOWN} more sets: --json has all"
-
-
-def _share(share: Share, *, exact: bool) -> str:
-    return f"{share.value:+.3f}" if exact else f"{share.value:+.3f} [{share.low:+.3f}, {share.high:+.3f}]"

@@ -7,7 +7,6 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from math import sqrt
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,7 +15,7 @@ import orjson
 
 from maeil.user_errors import UserError
 from quorum.agents.llm.spending import Spent
-from quorum.experiments.blame.decisions import Decision, Decisions
+from quorum.experiments.blame.decisions import Decisions
 from quorum.experiments.blame.ending import Ending, Success
 from quorum.experiments.blame.reruns import Correction
 from quorum.experiments.common.files import os_errors
@@ -26,8 +25,6 @@ from quorum.experiments.common.run_files import DamagedFile, RunFiles
 
 JOURNAL = "blame.jsonl"
 """The file in the folder of a run: a line for each re-run, so that a killed command can resume."""
-NORMAL = 1.959963984540054
-"""Quantile of the normal distribution for intervals of 95 %."""
 
 
 class BudgetSpent(Exception):
@@ -42,42 +39,37 @@ class Budget:
         reruns: episodes; None: any number.
         calls: answers of paid language models; None: any number.
         usd: money in US dollars; None: any.
+        tokens: read and written by these models; None: any number.
     """
 
     reruns: int | None = None
     calls: int | None = None
     usd: float | None = None
-
-    def less(self, calls: int, usd: float) -> Budget:
-        """Return what is left of it after some answers and their cost."""
-        return replace(
-            self,
-            calls=None if self.calls is None else max(self.calls - calls, 0),
-            usd=None if self.usd is None else max(self.usd - usd, 0.0),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """Successes among the draws of a correction.
-
-    Attributes:
-        wins: successes.
-        draws: samples that were played.
-        flips: whether more than half of all draws are successes.
-    """
-
-    wins: int
-    draws: int
-    flips: bool
+    tokens: int | None = None
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the share of successes (Wilson 1927)."""
-        n, share, z = self.draws, self.wins / self.draws, NORMAL
-        middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-        half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-        return max(middle - half, 0.0), min(middle + half, 1.0)
+    def unlimited(self) -> bool:
+        """Whether nothing bounds what paid models may cost."""
+        return (self.calls, self.usd, self.tokens) == (None, None, None)
+
+    @property
+    def half(self) -> Budget:
+        """The most that a shadow may take, so that as much is left for the search."""
+        return replace(
+            self,
+            calls=None if self.calls is None else self.calls // 2,
+            usd=None if self.usd is None else self.usd / 2,
+            tokens=None if self.tokens is None else self.tokens // 2,
+        )
+
+    def less(self, spent: Spent) -> Budget:
+        """Return what is left of it."""
+        return replace(
+            self,
+            calls=None if self.calls is None else max(self.calls - spent.answers, 0),
+            usd=None if self.usd is None else max(self.usd - spent.usd, 0.0),
+            tokens=None if self.tokens is None else max(self.tokens - spent.tokens, 0),
+        )
 
 
 class _Rerun(msgspec.Struct, tag="rerun"):
@@ -88,21 +80,6 @@ class _Rerun(msgspec.Struct, tag="rerun"):
     ending: Ending
 
 
-class _Answer(msgspec.Struct, tag="answer"):
-    """A line of the journal: what an answer to the reference, as a shadow of the run, has cost."""
-
-    of: str
-    calls: int
-    usd: float
-
-
-class _Turn(msgspec.Struct, tag="turn"):
-    """A line of the journal: what the reference has decided in a turn."""
-
-    of: str
-    decision: Decision
-
-
 class _Shadow(msgspec.Struct, tag="shadow"):
     """A line of the journal: all decisions of the reference."""
 
@@ -110,30 +87,28 @@ class _Shadow(msgspec.Struct, tag="shadow"):
     decisions: Decisions
 
 
-_Line = _Rerun | _Answer | _Turn | _Shadow
+_Line = _Rerun | _Shadow
 
 
 class Journal:
     """The re-runs of a run for one question: reference, digests of the run, version of the code.
 
     Args:
-        folder: of the run.
+        folder: of the run; None: nothing is kept on disk.
         question: everything but the correction that determines how a re-run ends.
 
     Raises:
         UserError: the journal cannot be read or written.
     """
 
-    def __init__(self, folder: Path, question: Mapping[str, Any]) -> None:
-        self._of = hashlib.sha256(orjson.dumps(question, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+    def __init__(self, folder: Path | None, question: Mapping[str, Any]) -> None:
+        self.question = self._of = hashlib.sha256(orjson.dumps(question, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
         self._known: dict[str, Ending] = {}
-        self._answers = Spent()
-        self.turns: list[Decision] = []
-        """Decisions of the reference that were paid for."""
         self.decisions: Decisions | None = None
         """All of them, if the reference was asked in every turn."""
-        self._file = _open(folder)
-        self._read(folder)
+        self._file = _open(folder) if folder is not None else None
+        if folder is not None:
+            self._read(folder)
 
     def _read(self, folder: Path) -> None:
         try:
@@ -155,10 +130,6 @@ class Journal:
         match line:
             case _Rerun(_, correction, ending):
                 self._known[correction] = ending
-            case _Answer(_, calls, usd):
-                self._answers += Spent(answers=calls, usd=usd)
-            case _Turn(_, decision):
-                self.turns.append(decision)
             case _Shadow(_, decisions):
                 self.decisions = decisions
 
@@ -170,36 +141,25 @@ class Journal:
         """Keep how a re-run ended."""
         self._write(_Rerun(self._of, correction, ending))
 
-    def pay(self, spent: Spent) -> None:
-        """Enter what an answer to the reference has cost."""
-        self._write(_Answer(self._of, spent.answers, spent.usd))
-
-    def keep_turn(self, decision: Decision) -> None:
-        """Keep what the reference has decided in a turn."""
-        self._write(_Turn(self._of, decision))
-
     def keep(self, decisions: Decisions) -> None:
         """Keep all decisions of the reference."""
         self._write(_Shadow(self._of, decisions))
 
     def _write(self, line: _Line) -> None:
         self._enter(line)
-        self._file.write(msgspec.json.encode(line) + b"\n")
-        os.fsync(self._file.fileno())
+        if self._file is not None:
+            self._file.write(msgspec.json.encode(line) + b"\n")
+            os.fsync(self._file.fileno())
 
     @property
-    def calls(self) -> int:
-        """Answers of models so far: to the reference, and in re-runs."""
-        return self._answers.answers + sum(ending.calls for ending in self._known.values())
-
-    @property
-    def usd(self) -> float:
-        """Their cost."""
-        return self._answers.usd + sum(ending.usd for ending in self._known.values())
+    def spent(self) -> Spent:
+        """What the re-runs so far have paid for."""
+        return sum((Spent(one.calls, one.tokens, one.usd) for one in self._known.values()), Spent())
 
     def close(self) -> None:
         """Close its file."""
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
 
 def _open(folder: Path) -> IO[bytes]:
@@ -234,9 +194,9 @@ class Attempts:
         longest: steps that count for an unfinished episode.
         budget: limits of all re-runs together.
         journal: re-runs of this command and of earlier ones.
-        expected: answers that a re-run is expected to ask for; 0 if none is paid.
+        expected: what a re-run is expected to spend; nothing if no model is paid.
         started: called before each correction that is played.
-        draws: samples of each correction; 1 if its outcome is deterministic.
+        shadow: what the reference has cost as a shadow of the run.
     """
 
     play: Callable[[Correction], Ending]
@@ -246,9 +206,9 @@ class Attempts:
     longest: int
     budget: Budget
     journal: Journal
-    expected: Callable[[Correction], int] = lambda _: 0
+    expected: Callable[[Correction], Spent] = lambda _: Spent()
     started: Callable[[Correction], None] = lambda _: None
-    draws: int = 1
+    shadow: Spent = field(default_factory=Spent)
     reruns: int = 0
     """Episodes that this command has played."""
     known: set[str] = field(default_factory=set)
@@ -267,52 +227,40 @@ class Attempts:
         if found is None:
             found, self.dropped[key] = self.left(correction)
             if found is None:
-                self._check(correction)
+                self._check(self.expected(correction), self.dropped[key])
                 self.started(correction)
                 self.reruns += 1
                 found = self.play(correction)
+                _, self.dropped[key] = self.left(correction)  # but for what it has got back
             dropped = self.dropped.pop(key)
-            found = replace(found, calls=found.calls + dropped.answers, usd=found.usd + dropped.usd)
+            paid = dropped + Spent(found.calls, found.tokens, found.usd)
+            found = replace(found, calls=paid.answers, usd=paid.usd, tokens=paid.tokens)
             self.journal.add(key, found)
         self.known.add(key)
         return found
 
-    def flips(self, correction: Correction) -> bool:
-        """Whether the run is a success with a correction.
+    @property
+    def spent(self) -> Spent:
+        """What was paid for so far, also by earlier commands."""
+        return sum(self.dropped.values(), self.journal.spent + self.shadow)
+
+    def _check(self, needs: Spent, had: Spent) -> None:
+        """Require that the budget allows a re-run.
+
+        Args:
+            needs: what it is expected to spend.
+            had: the part of that which killed attempts have paid for.
 
         Raises:
-            BudgetSpent: the budget does not allow to play it.
+            BudgetSpent: it does not.
         """
-        return self.success.met(self.ending(correction))
-
-    def tally(self, correction: Correction) -> Tally:
-        """Play the draws of a correction until the majority is known.
-
-        Raises:
-            BudgetSpent: the budget does not allow to play one.
-        """
-        wins = 0
-        for draw in range(self.draws):
-            wins += self.flips(replace(correction, draw=draw))
-            if 2 * (draw + 1 - wins) >= self.draws:
-                return Tally(wins, draw + 1, flips=False)
-        return Tally(wins, self.draws, flips=True)
-
-    @property
-    def calls(self) -> int:
-        """Paid answers so far, including those of earlier commands."""
-        return self.journal.calls + sum(spent.answers for spent in self.dropped.values())
-
-    @property
-    def usd(self) -> float:
-        """Their cost."""
-        return self.journal.usd + sum(spent.usd for spent in self.dropped.values())
-
-    def _check(self, correction: Correction) -> None:
-        budget = self.budget
+        budget, spent = self.budget, self.spent
         if budget.reruns is not None and self.reruns >= budget.reruns:
             raise BudgetSpent(f"{budget.reruns} re-runs are played")
-        if budget.calls is not None and self.calls + self.expected(correction) > budget.calls:
-            raise BudgetSpent(f"{self.calls} of {budget.calls} calls are used, and a re-run needs more than are left")
-        if budget.usd is not None and self.usd >= budget.usd:
-            raise BudgetSpent(f"{self.usd:.4f} of {budget.usd:g} USD are spent")
+        for what, used, more, limit in (
+            ("calls", spent.answers, needs.answers - had.answers, budget.calls),
+            ("tokens", spent.tokens, needs.tokens - had.tokens, budget.tokens),
+            ("USD", spent.usd, needs.usd - had.usd, budget.usd),
+        ):
+            if limit is not None and (used >= limit or used + max(more, 0) > limit):
+                raise BudgetSpent(f"{used:.6g} of {limit:.6g} {what} are used, and a re-run needs more than are left")

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from maeil.user_errors import UserError, choices_hint
+from quorum.agents.llm.spending import Spent
 from quorum.experiments.blame.answer import SEARCH, Blame, Question
 from quorum.experiments.blame.judge import PROCEDURES, judge
 from quorum.experiments.blame.search import blame
 from quorum.experiments.blame.verdict import RULES
 from quorum.experiments.episode.episode_folder import PARTIAL
+from quorum.experiments.episode.stand_in import estimated
 from quorum.experiments.results.run_folder import is_run, require_folder, runs_inside
 from quorum.experiments.results.summary import aligned
 
@@ -87,8 +90,29 @@ def _quarter(one: Blame) -> str:
     return _QUARTERS[min(int(4 * share), 3)]
 
 
-def blame_folder(folder: Path, question: Question) -> Blame | ManyRuns:
+def estimate_folder(folder: Path, question: Question) -> dict[str, Any]:
+    """Estimate what the search would take, for a run or for all failed runs of a folder, as JSON-ready data.
+
+    Raises:
+        UserError: as `blame_folder`, or a method is given that plays nothing.
+    """
+    if question.method != SEARCH:
+        raise UserError(f"--dry-run --method {question.method}: only the search is estimated", "Set a budget.")
+    found = blame_folder(folder, question, partial(blame, dry=True))
+    runs = found.found if isinstance(found, ManyRuns) else (found,) if found.failed else ()
+    spent = sum((one.spent for one in runs), Spent())
+    return {"runs": len(runs), "reruns": sum(one.reruns for one in runs), **estimated(spent)}
+
+
+def blame_folder(
+    folder: Path, question: Question, search: Callable[[Path, Question], Blame] = blame
+) -> Blame | ManyRuns:
     """Blame a run, or all failed runs of a folder, on one budget of calls and money.
+
+    Args:
+        folder: of the run or of the runs.
+        question: the question.
+        search: answers it where the method is the search.
 
     Raises:
         UserError: there is no such method or folder, the folder holds no runs, or none of them can be blamed.
@@ -96,7 +120,7 @@ def blame_folder(folder: Path, question: Question) -> Blame | ManyRuns:
     if question.method not in METHODS:
         hint = choices_hint(question.method, "Methods", METHODS)
         raise UserError(f"--method {question.method}: there is no such method", hint)
-    answer = blame if question.method == SEARCH else judge
+    answer = search if question.method == SEARCH else judge
     require_folder(folder)
     if is_run(folder):
         return answer(folder, question)
@@ -112,7 +136,7 @@ def blame_folder(folder: Path, question: Question) -> Blame | ManyRuns:
             refused.append((run.name, error.message.partition("\n")[0]))
             hints.append(error.hint)
             continue
-        budget = budget.less(one.calls, one.usd)
+        budget = budget.less(one.spent)
         if one.failed:
             found.append(one)
         else:

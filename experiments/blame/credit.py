@@ -5,34 +5,44 @@ G(the run in which agent i idles from step t on): the wonderful life utility of 
 functions for members of collectives" (Advances in Complex Systems 4, 2001), with idling as the null action; Agogino and
 Tumer, "Analyzing and visualizing multiagent rewards in dynamic and stochastic domains" (JAAMAS 17, 2008), call it the
 difference reward. The joint actions of the others are those of the trace, so no mind is asked, and in a world without
-luck the value is exact. `live`: the agent idles, and all other minds think again. `message`: the message is not
-delivered, and all minds think again.
+luck the value is exact; where luck is shared, only what the agent's absence reaches draws other lots. `live`: the agent
+idles, and all other minds think again. `message`: the message is not delivered, and all minds think again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import fsum
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from maeil import Primitive, World
 from maeil.errors import ChangeRefused
-from maeil.extensions.change import WorldChange, change_world
+from maeil.extensions.change import WorldChange
+from maeil.extensions.luck.events import WorldLuck
+from maeil.inside import make_inside
 from maeil.metrics import Value, compute_on_demand
 from maeil.metrics.credit import Differences, LiveDifferences, MessageValues, Utility
 from maeil.outcomes import Outcome
-from maeil.trace import Instant, Stamped, Trace
-from maeil.trace.events import EpisodeEnd, MessageSent, ScoreChange, StepTaken
+from maeil.trace import Instant
+from maeil.trace.events import Event, MessageSent, StepTaken
 from maeil.user_errors import UserError, choices_hint
-from maeil.world import DrawsLots
-from quorum.experiments.blame.reference import asks_real
-from quorum.experiments.branch.change import Change
+from maeil.world import keeps_luck_apart
+from quorum.agents.llm.spending import Spent
+from quorum.experiments.blame.attempts import Attempts, Budget, BudgetSpent, Journal
+from quorum.experiments.blame.ending import FINISHED, Ending, ending_of
+from quorum.experiments.blame.reference import Reference
+from quorum.experiments.blame.reruns import Correction, Reruns
+from quorum.experiments.blame.search import expected_spending
 from quorum.experiments.branch.parent import Parent
+from quorum.experiments.common.locks import one_at_work
+from quorum.experiments.common.outputs import require_writable
 from quorum.experiments.common.sanitize import sanitize
-from quorum.experiments.episode.expected import NO_MODELS
+from quorum.experiments.episode.stand_in import estimated
 from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
 
 Joint = Sequence[Primitive]
@@ -63,6 +73,27 @@ def kinds_of(names: Iterable[str]) -> list[Kind]:
         if name not in known:
             raise UserError(f"--credit {name}: there is no such credit", choices_hint(name, "They are", known))
     return [kind for kind in Kind if kind in set(names)]
+
+
+@dataclass(slots=True)
+class Bill:
+    """What the credits of several runs cost.
+
+    Attributes:
+        budget: what paid models may cost; required where they are asked.
+        stands_in: whether the simulated model, at their prices, takes the place of paid ones: an estimate.
+        spent: what the re-runs so far have spent, also those of earlier commands.
+        reruns: episodes so far.
+    """
+
+    budget: Budget = Budget()  # noqa: RUF009 (frozen)
+    stands_in: bool = False
+    spent: Spent = field(default_factory=Spent)
+    reruns: int = 0
+
+    def plain(self) -> dict[str, Any]:
+        """Return an estimate as JSON-ready data."""
+        return {"reruns": self.reruns, **estimated(self.spent)}
 
 
 @dataclass(slots=True)
@@ -98,7 +129,11 @@ class Credits:
 
 
 def credits_of(
-    run: Path, kinds: Collection[Kind], start: int = 0, report: Callable[[str], None] = lambda _: None
+    run: Path,
+    kinds: Collection[Kind],
+    start: int = 0,
+    report: Callable[[str], None] = lambda _: None,
+    bill: Bill | None = None,
 ) -> Credits:
     """Compute the credits of a run.
 
@@ -107,10 +142,11 @@ def credits_of(
         kinds: the credits.
         start: the step from which on an agent idles, for `Kind.AGENT`.
         report: called with the number of re-runs before they start.
+        bill: what paid models may cost; what they have cost is added.
 
     Raises:
-        UserError: there is no such run, it cannot be replayed, its world has luck, or its team asks a paid model and
-            has to think again.
+        UserError: there is no such run, it cannot be replayed, its world draws from one random stream, or its team has
+            to ask a paid model again and the budget does not allow that.
     """
     found = Credits(run)
     if Kind.AGENT in kinds:
@@ -119,12 +155,14 @@ def credits_of(
         found.metrics |= compute_on_demand(Differences(differences))
         found.add("agent", "difference", dict(zip(episode.trace.start.agents, differences, strict=True)))
     if set(kinds) - {Kind.AGENT}:
-        again = Continuations(Parent.open(run))
+        bill = bill or Bill()
+        again = Continuations(Parent.open(run), bill)
         agents = again.agents if Kind.LIVE in kinds else ()
         messages = again.messages if Kind.MESSAGE in kinds else ()
         report(f"{run}: playing it {len(agents) + len(messages)} times")
-        without = {agent: again.without_agent(agent) for agent in agents}
-        unsent = {message: again.without_message(message) for message in messages}
+        with again.paying(bill):
+            without = {agent: again.without_agent(agent) for agent in agents}
+            unsent = {message: again.without_message(message) for message in messages}
         if Kind.LIVE in kinds:
             found.metrics |= compute_on_demand(LiveDifferences(list(without.values())))
             found.add("agent", "live_difference", without)
@@ -145,7 +183,7 @@ def difference_rewards(episode: RecordedEpisode, start: int = 0) -> list[Utility
         start: the step from which on the agent idles.
 
     Raises:
-        UserError: the world has luck or cannot be replayed, or there is no such step.
+        UserError: the world draws from one random stream or cannot be replayed, or there is no such step.
     """
     steps = list(episode.trace.of(StepTaken))
     if start and start >= len(steps):
@@ -157,7 +195,8 @@ def difference_rewards(episode: RecordedEpisode, start: int = 0) -> list[Utility
     whole = _utility([step.reward for step in steps], world)
     joints = [step.joint for step in steps]
     seed = episode.trace.start.seed
-    changes = [(stamped.t, stamped.event.changes) for stamped in episode.trace.stamped(WorldChange)]  # type: ignore[attr-defined]
+    outside = [*episode.trace.stamped(WorldChange), *episode.trace.stamped(WorldLuck)]
+    changes = [(stamped.t, stamped.event) for stamped in sorted(outside, key=attrgetter("seq"))]
     try:
         return [
             whole - utility_without(agent, world, seed, joints, start, changes=changes)
@@ -177,7 +216,7 @@ def utility_without(
     joints: Sequence[Joint],
     start: int = 0,
     *,
-    changes: Sequence[tuple[int, Mapping[str, Any]]] = (),
+    changes: Sequence[tuple[int, Event]] = (),
 ) -> Utility:
     """Play recorded joint actions with one agent idle, and return the utility of the run.
 
@@ -187,7 +226,7 @@ def utility_without(
         seed: of the run.
         joints: the joint actions of the run, one for each step.
         start: the step from which on the agent idles.
-        changes: of the world from outside, each with its step.
+        changes: events that change the world from outside, each with its step.
 
     Raises:
         ChangeRefused: the world refuses a change in its state without the agent.
@@ -197,7 +236,7 @@ def utility_without(
     for t in range(len(joints) + 1):
         for at, changed in changes:
             if at == t:
-                change_world(world, changed)
+                changed.apply(world)  # type: ignore[attr-defined]
         if t == len(joints):
             break
         transition = world.step(_idling(agent, world, joints[t]) if t >= start else joints[t])
@@ -225,65 +264,71 @@ def _utility(rewards: Sequence[float], world: World) -> Utility:
     return Utility(fsum(rewards), progress.reached, progress.score)
 
 
-@dataclass(slots=True)
-class Valuing:
-    """Listens to an episode, and knows its utility."""
-
-    _rewards: list[float] = field(default_factory=list)
-    _score: ScoreChange | None = None
-    failed: str = ""
-    """Why it ended as `error`; empty if it did not."""
-
-    def __call__(self, stamped: Stamped) -> None:
-        """Take in an event."""
-        event = stamped.event
-        if isinstance(event, StepTaken):
-            self._rewards.append(event.reward)
-        elif isinstance(event, ScoreChange):
-            self._score = event
-        elif isinstance(event, EpisodeEnd) and event.outcome == Outcome.ERROR:
-            self.failed = event.reason or event.outcome
-
-    @property
-    def utility(self) -> Utility:
-        """The utility so far."""
-        reached, score = (self._score.reached, self._score.score) if self._score is not None else (0, 0.0)
-        return Utility(fsum(self._rewards), reached, score)
-
-
-def utility_of(trace: Trace) -> Utility:
-    """Return the utility of a recorded episode."""
-    valuing = Valuing()
-    for stamped in trace.among(StepTaken, ScoreChange):
-        valuing(stamped)
-    return valuing.utility
-
-
 class Continuations:
     """A run that is played again with changes after which all minds think again.
 
+    Re-runs that ask paid models are kept in a folder next to the run, so that a killed command resumes.
+
     Args:
         parent: the run.
+        bill: what paid models may cost, and have cost.
 
     Raises:
-        UserError: its world has luck, its team asks a paid model, or it broke off.
+        UserError: its world draws from one random stream, it broke off, or its team asks a paid model and no budget is
+            set.
     """
 
-    def __init__(self, parent: Parent) -> None:
+    def __init__(self, parent: Parent, bill: Bill | None = None) -> None:
         _refuse_luck(parent.episode.world(), str(parent.run))
-        if asks_real(parent.configuration, free=NO_MODELS):
-            raise UserError(
-                f"{parent.run}: --credit: its minds would ask a paid model again, for each agent or message",
-                "--credit agent asks no model. For one message: quorum branch RUN --drop MESSAGE.",
-            )
         if parent.episode.trace.end is None or parent.episode.trace.end.outcome == Outcome.ERROR:
             raise UserError(
                 f"{parent.run}: --credit: the run broke off, and would go on without an agent or a message",
                 "Run it to its end first. --credit agent evaluates it as far as it goes.",
             )
+        bill = bill or Bill()
+        reference = Reference(parent, ("idle",), stands_in=bill.stands_in)
+        if reference.on_disk and bill.budget.unlimited:
+            raise UserError(
+                f"{parent.run}: --credit: its minds ask paid language models again, for each agent or message",
+                "Set a limit: --budget-calls N, --budget-tokens N or --budget-usd X. --dry-run estimates the cost.",
+            )
         self._parent = parent
-        self.whole = utility_of(parent.episode.trace)
+        self.folder = parent.episode.folder.resolve().with_name(f"{parent.episode.folder.resolve().name}.credit")
+        """The folder that keeps its paid re-runs."""
+        self.pays = reference.on_disk
+        """Whether it asks paid models."""
+        reruns = Reruns(reference, self.folder)
+        self.attempts = Attempts(
+            play=reruns.play,
+            name=reruns.name,
+            left=reruns.left,
+            success=FINISHED,
+            longest=parent.configuration.max_steps,
+            budget=bill.budget if reference.asks else Budget(),
+            journal=Journal(None, {}),
+            expected=expected_spending(reference, 0) if reference.asks else lambda _: Spent(),
+            shadow=bill.spent,
+        )
+        self.whole = _worth(ending_of(parent.episode.trace))
         """The utility of the run."""
+
+    @contextmanager
+    def paying(self, bill: Bill) -> Iterator[None]:
+        """Hold the folder of the paid re-runs, and enter in the bill what was spent, however it ends.
+
+        Raises:
+            UserError: another command is at work on the same credits.
+        """
+        with ExitStack() as stack:
+            if self.pays:
+                require_writable(self.folder, str(self._parent.run), "Copy the run to your own folder.")
+                make_inside(self.folder.parent, self.folder.name)
+                stack.enter_context(one_at_work(self.folder, "results --credit", "Wait for it, or stop it."))
+            try:
+                yield
+            finally:
+                bill.spent = self.attempts.spent
+                bill.reruns += len(self.attempts.known)
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -299,39 +344,45 @@ class Continuations:
         """Return the loss if an agent idles from the start.
 
         Raises:
-            UserError: the run cannot be replayed, or nobody can idle in such a team.
+            UserError: the run cannot be replayed, nobody can idle in such a team, or the budget is used up.
         """
-        return self._loss(Instant(0), Change((f"agents.members.{agent}=idle",)), f"without {agent}")
+        return self._loss(Correction(Instant(0), (agent,)), f"without {agent}")
 
     def without_message(self, message: int) -> Utility:
         """Return the loss if a message is not delivered.
 
         Raises:
-            UserError: the run cannot be replayed.
+            UserError: the run cannot be replayed, or the budget is used up.
         """
-        return self._loss(None, Change(drops=(message,)), f"without message {message}")
+        sent = self._parent.instant_of_drop((message,))
+        return self._loss(Correction(sent, drops=(message,)), f"without message {message}")
 
-    def _loss(self, instant: Instant | None, change: Change, what: str) -> Utility:
-        valuing = Valuing()
+    def _loss(self, correction: Correction, what: str) -> Utility:
         try:
-            self._parent.branch(instant, change).play_in_memory([valuing])
+            ending = self.attempts.ending(correction)
+        except BudgetSpent as spent:
+            raise UserError(f"{self._parent.run}: not played {what}: {spent}", "A larger budget resumes.") from spent
         except UserError as error:
             raise UserError(f"{self._parent.run}: it cannot be played {what}: {error.message}", error.hint) from error
-        if valuing.failed:
-            raise UserError(f"{self._parent.run}: {what} it ends as an error: {valuing.failed}")
-        return self.whole - valuing.utility
+        if ending.outcome == Outcome.ERROR:
+            raise UserError(f"{self._parent.run}: {what} it ends as an error")
+        return self.whole - _worth(ending)
+
+
+def _worth(ending: Ending) -> Utility:
+    return Utility(ending.returned, ending.reached, ending.score)
 
 
 def _refuse_luck(world: World, run: str) -> None:
     """Refuse a world in which a change moves the luck of others.
 
     Raises:
-        UserError: its rules draw random numbers.
+        UserError: its rules draw random numbers from one stream.
     """
-    if isinstance(world, DrawsLots):
+    if not keeps_luck_apart(world):
         raise UserError(
             f"{run}: --credit: the rules of '{world.name}' draw from one random stream: after the first difference all "
             "draws differ, so the worth of an agent or a message would include luck",
-            "Compare teams over many seeds instead, or use a world without luck: cube, transport, squeeze, foraging, "
-            "overcooked.",
+            "Compare teams over many seeds instead, or use a world whose luck is shared: in the open world, "
+            "env.switches={luck: keyed}, as crafter_coop has it.",
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -19,7 +19,6 @@ from maeil.user_errors import UserError
 from quorum.agents.llm.errors import BudgetReached
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.blame.reruns import Correction
-from quorum.experiments.blame.shadow_books import ShadowBooks
 from quorum.experiments.branch.change import Change
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.episode.branch_minds import ScriptedAnswer
@@ -106,28 +105,28 @@ class Decision:
         return Instant(self.t, self.t_hat)
 
     def correction(self) -> Correction | None:
-        """Return the change that replaces this decision by that of the reference; None if it cannot be scripted.
+        """Return the change that replaces this decision by that of the reference; None if it cannot be scripted."""
+        return self.scripted(self.other)
+
+    def scripted(self, choice: Choice) -> Correction | None:
+        """Return the change that makes a choice in this turn, in all that the two differ in; None if it cannot be.
 
         Scripts can replace a plan, replace or add a message, and drop messages. They cannot continue a plan.
         """
         words: list[ScriptedAnswer] = []
         drops: tuple[int, ...] = ()
         if self.plan_differs:
-            if self.other.actions is None:
+            if choice.actions is None:
                 return None
-            words.append(ScriptedAnswer(self.agent, actions=orjson.dumps(self.other.actions).decode()))
+            words.append(ScriptedAnswer(self.agent, actions=orjson.dumps(choice.actions).decode()))
         if self.message_differs:
-            if not self.other.says and self.sent:
+            if not choice.says and self.sent:
                 drops = self.sent
-            elif len(self.other.says) == 1:
-                words.append(ScriptedAnswer(self.agent, text=self.other.says[0]))
+            elif len(choice.says) == 1:
+                words.append(ScriptedAnswer(self.agent, text=choice.says[0]))
             else:
                 return None
         return Correction(self.instant, words=tuple(words), drops=drops)
-
-    def takeover(self) -> Correction:
-        """Return the change that lets the reference decide for the agent from this turn on."""
-        return Correction(self.instant, (self.agent,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,14 +154,10 @@ class _Shadow:
     Attributes:
         heard: whether the reference talks.
         books: what its calls are entered in.
-        known: what an earlier command has asked it, by participant, step and time.
-        keep: called with each decision of it.
     """
 
     heard: bool
     books: CallBooks
-    known: Mapping[tuple[str, int, int | float], Decision]
-    keep: Callable[[Decision], None]
     found: list[Decision] = field(default_factory=list)
     asked: bool = True
 
@@ -174,22 +169,17 @@ class _ShadowedMind:
         mind: the mind that decides.
         reference: the shadow.
         shadow: records the decisions of both.
-        known: whether the decisions that are known need not be asked for again: it has no state.
     """
 
-    def __init__(self, mind: Mind, reference: Mind, shadow: _Shadow, *, known: bool) -> None:
+    def __init__(self, mind: Mind, reference: Mind, shadow: _Shadow) -> None:
         self._mind = mind
         self._reference = reference
         self._shadow = shadow
-        self._known = shadow.known if known else {}
 
     async def think(self, view: View) -> Thought:
         """Have both think."""
         shadow = self._shadow
         thought = await self._mind.think(view)
-        if (known := self._known.get((view.name, view.t, view.t_hat))) is not None:
-            shadow.found.append(known)
-            return thought
         try:
             with entered_in(Ledger()):  # the calls of the shadow are not those of the thought
                 other = await self._reference.think(view)
@@ -197,28 +187,18 @@ class _ShadowedMind:
             shadow.asked = False
             return thought
         own, would = Choice.of(thought), Choice.of(other)
-        found = Decision(view.name, view.t, view.t_hat, view.turn.acts, own, would, shadow.heard)
-        shadow.found.append(found)
-        shadow.keep(found)
+        shadow.found.append(Decision(view.name, view.t, view.t_hat, view.turn.acts, own, would, shadow.heard))
         return thought
 
 
-def decisions_of(
-    reference: Reference,
-    books: CallBooks | None = None,
-    known: Sequence[Decision] = (),
-    keep: Callable[[Decision], None] = lambda _: None,
-) -> Decisions:
+def decisions_of(reference: Reference, books: CallBooks | None = None) -> Decisions:
     """Replay a run, and ask the reference at every turn as a shadow.
 
-    The models of the run answer as recorded, so nothing is sent to them. Minds with a state from the start
-    (`Handover.SHADOW`) are asked in every turn.
+    The models of the run answer as recorded, so nothing is sent to them.
 
     Args:
         reference: the shadow.
-        books: what its calls are entered in; None: they are not counted.
-        known: what an earlier command has asked it.
-        keep: called with each decision of it that was not known.
+        books: what its calls are entered in, within its budget; None: they are not counted.
 
     Raises:
         UserError: the run cannot be replayed.
@@ -228,8 +208,7 @@ def decisions_of(
     if not thoughts:
         return Decisions(())
     planned = parent.branch(Instant(thoughts[-1].start.t, thoughts[-1].start.t_hat), Change())
-    books = books or ShadowBooks(reference.configuration(reference.players))
-    shadow = _Shadow(reference.talks, books, {(one.agent, one.t, one.t_hat): one for one in known}, keep)
+    shadow = _Shadow(reference.talks, books or CallBooks(reference.within(), None))
     run_coroutine(_play(reference, planned.branching, shadow))
     order = {name: index for index, name in enumerate(reference.participants)}
     sent = _sent(parent.episode.story)
@@ -262,7 +241,7 @@ async def _play(reference: Reference, branching: Branching, shadow: _Shadow) -> 
         others = reference.team(context, pool, shadow.books)
         names: Sequence[str] = reference.participants
         seats = [
-            _ShadowedMind(mind, others[name], shadow, known=reference.is_fresh(name)) if name in others else mind
+            _ShadowedMind(mind, others[name], shadow) if name in others else mind
             for name, mind in zip(names, first.minds, strict=True)
         ]
         return Team(seats, first.configs)
@@ -297,6 +276,8 @@ WORDS = {
     "mismatch": "planned something else than it said",
 }
 """The kinds of mistakes, in words about the agent. The last six are kinds of failures (docs/failures.md)."""
+SUSPICION = (*list(WORDS)[-6:], *WORDS)
+"""The kinds in the order in which decisions are tried: those that the trace proves come first."""
 
 
 def kind_of(decision: Decision, failures: Sequence[Failure], agents: Sequence[str], idle: str) -> str:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from math import fsum
 from typing import Any
 
 from maeil.outcomes import Outcome
 from maeil.trace import Trace
-from maeil.trace.events import EpisodeEnd, ScoreChange, Stamped, ThoughtEnd
+from maeil.trace.events import EpisodeEnd, ScoreChange, Stamped, StepTaken, ThoughtEnd
 from maeil.user_errors import UserError
+from quorum.agents.llm.spending import Spent
+from quorum.experiments.episode.call_books import spent_in
 
 _CRITERION = re.compile(r"(?:(steps)<=|(score|reached)>=)(-?\d{1,9}(?:\.\d{1,9})?)")
 
@@ -27,6 +30,8 @@ class Ending:
         score: score of the world.
         calls: answers of language models, without those of its recorded prefix.
         usd: their cost, as far as prices are known.
+        tokens: that they read and wrote.
+        returned: sum of the rewards of its steps.
     """
 
     outcome: str
@@ -36,6 +41,8 @@ class Ending:
     score: float = 0.0
     calls: int = 0
     usd: float = 0.0
+    tokens: int = 0
+    returned: float = 0.0
 
     @property
     def finished(self) -> bool:
@@ -58,7 +65,8 @@ class Ender:
         self._live = live
         self._score: ScoreChange | None = None
         self._end: EpisodeEnd | None = None
-        self._calls, self._usd, self._t = 0, 0.0, 0
+        self._spent, self._t = Spent(), 0
+        self._rewards: list[float] = []
 
     def __call__(self, stamped: Stamped) -> None:
         """Take in an event."""
@@ -66,8 +74,9 @@ class Ender:
         self._t = stamped.t
         if isinstance(event, ThoughtEnd):
             if event.calls and self._live():
-                self._calls += len(event.calls)
-                self._usd += sum(float(call.get("usd") or 0.0) for call in event.calls)
+                self._spent += spent_in(event.calls)
+        elif isinstance(event, StepTaken):
+            self._rewards.append(event.reward)
         elif isinstance(event, ScoreChange):
             self._score = event
         elif isinstance(event, EpisodeEnd):
@@ -78,13 +87,15 @@ class Ender:
         """How the episode ended; `error` if it broke off."""
         score = self._score or ScoreChange(0, 0, 0.0)
         end = self._end or EpisodeEnd(Outcome.ERROR, self._t)
-        return Ending(end.outcome, end.steps, score.reached, score.goals, float(score.score), self._calls, self._usd)
+        spent = self._spent
+        found = end.outcome, end.steps, score.reached, score.goals, float(score.score)
+        return Ending(*found, spent.answers, spent.usd, spent.tokens, fsum(self._rewards))
 
 
 def ending_of(trace: Trace) -> Ending:
     """Return how a recorded episode ended."""
     ender = Ender()
-    for stamped in trace.among(ScoreChange, EpisodeEnd, ThoughtEnd):
+    for stamped in trace.among(StepTaken, ScoreChange, EpisodeEnd, ThoughtEnd):
         ender(stamped)
     return ender.ending
 

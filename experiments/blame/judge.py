@@ -13,7 +13,6 @@ from quorum.experiments.blame.answer import Blame, Question
 from quorum.experiments.blame.ending import ending_of
 from quorum.experiments.blame.reader import READER, Procedure, Reader, Scene
 from quorum.experiments.blame.reference import asks_real
-from quorum.experiments.blame.transcript import Transcript
 from quorum.experiments.blame.verdict import RULES, Verdict, by_rules
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.configuration.cell import Cell
@@ -24,6 +23,7 @@ from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ModelPool, model_hint
 from quorum.experiments.episode.models import EpisodeModels
 from quorum.experiments.results.run_folder import RunFolder, read_whole_trace
+from quorum.experiments.results.transcript import Transcript
 
 PROCEDURES = tuple(f"{READER}:{procedure}" for procedure in Procedure)
 """The methods that ask a language model."""
@@ -47,30 +47,48 @@ def judge(run: Path, question: Question) -> Blame:
         return Blame(run, question, "", ending, failed=False, verdict=verdict)
     if question.method == RULES:
         return Blame(run, question, "", ending, failed=True, verdict=by_rules(trace))
-    configuration = _reading(question)
+    configuration = reading(question)
     books = CallBooks(configuration, None)
     procedure = Procedure(question.method.removeprefix(f"{READER}:"))
     verdict = run_coroutine(_read(run, trace, procedure, books, configuration))
     spent, label = books.spending, configuration.llm.label
     return Blame(
-        run, question, label, ending, failed=True, verdict=verdict, exact=False, calls=spent.calls, usd=spent.usd
+        run,
+        question,
+        label,
+        ending,
+        failed=True,
+        verdict=verdict,
+        exact=False,
+        calls=spent.calls,
+        usd=spent.usd,
+        tokens=spent.tokens,
     )
 
 
-def _reading(question: Question) -> Configuration:
-    """Return a configuration with the reader's language model."""
+def reading(question: Question, *, dry: bool = False) -> Configuration:
+    """Return a configuration with the reader's language model.
+
+    Args:
+        question: with the model and its budget.
+        dry: whether nothing is asked, so that a paid model needs no budget.
+
+    Raises:
+        UserError: the reference is no model, or a paid one has no budget.
+    """
     for word in question.by:
         if word.partition("=")[0].partition(".")[0] != "llm":
             raise UserError(f"--reference {word}: a reader is a language model", "For example: --reference llm=openai.")
-    budget = {"calls": question.budget.calls, "usd": question.budget.usd}
+    most = question.budget
+    budget = {"calls": most.calls, "tokens": most.tokens, "usd": most.usd}
     if 0 in budget.values():
         raise UserError(f"--method {question.method}: the runs before have used up the budget")
     limits = [f"budget.{kind}={limit}" for kind, limit in budget.items() if limit is not None]
     found = Cell.compose(["agents=naive", *question.by, *limits], question.config_dir).configuration
-    if asks_real(found) and not limits:
+    if asks_real(found) and not limits and not dry:
         raise UserError(
             f"--method {question.method}: it asks a paid language model",
-            "Set a limit: --budget-calls N or --budget-usd X.",
+            "Set a limit: --budget-calls N, --budget-tokens N or --budget-usd X.",
         )
     return found
 
@@ -88,5 +106,12 @@ async def _read(
     except BudgetReached as error:
         return Verdict(f"{READER}:{procedure}", None, None, reason=f"the budget ended the reading: {error}")
     except (LanguageModelError, EpisodeStop) as error:
-        hint = model_hint(error, configuration.llm) if isinstance(error, LanguageModelError) else ""
-        raise UserError(f"{READER}:{procedure}: the reader cannot continue: {error}", hint) from error
+        raise unreadable(procedure, error, configuration) from error
+
+
+def unreadable(
+    procedure: Procedure, error: LanguageModelError | EpisodeStop, configuration: Configuration
+) -> UserError:
+    """Return the error that a reader cannot continue."""
+    hint = model_hint(error, configuration.llm) if isinstance(error, LanguageModelError) else ""
+    return UserError(f"{READER}:{procedure}: the reader cannot continue: {error}", hint)

@@ -14,7 +14,7 @@ A reader gets a transcript and nothing else of the run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, Any, Literal
@@ -29,8 +29,8 @@ from quorum.agents.prompting.answers import Part, Thoughts, tidy
 from quorum.agents.prompting.blocks import write_block
 from quorum.agents.prompting.requests import UNSET
 from quorum.agents.prompting.templates import SHIPPED, Templates, place_of
-from quorum.experiments.blame.transcript import Transcript
 from quorum.experiments.blame.verdict import Verdict
+from quorum.experiments.results.transcript import Transcript
 
 READER = "reader"
 """The participant in the records of calls."""
@@ -88,11 +88,13 @@ class Scene:
         world: its name.
         calls: the actions of its vocabulary, as in a prompt.
         max_steps: step limit of the team.
+        given: the question of the team and the right answer, for a run of another tool; they are untrusted text.
     """
 
     world: str
     calls: Sequence[object]
     max_steps: int
+    given: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -169,7 +171,7 @@ class Reader:
     async def _ask(self, turn: Mapping[str, object], **blocks: object) -> tuple[Mapping[str, Any] | None, str]:
         """Ask once; return the answer, or None and the reason."""
         self.calls += 1
-        head = {"role": f"{READER}_{self.procedure}", "team": list(self.transcript.team), **turn}
+        head = {"role": f"{READER}_{self.procedure}", "team": list(self.transcript.team), **self.scene.given, **turn}
         written = {name: write_block(name, value) for name, value in {"turn": head, **blocks}.items()}
         values = {**asdict(self.scene), "blocks": written}
         try:

@@ -22,6 +22,7 @@ from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.expected import NO_MODELS
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
+from quorum.experiments.episode.stand_in import standing_in
 from quorum.experiments.episode.team import build_team
 
 SELF = "self"
@@ -38,12 +39,15 @@ class Reference:
         parent: the run.
         by: `self`, the name of a mind, `KEY=VALUE` of `agents` and `llm`, or a name with values.
         config_dir: folder with more options of the groups.
+        stands_in: whether the simulated model, at their prices, takes the place of all paid models: an estimate.
     """
 
     parent: Parent
     by: tuple[str, ...]
     config_dir: Path | None = None
+    stands_in: bool = False
     _known: dict[frozenset[str], Configuration] = field(default_factory=dict, repr=False)
+    _simulated: dict[frozenset[str], Configuration] = field(default_factory=dict, repr=False)
     _edits: dict[str, Sequence[str]] = field(default_factory=dict, repr=False)
     _said: dict[str, Sequence[tuple[str, str, Any]]] = field(default_factory=dict, repr=False)
 
@@ -109,17 +113,24 @@ class Reference:
     @property
     def asks(self) -> bool:
         """Whether re-runs ask paid models, for the reference or for the team."""
-        return asks_real(self.configuration(self.players)) or asks_real(self.parent.configuration)
+        return asks_real(self._real(self.players)) or asks_real(self.parent.configuration)
 
     @property
     def costs(self) -> bool:
         """Whether the reference itself asks a paid model."""
-        whole = self.configuration(self.players)
+        whole = self._real(self.players)
         return asks_real(whole) and any(minds.get(mind.name).uses_models for mind in self._minds(self.players))
 
-    def is_fresh(self, name: str) -> bool:
-        """Whether it decides for a participant only by what it sees in the turn, without a state."""
-        return all(minds.get(mind.name).handover is Handover.FRESH for mind in self._minds((name,)))
+    @property
+    def on_disk(self) -> bool:
+        """Whether re-runs are runs of their own on disk, as they are paid for."""
+        return self.asks and not self.stands_in
+
+    def within(self, usd: float | None = None, tokens: int | None = None, calls: int | None = None) -> Configuration:
+        """Return the configuration in which it decides for all players, with a budget."""
+        found = self.configuration(self.players)
+        budget = found.budget.model_copy(update={"usd": usd, "tokens": tokens, "calls": calls})
+        return found.model_copy(update={"budget": budget})
 
     def check(self) -> None:
         """Refuse a reference that cannot take over.
@@ -138,7 +149,7 @@ class Reference:
 
     def _minds(self, names: Sequence[str]) -> list[ComponentConfig]:
         """Return the values of the minds that decide for some participants."""
-        configuration = self.configuration(names)
+        configuration = self._real(names)
         leader = self.parent.episode.trace.start.coordinators
         usual = configuration.agents
         special = configuration.leader
@@ -168,7 +179,7 @@ class Reference:
                 mindless = all("=" in other for other in self.by) and not found
                 found += self._own_edits(name) if mindless else []
                 found.append(f"agents.{MEMBERS}.{name}.{key.removeprefix('agents.')}={value}")
-        return found
+        return list({edit.partition("=")[0]: edit for edit in found}.values())  # a word goes before the own value
 
     def _own_edits(self, name: str) -> list[str]:
         """Return the `KEY=VALUE` that give a participant a fresh copy of its mind."""
@@ -179,7 +190,7 @@ class Reference:
         usual = edited(c.plain(), [edit], self.config_dir)["agents"][MEMBERS][name]
         values = own.model_dump(mode="json")
         differ = {key: value for key, value in values.items() if usual.get(key) != value and key != "prompts"}
-        said = (f"agents.{MEMBERS}.{name}.{key}={orjson.dumps(value).decode()}" for key, value in differ.items())
+        said = (f"agents.{MEMBERS}.{name}.{key}={_written(value)}" for key, value in differ.items())
         return [edit, *said]
 
     def configuration(self, names: Sequence[str]) -> Configuration:
@@ -190,6 +201,15 @@ class Reference:
         Raises:
             UserError: the edits are wrong.
         """
+        real = self._real(names)
+        if not (self.stands_in and asks_real(real)):
+            return real
+        chosen = frozenset(names)
+        if chosen not in self._simulated:
+            self._simulated[chosen] = standing_in(real, self.participants, self.config_dir)
+        return self._simulated[chosen]
+
+    def _real(self, names: Sequence[str]) -> Configuration:
         chosen = frozenset(names)
         if self.own or not chosen:
             return self.parent.configuration
@@ -226,6 +246,15 @@ class Reference:
         models = EpisodeModels(after, pool, books)
         team = build_team(after, replace(context, models=models))
         return {name: mind for name, mind in zip(self.participants, team.minds, strict=True) if name in self.players}
+
+
+def _written(value: object) -> str:
+    """Return a value in the syntax of an edit: as in JSON, but for the keys of mappings, which have no quotes."""
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{key}:{_written(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_written, value)) + "]"
+    return orjson.dumps(value).decode()
 
 
 def asks_real(configuration: Configuration, free: Sequence[str] = _FREE) -> bool:

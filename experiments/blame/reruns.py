@@ -11,15 +11,17 @@ from maeil.outcomes import Outcome
 from maeil.trace import Instant, Listener
 from maeil.user_errors import UserError
 from quorum.agents.llm.spending import Spent
-from quorum.experiments.blame.ending import Ender, Ending
+from quorum.experiments.blame.ending import Ender, Ending, ending_of
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import PlannedBranch
 from quorum.experiments.common.run_files import DamagedFile
+from quorum.experiments.configuration.edits import edited
+from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.branch_minds import ScriptedAnswer
 from quorum.experiments.episode.branching import PrefixRefused
 from quorum.experiments.episode.runner import run_cell
-from quorum.experiments.results.finished import read_spent
+from quorum.experiments.results.finished import killed_attempts, read_paid, read_spent
 from quorum.experiments.results.run_folder import RunFolder
 
 REFUSED = "refused"
@@ -36,6 +38,7 @@ class Correction:
         words: scripted answers.
         drops: ids of messages of the run that are not delivered.
         draw: number of the sample; 0 continues with the randomness of the run.
+        luck: whether the world draws its luck again, that of the sample, from the first step that starts then.
     """
 
     at: Instant
@@ -43,12 +46,13 @@ class Correction:
     words: tuple[ScriptedAnswer, ...] = ()
     drops: tuple[int, ...] = ()
     draw: int = 0
+    luck: bool = False
 
     @property
     def key(self) -> str:
         """Its name."""
         drawn = [f"draw {self.draw}"] if self.draw else []
-        return " ".join((str(self.at), *self.minds, *self.told, *drawn))
+        return " ".join((str(self.at), *self.minds, *self.told, *drawn, *["luck"] * self.luck))
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -71,7 +75,7 @@ class Correction:
             words += ["--mind", mind] if alone else [edit]
         for option in self.told:
             words += option.split(" ", 1)
-        words += ["--draws", str(draws), "--no-control"] if draws > 1 else []
+        words += ["--draws", str(draws), "--no-control", *["--luck"] * self.luck] if draws > 1 else []
         words += ["--config-dir", config_dir] if config_dir is not None else []
         return shlex.join(words)
 
@@ -83,16 +87,19 @@ class Reruns:
     Attributes:
         reference: decides in place of participants.
         folder: keeps the re-runs that ask paid models.
+        edits: `KEY=VALUE` of every re-run: a later step limit.
     """
 
     reference: Reference
     folder: Path
+    edits: tuple[str, ...] = ()
+    _limited: dict[tuple[str, ...], Configuration] = field(default_factory=dict, repr=False)
     _names: dict[str, str] = field(default_factory=dict, repr=False)
 
     def name(self, correction: Correction) -> str:
         """Return what names a re-run in a journal: its folder, where it has one."""
         if not self.reference.asks:
-            return correction.key
+            return " ".join((*self.edits, correction.key))
         if correction.key not in self._names:
             self._names[correction.key] = self.plan(correction).cell.name
         return self._names[correction.key]
@@ -103,10 +110,20 @@ class Reruns:
         Raises:
             UserError: there is no such branch point.
         """
+        reference, minds = self.reference, correction.minds
+        edits = (*reference.edits(minds), *self.edits)
+        change = Change(edits, correction.words, correction.drops, reference.config_dir, luck=correction.luck)
+        if minds not in self._limited:
+            after = reference.configuration(minds)
+            self._limited[minds] = validate(edited(after.plain(), self.edits), recorded=True) if self.edits else after
+        return reference.parent.branch(correction.at, change, correction.draw, after=self._limited[minds])
+
+    def command(self, correction: Correction, draws: int = 1) -> str:
+        """Return the command that plays a correction."""
         reference = self.reference
-        change = Change(reference.edits(correction.minds), correction.words, correction.drops, reference.config_dir)
-        after = reference.configuration(correction.minds)
-        return reference.parent.branch(correction.at, change, correction.draw, after=after)
+        config_dir = str(reference.config_dir) if reference.config_dir is not None else None
+        edits = (*reference.edits(correction.minds), *self.edits)
+        return correction.command(str(reference.parent.run), edits, config_dir, draws)
 
     def play(self, correction: Correction, listeners: Sequence[Listener] = ()) -> Ending:
         """Play a correction, and return how it ends. An exception of a mind or a world ends it as `error`.
@@ -119,7 +136,7 @@ class Reruns:
             UserError: the run cannot be replayed up to the branch point, or a model cannot be asked.
         """
         planned = self.plan(correction)
-        if self.reference.asks:
+        if self.reference.on_disk:
             return self._on_disk(planned, correction)
         prefix = planned.branching.prefix
         ender = Ender(lambda: prefix.live)
@@ -141,17 +158,18 @@ class Reruns:
         Returns:
             How it ended, if it was played to its end; and what was spent on attempts that were not.
         """
-        if not self.reference.asks:
+        if not self.reference.on_disk:
             return None, Spent()
         attempts = _attempts(self.folder, self.name(correction))
         played = next(filter(_is_played, attempts), None)
-        spent = sum((read_spent(folder) for folder in attempts if folder != played), Spent())
-        return _ending(played, self.plan(correction)) if played is not None else None, spent
+        spent = sum((read_paid(folder) for folder in attempts if folder != played), Spent())
+        return _ending(played) if played is not None else None, spent
 
     def _on_disk(self, planned: PlannedBranch, correction: Correction) -> Ending:
         """Play into a folder."""
         try:
-            result = run_cell(planned.cell, self.folder, branching=planned.branching)
+            killed = killed_attempts(_attempts(self.folder, planned.cell.name))
+            result = run_cell(planned.cell, self.folder, branching=planned.branching, attempts=killed)
         except PrefixRefused:
             raise
         except UserError as error:
@@ -162,16 +180,13 @@ class Reruns:
             raise UserError(
                 f"{result.folder}: a re-run ended with an error: {result.reason}", "The same command resumes."
             )
-        return _ending(result.folder, planned)
+        return _ending(result.folder)
 
 
-def _ending(folder: Path, planned: PlannedBranch) -> Ending:
+def _ending(folder: Path) -> Ending:
     """Return how a re-run on disk ended, with all that it has paid for: also answers that could not be used."""
-    ender = Ender()
-    for stamped in RunFolder(folder).trace().events[planned.branching.prefix.length :]:
-        ender(stamped)
     spent = read_spent(folder)
-    return replace(ender.ending, calls=spent.answers, usd=spent.usd)
+    return replace(ending_of(RunFolder(folder).trace()), calls=spent.answers, usd=spent.usd, tokens=spent.tokens)
 
 
 def _attempts(folder: Path, name: str) -> list[Path]:

@@ -4,42 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from maeil.failures import find_failures
+from maeil.inside import list_inside
 from maeil.outcomes import Outcome
 from maeil.trace import Instant
 from maeil.user_errors import UserError
-from quorum.experiments.blame.answer import SEARCH, Blame, Claim, Question
+from maeil.world import DrawsLots, Limited, keeps_luck_apart
+from quorum.agents.llm.spending import Spent
+from quorum.experiments.blame.answer import LEAST, SEARCH, Blame, Question
 from quorum.experiments.blame.attempts import Attempts, Budget, Journal
-from quorum.experiments.blame.decisions import WORDS, Decisions, decisions_of, kind_of
-from quorum.experiments.blame.decisive import Decisive, Flip, find_decisive
+from quorum.experiments.blame.decisions import SUSPICION, WORDS, Decision, Decisions, decisions_of, kind_of
 from quorum.experiments.blame.ending import FINISHED, Ending, ending_of
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.blame.reruns import Correction, Reruns
-from quorum.experiments.blame.shadow_books import ShadowBooks
 from quorum.experiments.blame.shares import Shares, find_shares
-from quorum.experiments.blame.verdict import Verdict
+from quorum.experiments.blame.trials import Experiment
+from quorum.experiments.blame.verdict import Blamed, Cause, Verdict
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.common.files import require_file, write_all
 from quorum.experiments.common.outputs import require_writable
 from quorum.experiments.common.version import __version__
+from quorum.experiments.episode.call_books import CallBooks, spent_in
+from quorum.experiments.episode.episode_folder import EpisodeFolder
+from quorum.experiments.results.finished import read_paid
 from quorum.experiments.results.run_folder import RunFolder
 
+_SHADOWS, _SHADOW = ".shadows", "shadow"
 BLAME = "blame.json"
 """The file in the folder of a run that holds the result."""
+LATEST = 4
+"""A run that does not finish within this many times its limit has failed."""
 
 
-def blame(run: Path, question: Question, started: Callable[[Correction], None] = lambda _: None) -> Blame:
+def blame(
+    run: Path, question: Question, started: Callable[[Correction], None] = lambda _: None, *, dry: bool = False
+) -> Blame:
     """Find the decision that made a run fail, and keep the result in the folder of the run.
 
     Args:
         run: its folder.
         question: the question.
         started: called before each re-run.
+        dry: whether to search in memory with the simulated model, at their prices, in place of paid ones, and keep
+            nothing: what this spends is an estimate.
 
     Raises:
         UserError: the run cannot be branched, its world has no goals and the question no bound, the reference
@@ -47,14 +62,15 @@ def blame(run: Path, question: Question, started: Callable[[Correction], None] =
     """
     parent = Parent.open(run)
     ending = ending_of(parent.episode.trace)
-    reference = Reference.of(parent, question.by, question.config_dir)
+    reference = replace(Reference.of(parent, question.by, question.config_dir), stands_in=dry)
     if question.success.met(ending):
-        reason = f"the run is a success: {question.success.text}"
-        return Blame(run, question, reference.label, ending, failed=False, verdict=_nobody(reason))
-    _check(reference, question, ending)
+        return Blame(run, question, reference.label, ending, failed=False, verdict=_success(question))
+    _check(reference, question, ending, limited=not dry)
+    if dry:
+        return _found(reference, question, ending, Journal(None, {}), started)
     folder = parent.episode.folder
     require_file(folder / BLAME, "Move it away; or copy the run to your own folder.")
-    if reference.costs:
+    if reference.asks:
         require_writable(_paid_folder(parent), str(folder), "Copy the run to your own folder, and blame that.")
     with closing(Journal(folder, _asked(parent, reference))) as journal:
         found = _found(reference, question, ending, journal, started)
@@ -62,7 +78,7 @@ def blame(run: Path, question: Question, started: Callable[[Correction], None] =
     return found
 
 
-def _check(reference: Reference, question: Question, ending: Ending) -> None:
+def _check(reference: Reference, question: Question, ending: Ending, *, limited: bool) -> None:
     parent = reference.parent
     if question.success == FINISHED and not ending.goals and ending.outcome != Outcome.FAILURE:
         raise UserError(
@@ -71,10 +87,12 @@ def _check(reference: Reference, question: Question, ending: Ending) -> None:
         )
     if question.since > parent.episode.steps:
         raise UserError(f"--shares-from {question.since}: the run ends after step {parent.episode.steps}")
-    if reference.asks and question.budget.calls is None and question.budget.usd is None:
+    if question.margin is not None and question.success != FINISHED:
+        raise UserError(f"--margin {question.margin}: {question.success.text} has its own bound")
+    if limited and reference.asks and question.budget.unlimited:
         raise UserError(
             f"{parent.run}: its re-runs ask paid language models",
-            "Set a limit: --budget-calls N or --budget-usd X.",
+            "Set a limit: --budget-calls N, --budget-tokens N or --budget-usd X. --dry-run estimates what it takes.",
         )
 
 
@@ -90,27 +108,47 @@ def _found(
     reference: Reference, question: Question, ending: Ending, journal: Journal, started: Callable[[Correction], None]
 ) -> Blame:
     parent = reference.parent
-    budget, exact = question.budget, not reference.asks
-    decisions = journal.decisions or _asked_of(reference, budget, journal)
-    reruns = Reruns(reference, _paid_folder(parent))
+    budget, limit, deadline = question.budget, parent.configuration.max_steps, _deadline(reference, question)
+    decisions, shadow = _asked_of(reference, budget, journal)
+    reruns = Reruns(reference, _paid_folder(parent), (f"max_steps={deadline}",) if deadline > limit else ())
     attempts = Attempts(
         play=reruns.play,
         name=reruns.name,
         left=reruns.left,
         success=question.success,
-        longest=_longest(parent),
+        longest=deadline,
         budget=budget,
         journal=journal,
-        expected=_expected(parent) if reference.asks else lambda _: 0,
+        expected=expected_spending(reference, deadline - limit) if reference.asks else lambda _: Spent(),
         started=started,
-        draws=1 if exact else question.draws,
+        shadow=shadow,
     )
-    players = reference.players
-    decisive = find_decisive(decisions, players, attempts, own=reference.own, exhaustive=exact)
-    claims = _claims(reference, decisive.flips)
+    world, asks = parent.episode.world(), _asks_models(reference)
+    lots = isinstance(world, DrawsLots)
+    kinds = partial(
+        kind_of,
+        failures=find_failures(parent.episode.trace),
+        agents=reference.participants,
+        idle=world.idle.action,
+    )
+    experiment = Experiment(
+        decisions,
+        reference.players,
+        attempts,
+        order=sorted(decisions.candidates, key=lambda one: SUSPICION.index(kinds(one))),
+        idle=world.idle.model_dump(mode="json"),
+        draws=question.draws if asks or lots else 1,
+        luck=lots and question.draws > 1,
+        exact=not asks and not lots,
+        costs=reference.asks,
+    )
+    thoughts = parent.episode.story.thoughts
+    goes_on = thoughts and deadline > limit and ending.outcome != Outcome.FAILURE
+    last = Instant(thoughts[-1].start.t, thoughts[-1].start.t_hat) if goes_on else None
+    experiment.run(last)
     since, shares = Instant(question.since), None
-    if question.shares:
-        shares = find_shares(players, attempts, since, pairs=question.pairs, seed=0)
+    if question.shares and experiment.late is None:
+        shares = find_shares(reference.players, attempts, since)
     sets = shares.sets if shares is not None else ()
     return Blame(
         run=parent.run,
@@ -118,30 +156,61 @@ def _found(
         reference=reference.label,
         ending=ending,
         failed=True,
-        verdict=_verdict(claims, decisive, sets, attempts, reference),
+        verdict=verdict_of(experiment, sets, reruns, kinds, limit),
+        deadline=deadline,
         decisions=len(decisions.every),
         candidates=len(decisions.candidates),
-        claims=claims,
         shares=shares,
-        sets=tuple(_command(reference, Correction(since, names)) for names in sets),
-        exact=exact,
-        notes=tuple(_notes(reference, decisions, decisive, shares)),
+        sets=tuple(reruns.command(Correction(since, names)) for names in sets),
+        exact=experiment.exact,
+        notes=tuple(_notes(reference, decisions, experiment, shares)),
         reruns=len(attempts.known),
-        calls=attempts.calls,
-        usd=attempts.usd,
+        calls=attempts.spent.answers,
+        usd=attempts.spent.usd,
+        tokens=attempts.spent.tokens,
     )
 
 
-def _asked_of(reference: Reference, budget: Budget, journal: Journal) -> Decisions:
-    """Ask the reference in all turns in which it was not asked yet; keep what it decides, if it costs something."""
+def _deadline(reference: Reference, question: Question) -> int:
+    """Return the step by which the task must be finished: beyond the limit of the run, where its world allows that."""
+    limit = reference.parent.configuration.max_steps
+    if question.success != FINISHED or not isinstance(reference.parent.episode.world(), Limited):
+        return limit
+    return LATEST * limit if question.margin is None else limit + question.margin
+
+
+def _asks_models(reference: Reference) -> bool:
+    """Whether anybody asks a model, simulated or not, so that draws of a re-run differ."""
+    return reference.parent.configuration.uses_models or reference.configuration(reference.players).uses_models
+
+
+def _asked_of(reference: Reference, budget: Budget, journal: Journal) -> tuple[Decisions, Spent]:
+    """Ask the reference in all turns, and return what it decides and what that has cost, earlier commands included.
+
+    It takes at most half of the budget. Answers are kept next to the re-runs; those of earlier commands, which may have
+    been killed or had a smaller budget, are given back.
+    """
     if not reference.costs:
-        return decisions_of(reference)
-    left = budget.less(journal.calls, journal.usd)
-    books = ShadowBooks(reference.configuration(reference.players), left.calls, left.usd, journal.pay)
-    decisions = decisions_of(reference, books, journal.turns, journal.keep_turn)
-    if decisions.asked:
-        journal.keep(decisions)
-    return decisions
+        return journal.decisions or decisions_of(reference), Spent()
+    most = budget.half
+    limited = reference.within(most.usd, most.tokens, most.calls)
+    if not reference.on_disk:
+        books = CallBooks(limited, None)
+        asked, spending = decisions_of(reference, books), books.spending
+        return asked, Spent(spending.calls, spending.tokens, spending.usd)
+    kept = _paid_folder(reference.parent) / _SHADOWS / journal.question
+    before = [kept / name for name in list_inside(kept.parent, kept.name)]
+    if (decisions := journal.decisions) is None:
+        with closing(CallBooks(limited, EpisodeFolder(kept, _SHADOW).path, before)) as books:
+            decisions = decisions_of(reference, books)
+        if decisions.asked:
+            journal.keep(decisions)
+    attempts = [kept / name for name in list_inside(kept.parent, kept.name)]
+    return decisions, sum(map(read_paid, attempts), Spent())
+
+
+def _success(question: Question) -> Verdict:
+    return Verdict(SEARCH, None, None, reason=f"the run is a success: {question.success.text}")
 
 
 def _paid_folder(parent: Parent) -> Path:
@@ -150,73 +219,92 @@ def _paid_folder(parent: Parent) -> Path:
     return folder.with_name(f"{folder.name}.blame")
 
 
-def _longest(parent: Parent) -> int:
-    """Return the steps that count for an unfinished episode: the limit of its board, else its own steps."""
-    limit = parent.episode.trace.start.board.get("max_steps")
-    return limit if isinstance(limit, int) else parent.episode.steps
+def expected_spending(reference: Reference, later: int) -> Callable[[Correction], Spent]:
+    """Return a function that estimates what a re-run spends.
 
+    It is what the run itself has spent from the branch point on, and for each of the `later` steps beyond its limit
+    what its mean step has.
+    """
+    episode = reference.parent.episode
+    asked = [(thought.start.t, thought.start.t_hat, spent_in(thought.calls)) for thought in episode.story.thoughts]
+    whole, share = sum((spent for _, _, spent in asked), Spent()), later / max(episode.steps, 1)
+    more = Spent(ceil(share * whole.answers), ceil(share * whole.tokens), share * whole.usd)
 
-def _expected(parent: Parent) -> Callable[[Correction], int]:
-    """Return a function that estimates the calls of a re-run: those of the run itself from that branch point on."""
-    asked = [(thought.start.t, thought.start.t_hat, len(thought.calls)) for thought in parent.episode.story.thoughts]
-
-    def after(correction: Correction) -> int:
-        return sum(calls for t, t_hat, calls in asked if correction.at.has_come(t, t_hat))
+    def after(correction: Correction) -> Spent:
+        return sum((spent for t, t_hat, spent in asked if correction.at.has_come(t, t_hat)), more)
 
     return after
 
 
-def _command(reference: Reference, correction: Correction, draws: int = 1) -> str:
-    config_dir = str(reference.config_dir) if reference.config_dir is not None else None
-    return correction.command(str(reference.parent.run), reference.edits(correction.minds), config_dir, draws)
-
-
-def _claims(reference: Reference, flips: Sequence[Flip]) -> tuple[Claim, ...]:
-    if not flips:
-        return ()
-    failures = find_failures(reference.parent.episode.trace)
-    idle = reference.parent.episode.world().idle.action
-    names = reference.participants
-    return tuple(
-        Claim(
-            flip, kind_of(flip.decision, failures, names, idle), _command(reference, flip.correction, flip.tally.draws)
-        )
-        for flip in flips
-    )
-
-
-def _nobody(reason: str, attempts: Attempts | None = None) -> Verdict:
-    reruns, calls = (len(attempts.known), attempts.calls) if attempts is not None else (0, 0)
-    return Verdict(SEARCH, None, None, reruns=reruns, calls=calls, reason=reason)
-
-
-def _verdict(
-    claims: Sequence[Claim],
-    decisive: Decisive,
+def verdict_of(
+    experiment: Experiment,
     sets: Sequence[tuple[str, ...]],
-    attempts: Attempts,
-    reference: Reference,
+    reruns: Reruns,
+    kinds: Callable[[Decision], str],
+    limit: int,
 ) -> Verdict:
-    if claims:
-        first = claims[0]
-        one = first.flip.decision
-        how = "decides for it from then on" if first.flip.persists else "decides this turn"
-        reason = f"it {WORDS[first.kind]}; the run succeeds when {reference.label} {how}"
-        tally = first.flip.tally
-        sure = tally.wins / tally.draws if tally.draws > 1 or not reference.asks else None
-        return Verdict(
-            SEARCH, one.agent, one.t, one.t_hat, first.kind, sure, len(attempts.known), attempts.calls, reason
+    """Return the verdict of an experiment.
+
+    Args:
+        experiment: as far as it was played.
+        sets: minimal sets of agents that save the run.
+        reruns: write the command of each correction.
+        kinds: names the kind of a mistake.
+        limit: step limit of the run.
+    """
+    attempts, label = experiment.attempts, reruns.reference.label
+    nothing = Verdict(SEARCH, None, None, reruns=len(attempts.known), calls=attempts.spent.answers)
+    if experiment.late is not None:
+        late = f"late: the run would have finished after {experiment.late} steps, and its limit is {limit}"
+        return replace(nothing, kind="late", reason=f"{late}; to ask why it was late: --margin 0")
+    *chances, none = experiment.posterior()
+    nobody = None if experiment.why_cut else none
+    causes, unknown, untried, agents = [], 0.0, 0, dict.fromkeys(reruns.reference.players, 0.0)
+    for suspect, chance in zip(experiment.suspects, chances, strict=True):
+        if len(who := {one.agent for one in suspect.decisions}) == 1:
+            agents[who.pop()] += chance
+        corrected, placebo, correction = suspect.corrected, suspect.placebo, suspect.correction()
+        if not corrected.draws or correction is None:
+            unknown, untried = unknown + chance, untried + 1
+        elif chance >= LEAST or corrected.wins:
+            blamed = tuple(Blamed(one.agent, one.t, one.t_hat, kinds(one)) for one in suspect.decisions)
+            command = reruns.command(replace(correction, luck=experiment.luck), corrected.draws)
+            causes.append(Cause(blamed, suspect.persists, chance, corrected, placebo, command))
+    causes.sort(key=lambda one: (-round(one.probability, 6), one.decisions[0].t, one.decisions[0].t_hat))
+    found = replace(nothing, causes=tuple(causes), agents=agents, nobody=nobody, untried=untried, unknown=unknown)
+    best = causes[0] if causes else None
+    if best is not None and best.probability > max(none, unknown):
+        names = " and ".join(map(str, best.decisions))
+        if len(best.decisions) > 1:
+            reason = f"no single decision: {names} must be corrected together"
+            return replace(found, probability=best.probability, reason=reason)
+        one = best.decisions[0]
+        how = "decides for it from then on" if best.persists else "decides this turn"
+        reason = f"it {WORDS[one.kind]}; the run succeeds when {label} {how}"
+        return replace(
+            found, agent=one.agent, t=one.t, t_hat=one.t_hat, kind=one.kind, probability=best.probability, reason=reason
         )
-    if decisive.why_cut:
-        return _nobody(f"the budget ended the search: {decisive.why_cut}", attempts)
-    if sets and len(sets[0]) > 1:
-        return _nobody(f"no single agent: {' and '.join(sets[0])} must be corrected together", attempts)
-    if decisive.saved:
-        return _nobody(f"no single decision: the run succeeds when {reference.label} decides for all", attempts)
-    return _nobody(f"not the decisions of the team, as {reference.label} does not save the run either", attempts)
+    agent, chance = max(agents.items(), key=lambda pair: pair[1])
+    sure = chance > 0.5 and not experiment.why_cut
+    if sure and any(one.corrected.wins and one.decisions[0].agent == agent for one in causes):
+        return replace(found, agent=agent, probability=chance, reason="no single turn of it is probable enough")
+    if experiment.why_cut:
+        reason = f"the budget ended the search: {experiment.why_cut}"
+    elif any(cause.placebo.wins for cause in causes):
+        reason = "no single decision: placebos save the run as well as corrections do"
+    elif any(cause.corrected.wins for cause in causes):
+        reason = f"no single decision is probable enough: {label} differs too often, or too many corrections save it"
+    elif sets and len(sets[0]) > 1:
+        reason = f"no single agent: {' and '.join(sets[0])} must be corrected together"
+    elif experiment.saved:
+        reason = f"no single decision that was tried: the run succeeds when {label} decides for all"
+    else:
+        reason = f"not the decisions of the team, as {label} does not save the run either"
+    # No probability: a mistake that the reference would have made as well is among nothing that was tried.
+    return replace(found, reason=reason)
 
 
-def _notes(reference: Reference, decisions: Decisions, decisive: Decisive, shares: Shares | None) -> list[str]:
+def _notes(reference: Reference, decisions: Decisions, experiment: Experiment, shares: Shares | None) -> list[str]:
     found = []
     limit, bound = (reference.parent.episode.trace.start.board.get(key) for key in ("max_steps", "lower_bound"))
     if isinstance(limit, int) and isinstance(bound, int) and bound > limit:
@@ -228,23 +316,22 @@ def _notes(reference: Reference, decisions: Decisions, decisive: Decisive, share
         found.append(f"{reference.label} would have changed nothing: {why}; try --reference MIND")
     elif not reference.own and 2 * candidates > len(decisions.every):
         found.append(
-            f"{reference.label} would have decided {candidates} of {len(decisions.every)} turns differently: the "
-            "earliest correction that flips need not be the mistake; --reference self finds where a mind deviates from "
-            "itself"
+            f"{reference.label} would have decided {candidates} of {len(decisions.every)} turns differently, so that a "
+            "difference says little; --reference self finds where a mind deviates from itself"
         )
     if not decisions.asked:
         found.append(f"the budget ended before {reference.label} was asked about all turns")
-    if decisive.why_cut:
-        found.append(f"the search for a decision ended early: {decisive.why_cut}")
-    if decisive.skipped:
-        found.append(
-            f"{decisive.skipped} decisions after the last one at which {reference.label} still saves the run were not "
-            "tested, as they cannot be decisive unless the run can be saved later again"
-        )
-    if reference.asks and shares is not None and shares.success:
+    if experiment.why_cut:
+        found.append(f"the experiment ended early: {experiment.why_cut}")
+    world = reference.parent.episode.world()
+    if not isinstance(world, Limited):
+        found.append("the world cannot go on beyond its limit, so a late run counts as failed")
+    if not keeps_luck_apart(world):
+        found.append("the world has luck: a change moves the draws of others as well, so a saved run may be luck")
+    elif isinstance(world, DrawsLots) and not experiment.luck:
+        found.append("each re-run has the luck of the run: --draws K draws it again, the same in both arms")
+    if not experiment.exact and shares is not None and shares.success:
         found.append("the shares rest on one draw of each coalition")
-    if decisive.left:
-        found.append(f"{decisive.left} later candidates were not tested: they cannot be the earliest that flips")
     if shares is not None and shares.why_cut:
         found.append(f"the shares of the agents are not known: {shares.why_cut}")
     return found

@@ -1,14 +1,68 @@
-"""The verdict of a method on a run: who made it fail, when, and how sure the method is. And the method of rules."""
+"""The verdict of a method on a run: who made it fail, when, and how probable that is. And the method of rules."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from maeil.failures import find_failures
 from maeil.trace import Trace
+from quorum.experiments.blame.posterior import Tally, gain
 
 RULES = "rules"
+
+
+@dataclass(frozen=True, slots=True)
+class Blamed:
+    """A decision in a verdict.
+
+    Attributes:
+        agent: name of the participant.
+        t: environment step.
+        t_hat: cognitive time at which its thought started.
+        kind: what was wrong, in a word.
+    """
+
+    agent: str
+    t: int
+    t_hat: int | float
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.agent} at {self.t}:{self.t_hat:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What may have made a run fail: one decision, several together, or all decisions of an agent from one on.
+
+    Attributes:
+        decisions: in the order of time.
+        persists: whether it is all decisions of the agent from the first one on.
+        probability: that it is the cause.
+        corrected: successes of re-runs with the decisions of the reference.
+        placebo: successes of re-runs with a change that keeps the intent.
+        command: plays the correction.
+    """
+
+    decisions: tuple[Blamed, ...]
+    persists: bool
+    probability: float
+    corrected: Tally
+    placebo: Tally
+    command: str
+
+    @property
+    def gain(self) -> tuple[float, float]:
+        """The 95 % interval of what the correction adds to the chance of success."""
+        return gain(self.corrected, self.placebo)
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON-ready data, with the values of its first decision at the top."""
+        first, *others = (_plain(one) for one in self.decisions)
+        arms = {"corrected": _plain(self.corrected), "placebo": _plain(self.placebo), "gain": list(self.gain)}
+        return {**_plain(self), **first, "decisions": [first, *others], **arms}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +75,14 @@ class Verdict:
         t: environment step of the decision; None: the method names none.
         t_hat: cognitive time at which its thought started; None: the method names none.
         kind: what was wrong, in a word; empty if the method does not say.
-        confidence: of the method, from 0 to 1; None if it has none.
+        probability: that this answer is right; None if the method gives none, or names no decision: a mistake that the
+            reference would have made as well is among nothing that was tried.
+        causes: the posterior: each cause that was tried and is possible, the most probable first.
+        agents: probability that the cause is decisions of this agent alone, those that were not tried included.
+        nobody: probability that no single decision, and nothing else that was tried, is the cause; None where the
+            method gives none, or a budget ended the search.
+        untried: number of decisions that were not tried.
+        unknown: their probability.
         reruns: episodes that were played for it.
         calls: answers of language models that were asked for it.
         reason: why, in a sentence; it may be untrusted text of a language model.
@@ -32,14 +93,23 @@ class Verdict:
     t: int | None
     t_hat: int | float | None = None
     kind: str = ""
-    confidence: float | None = None
+    probability: float | None = None
+    causes: tuple[Cause, ...] = ()
+    agents: Mapping[str, float] = field(default_factory=dict)
+    nobody: float | None = None
+    untried: int = 0
+    unknown: float = 0.0
     reruns: int = 0
     calls: int = 0
     reason: str = ""
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
-        return asdict(self)
+        return {**_plain(self), "causes": [cause.plain() for cause in self.causes]}
+
+
+def _plain(data: Any) -> Mapping[str, Any]:
+    return {field.name: getattr(data, field.name) for field in fields(data)}
 
 
 def by_rules(trace: Trace) -> Verdict:

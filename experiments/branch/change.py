@@ -16,6 +16,7 @@ from maeil.extensions.change import ChangeAt, change_world
 from maeil.trace import Instant
 from maeil.trace.story import Story
 from maeil.user_errors import UserError
+from maeil.world import DrawsLots
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.configuration.cell import Branch
 from quorum.experiments.episode.branch_minds import DroppedMessage, ScriptedAnswer
@@ -25,8 +26,11 @@ _EXAMPLE = (
     """For example, in CUBE: --world '{"agents": {"agent_0": [3, 4]}}'; docs/branch.md lists the terms of each world."""
 )
 _AT = re.compile(r"(\d{1,9})(?::(\d{1,12}(?:\.\d{1,12})?))?")
+_STEP = re.compile(r"\d{1,9}")
 _LONGEST_REASON = 600
 _LONGEST_EDIT = 200
+PROBE = "--probe"
+"""The option that asks agents what they believe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,8 @@ class Change:
         drops: ids of messages of the run that are not delivered.
         config_dir: folder with more options of the groups that edits name.
         world: a change of the world state, in the world's own terms; None: no change.
+        luck: whether the world draws other lots, those of the draw, which are the same whatever else changes.
+        probe: whether the agents are asked what they believe, and the branch then ends.
     """
 
     edits: Sequence[str] = ()
@@ -46,12 +52,19 @@ class Change:
     drops: Sequence[int] = ()
     config_dir: Path | None = None
     world: Mapping[str, Any] | None = None
+    luck: bool = False
+    probe: bool = False
+
+    def comes_first(self, instant: Instant) -> bool:
+        """Return whether, at this branch point, it comes before all that happens in the step."""
+        return self.world is not None or self.probe or (self.luck and instant.t_hat is None)
 
     @property
     def told(self) -> tuple[str, ...]:
         """What is not an edit, as the options of a command."""
         world = [write_world_change(self.world)] if self.world is not None else []
-        return (*map(str, self.words), *(f"--drop {message}" for message in self.drops), *world)
+        probe = [PROBE] if self.probe else []
+        return (*map(str, self.words), *(f"--drop {message}" for message in self.drops), *world, *probe)
 
 
 UNCHANGED = Change()
@@ -65,27 +78,36 @@ def read_change(
     plans: Sequence[str] = (),
     drops: Sequence[int] = (),
     world: str | None = None,
+    luck: bool = False,
+    probe: bool = False,
     config_dir: Path | None = None,
 ) -> Change:
     """Read everything that a branch changes, as a command gives it.
 
     Args:
         edits: `KEY=VALUE` from the branch point on.
-        says: `AGENT:TEXT`: a message for a participant's next turn to speak.
-        plans: `AGENT:ACTIONS`: a plan, in JSON, for an agent's next turn to plan.
+        says: `AGENT[@STEP]:TEXT`: a message for a participant's next turn to speak, from that step on.
+        plans: `AGENT[@STEP]:ACTIONS`: a plan, in JSON, for an agent's next turn to plan, from that step on.
         drops: ids of messages that are not delivered.
         world: a change of the world state, in JSON.
+        luck: whether the world draws other lots.
+        probe: whether the agents are asked what they believe, and the branch then ends.
         config_dir: folder with more options of the groups.
 
     Raises:
-        UserError: a part of it cannot be read.
+        UserError: a part of it cannot be read, or does not go with a probe.
     """
+    if probe and (says or plans or drops or luck or world is not None):
+        raise UserError(
+            f"{PROBE}: it asks the agents and ends, so --say, --plan, --drop, --world and --luck would have no effect",
+            "Branch the run with the change first, and probe that branch at a later step.",
+        )
     words = (
-        *(ScriptedAnswer(who, text=text) for who, text in (_split("--say", said) for said in says)),
-        *(ScriptedAnswer(who, actions=text) for who, text in (_split("--plan", said) for said in plans)),
+        *(ScriptedAnswer(who, text=text, since=t) for who, t, text in (_split("--say", said) for said in says)),
+        *(ScriptedAnswer(who, actions=text, since=t) for who, t, text in (_split("--plan", said) for said in plans)),
     )
     changed = read_world_change(world) if world is not None else None
-    return Change(tuple(edits), words, tuple(sorted(set(drops))), config_dir, changed)
+    return Change(tuple(edits), words, tuple(sorted(set(drops))), config_dir, changed, luck, probe)
 
 
 def edits_of_minds(minds: Sequence[str]) -> tuple[str, ...]:
@@ -100,12 +122,13 @@ def edits_of_minds(minds: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"agents.members.{text}" for text in minds)
 
 
-def _split(option: str, text: str) -> tuple[str, str]:
+def _split(option: str, text: str) -> tuple[str, int, str]:
     who, _, what = text.partition(":")
-    if not who or not what.strip():
+    who, at, step = who.partition("@")
+    if not who or not what.strip() or (at and _STEP.fullmatch(step) is None):
         meant = "TEXT" if option == "--say" else "ACTIONS"
         raise UserError(f"{option} {text}: give AGENT:{meant}", f"For example: {option} agent_0:'...'")
-    return who, what
+    return who, int(step or 0), what
 
 
 def instant_of(at: str) -> Instant:
@@ -131,7 +154,7 @@ def change_of(branch: Branch, run: Path) -> Change:
     Raises:
         UserError: this version does not know a part of it.
     """
-    told: dict[str, list[str]] = {"--say": [], "--plan": [], "--drop": [], "--world": []}
+    told: dict[str, list[str]] = {"--say": [], "--plan": [], "--drop": [], "--world": [], PROBE: []}
     for text in branch.told:
         option, _, what = text.partition(" ")
         if option not in told or (option == "--drop" and not what.isdecimal()):
@@ -141,7 +164,15 @@ def change_of(branch: Branch, run: Path) -> Change:
             )
         told[option].append(what)
     drops, world = [int(message) for message in told["--drop"]], next(iter(told["--world"]), None)
-    return read_change(branch.edits, says=told["--say"], plans=told["--plan"], drops=drops, world=world)
+    return read_change(
+        branch.edits,
+        says=told["--say"],
+        plans=told["--plan"],
+        drops=drops,
+        world=world,
+        luck=branch.luck,
+        probe=bool(told[PROBE]),
+    )
 
 
 def read_world_change(text: str) -> Mapping[str, Any]:
@@ -166,30 +197,37 @@ def write_world_change(changes: Mapping[str, Any]) -> str:
     return f"--world {orjson.dumps(changes, option=orjson.OPT_SORT_KEYS).decode()}"
 
 
-def try_world_change(changes: Mapping[str, Any], episode: RecordedEpisode, instant: Instant) -> ChangeAt:
+def try_world_change(change: ChangeAt, episode: RecordedEpisode, instant: Instant) -> ChangeAt:
     """Make a change on the world of a recorded run, before anything is played.
 
     Raises:
-        UserError: the branch point is not the start of a step, the run cannot be replayed up to it, or the world
-            refuses the change.
+        UserError: the state would change and the branch point is not the start of a step, the run cannot be replayed
+            up to it, or the world refuses the change.
     """
+    world = episode.world()
+    if change.luck is not None and not isinstance(world, DrawsLots):
+        raise UserError(
+            f"--luck: the rules of '{world.name}' draw no lots",
+            "Leave --luck out: --draws draws models and minds again.",
+        )
+    if change.changes is None:
+        return change
     if instant.t_hat is not None:
         raise UserError(
             f"--at {instant} with --world: the world stands still while the team thinks",
             f"Give --at {instant.t}: the world changes at the start of the step, before anybody thinks.",
         )
-    world = episode.world()
     for t in episode.replay(world):
         if t == instant.t:
             break
     try:
-        change_world(world, changes)
+        change_world(world, change.changes)
     except ChangeRefused as refusal:
         raise UserError(
             f"--world, at step {instant.t}: {sanitize(str(refusal), _LONGEST_REASON)}",
             "docs/branch.md lists what you can change.",
         ) from refusal
-    return ChangeAt(instant.t, changes)
+    return change
 
 
 def find_messages(story: Story, ids: Sequence[int]) -> Sequence[tuple[DroppedMessage, Instant]]:

@@ -9,18 +9,20 @@ from pathlib import Path
 from maeil.clock import ClockUnit
 from maeil.component import Handover
 from maeil.errors import TraceError
+from maeil.extensions.change import ChangeAt
+from maeil.extensions.probe import PROBE as PROBED
 from maeil.trace import Instant, Listener, Prefix
 from maeil.trace.events import ThoughtStart
 from maeil.user_errors import UserError
 from quorum.agents.llm.replay import Replay
-from quorum.experiments.branch.change import Change, change_of, find_messages, try_world_change
+from quorum.experiments.branch.change import PROBE, Change, change_of, find_messages, try_world_change
 from quorum.experiments.common.memory_file import MEMORY_BEFORE, Memory, read_memory
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.configuration.cell import Branch, Cell
 from quorum.experiments.configuration.edits import edited, named_members
 from quorum.experiments.configuration.inputs import inputs_of
 from quorum.experiments.configuration.providers.replay import ReplayConfig, recorded_calls
-from quorum.experiments.configuration.registry import topologies
+from quorum.experiments.configuration.registry import minds, topologies
 from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.branch_minds import DroppedMessage
 from quorum.experiments.episode.branching import Branching
@@ -52,7 +54,9 @@ class PlannedBranch:
 
     @property
     def thoughts_left(self) -> int:
-        """How many thoughts its run has from the instant on."""
+        """How many thoughts its run has from the instant on; of a probe, one for each agent."""
+        if self.branching.probe is not None:
+            return self.cell.configuration.n
         events = (s for s in self.episode.trace.events if isinstance(s.event, ThoughtStart))
         return sum(self.instant.has_come(s.t, s.t_hat) for s in events)
 
@@ -169,6 +173,8 @@ class Parent:
         """
         instant = instant if instant is not None else self.instant_of_drop(change.drops)
         after = self._after(change, after)
+        if change.probe:
+            self._check_probe(after, instant)
         branching = self.branching(instant, change, draw, after, self._calls())
         self._check(after, instant, branching.prefix)
         if draw and after.uses_models and isinstance(after.llm, ReplayConfig):
@@ -178,7 +184,9 @@ class Parent:
             )
         copied = tuple(sorted(branching.named)) if self.origin is not None else ()
         edits, digest = tuple(change.edits), branching.prefix.digest
-        branch = Branch(self.name, instant.t, instant.t_hat, digest, edits, change.told, draw, copied=copied)
+        branch = Branch(
+            self.name, instant.t, instant.t_hat, digest, edits, change.told, draw, copied=copied, luck=change.luck
+        )
         cell = Cell(after, after.plain(), inputs_of(after), branch)
         idle = bool(edits) and not copied and after.identity() == self.configuration.identity()
         return PlannedBranch(cell, branching, idle, self.episode, instant)
@@ -198,19 +206,29 @@ class Parent:
         Raises:
             UserError: there is no such branch point, or the change is not possible.
         """
-        prefix = self._prefix(instant, changed=change.world is not None)
+        prefix = self._prefix(instant, changed=change.comes_first(instant))
+        prefix.changes_first = change.probe
         origin = self.origin
         earlier = origin.branching(self.run, self.configuration, calls) if origin is not None else None
+        if origin is not None and earlier is not None and earlier.probe is not None:
+            raise UserError(f"{self.run}: it is a probe, which ends where it starts", f"Branch {origin.parent.run}.")
         if origin is not None and earlier is not None and prefix.length < earlier.prefix.length:
             raise UserError(
                 f"--at {instant}: the run is itself a branch, live from {origin.instant} on",
                 f"For an earlier branch point, branch its parent: {origin.parent.run}.",
             )
-        world = try_world_change(change.world, self.episode, instant) if change.world is not None else None
-        if world is not None and earlier is not None and earlier.changed is not None:
+        world = None
+        if change.world is not None or change.luck:
+            luck = self.configuration.seeds.child("luck").child(draw).integer() % 2**32 if change.luck else None
+            start = instant.t if instant.t_hat is None else instant.t + 1  # the first step that starts from there on
+            world = try_world_change(ChangeAt(start, change.world, luck), self.episode, instant)
+        done = earlier.changed if earlier is not None else None
+        if world is not None and done is not None:
+            option = "--luck" if change.world is None else "--world"
+            what = "drawn its luck again with --luck" if done.changes is None else "changed its world with --world"
             raise UserError(
-                "--world: a run that this one was branched from has changed the world, which is possible once",
-                "Make all changes at one branch point, or branch the run with the unchanged world.",
+                f"{option}: this run, or one that it was branched from, has {what} at step {done.t}; this works once",
+                "Make all changes at one branch point, or branch the run without them.",
             )
         return Branching(
             str(self.run),
@@ -225,6 +243,7 @@ class Parent:
             after=after,
             earlier=earlier,
             world=world,
+            probe=instant.t if change.probe else None,
         )
 
     def instant_of_drop(self, messages: Sequence[int]) -> Instant:
@@ -255,6 +274,20 @@ class Parent:
                 f"{change.words[0]}: not in {after.team_label}, whose minds remember what they said and planned"
             )
         return after
+
+    def _check_probe(self, after: Configuration, instant: Instant) -> None:
+        """Refuse a probe inside a conversation, of a probe, and of a team in which no mind can be asked."""
+        if instant.t_hat is not None:
+            raise UserError(
+                f"--at {instant} {PROBE}: agents are asked as a step starts, before anybody thinks in it",
+                f"Give --at {instant.t}, or --at {instant.t + 1} for what they believe after the talk of this step.",
+            )
+        if not any(PROBED in minds.get(mind.name).answers for mind in after.team.values()):
+            able = [name for name in minds.names() if PROBED in minds.get(name).answers]
+            raise UserError(
+                f"{PROBE}: agents={after.team_label} cannot be asked what they believe",
+                f"These minds can: {', '.join(able)}.",
+            )
 
     def _check(self, after: Configuration, instant: Instant, prefix: Prefix) -> None:
         """Refuse changes of the loop that are not possible at the branch point."""
@@ -312,7 +345,7 @@ def _origin(run: Path, meta: RunMeta, below: Sequence[Path]) -> Origin | None:
         if place.resolve() in (run.resolve(), *below):
             continue
         found = Origin(Parent.open(place, (run.resolve(), *below)), branch)
-        changed = change_of(branch, run).world is not None
+        changed = change_of(branch, run).comes_first(found.instant)
         try:
             if Prefix(found.parent.episode.trace, found.instant, changed=changed).digest == branch.prefix:
                 return found

@@ -125,7 +125,7 @@ def _missing_controls(branches: Sequence[Row]) -> dict[str, list[Row]]:
 
 def _as_branch(row: Row, branch: Branch) -> Row:
     """Return a run as the branch without a change that it equals."""
-    unchanged = Branch(branch.run, branch.t, branch.t_hat, branch.prefix, ())
+    unchanged = Branch(branch.run, branch.t, branch.t_hat, branch.prefix, (), luck=branch.luck)
     own = "-".join(map(str, beginning(replace(row, branch=unchanged))))
     factors = {**row.factors, **branch_factors(unchanged)}
     return replace(row, hash=f"{row.hash}-{own}", branch=unchanged, factors=factors)

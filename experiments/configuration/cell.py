@@ -38,6 +38,7 @@ class Branch:
         told: what participants say or plan then, as dictated.
         draw: which of several samples from the same instant it is; 0 is the one that goes on as the run itself would.
         copied: participants of a branch of a branch who get a fresh copy of their mind, which follows no script.
+        luck: whether the world draws other lots from then on.
     """
 
     run: str
@@ -48,6 +49,7 @@ class Branch:
     told: tuple[str, ...] = ()
     draw: NonNegativeInt = 0
     copied: tuple[str, ...] = ()
+    luck: bool = False
 
     @property
     def change(self) -> str:
@@ -57,18 +59,18 @@ class Branch:
     def plain(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
         plain = {**asdict(self), "edits": list(self.edits), "told": list(self.told)}
-        del plain["copied"]
-        return {**plain, **self._copied}
+        del plain["copied"], plain["luck"]
+        return {**plain, **self._rare}
 
     def identity(self) -> dict[str, Any]:
         """Return what of it names the cell: neither the name of a folder, nor how its configuration was written."""
         at = {"t": self.t, "t_hat": self.t_hat, "prefix": self.prefix}
-        return {**at, "told": list(self.told), "draw": self.draw, **self._copied}
+        return {**at, "told": list(self.told), "draw": self.draw, **self._rare}
 
     @property
-    def _copied(self) -> dict[str, Any]:
-        """What is said of copies; nothing where there is none, as in versions that knew none."""
-        return {"copied": list(self.copied)} if self.copied else {}
+    def _rare(self) -> dict[str, Any]:
+        """What is said of copies and luck; nothing where there is none, as in versions that knew none."""
+        return {**({"copied": list(self.copied)} if self.copied else {}), **({"luck": True} if self.luck else {})}
 
 
 @dataclass(frozen=True)

@@ -54,15 +54,17 @@ class ScriptedAnswer:
         participant: its name.
         text: the message, to all whom it may write to; None: this is a plan.
         actions: the plan, as the trace has it; None: this is a message.
+        since: environment step before which no turn is taken for it.
     """
 
     participant: str
     text: str | None = None
     actions: str | None = None
+    since: int = 0
 
     def __str__(self) -> str:
         how, what = ("say", self.text) if self.text is not None else ("plan", self.actions)
-        return f"--{how} {self.participant}:{what}"
+        return f"--{how} {self.participant}{f'@{self.since}' if self.since else ''}:{what}"
 
 
 class ScriptedMind:
@@ -106,6 +108,8 @@ class ScriptedMind:
         return replace(thought, decision=self._content)
 
     def _fits(self, view: View) -> bool:
+        if view.t < self._answer.since:
+            return False
         if isinstance(self._content, str):
             return bool(view.turn.acts & {Act.SPEAK, Act.ACKNOWLEDGE} and view.turn.recipients)
         return Act.PLAN in view.turn.acts

@@ -141,6 +141,7 @@ class Branching:
         edited: the minds that follow a script or drop messages, once they are built.
         switches: values of the loop that change at the branch point.
         world: a change of the world state, with its step; None: no change.
+        probe: the step in which the agents are asked what they believe, and the branch ends; None: it continues.
     """
 
     run: str
@@ -157,6 +158,7 @@ class Branching:
     edited: list[ScriptedMind | DroppingMind] = field(default_factory=list)
     switches: list[Switches] = field(default_factory=list)
     world: ChangeAt | None = None
+    probe: int | None = None
 
     @property
     def undone(self) -> Sequence[ScriptedAnswer | DroppedMessage]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from maeil.inside import make_inside, open_inside, write_inside
+import orjson
+
+from maeil.inside import make_inside, open_inside, remove_inside, write_inside
+from quorum.agents.llm.given_back import GivenBack
 from quorum.agents.llm.pictures import Picture
 from quorum.agents.llm.recording import Folding
 from quorum.agents.llm.records import WALL
-from quorum.agents.llm.spending import Budget, Spending
-from quorum.experiments.common.run_files import PICTURES, picture_file
+from quorum.agents.llm.spending import Budget, Spending, Spent
+from quorum.experiments.common.run_files import PICTURES, DamagedFile, RunFiles, picture_file
 from quorum.experiments.configuration.schema import Configuration
 
 CALLS = "calls.jsonl"
@@ -27,10 +30,39 @@ def records_of(call: Mapping[str, Any]) -> int:
     return (answers if isinstance(answers, int) else 1) + ("unanswered" in call) or 1
 
 
+def spent_in(calls: Iterable[Mapping[str, Any]]) -> Spent:
+    """Return what the calls of a thought took, by its trace."""
+    return sum(
+        (
+            Spent(
+                records_of(call),
+                call.get("prompt_tokens", 0) + call.get("completion_tokens", 0),
+                call.get("usd") or 0.0,
+            )
+            for call in calls
+        ),
+        Spent(),
+    )
+
+
 def budget_of(configuration: Configuration) -> Budget:
     """Return what the calls of an episode may take."""
     budget = configuration.budget
     return Budget(budget.usd, budget.tokens, budget.calls)
+
+
+def _paid_calls(attempt: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the records of what an attempt has paid for; its last line may be cut off. A link is not followed."""
+    if attempt.is_symlink():
+        return
+    try:
+        for line in RunFiles(attempt).lines(CALLS):
+            call = orjson.loads(line)
+            wall = call["reply"][WALL] if "reply" in call else {RECORDED: True}
+            if not (wall.get(RECORDED) or wall["cache_hit"]):
+                yield call
+    except (FileNotFoundError, DamagedFile, ValueError, LookupError, TypeError, AttributeError):
+        return
 
 
 class CallBooks:
@@ -40,11 +72,15 @@ class CallBooks:
         configuration: of the episode, which has its budget.
         folder: where `calls.jsonl` is written when a model is first asked, as are the pictures of prompts;
             None: nothing is recorded.
+        attempts: folders of earlier attempts that were killed: what they have paid for is not asked for again.
     """
 
-    def __init__(self, configuration: Configuration, folder: Path | None) -> None:
+    def __init__(self, configuration: Configuration, folder: Path | None, attempts: Sequence[Path] = ()) -> None:
         self.spending = Spending(budget_of(configuration))
         """The budget, and what is used of it."""
+        self.given = GivenBack(call for attempt in attempts for call in _paid_calls(attempt))
+        """Answers of the earlier attempts that were not asked for yet."""
+        self._attempts = attempts
         self._folder = folder
         self._kept: set[str] = set()
         self._file: BinaryIO | None = None
@@ -79,6 +115,11 @@ class CallBooks:
         make_inside(self._folder, PICTURES, 0o700)  # prompts are nobody else's
         write_inside(self._folder, {picture_file(picture.hash): picture.png}, 0o600, synced=False)
         self._kept.add(picture.hash)
+
+    def settle(self) -> None:
+        """Remove the earlier attempts once the episode has got all their answers back, and so holds them itself."""
+        for attempt in self._attempts if not self.given else ():
+            remove_inside(attempt.parent, attempt.name)
 
     def close(self) -> None:
         """Close the file of the calls."""

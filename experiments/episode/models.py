@@ -252,6 +252,7 @@ class EpisodeModels:
                 price=price,
                 priced=config.priced,
                 fallbacks=fallbacks,
+                given=self.books.given,
                 sink=self.books.enter,
                 keep=self.books.keep,
                 under_way=self.pool.under_way,

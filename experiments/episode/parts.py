@@ -16,16 +16,18 @@ from maeil.exits import without_exit
 from maeil.extension import Extension, ExtensionContext
 from maeil.extensions.branch import Branch, LaterSettings
 from maeil.extensions.change import Change
+from maeil.extensions.probe import PROBE, Probe
+from maeil.extensions.probe.facts import ProbeSkills
 from maeil.mind import COORDINATOR
 from maeil.trace import Recorder
 from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, choices_hint
-from quorum.agents.skills import role_of
+from quorum.agents.skills import role_of, skills_of
 from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.extensions import together
 from quorum.experiments.configuration.inputs import inputs_of, refuse_changed
-from quorum.experiments.configuration.registry import extensions, worlds
+from quorum.experiments.configuration.registry import extensions, minds, worlds
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.branching import Branching
 from quorum.experiments.episode.building import build_topology, built, call_component, check_board, check_world
@@ -143,11 +145,22 @@ def _settings(c: Configuration) -> LoopSettings:
     )
 
 
+def _probe(t: int, c: Configuration, parts: Parts) -> Probe:
+    """Return what asks the agents of a team whose minds can be asked what they believe."""
+    names = parts.world.agents
+    able = [i for i, name in enumerate(names) if PROBE in minds.get(parts.several.get(name, c.agents.name)).answers]
+    skills = skills_of(parts.world.name)
+    roles = {role: getattr(skills, role) for role in ("places", "stands") if skills.has(role)}
+    return Probe(t, able, ProbeSkills(**roles))
+
+
 async def play(cell: Cell, parts: Parts, recorder: Recorder, branching: Branching | None = None) -> EpisodeEnd:
     """Play the episode of a cell with its built parts; the settings of a branch may be others from its instant on."""
     settings, extensions = _settings(cell.configuration), [*parts.extensions]
     if branching is not None and branching.changed is not None:
         extensions.append(Change(branching.changed))
+    if branching is not None and branching.probe is not None:
+        extensions.insert(0, _probe(branching.probe, cell.configuration, parts))
     later = []
     while branching is not None:
         before = _settings(branching.configuration)

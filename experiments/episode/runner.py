@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,6 +91,8 @@ def run_cell(
     watch: Watch | None = None,
     under_way: UnderWay | None = None,
     branching: Branching | None = None,
+    *,
+    attempts: Sequence[Path] = (),
 ) -> Result:
     """Run a cell and write its folder.
 
@@ -100,6 +102,7 @@ def run_cell(
         watch: makes a listener of the built world.
         under_way: where the calls of its language models can be seen while they are under way.
         branching: the beginning that it has of another run; None: it begins by itself.
+        attempts: folders of earlier attempts at it that were killed.
 
     Raises:
         PrefixRefused: that beginning cannot be brought back; nothing is left on disk.
@@ -117,7 +120,9 @@ def run_cell(
         async def alone() -> Result:
             async with ModelPool(under_way=under_way) as pool:
                 before = store.before if store is not None else branching.memory if branching is not None else None
-                return await run_in_pool(cell, folder, pool, watch, memory=before, branching=branching)
+                return await run_in_pool(
+                    cell, folder, pool, watch, memory=before, branching=branching, attempts=attempts
+                )
 
         try:
             result = run_coroutine(alone())
@@ -137,6 +142,7 @@ async def run_in_pool(
     played: Callable[[], Awaitable[None]] | None = None,
     memory: Memory | None = None,
     branching: Branching | None = None,
+    attempts: Sequence[Path] = (),
 ) -> Result:
     """Run a cell together with others of the same process.
 
@@ -148,6 +154,8 @@ async def run_in_pool(
         played: called when nothing is left to do but to bring the files to disk, which is waiting and no work.
         memory: that the team brings along from the episode before; None for none.
         branching: the beginning that it has of another run; None: it begins by itself.
+        attempts: folders of earlier attempts at it that were killed: the answers that they have paid for are given
+            back, and they are removed when the episode has them all.
 
     Raises:
         asyncio.CancelledError, KeyboardInterrupt: the episode was stopped; its folder keeps its passing name.
@@ -155,7 +163,7 @@ async def run_in_pool(
         UserError, Exception: as in `run_cell`.
     """
     with folder.guarded():
-        books = CallBooks(cell.configuration, folder.path)
+        books = CallBooks(cell.configuration, folder.path, attempts)
         models = models_of(cell, pool, books, branching)
         try:
             with extension_errors():
@@ -218,6 +226,7 @@ async def run_in_pool(
         if played is not None:
             await played()
         kept = await record.finish(folder, end.outcome, reason=end.reason, answering_models=found)
+        books.settle()
         try:
             board = parts.world.ansi()
         except Exception as error:

@@ -13,7 +13,7 @@ from maeil.inside import make_inside
 from maeil.user_errors import UserError, choices_hint
 from quorum.experiments.common.files import folder_for, os_errors, sync
 from quorum.experiments.common.outputs import Output, require_writable
-from quorum.experiments.export import hf, inspect_log, otlp, parquet
+from quorum.experiments.export import hf, inspect_log, otlp, parquet, who_when
 from quorum.experiments.export.episodes import Runs
 from quorum.experiments.results.run_folder import require_folder
 
@@ -22,13 +22,19 @@ class Format(Protocol):
     """A format of another tool: a module of this package."""
 
     FILES: tuple[str, ...]
-    """What it writes; several files stand in a folder of their own."""
+    """What it writes; none: a file for each run. Several files stand in a folder of their own."""
 
     def write(self, runs: Runs, folder: Path) -> None:
         """Write the files into an empty folder."""
 
 
-FORMATS: Mapping[str, Format] = {"parquet": parquet, "inspect": inspect_log, "hf": hf, "otlp": otlp}
+FORMATS: Mapping[str, Format] = {
+    "parquet": parquet,
+    "inspect": inspect_log,
+    "hf": hf,
+    "otlp": otlp,
+    "who-when": who_when,
+}
 
 
 def export(folder: Path, name: str, out: Path | None, *, calls: bool, force: bool) -> tuple[Path, Sequence[str]]:
@@ -48,17 +54,20 @@ def export(folder: Path, name: str, out: Path | None, *, calls: bool, force: boo
         raise UserError(f"--to {name}: there is no such format", choices_hint(name, "Formats", FORMATS))
     chosen = FORMATS[name]
     require_folder(folder)
-    several = len(chosen.FILES) > 1
+    several = len(chosen.FILES) != 1
     target = out if out is not None else folder / f"export-{name}{'' if several else Path(chosen.FILES[0]).suffix}"
     place = target if several else target.parent
     force = force or out is None
-    outputs = {file: Output(target / file if several else target, "--out", force) for file in chosen.FILES}
     if several and out is None and os.path.lexists(target):
         make_inside(folder, target.name)  # refuses a link
     if several:
         require_writable(target, f"--out {target}")
-    for output in outputs.values() if target.is_dir() or not several else ():
-        output.check()
+
+    def place_of(file: str) -> Output:
+        return Output(target / file if several else target, "--out", force)
+
+    for file in chosen.FILES if target.is_dir() or not several else ():
+        place_of(file).check()
     runs = Runs(folder, texts=calls)
     made_first = folder_for(place) if several else nullcontext()
     with (
@@ -67,11 +76,16 @@ def export(folder: Path, name: str, out: Path | None, *, calls: bool, force: boo
         TemporaryDirectory(dir=place, prefix=".export-") as work,
     ):
         chosen.write(runs, Path(work))
-        made = {Path(work, file): output for file, output in outputs.items()}
-        for file in made if calls else ():
-            file.chmod(0o600)  # prompts are nobody else's
+        files = chosen.FILES or sorted(os.listdir(work))
+        made = {Path(work, own): place_of(own) for own in files}
+        for path in made if calls else ():
+            path.chmod(0o600)  # prompts are nobody else's
         sync(made)
-        for file, output in made.items():
+        for output in made.values():
             output.check()
-            os.replace(file, output.target)
+        for path, output in made.items():
+            os.replace(path, output.target)
+        for old in () if chosen.FILES or out is not None else target.glob("*.json"):
+            if old.name not in files:
+                old.unlink()  # the case of a run that is no longer there
     return target, runs.remarks

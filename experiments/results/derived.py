@@ -11,12 +11,12 @@ from dataclasses import asdict, dataclass, fields
 from itertools import groupby
 from pathlib import Path
 from types import UnionType
-from typing import Any, Final, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_type_hints
 
 from rich.table import Table
 
 from maeil.errors import MetricError
-from maeil.failures import Failure, find_failures
+from maeil.failures import OF_WORDS, Failure, find_failures, text_alone
 from maeil.metrics import METRICS as KNOWN
 from maeil.metrics import Value, compute_metrics
 from maeil.metrics.costs import AgentCost, MessageCost, costs_per_agent, costs_per_message
@@ -31,6 +31,9 @@ from quorum.experiments.common.run_files import LARGEST_META, META, DamagedFile,
 from quorum.experiments.episode.record import AnsweringModels, answering_models
 from quorum.experiments.results.run_folder import METRICS, RunFolder, contradicts_itself, is_there, read_whole_trace
 from quorum.experiments.results.summary import print_aligned, shown, shown_metric
+
+if TYPE_CHECKING:
+    from quorum.experiments.results.message_judge import Judge, Judgement
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -245,15 +248,21 @@ class FoundFailures:
         run: the folder of the episode or the file of its trace, as it was given.
         names: of the participants.
         failures: in the order in which they show.
+        unread: messages that are text alone, and that no judge has read: without them claims and orders are not known.
+        judgement: what a judge found; None: nobody was asked.
     """
 
     run: Path
     names: Sequence[str]
     failures: Sequence[Failure]
+    unread: int
+    judgement: Judgement | None
 
     def plain(self) -> Mapping[str, Any]:
         """Return them as JSON-ready data."""
-        return {"run": str(self.run), "failures": [plain_failure(one, self.names[one.agent]) for one in self.failures]}
+        judged = {"judge": self.judgement.plain()} if self.judgement is not None else {}
+        found = [plain_failure(one, self.names[one.agent]) for one in self.failures]
+        return {"run": str(self.run), "failures": found, "unread": self.unread, **judged}
 
 
 def plain_failure(found: Failure, agent: str | int) -> dict[str, Any]:
@@ -268,14 +277,22 @@ def plain_failure(found: Failure, agent: str | int) -> dict[str, Any]:
     }
 
 
-def failures_of(run: Path) -> FoundFailures:
+def failures_of(run: Path, judge: Judge | None = None) -> FoundFailures:
     """Find the failures of a trace, whole or as a killed run left it.
 
+    Args:
+        run: its folder, or the file of the trace.
+        judge: reads what messages claim and ask, where no field says it.
+
     Raises:
-        UserError: there is no trace, or it is damaged, or newer than this version.
+        UserError: there is no trace, or it is damaged, or newer than this version; or the judge cannot be asked.
     """
+    found: Sequence[Failure]
     trace, found = _derived(run, "failures", find_failures)
-    return FoundFailures(run, (*trace.start.agents, *trace.start.coordinators), found)
+    judgement = judge.read(trace) if judge is not None else None
+    unread = {*text_alone(trace)} - (judgement.readings.keys() if judgement is not None else set())
+    found = judgement.failures if judgement is not None else found
+    return FoundFailures(run, (*trace.start.agents, *trace.start.coordinators), found, len(unread), judgement)
 
 
 def print_failures(runs: Sequence[FoundFailures], console: Console) -> None:
@@ -291,6 +308,13 @@ def print_failures(runs: Sequence[FoundFailures], console: Console) -> None:
         kinds = Counter(str(found.kind) for found in run.failures)
         summary = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
         console.print(Text(f"  {summary or 'no failure that the trace proves'}"), soft_wrap=True)
+        if run.unread:
+            unknown = (
+                f"  {run.unread} messages are text alone: {' and '.join(sorted(OF_WORDS))} are not known (--judge)"
+            )
+            console.print(Text(unknown), soft_wrap=True)
+        if run.judgement is not None:
+            console.print(Text(f"  {run.judgement}"), soft_wrap=True)
 
 
 def print_metrics(runs: Sequence[Recomputed], console: Console) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,21 +116,35 @@ def read_spent(folder: Path) -> Spent:
     return spent
 
 
+def read_paid(attempt: Path) -> Spent:
+    """Return what a dropped attempt at an episode has paid for itself: neither a cache nor an earlier attempt did."""
+    files, spent = RunFiles(attempt), Spent()
+    if attempt.is_symlink() or not files.names(CALLS):
+        return spent
+    with suppress(DamagedFile, ValueError, KeyError, TypeError, AttributeError):
+        for answer in _answers(files, batches=files.names(METRICS)):
+            spent += Spent() if answer.cached else answer
+    return spent
+
+
 RETRIED = ".retried"
 """Folder of a sweep: attempts that failed or were damaged, and were repeated; and what a dropped one had paid for."""
 
 
-def dropped_attempts(folder: Path) -> dict[str, Spent]:
-    """Return what the attempts at each cell of a sweep took that were put aside, by the name of the cell.
+def attempts_at(folder: Path, name: str) -> list[Path]:
+    """Return the attempts at a cell of a sweep that were put aside. A link is not followed: it may be untrusted."""
+    return [folder / RETRIED / name / number for number in list_inside(folder, f"{RETRIED}/{name}")]
 
-    Links are not followed: the folder may be untrusted.
-    """
-    found: dict[str, Spent] = {}
-    for name in list_inside(folder, RETRIED):
-        attempts = (folder / RETRIED / name / number for number in list_inside(folder, f"{RETRIED}/{name}"))
-        if taken := [read_spent(attempt) for attempt in attempts]:
-            found[name] = sum(taken, Spent())
-    return found
+
+def killed_attempts(attempts: Iterable[Path]) -> list[Path]:
+    """Return the attempts that did not come to their end, be it an error: their answers can be given back."""
+    return [attempt for attempt in attempts if not attempt.is_symlink() and read_finished(attempt) is None]
+
+
+def dropped_attempts(folder: Path) -> dict[str, Spent]:
+    """Return what the attempts at each cell of a sweep paid for that were put aside, by the name of the cell."""
+    found = {name: list(map(read_paid, attempts_at(folder, name))) for name in list_inside(folder, RETRIED)}
+    return {name: sum(paid, Spent()) for name, paid in found.items() if paid}
 
 
 def _spent(files: RunFolder) -> Iterator[Spent]:

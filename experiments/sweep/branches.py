@@ -52,7 +52,8 @@ class BranchGrid:
         repeated = [*(f"--at {at}" for at in self.at), *self.change.told]
         found = [word for option in repeated for word in option.split(" ", 1)]
         draws = ("--draws", str(self.draws)) if self.draws > 1 else ()
-        return (*found, *draws, *([] if self.control else ["--no-control"]))
+        luck = ("--luck",) if self.change.luck else ()
+        return (*found, *draws, *luck, *([] if self.control else ["--no-control"]))
 
 
 def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: Path | None = None) -> SweepPlan:
@@ -80,7 +81,7 @@ def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: Path | No
         for point in (points(grid) if grid or edit.told else ())
     ]
     if asked.control or not changes:
-        changes.insert(0, UNCHANGED)
+        changes.insert(0, replace(UNCHANGED, luck=edit.luck))
     runs = list(_runs(asked.folders))
     number = len(runs) * len(instants) * len(changes) * asked.draws
     if number > MOST_POINTS:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import operator
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
@@ -14,7 +13,7 @@ from quorum.agents.llm.spending import Spent
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import EpisodeFolder
 from quorum.experiments.episode.runner import leave_error
-from quorum.experiments.results.finished import FinishedCell, read_finished
+from quorum.experiments.results.finished import FinishedCell, attempts_at, read_finished, read_paid
 from quorum.experiments.sweep.engines.protocol import (
     MOST_FRUITLESS,
     CallStatus,
@@ -187,9 +186,10 @@ class Queue:
             return False
         usd = spent.usd + fsum(e.usd for e in known)
         tokens = spent.tokens + sum(e.tokens for e in known)
+        calls = spent.answers + sum(e.answers for e in known)
         slack = 1e-9 * usd
-        used_up = self._budget.exceeded(spent.usd, spent.tokens, beyond=operator.ge)
-        bound = self._budget.exceeded(usd - slack, tokens) or used_up
+        used_up = self._budget.reached(spent)
+        bound = self._budget.exceeded(usd - slack, tokens, calls) or used_up
         if bound and not self.under_way:
             self.end(Stop.BUDGET, f"the budget of the sweep does not reach for another cell ({bound})")
         return not bound
@@ -220,6 +220,8 @@ class Queue:
         _log.info("%s is done: %s %s", done.name, done.outcome, done.reason)
         self._fruitless = 0
         self._costs.add(cell.kind, done)
+        if done.name in self._costs.dropped:  # a killed attempt whose answers the cell got back is gone
+            self._costs.dropped[done.name] = sum(map(read_paid, attempts_at(self.folder, done.name)), Spent())
         if self._budget.usd is not None and done.spent.unpriced:
             self.end(Stop.STUCK, f"--budget-usd: the price of the model in {done.name} is not known. {_PRICES}")
         if not done.failed and (following := self._following.pop(done.name, None)) is not None:
@@ -246,7 +248,8 @@ class Queue:
             began = cell.name in self.running
             self.under_way.pop(cell.name, None)
             self.running.discard(cell.name)
-            self._costs.add_spent([clear_partials(self.folder, cell.name)])
+            dropped = self._costs.dropped
+            dropped[cell.name] = clear_partials(self.folder, cell.name) + dropped.get(cell.name, Spent())
             if began and not self.dropping:
                 self._deaths[cell.name] += 1
             if self._deaths[cell.name] >= MOST_DEATHS:

@@ -55,6 +55,7 @@ class SweepRequest:
         limit: cells to run, at most.
         budget_usd: money of the whole sweep.
         budget_tokens: tokens of the whole sweep.
+        budget_calls: calls of the whole sweep.
         accept_versions: go on with results of other code.
         strict: refuse words that change nothing in some cells.
         skip_invalid: run what can be run where some cells cannot.
@@ -77,6 +78,7 @@ class SweepRequest:
     limit: int | None = None
     budget_usd: float | None = None
     budget_tokens: int | None = None
+    budget_calls: int | None = None
     accept_versions: bool = False
     strict: bool = False
     skip_invalid: bool = False
@@ -89,12 +91,12 @@ class SweepRequest:
     track: Callable[[Path], None] = lambda _: None
 
     def __post_init__(self) -> None:
-        require_budgets(budget_usd=self.budget_usd, budget_tokens=self.budget_tokens)
+        require_budgets(budget_usd=self.budget_usd, budget_tokens=self.budget_tokens, budget_calls=self.budget_calls)
 
     @property
     def budget(self) -> SweepBudget:
         """What the whole sweep may spend."""
-        return SweepBudget(self.budget_usd, self.budget_tokens)
+        return SweepBudget(self.budget_usd, self.budget_tokens, self.budget_calls)
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -276,11 +278,10 @@ def sweep_status(plan: SweepPlan, folder: SweepFolder, request: SweepRequest) ->
     done = {name: cell for name, cell in found.items() if name not in broken}
     if not request.accept_versions:
         _check_versions(folder.path, done.values(), CodeVersion.of(provenance()))
-    costs = Costs()
+    costs = Costs(dropped_attempts(folder.path))
     for cell in plan.cells:
         if cell.name in done:
             costs.add(cell.kind, done[cell.name])
-    costs.add_spent(dropped_attempts(folder.path).values())
     again = {name for name, cell in done.items() if cell.failed} if request.retry_failed else set()
     held = lines.held(plan.cells, done, again)
     missing = [cell for cell in plan.cells if (cell.name not in done and cell.name not in held) or cell.name in again]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from quorum.agents.llm.spending import Spent
@@ -18,23 +18,39 @@ class SweepBudget:
     Attributes:
         usd: money in US dollars.
         tokens: tokens read and written.
+        calls: answers of language models.
     """
 
     usd: float | None = None
     tokens: int | None = None
+    calls: int | None = None
 
     @property
     def any(self) -> bool:
         """Whether there is a bound at all."""
-        return self.usd is not None or self.tokens is not None
+        return (self.usd, self.tokens, self.calls) != (None, None, None)
 
-    def exceeded(self, usd: float, tokens: float, beyond: Callable[[float, float], bool] = operator.gt) -> str:
+    def exceeded(
+        self, usd: float, tokens: float, calls: float = 0, beyond: Callable[[float, float], bool] = operator.gt
+    ) -> str:
         """Say which bound an amount is beyond; empty when it is within them."""
-        if self.usd is not None and beyond(usd, self.usd):
-            return f"--budget-usd {self.usd:g}"
-        if self.tokens is not None and beyond(tokens, self.tokens):
-            return f"--budget-tokens {self.tokens}"
-        return ""
+        amounts = {"usd": (usd, self.usd), "tokens": (tokens, self.tokens), "calls": (calls, self.calls)}
+        reached = (
+            (kind, bound) for kind, (amount, bound) in amounts.items() if bound is not None and beyond(amount, bound)
+        )
+        return next((f"--budget-{kind} {bound:.12g}" for kind, bound in reached), "")
+
+    def reached(self, spent: Spent) -> str:
+        """Say which bound is used up; empty when none is."""
+        return self.exceeded(spent.usd, spent.tokens, spent.answers, beyond=operator.ge)
+
+    def less(self, spent: Spent) -> SweepBudget:
+        """Return what is left of it."""
+        return SweepBudget(
+            None if self.usd is None else self.usd - spent.usd,
+            None if self.tokens is None else self.tokens - spent.tokens,
+            None if self.calls is None else self.calls - spent.answers,
+        )
 
 
 @dataclass(slots=True)
@@ -50,22 +66,28 @@ class _Sum:
 
 
 class Costs:
-    """Means of finished cells, by kind. Failed cells count in what is spent, not in what is expected."""
+    """Means of finished cells, by kind. Failed cells count in what is spent, not in what is expected.
 
-    def __init__(self) -> None:
-        self.spent = Spent()
-        """Of all cells that were added."""
+    Args:
+        dropped: what was paid for without a result, on attempts that failed or were killed, by the name of the cell.
+    """
+
+    def __init__(self, dropped: Mapping[str, Spent] | None = None) -> None:
+        self.dropped = dict(dropped or {})
+        """What was paid for without a result, by the name of the cell."""
+        self._finished = Spent()
         self._kinds: dict[str, _Sum] = {}
+
+    @property
+    def spent(self) -> Spent:
+        """By all cells that were added, and without a result."""
+        return sum(self.dropped.values(), self._finished)
 
     def add(self, kind: str, done: FinishedCell) -> None:
         """Take a finished cell in."""
-        self.spent += done.spent
+        self._finished += done.spent
         if not done.failed:
             self._kinds.setdefault(kind, _Sum()).add(done)
-
-    def add_spent(self, spent: Iterable[Spent]) -> None:
-        """Take in what was spent without a result: on attempts that failed and were repeated."""
-        self.spent = sum(spent, self.spent)
 
     def expected(self, kind: str) -> Expected | None:
         """Return the mean of a kind; None when no cell of it is done."""

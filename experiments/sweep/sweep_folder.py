@@ -31,7 +31,7 @@ from quorum.experiments.common.packed import clear_packed, drop, packed_in
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.episode_folder import PARTIAL
-from quorum.experiments.results.finished import RETRIED, FinishedCell, finished_cell, read_spent
+from quorum.experiments.results.finished import RETRIED, FinishedCell, finished_cell, read_paid
 from quorum.experiments.results.packed_rows import packed_finished
 from quorum.experiments.results.results_folder import RESULTS
 from quorum.experiments.results.sweep_file import PLAN, SCHEMA, DamagedPlan, Sweep, read_sweep
@@ -186,7 +186,7 @@ def clear_partial(folder: Path) -> Spent:
     Returns:
         What was spent on it.
     """
-    spent = read_spent(folder)
+    spent = read_paid(folder)
     if spent.answers:
         _put_aside(folder, folder.name.partition(PARTIAL)[0])
     else:

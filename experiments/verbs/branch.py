@@ -69,7 +69,15 @@ def branch(
             unset="as in the run",
         ),
     ] = None,
+    probe: Annotated[
+        bool,
+        typer.Option("--probe", help="Ask each agent what it believes as the step starts, and end the branch."),
+    ] = False,
     draws: options.Draws = 1,
+    luck: Annotated[
+        bool,
+        typer.Option("--luck", help="Also draw the luck of the world again, in each draw the same for all changes."),
+    ] = False,
     control: Annotated[
         bool | None,
         typer.Option(
@@ -82,6 +90,8 @@ def branch(
     name: options.Name = None,
     out: options.Out = Path("runs"),
     budget_usd: options.BudgetUsd = None,
+    budget_tokens: options.BudgetTokens = None,
+    budget_calls: options.BudgetCalls = None,
     skip_invalid: options.SkipInvalid = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -107,6 +117,8 @@ def branch(
       quorum branch runs/NAME --drop 17
       quorum branch runs/NAME --at 7 --world '{"agents": {"agent_0": [3, 4]}}'
       quorum branch runs/NAME --at 12 llm.temperature=1 --draws 10 --dry-run
+      quorum branch runs/NAME --at 12 --mind agent_2=heuristic --draws 10 --luck
+      quorum branch runs/NAME --at 5 --at 10 --probe --dry-run
       quorum branch runs/talk --at 12 --at 20 topology=individual,debate
     """
     from quorum.experiments.branch.change import edits_of_minds, read_change
@@ -115,26 +127,45 @@ def branch(
     if not folders:
         raise UserError("branch: name the folder of a run or of a sweep", "For example: quorum branch runs/NAME --at 5")
     edits = [*settings, *edits_of_minds(mind or ())]
-    change = read_change(edits, says=say or (), plans=plan or (), drops=drop or (), world=world, config_dir=config_dir)
+    change = read_change(
+        edits,
+        says=say or (),
+        plans=plan or (),
+        drops=drop or (),
+        world=world,
+        luck=luck,
+        probe=probe,
+        config_dir=config_dir,
+    )
+    if probe and control:
+        raise UserError("--probe --control: a probe is not continued", "Leave --control out.")
     single = control is not True and draws == 1 and _is_single(folders, at or [], edits)
-    if single and not (dry_run or name or budget_usd or skip_invalid or control is not None):
+    budgets = (budget_usd, budget_tokens, budget_calls)
+    if single and not (dry_run or name or any(budgets) or skip_invalid or control is not None):
         _play(folders[0], at[0] if at else None, change, out, as_json=as_json, quiet=quiet)
         return
     from quorum.experiments.sweep.branches import BranchGrid
     from quorum.experiments.sweep.run import SweepRequest
 
+    controlled = not single and not probe if control is None else control
     sweep = SweepRequest(
         words=tuple(edits),
         out=out,
         name=name,
         retry_failed=True,
         budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
+        budget_calls=budget_calls,
         skip_invalid=skip_invalid,
         plugins=tuple(plugin or ()),
         config_dir=config_dir,
-        branches=BranchGrid(tuple(folders), tuple(at or ()), change, draws, not single if control is None else control),
+        branches=BranchGrid(tuple(folders), tuple(at or ()), change, draws, controlled),
     )
-    run_or_show(sweep, dry_run=dry_run, as_json=as_json, quiet=quiet)
+    outcome = run_or_show(sweep, dry_run=dry_run, as_json=as_json, quiet=quiet)
+    if probe and outcome is not None and not (as_json or quiet):
+        from quorum.experiments.results.beliefs import Beliefs
+
+        echo(f"\n{Beliefs.of(outcome.folder)}")
 
 
 def _is_single(folders: list[Path], at: list[str], edits: list[str]) -> bool:
@@ -171,4 +202,12 @@ def _play(run: Path, at: str | None, change: Change, out: Path, *, as_json: bool
         result = run_cell(cell, out, watch, under_way, branching)
     for what in branching.undone if not quiet else ():
         echo(f"notice: {what}: no turn came for it", err=True)
-    report(result, as_json=as_json, quiet=quiet)
+    if change.probe:
+        from quorum.experiments.results.beliefs import Beliefs
+
+        found = Beliefs.of(result.folder)
+        report(result, as_json=as_json, quiet=quiet, more={"beliefs": found.plain()})
+        if not (as_json or quiet):
+            echo(f"\n{found}")
+    else:
+        report(result, as_json=as_json, quiet=quiet)

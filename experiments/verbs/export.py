@@ -16,11 +16,14 @@ def export(
         Path, typer.Argument(metavar="SWEEP|RUN", help="Read this folder of a sweep, of runs, or of one run.")
     ],
     *,
-    to: Annotated[str, options.value("--to", "parquet|inspect|hf|otlp", "Choose the format.")] = "parquet",
+    to: Annotated[str, options.value("--to", "parquet|inspect|hf|otlp|who-when", "Choose the format.")] = "parquet",
     out: Annotated[
         Path | None,
         options.value(
-            "--out", "PATH", "Write to this file, or folder for parquet and hf.", unset="export-FORMAT in the folder"
+            "--out",
+            "PATH",
+            "Write to this file, or folder for parquet, hf and who-when.",
+            unset="export-FORMAT in the folder",
         ),
     ] = None,
     calls: Annotated[
@@ -34,7 +37,9 @@ def export(
 
     parquet writes the tables runs, events and calls, and hf the same as a folder that datasets.load_dataset opens; both
     need the extra `analysis`. inspect writes a log of Inspect AI, with a sample per run. otlp writes OpenTelemetry
-    traces in OTLP/JSON, one per run, with the semantic conventions for generative AI.
+    traces in OTLP/JSON, one per run, with the semantic conventions for generative AI. who-when writes a folder with a
+    case of Who&When per run, without labels, for `quorum blame --import` and other readers; what the agents planned
+    and said needs --calls.
 
     Damaged and unfinished runs are left out and named. Nothing is sent anywhere.
 
@@ -44,6 +49,7 @@ def export(
       quorum export runs/talk --to inspect --calls --out talk.json
       quorum export runs/talk --to hf --out talk-dataset
       quorum export runs/NAME --to otlp
+      quorum export runs/talk --to who-when --calls
     """
     from quorum.experiments.export.command import export as write
 

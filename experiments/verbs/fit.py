@@ -34,6 +34,10 @@ def fit(
         float,
         options.value("--prune", "SHARE", "Drop this share of the edges at a time.", min=0, max=1),
     ] = 0.25,
+    dry_run: options.DryRun = False,
+    budget_usd: options.BudgetUsd = None,
+    budget_tokens: options.BudgetTokens = None,
+    budget_calls: options.BudgetCalls = None,
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -44,25 +48,35 @@ def fit(
 
     Each round draws graphs, plays them on the same boards, and makes the edges of the better ones more likely. Every
     fifth round drops the least likely edges. Use the file with topology=learned topology.edges=FILE. Run the same
-    command again to resume. seed=N names the first board.
+    command again to resume. seed=N names the first board. A budget is for the whole fit, including finished episodes.
+
+    By the default objective a fit does not reliably prune the edges of agents that only do harm, because a few episodes
+    differ more by chance than by one talker. To find such agents, use --objective model.completion_tokens. It also
+    prefers teams that talk less, so compare the learned edges with others afterwards.
 
     \b
     Examples:
       quorum fit topology n=4 agents=naive max_steps=100
       quorum fit topology n=4 agents=negotiator --rounds 5 --out four.yaml
-      quorum fit topology n=8 agents=naive --objective outcome.steps_or_limit
+      quorum fit topology n=8 agents=naive --objective model.completion_tokens
+      quorum fit topology n=8 agents=naive --rounds 5 --dry-run
     """
     from quorum.experiments.common.outputs import Output
-    from quorum.experiments.sweep.fit.fitting import FitRequest, fit_topology
+    from quorum.experiments.sweep.fit.fitting import FitRequest, estimate_fit, fit_topology
     from quorum.experiments.sweep.run import Unfinished
+    from quorum.experiments.sweep.spending import SweepBudget
 
     if what != "topology":
         raise UserError(f"fit {what}: this cannot be learned", "quorum fit topology KEY=VALUE...")
+    budget = SweepBudget(budget_usd, budget_tokens, budget_calls)
+    request = FitRequest(
+        tuple(words or ()), objective, rounds, boards, graphs, prune, runs, tuple(plugin or ()), config_dir, budget
+    )
+    if dry_run:
+        options.print_estimate(estimate_fit(request), as_json=as_json)
+        return
     output = Output(out, "--out", force)
     output.check()
-    request = FitRequest(
-        tuple(words or ()), objective, rounds, boards, graphs, prune, runs, tuple(plugin or ()), config_dir
-    )
     try:
         fitted = fit_topology(request, lambda line: echo(line, err=True), quiet=quiet)
     except Unfinished as stopped:

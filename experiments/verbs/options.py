@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from quorum.experiments.common.terminal import echo, echo_json
 
 
 def value(name: str, metavar: str, help_: str, *, unset: str | bool = True, also: str = "", **bounds: Any) -> Any:
@@ -34,6 +37,15 @@ def split_folders(words: list[str]) -> tuple[list[Path], list[str]]:
     """
     folders = [word for word in words if "/" in word.partition("=")[0] or not ("=" in word or word.startswith("~"))]
     return [Path(folder) for folder in folders], [word for word in words if word not in folders]
+
+
+def print_estimate(expected: Mapping[str, object], *, as_json: bool) -> None:
+    """Print what a command would take, by name; an amount that is not known is `unknown`."""
+    if as_json:
+        echo_json(dict(expected))
+        return
+    for name, amount in expected.items():
+        echo(f"{name.replace('_', ' '):16}{'unknown' if amount is None else amount}")
 
 
 Overrides = Annotated[

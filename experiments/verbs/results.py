@@ -14,7 +14,7 @@ from quorum.experiments.common.terminal import echo, echo_json
 from quorum.experiments.verbs import options
 
 if TYPE_CHECKING:
-    from quorum.experiments.blame.credit import Credits, Kind
+    from quorum.experiments.blame.credit import Bill, Credits, Kind
     from quorum.experiments.results.derived import Recomputed
 
 
@@ -54,6 +54,10 @@ def results(
         int,
         options.value("--idle-from", "STEP", "With --credit agent, let it idle from this step on.", min=0),
     ] = 0,
+    dry_run: options.DryRun = False,
+    budget_usd: options.BudgetUsd = None,
+    budget_tokens: options.BudgetTokens = None,
+    budget_calls: options.BudgetCalls = None,
     as_csv: options.Csv = False,
     as_json: options.Json = False,
     plugin: options.Plugins = None,
@@ -71,7 +75,8 @@ def results(
 
     --credit agent plays each run once more for each agent: the agent idles, and all others act as recorded. It asks no
     mind and no model. --credit live lets the minds of the others think again, and --credit message plays the run
-    without each message; both refuse runs with a paid model. The values are metrics `credit.*`, or columns of --per.
+    without each message. The values are metrics `credit.*`, or columns of --per. With paid models, both require a
+    budget, --dry-run estimates what they take, and a killed command resumes.
 
     \b
     Examples:
@@ -84,12 +89,20 @@ def results(
       quorum results runs/NAME --per agent
       quorum results runs/NAME --per agent --credit agent --credit live
       quorum results runs/talk --credit agent --credit message --write
+      quorum results runs/NAME --credit live --dry-run
+      quorum results runs/NAME --credit live --budget-calls 500
     """
     kinds: list[Kind] = []
+    bill: Bill | None = None
+    budgets = {"budget_usd": budget_usd, "budget_tokens": budget_tokens, "budget_calls": budget_calls}
     if credit:
-        from quorum.experiments.blame.credit import kinds_of
+        from quorum.experiments.blame.attempts import Budget
+        from quorum.experiments.blame.credit import Bill, kinds_of
+        from quorum.experiments.common.budgets import require_budgets
 
         kinds = kinds_of(credit)
+        require_budgets(**budgets)
+        bill = Bill(Budget(None, budget_calls, budget_usd, budget_tokens), stands_in=dry_run)
     computed, strange = recompute or kinds, [kind for kind in kinds if per not in (None, kind.per)]
     refusals = (
         (as_csv and as_json, "--csv and --json are two formats of the same: give one of them", ""),
@@ -110,6 +123,11 @@ def results(
             "Add --credit agent and no other credit, and leave --write out.",
         ),
         (
+            bill is None and (dry_run or any(limit is not None for limit in budgets.values())),
+            "--dry-run, --budget-usd, --budget-tokens, --budget-calls: they belong to --credit",
+            "Add --credit live or --credit message.",
+        ),
+        (
             strange,
             f"--per {per} --credit {', '.join(strange)}: this table has no such column",
             f"Give --per {', '.join(kind.per for kind in strange)}.",
@@ -118,10 +136,12 @@ def results(
     for refused, message, hint in refusals:
         if refused:
             raise UserError(message, hint)
-    if per is not None:
-        _show_breakdowns(_runs(folders), per, kinds, idle_from, as_json=as_json)
+    if dry_run and bill is not None:
+        _estimate(_runs(folders), kinds, bill, as_json=as_json)
+    elif per is not None:
+        _show_breakdowns(_runs(folders), per, kinds, idle_from, bill, as_json=as_json)
     elif recompute or kinds:
-        _recompute(_runs(folders), kinds, idle_from, write=write, as_json=as_json)
+        _recompute(_runs(folders), kinds, idle_from, bill, write=write, as_json=as_json)
     else:
         from quorum.experiments.common import garbage
 
@@ -173,7 +193,17 @@ def _show_rows(folders: list[Path], sql: str | None, *, as_csv: bool, as_json: b
                 echo(f"table: {table}")
 
 
-def _recompute(runs: list[Path], kinds: Collection[Kind], idle_from: int, *, write: bool, as_json: bool) -> None:
+def _estimate(runs: list[Path], kinds: Collection[Kind], bill: Bill, *, as_json: bool) -> None:
+    from quorum.experiments.blame.credit import credits_of
+    from quorum.experiments.results.derived import of_all
+
+    with of_all(runs, lambda run: credits_of(run, kinds, bill=bill)) as found:
+        options.print_estimate({"runs": len(found), **bill.plain()}, as_json=as_json)
+
+
+def _recompute(
+    runs: list[Path], kinds: Collection[Kind], idle_from: int, bill: Bill | None, *, write: bool, as_json: bool
+) -> None:
     from quorum.experiments.results.derived import check_metrics, of_all, recompute, write_metrics
 
     if write:
@@ -183,7 +213,7 @@ def _recompute(runs: list[Path], kinds: Collection[Kind], idle_from: int, *, wri
     def computed(run: Path) -> Recomputed:
         done = recompute(run)
         if kinds:
-            done = replace(done, metrics={**done.metrics, **_credits(run, kinds, idle_from).metrics})
+            done = replace(done, metrics={**done.metrics, **_credits(run, kinds, idle_from, bill).metrics})
             if write:  # at once: an interruption loses no long computation
                 write_metrics(done)
         return done
@@ -201,19 +231,21 @@ def _recompute(runs: list[Path], kinds: Collection[Kind], idle_from: int, *, wri
             print_metrics(done, Console())
 
 
-def _credits(run: Path, kinds: Collection[Kind], idle_from: int) -> Credits:
+def _credits(run: Path, kinds: Collection[Kind], idle_from: int, bill: Bill | None) -> Credits:
     from quorum.experiments.blame.credit import credits_of
 
-    return credits_of(run, kinds, idle_from, lambda text: echo(text, err=True))
+    return credits_of(run, kinds, idle_from, lambda text: echo(text, err=True), bill)
 
 
-def _show_breakdowns(runs: list[Path], per: str, kinds: Collection[Kind], idle_from: int, *, as_json: bool) -> None:
+def _show_breakdowns(
+    runs: list[Path], per: str, kinds: Collection[Kind], idle_from: int, bill: Bill | None, *, as_json: bool
+) -> None:
     from quorum.experiments.common.consoles import Console
     from quorum.experiments.results.derived import Records, break_down, find_table, of_all, print_breakdowns
 
     def table(run: Path) -> tuple[Path, Records]:
         rows = break_down(run, per)
-        return run, _credits(run, kinds, idle_from).joined(per, rows) if kinds else rows
+        return run, _credits(run, kinds, idle_from, bill).joined(per, rows) if kinds else rows
 
     find_table(per)
     with of_all(runs, table) as found:

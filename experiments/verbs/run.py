@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -118,13 +118,13 @@ def ending() -> Iterator[None]:
         raise typer.Exit(143 if terminated else 130) from None
 
 
-def report(result: Result, *, as_json: bool, quiet: bool) -> None:
-    """Print the result of an episode; the exit code is 1 if it failed."""
+def report(result: Result, *, as_json: bool, quiet: bool, more: Mapping[str, Any] | None = None) -> None:
+    """Print the result of an episode, in JSON with more keys; the exit code is 1 if it failed."""
     from quorum.experiments.common.consoles import Console
     from quorum.experiments.results import summary
 
     if as_json:
-        echo_json(summary.as_json(result))
+        echo_json({**summary.as_json(result), **(more or {})})
     elif not quiet:
         summary.print_summary(result, Console())
     if result.outcome == Outcome.ERROR:

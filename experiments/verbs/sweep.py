@@ -35,6 +35,7 @@ def sweep(
     ] = None,
     budget_usd: options.BudgetUsd = None,
     budget_tokens: options.BudgetTokens = None,
+    budget_calls: options.BudgetCalls = None,
     cancel_batches: Annotated[
         bool,
         typer.Option("--cancel-batches", help="Cancel its open batches at the provider. Run nothing."),
@@ -75,6 +76,7 @@ def sweep(
         limit=limit,
         budget_usd=budget_usd,
         budget_tokens=budget_tokens,
+        budget_calls=budget_calls,
         accept_versions=accept_versions,
         strict=strict,
         skip_invalid=skip_invalid,
@@ -100,8 +102,8 @@ def sweep(
 
 def run_or_show(
     request: SweepRequest, *, dry_run: bool, names: bool = False, as_json: bool = False, quiet: bool = False
-) -> None:
-    """Run what is missing of a sweep, or only show its plan.
+) -> SweepResult | None:
+    """Run what is missing of a sweep, and return what it came to; or only show its plan, and return None.
 
     Raises:
         UserError: the arguments are not valid, or the sweep cannot run.
@@ -114,7 +116,7 @@ def run_or_show(
         _print_report(expected, as_json=as_json)
         if names and not as_json:
             echo("".join(f"\n{cell.name}" for cell in expected.cells))
-        return
+        return None
     outcome = run_sweep_command(request, quiet=quiet)
     if not quiet or as_json:
         _print_report(outcome, as_json=as_json)
@@ -122,6 +124,7 @@ def run_or_show(
         echo(outcome.complaint, err=True)
     if outcome.exit_code:
         raise typer.Exit(outcome.exit_code)
+    return outcome
 
 
 def _print_report(report: Forecast | SweepResult, *, as_json: bool) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 
+from maeil.extensions.probe.events import Belief
 from maeil.failures import find_failures
 from maeil.trace import Stamped, Trace
 from quorum.experiments.common.run_files import MIB, DamagedFile
@@ -30,6 +31,7 @@ BLAME = "blame.json"
 _LARGEST = 4 * MIB
 _MOST = 100
 """Decisions that are shown as well as that of the verdict."""
+_MOST_BELIEFS = 10_000
 _SHORT, _LONG = 200, 4000
 """Characters of a name and of a reason that are shown."""
 
@@ -50,9 +52,18 @@ class _Decision(msgspec.Struct, kw_only=True):
         return {"agent": agent, "who": who, "t": self.t, "t_hat": self.t_hat, "kind": self.kind[:_SHORT]}
 
 
+class _Tally(msgspec.Struct):
+    wins: _Number
+
+
+class _Cause(_Decision, kw_only=True):
+    corrected: _Tally
+
+
 class _Verdict(_Decision, kw_only=True):
     method: str = ""
-    confidence: float | None = None
+    probability: float | None = None
+    causes: list[_Cause] = msgspec.field(default_factory=list)
     reruns: _Number = 0
     calls: _Number = 0
     reason: str = ""
@@ -60,7 +71,6 @@ class _Verdict(_Decision, kw_only=True):
 
 class _File(msgspec.Struct):
     verdict: _Verdict
-    flips: list[_Decision] = msgspec.field(default_factory=list)
 
 
 def read_verdict(folder: RunFolder, names: Sequence[str]) -> Json | None:
@@ -83,12 +93,12 @@ def read_verdict(folder: RunFolder, names: Sequence[str]) -> Json | None:
         raise ValueError(f"{BLAME}: {error}") from error
     verdict = found.verdict
     own = verdict.plain(names)
-    flips = [flip.plain(names) for flip in found.flips]
+    flips = [cause.plain(names) for cause in verdict.causes if cause.corrected.wins]
     others = [flip for flip in flips if any(flip[key] != own[key] for key in ("who", "t", "t_hat"))]
     return {
         **own,
         "method": verdict.method[:_SHORT],
-        "confidence": verdict.confidence,
+        "probability": verdict.probability,
         "reruns": verdict.reruns,
         "calls": verdict.calls,
         "reason": verdict.reason[:_LONG],
@@ -133,6 +143,7 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
     size = folder.files.size(name) if name is not None else 0
     builder = LaneBuilder(calls, pages.PAGE if size > pages.WHOLE else pages.WHOLE)
     events: list[Stamped] = []
+    beliefs: list[Json] = []
     read = reported = 0
     for stamped, line in reading.events():
         read += len(line)
@@ -143,6 +154,8 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
         if reading.missing is None:
             script.take(stamped, line)
         events.append(stamped)
+        if isinstance(stamped.event, Belief) and len(beliefs) < _MOST_BELIEFS:
+            beliefs.append({"t": stamped.t, "t_hat": stamped.t_hat, **asdict(stamped.event)})
         if read > WHOLE:
             events.clear()  # failures of a very long episode are not looked for
     builder.finish()
@@ -175,6 +188,7 @@ def read_episode(path: Path, tell: Callable[[float], None] = lambda _: None) -> 
         "breaks": sorted(builder.breaks),
         "failures": failures,
         "verdict": verdict,
+        "beliefs": beliefs,
         "scores": builder.scores,
         "traffic": builder.traffic.rows(),
         "calls": len(calls),

@@ -98,10 +98,10 @@ class InteractionGraph:
 
         Args:
             message: its id.
-            depth: thoughts to go back, at most.
+            depth: thoughts to look at, at most, the one that the message comes from included.
         """
         source = self.messages[message].source
-        for steps in range(depth + 1):
+        for steps in range(depth):
             if source is None:
                 return None
             thought = self.activations[source]

@@ -50,7 +50,7 @@ class Thresholds:
     Attributes:
         orphan_steps: environment steps after which a message that nobody has taken up is an orphan (published: 5 s).
         reroutes: agents that may pass a message on (published: 2).
-        depth: thoughts to go back from a message to where its work came from, at most (published: 10).
+        depth: thoughts to look at from a message back to where its work came from, at most (published: 10).
         idle_steps: environment steps without progress that are no deadlock yet (published: 40 ticks).
     """
 

@@ -9,10 +9,13 @@
 | `ignored_input` | FM-2.5 ignored other agent's input | read its orders, and committed a plan for something else |
 | `mismatch` | FM-2.6 reasoning-action mismatch | said one task, committed a plan for another |
 
-Each rule is a function of `rules` that states exactly what it takes. A failure that a trace does not prove is not
-found: the rules err on the side of the agents. docs/failures.md says what cannot be proven.
+What a message claims and orders is in its typed fields (`task`, `asks`). Where its text alone says it, the last two
+kinds are known by a judge's readings, or not at all. Each rule is a function of `rules` that states exactly what it
+takes. A failure that a trace does not prove is not found: the rules err on the side of the agents. docs/failures.md
+says what cannot be proven.
 """
 
-from maeil.failures.rules import Failure, FailureKind, Proof, find_failures
+from maeil.failures.history import Reading
+from maeil.failures.rules import OF_WORDS, Failure, FailureKind, Proof, find_failures, text_alone
 
-__all__ = ["Failure", "FailureKind", "Proof", "find_failures"]
+__all__ = ["OF_WORDS", "Failure", "FailureKind", "Proof", "Reading", "find_failures", "text_alone"]

@@ -1,7 +1,7 @@
 """What the rules look at: the story of a trace by agent and task, what messages name, and when tasks were over.
 
-Of a message only what is typed is read: the tasks that it names, orders, and what its sender takes on itself. A task is
-known by the target that the world reports (`block_3`).
+Claims and orders are those of the typed fields of messages, or of a judge's readings; of a text only the tasks that it
+names are read. A task is known by the target that the world reports (`block_3`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar, cast
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
 
 from maeil.mind import Act
 from maeil.tasks import fewest
@@ -21,16 +22,37 @@ from maeil.trace.story import Attempt, PlanLife, ThoughtLife, name_of, target_of
 
 _WORD = re.compile(r"[^\W_]+")
 _TOKEN = re.compile(r"\w+")
-_CLAUSE = re.compile(r"[.;!?]\s+|[;\n]+|[.!?]$")
-_ORDER = re.compile(r"\s*(\w+)\s*:\s*(.*)", re.DOTALL)
-_CLAIM = re.compile(
-    r"\s*I(?:'ll| will| shall| am going to)?\s+"
-    r"(?:take|work on|go for|go to|bring|collect|craft|deliver|do|handle|make|place|push|carry)\b",
-)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a message claims and asks: as its sender says in typed fields, or as a judge reads its text.
+
+    Attributes:
+        task: `kind` and `target` of what its sender says that it does itself; None for nothing.
+        asks: what it asks of others, records of `agent` and `task`.
+    """
+
+    task: Mapping[str, str] | None
+    asks: Sequence[Mapping[str, Any]]
+
+    @classmethod
+    def typed(cls, message: MessageSent) -> Reading | None:
+        """Return what the fields of a message say; None where its text alone says it."""
+        return cls(message.task, message.asks) if message.asks is not None else None
+
+    def taken(self, sender: int) -> Mapping[int, str]:
+        """Return who is to do which task; whoever is asked for two of them is asked for none."""
+        found: defaultdict[int, set[str]] = defaultdict(set)
+        if self.task is not None:
+            found[sender].add(target_of(self.task))
+        for ask in self.asks:
+            found[ask["agent"]].add(target_of(ask["task"]))
+        return {agent: targets.pop() for agent, targets in found.items() if len(targets) == 1}
 
 
 class TextReader:
-    """Reads messages.
+    """Finds the names of tasks and participants in texts.
 
     Args:
         targets: those of all tasks of the trace.
@@ -58,25 +80,6 @@ class TextReader:
         """Whether a text names a participant."""
         return any(self._agents.get(token) == agent for token in _TOKEN.findall(text))
 
-    def taken(self, text: str, sender: int) -> Mapping[int, str]:
-        """Return who is to do which task by a text: a clause `agent_1: ... block_3`, or `I take block_3` of its sender.
-
-        A clause names exactly one task, literally; the last clause about a participant holds.
-        """
-        found: dict[int, str] = {}
-        for clause in _CLAUSE.split(text):
-            order = _ORDER.match(clause)
-            if order and order[1] in self._agents:
-                agent, rest = self._agents[order[1]], order[2]
-            elif _CLAIM.match(clause):
-                agent, rest = sender, clause.partition(":")[0]
-            else:
-                continue
-            targets = {token for token in _TOKEN.findall(rest) if token in self._targets}
-            if len(targets) == 1:
-                found[agent] = targets.pop()
-        return found
-
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -86,7 +89,7 @@ class Said:
         sent: the event.
         message: that event.
         named: targets of the tasks that it names.
-        taken: who is to do which task by it.
+        taken: who is to do which task by it; nobody where its text alone says it, and no judge has read that.
     """
 
     sent: Stamped
@@ -130,6 +133,7 @@ class History:
 
     Args:
         trace: whole or a prefix.
+        judged: what a judge reads in messages, by their number, in the place of what their fields say.
 
     Attributes:
         names: of the participants.
@@ -146,7 +150,7 @@ class History:
         courses: of each target.
     """
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, judged: Mapping[int, Reading] = MappingProxyType({})) -> None:
         story = trace.story
         self.names = (*trace.start.agents, *trace.start.coordinators)
         targets = {*(target.partition("/")[0] for _, target in story.tasks), *(one.target for one in story.attempts)}
@@ -162,12 +166,14 @@ class History:
         self.read: defaultdict[int, list[tuple[Stamped, Said]]] = defaultdict(list)
         for life in story.messages:
             message = life.message
-            one = Said(life.sent, message, text.named(message.content), text.taken(message.content, message.sender))
+            reading = judged.get(message.message) or Reading.typed(message)
+            taken = reading.taken(message.sender) if reading is not None else {}
+            one = Said(life.sent, message, text.named(message.content) | {*taken.values()}, taken)
             self.said[message.sender].append(one)
             for target in one.named:
                 self.about[target].append(one)
-            for reading in life.readings:
-                self.read[cast(MessageRead, reading.event).agent].append((reading, one))
+            for read in life.readings:
+                self.read[cast(MessageRead, read.event).agent].append((read, one))
         for readings in self.read.values():
             readings.sort(key=lambda reading: reading[0].seq)
         self.reaches = frozenset((one.message.sender, to) for one in story.messages for to in one.message.recipients)

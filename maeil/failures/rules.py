@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
-from maeil.failures.history import History, Said, between
+from maeil.failures.history import History, Reading, Said, between
 from maeil.messages import MessageKind
-from maeil.trace.events import Stamped
+from maeil.trace.events import MessageSent, Stamped
 from maeil.trace.reader import Trace
 from maeil.trace.story import Attempt, PlanLife
 
@@ -78,12 +79,26 @@ class Failure:
         return cls(kind, agent, ordered[-1].t, task, ordered)
 
 
-def find_failures(trace: Trace) -> tuple[Failure, ...]:
-    """Find the failures that a trace proves, whole or a prefix, in the order in which they show."""
-    history = History(trace)
+OF_WORDS = frozenset({FailureKind.IGNORED_INPUT, FailureKind.MISMATCH})
+"""The kinds that follow from claims and orders: nobody knows them where the text of messages alone says these."""
+
+
+def find_failures(trace: Trace, judged: Mapping[int, Reading] = MappingProxyType({})) -> tuple[Failure, ...]:
+    """Find the failures that a trace proves, whole or a prefix, in the order in which they show.
+
+    Args:
+        trace: it.
+        judged: what a judge reads in messages, by their number, in the place of what their fields say.
+    """
+    history = History(trace, judged)
     rules = (repetitions, terminations, silences, withholdings, ignored_inputs, mismatches)
     found = [failure for rule in rules for failure in rule(history)]
     return tuple(sorted(found, key=lambda failure: failure.proofs[-1].seq))
+
+
+def text_alone(trace: Trace) -> tuple[int, ...]:
+    """Return the numbers of the messages whose claims and orders no field says: without a judge nobody knows them."""
+    return tuple(message.message for message in trace.of(MessageSent) if message.asks is None)
 
 
 _NUMBER = re.compile(r"\d+(\.\d+)?")

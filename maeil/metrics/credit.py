@@ -128,7 +128,7 @@ class LiveDifferences(Differences):
     "reward",
     title="difference reward against a team that reacts",
     doc="Mean over agents of G(run) - G(the run played again, in which agent i idles and says nothing from the start "
-    "and the minds of all others think on), with the return as G. Only of teams that no model has to be paid for.",
+    "and the minds of all others think on), with the return as G.",
     source=LiveDifferences,
 )
 def live_difference(found: LiveDifferences) -> Value:
@@ -175,7 +175,7 @@ class MessageValues:
     "reward",
     title="value of a message",
     doc="Mean over messages of G(run) - G(the run played again without sending that one message, in which all minds "
-    "think on), with the return as G: its counterfactual value. Only of teams that no model has to be paid for.",
+    "think on), with the return as G: its counterfactual value.",
     source=MessageValues,
 )
 def message_mean(found: MessageValues) -> Value:

@@ -11,7 +11,7 @@ import orjson
 from maeil.acting import Primitive
 from maeil.outcomes import Outcome
 
-SCHEMA = 4
+SCHEMA = 5
 """Version of the events below; it moves when they change. A trace of another version is refused."""
 
 Number = int | float
@@ -51,7 +51,7 @@ class Event:
     opens_step: ClassVar[bool] = False
     """Whether it can come first in a step in which nobody thinks, after what the step before has brought about."""
     left_out: ClassVar[bytes] = b""
-    """The last field as JSON, where it has its default: a file then leaves it out."""
+    """The last fields as JSON, where they have their defaults: a file then leaves them out."""
 
     def fields(self) -> bytes:
         """Return the fields as JSON without braces, as the file has them."""
@@ -220,6 +220,9 @@ class MessageSent(Event):
         content: its text.
         delivered_at: when it arrives in the mailboxes.
         tasks: open tasks that the topology attaches to it.
+        task: `kind` and `target` of the task that its sender says it does itself; null for none.
+        asks: what it asks of others; null where that is known by its text alone. Left out with `task` where both are
+            null.
 
     The keys of each record in `tasks`:
         task (object): `kind` and `target` of the task.
@@ -230,9 +233,14 @@ class MessageSent(Event):
         planned (list of integer; optional, index): who has a live plan for it.
         missing (object; optional): what the agents lack: name to amount.
         before (list of string; optional): what must be done first.
+
+    The keys of each record in `asks`:
+        agent (integer; index): who is asked.
+        task (object): `kind` and `target` of the task.
     """
 
     kind: ClassVar[str] = "message_sent"
+    left_out: ClassVar[bytes] = b',"task":null,"asks":null'
     message: int
     sender: Agent
     recipients: Sequence[Agent]
@@ -240,6 +248,8 @@ class MessageSent(Event):
     content: str
     delivered_at: Time
     tasks: Sequence[Mapping[str, Any]] = ()
+    task: Mapping[str, str] | None = None
+    asks: Sequence[Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

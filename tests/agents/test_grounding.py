@@ -108,11 +108,12 @@ class Checking:
             shown = re.search(r"<tasks>\n(.*)\n</tasks>", request.messages[-1].content)
             assert shown is not None
             assert listed == {Task(**one["task"]) for one in orjson.loads(shown[1])}
-        for task in listed:
-            assert any(self.takes(agent, task) for agent in asked), task
+        own = set(tasks_in(schema, of_others=False))
+        assert [task for task in own if not any(self.takes(agent, task) for agent in asked)] == []
+        assert [task for task in listed if not any(self.takes(agent, task) for agent in agents)] == []
         self.existing += len(listed)
         if alone:
-            targets = {task.target for task in listed if task.kind in ("deliver", "collect")}
+            targets = {task.target for task in own if task.kind in ("deliver", "collect")}
             assert targets - set(ALWAYS) == live(self.world.observe(asked[0]), request.messages[-1].content)
         for _ in range(40):
             target = self.rng.choice((*PARTS, *NAMES)).format(self.rng.choice((self.rng.randint(0, 9), 100, 2081)))
@@ -152,20 +153,23 @@ class Checking:
         return None if part.get("type") == "null" else self.rng.randint(0, 9)
 
 
-def tasks_in(schema: Any) -> Iterator[Task]:
-    """Give the tasks that a form allows."""
-    for named in objects_in(schema):
+def tasks_in(schema: Any, *, of_others: bool = True) -> Iterator[Task]:
+    """Give the tasks that a form allows, with or without those that it foresees of others or asks of them."""
+    for named in objects_in(schema, of_others=of_others):
         if named.keys() == {"kind", "target"} and "enum" in named["kind"]:
             yield from (Task(*pair) for pair in product(named["kind"]["enum"], named["target"]["enum"]))
 
 
-def objects_in(schema: Any) -> Iterator[dict[str, Any]]:
-    """Give the properties of all objects in a form."""
+def objects_in(schema: Any, *, of_others: bool = True) -> Iterator[dict[str, Any]]:
+    """Give the properties of all objects in a form, with or without those of what others do."""
     if isinstance(schema, dict):
-        yield schema.get("properties", {})
+        properties = schema.get("properties", {})
+        if properties.keys() == {"agent", "task"} and not of_others:
+            return
+        yield properties
     if isinstance(schema, dict | list):
         for part in schema.values() if isinstance(schema, dict) else schema:
-            yield from objects_in(part)
+            yield from objects_in(part, of_others=of_others)
 
 
 def tasks_of_value(value: Any) -> Iterator[Task]:

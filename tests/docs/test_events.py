@@ -130,13 +130,25 @@ def test_every_event_that_is_written_is_as_the_page_has_it(cell: str) -> None:
     assert list(mistakes(recorded_run(*cell.split()))) == []
 
 
+@pytest.fixture(scope="module")
+def probed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a belief probe."""
+    planned = plan_branch(recorded_run(*SEEN.split()), "2", probe=True)
+    return run_cell(planned.cell, tmp_path_factory.mktemp("probe"), branching=planned.branching).folder
+
+
+def test_so_are_those_of_a_probe(probed: Path) -> None:
+    assert list(mistakes(probed)) == []
+
+
 def test_so_are_those_of_a_branch(branched: Path) -> None:
     assert list(mistakes(branched)) == []
     assert "world_change" in kinds_of(branched)
 
 
-def test_every_event_of_the_page_is_written(branched: Path) -> None:
-    written = set().union(kinds_of(branched), *(kinds_of(recorded_run(*cell.split())) for cell in CELLS))
+def test_every_event_of_the_page_is_written(branched: Path, probed: Path) -> None:
+    folders = [branched, probed, *(recorded_run(*cell.split()) for cell in CELLS)]
+    written = set().union(*map(kinds_of, folders))
     assert written == KINDS.keys() | RECORDS.keys()
 
 

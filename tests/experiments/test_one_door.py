@@ -33,6 +33,7 @@ OTHER_FOLDERS = {
     "experiments/export/inspect_log.py": "a temporary folder",
     "experiments/export/otlp.py": "a temporary folder",
     "experiments/export/parquet.py": "a temporary folder",
+    "experiments/export/who_when.py": "a temporary folder",
     "experiments/new/package.py": "templates of ours, and the folder that the user names",
     "experiments/reproduce/figure_file.py": "files of ours",
     "experiments/study/bundle.py": "reads from what the door has opened, and what was unpacked",

@@ -16,7 +16,7 @@ from maeil.extensions.control.arms import Control, Mute, Null, Own, Shuffled, Tr
 from maeil.extensions.control.donors import Donor, read_donors
 from maeil.extensions.control.events import ControlRead
 from maeil.extensions.control.statements import Statement
-from maeil.messages import Draft, Message, MessageKind
+from maeil.messages import Ask, Draft, Message, MessageKind
 from maeil.seeds import Seeds
 from maeil.trace.events import Event, MessageRead, Stamped, ThoughtEnd
 from quorum.topologies.centralized import Centralized, CentralizedConfig, Hybrid, HybridConfig
@@ -83,6 +83,36 @@ def test_mute_delivers_nothing_and_says_so():
     assert {m.sender for mind in minds for view in mind.views for m in view.memory if m.sender != view.agent} == set()
     read = [s.event for s in events if isinstance(s.event, MessageRead | ControlRead)]
     assert read[:2] == [MessageRead(0, 1), ControlRead(0, 1, None)]
+
+
+@pytest.mark.parametrize("name", list(arms()))
+def test_what_a_message_claims_and_asks_is_content_that_no_arm_lets_through(name: str):
+    """It reaches readers as a part of the text, of which an arm leaves nothing, and stands nowhere else."""
+    secret = Task("go", "secret_7")
+
+    def answer(view: View) -> Thought:
+        other = 1 - view.agent
+        draft = Draft((other,), "Mine.", MessageKind.PROPOSE, secret, (Ask(other, secret),))
+        talks = {Act.SPEAK, Act.ACKNOWLEDGE} & view.turn.acts and view.turn.recipients
+        plan = Plan((Walk(),)) if Act.PLAN in view.turn.acts else None
+        return Thought(plan, (draft,) if talks else (), (Call(7, {}),))
+
+    def received(arm: Control | None) -> list[Message]:
+        minds = [Scripted(answer) for _ in range(2)]
+        play(minds, Corridor(2, length=2), topology=debate(), extensions=[arm] if arm else [])
+        views = [view for mind in minds for view in mind.views]
+        return [m for view in views for m in (*view.unread, *view.memory) if m.id not in own(view)]
+
+    def own(view: View) -> set[int]:
+        return {message.id for message in view.memory if message.sender == view.agent and message.asks is not None}
+
+    treated = received(None)
+    texts = {f"Mine. My task: go secret_7. agent_{reader}: go secret_7." for reader in range(2)}
+    assert {(m.content, m.task) for m in treated} == {(text, secret) for text in texts}
+    replaced = received(arms()[name])
+    if name != "own":  # who reads what it has said itself
+        assert "secret" not in " ".join(f"{m.content} {m.task} {m.asks} {m.constraints}" for m in replaced)
+    assert all(m.asks is None and m.task in (None, Task("go", "on")) for m in replaced)
 
 
 def test_null_delivers_messages_without_content_and_without_their_structured_parts():

@@ -93,11 +93,8 @@ def test_each_states_its_intention_in_order_then_all_plan_again_and_the_world_st
     assert [m.content for m in minds[2].views[1].unread] == ["agent_0 walks"], "the second has heard the first"
     assert [m.content for m in minds[0].views[2].unread] == ["agent_2 walks"]
     (notice,) = minds[0].views[1].noted("repair")
-    assert (notice.channel, notice.replan, [one.id for one in notice.plans.values()]) == (
-        (0, 2),
-        True,
-        ["P0.1", "P2.1"],
-    )
+    assert (notice.channel, notice.replan) == ((0, 2), True)
+    assert [one.id for one in notice.plans.values()] == ["P0.1", "P1.1", "P2.1"], "all plans are shown (published)"
     assert not minds[1].views[1].notes, "who is not concerned is not asked"
     assert events(found, RepairEnded)[0].replaced == ["P0.1", "P2.1"]
 
@@ -110,12 +107,14 @@ def test_together_nobody_has_heard_another():
     assert all(len(view.unread) == 1 for mind in minds for view in mind.views[2:3])
 
 
-def test_who_is_advised_to_help_takes_part_and_sees_the_advice():
+@pytest.mark.parametrize(("mode", "agents"), [("channel", (1,)), ("wide_channel", (0, 1))])
+def test_the_published_channel_is_the_advised_agents_and_the_wide_one_also_those_whose_plans_fail(mode, agents):
     minds = [member(walk(1), walk(3)) for _ in range(3)]
     advice = {1: Plan((Walk(steps=2),))}
-    found = play(minds, extensions=[repair(Rules([(0,)], advice))])
-    (started,) = events(found, RepairStarted)
-    assert (started.agents, list(started.advice["plans"])) == ((0, 1), ["agent_1"])
+    found = play(minds, extensions=[repair(Rules([(0,)], advice), mode=mode)])
+    (started,), (ended,) = events(found, RepairStarted), events(found, RepairEnded)
+    assert (started.agents, list(started.advice["plans"])) == (agents, ["agent_1"])
+    assert ended.replaced == [f"P{agent}.1" for agent in agents]
     (notice,) = minds[1].views[1].noted("repair")
     assert notice.advice == Advice(TASK, advice)
 
@@ -164,6 +163,17 @@ def test_rules_without_another_plan_leave_all_as_it_is():
         found = play([member(walk(3)), member(walk(3))], extensions=[repair(Rules([(0,)], advice), mode="rules")])
         assert [check.verdict for check in events(found, RepairChecked)] == ["no_advice"]
         assert events(found, RepairStarted) == []
+
+
+def test_rules_without_guidance_judge_and_change_nothing():
+    def minds():
+        return [member(walk(1), walk(2)), member(walk(3))]
+
+    judge = repair(Rules([(0,)], {0: Plan((Walk(steps=3),))}), mode="rules", guidance=False)
+    judged = play(minds(), extensions=[judge])
+    assert events(judged, RepairChecked)[0].verdict == "no_advice"
+    kinds = ("message_sent", "plan", "stage", "action", "step", "thought_end")
+    assert lines(judged, *kinds) == lines(play(minds()), *kinds)
 
 
 @pytest.mark.parametrize(

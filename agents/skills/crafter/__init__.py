@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from crafter_env import CrafterObservation
 from maeil.actions import Vocabulary
 from maeil.extensions.control.statements import Statements
+from maeil.extensions.probe.facts import region
 from maeil.extensions.repair.rules import RepairRules
-from maeil.mind import Mind
+from maeil.mind import Mind, Observation
 from maeil.plans import Task
 from maeil.world import TellsFacts, World
 from quorum.agents.prompting.examples import Example, beyond, example_plan
@@ -76,6 +78,18 @@ class CrafterSkills(WorldSkills):
         from quorum.agents.skills.crafter.statements import state
 
         return partial(state, world)
+
+    def places(self, seen: Observation) -> Mapping[str, str]:
+        """Return in which part of the map each agent is that is in view (`quorum branch --probe`)."""
+        assert isinstance(seen, CrafterObservation)
+        cols, rows = seen.size
+        return {mate.agent: region(mate.cell[1], mate.cell[0], rows, cols) for mate in seen.teammates}
+
+    def stands(self, world: World, thing: str) -> bool | None:
+        """Return whether a cell is still what its name says; None for what is no cell: `tree`, `cow_17`."""
+        from quorum.agents.skills.crafter.statements import cell_stands
+
+        return cell_stands(world, thing)
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that climbs the technology tree."""

@@ -214,7 +214,8 @@ class Caller:
     def _to_collect(self, materials: Sequence[Material]) -> Assignment | None:
         """Weigh points for all who take part against the way of the last who comes."""
         scene = self._scene
-        ground, failed = reachable(scene), _failed(self._view)
+        ground = reachable(scene)
+        failed = {plan.task for plan in self._view.outcomes if plan.status in (PlanStatus.FAILED, PlanStatus.TIMED_OUT)}
         best: tuple[float, Assignment] | None = None
         for material in materials:
             needed, recipe = scene.needed(material), COLLECT[material]
@@ -248,10 +249,6 @@ class Caller:
         farthest = max(distance(place, cell) for place in (scene.cell, *(self._heard.cells[o] for o in others)))
         group = frozenset({self._view.agent, *others})
         return Assignment(group, task, scene.id_of(cell), min(farthest + SLACK, LONGEST), self._view.t)
-
-
-def _failed(view: View) -> set[Task | None]:
-    return {plan.task for plan in view.outcomes if plan.status in (PlanStatus.FAILED, PlanStatus.TIMED_OUT)}
 
 
 def _has_room(scene: Scene, cell: Cell, ground: Collection[Cell], needed: int) -> bool:

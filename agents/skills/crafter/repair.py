@@ -3,9 +3,10 @@
 Source: COOP2-Repair (arXiv 2603.00349 v2) and its public code for MA-Crafter. Of each plan it is worked out when its
 agent acts on the cell, as though nothing were in the way. A cell is collected when as many capable agents as it takes
 act on it at the same time, give or take two steps, not more than one cell farther away than the rules of the world
-allow, and somebody holds the tool. Kinds of targets cool down together.
+allow. Kinds of targets cool down together.
 
 Decided here: capable is who holds the tool now; what a plan makes or is given on its way is not looked at.
+Participation and tools that take several agents to make are judged as well.
 """
 
 from __future__ import annotations
@@ -118,14 +119,18 @@ def _collect(
     scene = scenes[members[0]]
     needed, reach = scene.needed(material), scene.seen.cooperation.radius
     cell = scene.cell_of(identity)
-    tries = [_try(scenes[agent], moment.plans[agent].rest, cell, reach) for agent in members]
-    there = [one for one in tries if one is not None and one.away <= reach + SPATIAL_TOLERANCE]
+    found = {agent: _try(scenes[agent], moment.plans[agent].rest, cell, reach) for agent in members}
+    tries = {agent: one for agent, one in found.items() if one is not None}
     late = TEMPORAL_TOLERANCE
-    together = max((sum(a.begin - late <= one.begin <= a.end + late for a in there) for one in there), default=0)
-    able = sum(scene.can_collect(material) for scene in scenes.values())
+    cohorts = (
+        [agent for agent, a in tries.items() if a.begin - late <= t <= a.end + late]
+        for t in sorted(one.begin for one in tries.values())
+    )
+    cohort = max(cohorts, key=len, default=[])
+    able = sum(scenes[agent].can_collect(material) for agent in cohort)
     return {
-        Constraint.SPATIAL: (len(there), needed),
-        Constraint.TEMPORAL: (together, needed),
+        Constraint.SPATIAL: (sum(tries[agent].away <= reach + SPATIAL_TOLERANCE for agent in cohort), needed),
+        Constraint.TEMPORAL: (len(cohort), needed),
         Constraint.PARTICIPATION: (len(members), needed),
         Constraint.DEPENDENCY: (needed if COLLECT[material].tool is None else able, needed),
     }

@@ -37,7 +37,7 @@ from crafter_env import (
 from maeil.actions import Vocabulary
 from maeil.extensions.describe.describing import needs_of
 from maeil.extensions.describe.descriptors import Descriptor, Need, Offer
-from maeil.messages import Draft, MessageKind
+from maeil.messages import Ask, Draft, MessageKind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.plans import Plan, Task
 from quorum.agents.prompting.answers import plan_value
@@ -185,24 +185,30 @@ def _speak(view: View, scene: Scene, heard: Hearsay) -> tuple[Draft, ...]:
         said = heard.of(view.agent)
         objection = hindrance(scene, said) if said is not None else ""
         text = f"{write_refusal(said.task, objection)} {report}" if said is not None and objection else report
-        return (Draft(recipients, text, MessageKind.ACK),) if view.unread else ()
+        return (Draft(recipients, text, MessageKind.ACK, asks=()),) if view.unread else ()
     if view.turn.role in LEADING:
         passed = _passed(view, heard) if view.turn.role in TREE else []
         return _direct(view, [*passed, *_orders(view, scene, heard)], report)
     if view.plan is not None:
         return ()
     if view.turn.role:
-        return (Draft(recipients, report, MessageKind.REQUEST),)
+        return (Draft(recipients, report, MessageKind.REQUEST, asks=()),)
     new = _claim(view, scene, heard)
-    text = f"{write_assignment(new)} {report}" if new is not None else report
-    return (Draft(recipients, text, MessageKind.PROPOSE),)
+    return (_draft(view, MessageKind.PROPOSE, [new] if new is not None else [], report),)
 
 
 def _direct(view: View, orders: Sequence[Assignment], report: str) -> tuple[Draft, ...]:
     """Give orders to all whom the turn lets its holder write to, with a report behind them."""
-    text = " ".join([*map(write_assignment, orders), *([report] if report else [])])
     speaks = orders or view.turn.role == ROOT or any(m.kind is MessageKind.DIRECTIVE for m in view.unread)
-    return (Draft(view.turn.recipients, text, MessageKind.DIRECTIVE),) if speaks else ()
+    return (_draft(view, MessageKind.DIRECTIVE, orders, report),) if speaks else ()
+
+
+def _draft(view: View, kind: MessageKind, given: Sequence[Assignment], report: str) -> Draft:
+    """Say who does what, with a report behind it: its own part is a claim, and those of others are asked."""
+    text = " ".join([*map(write_assignment, given), *([report] if report else [])])
+    own = next((assignment.task for assignment in given if view.agent in assignment.agents), None)
+    asks = [Ask(agent, one.task) for one in given for agent in sorted(one.agents - {view.agent})]
+    return Draft(view.turn.recipients, text, kind, own, tuple(ask for ask in asks if ask.agent < len(view.names)))
 
 
 def _passed(view: View, heard: Hearsay) -> list[Assignment]:

@@ -85,6 +85,14 @@ def _cell(plan: Plan) -> int | None:
     return next((action.id for action in plan.actions if isinstance(action, Navigate)), None)
 
 
+def cell_stands(world: World, name: str) -> bool | None:
+    """Return whether a cell of a world is still what its name says; None where the name is none of a cell."""
+    material, _, identity = name.rpartition("_")
+    if material not in Material.__members__ or not identity.isdecimal():
+        return None
+    return _is_there(name, Scene(replace(_seen(world.global_observation()), cell=(0, 0))))
+
+
 def _is_there(name: str, there: Scene) -> bool:
     """Whether a cell is still what its name says: `iron_2081`."""
     material, _, identity = name.rpartition("_")

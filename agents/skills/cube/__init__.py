@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,8 +12,9 @@ from cube_env import SymbolicObservation
 from maeil.actions import Vocabulary
 from maeil.errors import InvalidThought
 from maeil.extensions.control.statements import Statements
+from maeil.extensions.probe.facts import region
 from maeil.extensions.repair.rules import RepairRules
-from maeil.mind import Mind
+from maeil.mind import Mind, Observation
 from maeil.plans import Plan, Task
 from maeil.world import World
 from quorum.agents.coordination.joint import Sight
@@ -135,6 +136,11 @@ class CubeSkills(WorldSkills):
         from quorum.agents.skills.cube.statements import state
 
         return partial(state, world)
+
+    def places(self, seen: Observation) -> Mapping[str, str]:
+        """Return in which part of the board each block is, by its top-left cell (`quorum branch --probe`)."""
+        assert isinstance(seen, SymbolicObservation)
+        return {f"block_{block.id}": region(block.row, block.col, seen.side, seen.side) for block in seen.blocks}
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that does what a negotiator would do."""

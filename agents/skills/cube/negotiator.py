@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 
 from cube_env import Face, SymbolicBlock, SymbolicObservation
 from maeil.extensions.describe.describing import needs_of
-from maeil.messages import Draft, Message, MessageKind
+from maeil.messages import Ask, Draft, Message, MessageKind
 from maeil.mind import Act, Resume, Thought, View
 from maeil.names import fold_names
-from maeil.plans import Plan, PlanStatus
+from maeil.plans import Plan, PlanStatus, Task
 from maeil.tasks import OpenTask
 from quorum.agents.skills.chooser import Chooser
-from quorum.agents.skills.cube.plans import BLOCK, CUBE, IN_VAIN, Wording, block_of, clear, seen, way
+from quorum.agents.skills.cube.plans import BLOCK, CUBE, IN_VAIN, Wording, block_of, clear, delivery_of, seen, way
 from quorum.agents.skills.speaker import LEADING, MEMBER
 
 _CLAIM = re.compile(r"\bI take block_(\d{1,9})\b")
@@ -323,7 +323,8 @@ class Negotiator:
         if view.plan is not None and before == block.id:
             return ()
         self.known.wishes[view.agent] = block.id
-        return (Draft(view.turn.recipients, write_claim(block.id, _steps(observation, block)), MessageKind.PROPOSE),)
+        text = write_claim(block.id, _steps(observation, block))
+        return (Draft(view.turn.recipients, text, MessageKind.PROPOSE, delivery_of(block), ()),)
 
     def _lead(self, view: View, observation: SymbolicObservation) -> tuple[Draft, ...]:
         """Order those who have no block, or one that they refuse, to where the teams need them.
@@ -370,12 +371,11 @@ class Negotiator:
         found = []
         direct = {agent: block for agent, block in orders.items() if agent not in below}
         if direct:
-            found.append(Draft(tuple(direct), write_order(direct), MessageKind.DIRECTIVE))
+            found.append(_order(tuple(direct), direct))
         for member in leaders:
             own = [(a, orders[a]) for a in sorted((member, *self._branch(member))) if a in orders]
             for start in range(0, len(own), ORDERS):
-                text = write_order(dict(own[start : start + ORDERS]))
-                found.append(Draft((member,), text, MessageKind.DIRECTIVE))
+                found.append(_order((member,), dict(own[start : start + ORDERS])))
         return tuple(found)
 
     def _follow(self, view: View, observation: SymbolicObservation) -> tuple[Draft, ...]:
@@ -387,7 +387,7 @@ class Negotiator:
             below = self.known.branches.items() if view.turn.role == MEMBER else ()
             if branch := {agent for member, others in below for agent in (member, *others)} - {view.agent}:
                 asked = f"{asked} {write_branch(branch)}"
-            return (Draft(view.turn.recipients, asked, MessageKind.REQUEST),)
+            return (Draft(view.turn.recipients, asked, MessageKind.REQUEST, asks=()),)
         if Act.ACKNOWLEDGE not in view.turn.acts or self.known.order is None:
             return ()
         block = next(block for block in observation.blocks if block.id == self.known.order)
@@ -397,7 +397,7 @@ class Negotiator:
             text = write_objection(block.id, reason)
         else:
             text = write_claim(block.id, _steps(observation, block))
-        return (Draft(view.turn.recipients, text, MessageKind.ACK),)
+        return (Draft(view.turn.recipients, text, MessageKind.ACK, delivery_of(block) if not reason else None, ()),)
 
     def _decide(self, view: View, observation: SymbolicObservation) -> Plan | Resume:
         """Obey, or go where the teams put this agent; resume a plan that leads there already."""
@@ -412,6 +412,12 @@ class Negotiator:
         if view.plan is not None and view.plan.task == plan.task:
             return Resume.RESUME
         return plan
+
+
+def _order(recipients: tuple[int, ...], blocks: Mapping[int, int]) -> Draft:
+    """Order agents to blocks, some of them by way of those who read it."""
+    asks = tuple(Ask(agent, Task("deliver", f"block_{block}")) for agent, block in sorted(blocks.items()))
+    return Draft(recipients, write_order(blocks), MessageKind.DIRECTIVE, asks=asks)
 
 
 def _objection(block: SymbolicBlock, task: OpenTask | None, agent: int) -> str:

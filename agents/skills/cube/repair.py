@@ -6,7 +6,8 @@ block is moved when as many agents as it weighs push it at the same time, give o
 its face. Blocks and agents in front are not looked at.
 
 Decided here: the authors' code exchanges row and column of blind moves; these go where they say. Their vocabulary has
-no meeting; who meets pushes from the step on in which enough have come to the meeting.
+no meeting; who meets pushes from the step on in which enough have come to the meeting. Participation is judged as well,
+and a plan by its first push alone.
 """
 
 from __future__ import annotations
@@ -67,9 +68,10 @@ class CubeRepair(RepairRules):
             if block is None:
                 continue
             pushes = _pushes(board, key, {agent: moment.plans[agent].rest for agent in agents})
+            cohort = _cohort(pushes)
             counts = {
-                Constraint.SPATIAL: sum(push.at_face for push in pushes),
-                Constraint.TEMPORAL: _cohort(pushes),
+                Constraint.SPATIAL: sum(push.at_face for push in cohort),
+                Constraint.TEMPORAL: len(cohort),
                 Constraint.PARTICIPATION: len(agents),
             }
             found += [
@@ -179,12 +181,11 @@ def _arrival(board: Board, key: Key, agent: int, actions: Sequence[SymbolicActio
     return None
 
 
-def _cohort(pushes: Sequence[_Push]) -> int:
-    """Return how many pushes overlap at most, give or take the tolerance."""
-    instants = [push.begin for push in pushes]
-    return max(
-        (sum(push.begin - TOLERANCE <= t <= push.end + TOLERANCE for push in pushes) for t in instants), default=0
-    )
+def _cohort(pushes: Sequence[_Push]) -> Sequence[_Push]:
+    """Return the most pushes that overlap, give or take the tolerance."""
+    instants = sorted(push.begin for push in pushes)
+    cohorts = ([push for push in pushes if push.begin - TOLERANCE <= t <= push.end + TOLERANCE] for t in instants)
+    return max(cohorts, key=len, default=[])
 
 
 def _team(board: Board, block: SymbolicBlock, pool: Sequence[int]) -> tuple[list[int], list[int]] | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from llamac_env import TransportObservation
 from maeil.actions import Vocabulary
 from maeil.extensions.control.statements import Statements
+from maeil.extensions.probe.facts import region
 from maeil.mind import Mind, Observation, View
 from maeil.plans import Task
 from maeil.world import TellsFacts, World
@@ -74,6 +77,17 @@ class TransportSkills(WorldSkills):
         from quorum.agents.skills.transport.statements import state
 
         return partial(state, world)
+
+    def places(self, seen: Observation) -> Mapping[str, str]:
+        """Return the part of the board of each box that shares its colour with no other (`quorum branch --probe`)."""
+        assert isinstance(seen, TransportObservation)
+        found: dict[str, list[str]] = {}
+        for place, items in (seen.board or seen.sees).items():
+            row, col = map(float, re.findall(r"[\d.]+", place))
+            for item in items:
+                if item.startswith("box_"):
+                    found.setdefault(item, []).append(region(row, col, seen.rows, seen.cols))
+        return {box: parts[0] for box, parts in found.items() if len(parts) == 1}
 
     def speaker(self) -> Speaker[Any]:
         """Return a speaker that plans greedily."""

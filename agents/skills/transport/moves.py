@@ -274,7 +274,7 @@ class TransportGates:
         """Judge the joint plan up to the first step in which it breaks a rule."""
         seen = observed(sight.global_observation)
         ahead = seen.max_steps - seen.step
-        if any(_is_long_wait(plan.actions[0]) for plan in joint.running.values()):
+        if any(isinstance(first := plan.actions[0], Wait) and first.steps > 1 for plan in joint.running.values()):
             ahead = min(ahead, 1)
         plans = {agent: plan.actions for agent, plan in joint.all.items()}
         for number, tick in enumerate(carry_out(seen.to_board(), plans, ahead), 1):
@@ -325,7 +325,3 @@ def _broken(number: int, tick: Tick) -> Iterator[Rejection]:
         boxes = sorted(f"box_{box.colour}" for box in step.board.boxes if box.place == corner)
         text = f"{when} {' and '.join(boxes)} come to be on {write_place(corner)}, moved by {called(came)}"
         yield Rejection("V-CORNER", tuple(came), text)
-
-
-def _is_long_wait(action: SymbolicAction) -> bool:
-    return isinstance(action, Wait) and action.steps > 1

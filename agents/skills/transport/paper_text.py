@@ -231,7 +231,7 @@ class PaperText:
         Raises:
             InvalidThought: it holds no joint plan where its role gives one, or one that cannot be carried out.
         """
-        words = _words(text)
+        words = _FENCE.sub("", text.partition("{")[0]).strip()
         if role == "reviewer":
             agrees = _AGREES.match(text) is not None
             found = None if agrees else self._proposal(text)
@@ -297,11 +297,6 @@ def _plan(grid: Grid, agent: int, move: BoxMove) -> dict[str, Any]:
     box = f"box_{move.colour}"
     action = {"action": "move", "box": box, "to": write_destination(grid, agent, move)}
     return {"task": {"kind": "place", "target": box}, "actions": [action]}
-
-
-def _words(text: str) -> str:
-    """The words of an answer before the joint plan in it."""
-    return _FENCE.sub("", text.partition("{")[0]).strip()
 
 
 def _cut(answer: dict[str, Any]) -> dict[str, Any]:

@@ -307,7 +307,7 @@ def _tell_all(view: View, board: Board) -> Thought:
     if Act.SPEAK not in view.turn.acts or not view.turn.recipients:
         return Thought()
     text = report(board, sorted(with_targets(board)))
-    return Thought(messages=(Draft(view.turn.recipients, text, MessageKind.DIRECTIVE),))
+    return Thought(messages=(Draft(view.turn.recipients, text, MessageKind.DIRECTIVE, asks=()),))
 
 
 def _passed(view: View, board: Board) -> set[int]:

@@ -150,6 +150,7 @@ def _means(comparison: Comparison, metrics: Collection[str]) -> tuple[Means, lis
 _LABEL = 26
 """Letters of the label of a level."""
 _KINDS = {f"failure.{kind}": kind for kind in FailureKind}
+_UNKNOWN = " Not known: the kinds that follow from what messages claim and ask, where text alone says it."
 
 
 @figure("failure_kinds")
@@ -164,6 +165,7 @@ def failure_kinds(comparison: Comparison) -> Iterator[Drawing]:
     drawn = style.sheet(len(comparison.points), height=height, columns=2, margins=margins)
     highest = max(sum(means[*key, metric] for metric in shown) for key in comparison.groups)
     colours = dict(zip(_KINDS, style.COLOURS, strict=False))
+    unknown = ""
     for _, axes, point in style.panels(drawn, comparison):
         for place, level in enumerate(comparison.levels):
             left = 0.0
@@ -171,12 +173,17 @@ def failure_kinds(comparison: Comparison) -> Iterator[Drawing]:
                 mean = means[level, point, metric]
                 axes.barh(place, mean, 0.7, left, color=colours[metric], edgecolor="white", linewidth=0.5)
                 left += mean
+            group = comparison.groups.get((level, point))
+            if group is not None and any(math.isnan(group.mean(metric)) for metric in _KINDS):
+                side = "left" if left < highest / 2 else "right"
+                axes.text(left, place, " + not known ", ha=side, va="center")
+                unknown = _UNKNOWN
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.5, -0.5)
         axes.set_xlim(0, 1.05 * highest)
         axes.set_xlabel("failures a run")
         style.grid(axes, "x")
-    remark = "Failures that the trace proves by rule, by kinds of MAST. Means over boards."
+    remark = f"Failures that the trace proves by rule, by kinds of MAST. Means over boards.{unknown}"
     names_of = {metric: f"{str(_KINDS[metric]).replace('_', ' ')} ({_KINDS[metric].mast})" for metric in shown}
     legend = [
         Line2D([], [], color=colours[metric], marker="s", linestyle="", label=name) for metric, name in names_of.items()

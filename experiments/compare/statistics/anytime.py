@@ -103,7 +103,10 @@ def anytime_interval(differences: Floats, plan: Plan | None = None, *, share: bo
         _end(differences, plan, share, float(grid[inside]), float(grid[np.clip(inside + step, 0, len(grid) - 1)]))
         for inside, step in ((held[0], -1), (held[-1], 1))
     )
-    return low, high
+    if evidence(differences, plan, share=share) >= LIMIT:
+        return low, high
+    # Evidence can jump at 0: a first board without a difference is then just what is expected.
+    return min(low, 0.0), max(high, 0.0)
 
 
 def futile(differences: Floats, plan: Plan) -> NDArray[np.bool_]:

@@ -26,7 +26,7 @@ from quorum.experiments.episode.branching import Branching
 from quorum.experiments.episode.episode_folder import EpisodeFolder, Unwritable
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.runner import leave_error, run_in_pool
-from quorum.experiments.results.finished import FinishedCell, finished_cell, read_finished
+from quorum.experiments.results.finished import FinishedCell, attempts_at, finished_cell, killed_attempts, read_finished
 from quorum.experiments.results.run_folder import is_there
 from quorum.experiments.sweep.engines.locks import sign_in
 from quorum.experiments.sweep.engines.protocol import CallStatus, Finished, Started, Stuck, SweepJob, WorkerReport
@@ -137,9 +137,11 @@ class Worker:
             memory = branching.memory
         else:
             memory = self._memory_of(planned.follows) if planned.follows else None
+        attempts = killed_attempts(attempts_at(self._job.folder, planned.name)) if planned.uses_models else ()
         folder = EpisodeFolder(self._job.folder, planned.name, once=True)
+        run = partial(run_in_pool, cell, folder, self._pool, played=played, memory=memory, branching=branching)
         try:
-            await run_in_pool(cell, folder, self._pool, played=played, memory=memory, branching=branching)
+            await run(attempts=attempts)
         except (Unwritable, InputsChanged):
             raise
         except Exception as error:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,11 @@ from rich.table import Table
 from maeil.inside import make_inside
 from maeil.metrics import METRICS
 from maeil.seeds import Seeds
+from maeil.trace import Stamped
+from maeil.trace.events import ThoughtEnd
 from maeil.user_errors import UserError
+from quorum.agents.llm.spending import Spent
+from quorum.experiments.common.budgets import require_budgets
 from quorum.experiments.common.files import make_folder
 from quorum.experiments.common.locks import one_at_work
 from quorum.experiments.common.outputs import require_writable
@@ -25,11 +29,17 @@ from quorum.experiments.configuration.aside import split_words
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.configuration.glossary import metric_hint
 from quorum.experiments.configuration.registry import engines, trackers
+from quorum.experiments.episode.call_books import spent_in
+from quorum.experiments.episode.expected import asks_real_model
+from quorum.experiments.episode.in_memory import play_in_memory
+from quorum.experiments.episode.stand_in import standing_in
 from quorum.experiments.results.results_folder import read_results
 from quorum.experiments.results.rows import Row
-from quorum.experiments.sweep.command import run_sweep_command
+from quorum.experiments.sweep.command import run_sweep_command, show_plan
+from quorum.experiments.sweep.estimate import Forecast
 from quorum.experiments.sweep.fit.edge_logits import Drawn, EdgeLogits
 from quorum.experiments.sweep.run import SweepRequest, Unfinished
+from quorum.experiments.sweep.spending import SweepBudget
 
 TOPOLOGY = "learned"
 EVERY = 5
@@ -52,6 +62,7 @@ class FitRequest:
         out: folder for the episodes of all fits.
         plugins: modules that register components.
         config_dir: folder with more options of the groups.
+        budget: what all of its rounds may spend together.
     """
 
     words: tuple[str, ...]
@@ -63,6 +74,7 @@ class FitRequest:
     out: Path
     plugins: tuple[str, ...] = ()
     config_dir: Path | None = None
+    budget: SweepBudget = SweepBudget()  # noqa: RUF009 (frozen)
 
     def __post_init__(self) -> None:
         """Check the metric, and that a comparison is possible.
@@ -74,6 +86,7 @@ class FitRequest:
             raise UserError(f"--objective {self.metric}: there is no such metric", metric_hint(self.metric))
         if METRICS[self.metric].better is None:
             raise UserError(f"--objective {self.metric}: neither higher nor lower values of it are better")
+        require_budgets(**{f"budget_{kind}": limit for kind, limit in asdict(self.budget).items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +162,61 @@ def fit_topology(request: FitRequest, show: Callable[[str], None], *, quiet: boo
         quiet: whether to show nothing of the episodes.
 
     Raises:
-        UserError: the configuration is not valid, or another command is at work on the same fit.
+        UserError: the configuration is not valid, another command is at work on the same fit, or its budget is used up.
         Unfinished: a round was not played to its end.
     """
+    first, folder, seeds = _begun(request)
+    require_writable(folder, f"--runs {request.out}", "Give another folder: --runs DIR.")
+    make_folder(request.out)
+    make_inside(request.out, folder.name)
+    with one_at_work(folder, "fit", "Wait for it or stop it; it plays the same episodes."):
+        return _fit(request, first, folder, seeds, None if quiet else show)
+
+
+def estimate_fit(request: FitRequest) -> dict[str, Any]:
+    """Estimate what the rounds of a fit take that were not played yet, as JSON-ready data. Nothing is written.
+
+    The graphs of a later round are drawn as if its earlier ones had taught nothing. With a paid model, each graph is
+    played once in memory with the simulated model: how much a team talks depends on its graph.
+
+    Raises:
+        UserError: the configuration is not valid.
+    """
+    rounds: list[Forecast] = []
+    _fit(request, *_begun(request), expected=rounds)
+    cells = [cell for one in rounds for cell in one.cells]
+    answers, tokens = (math.fsum(getattr(one, what) for one in rounds) for what in ("answers", "tokens"))
+    usd = None if any(one.usd is None for one in rounds) else math.fsum(one.usd or 0.0 for one in rounds)
+    if paid := cells and asks_real_model(cells[0].cell().plain, uses_models=cells[0].uses_models):
+        played = {kind: _pilot(cell.cell(), request.config_dir) for kind, cell in {c.kind: c for c in cells}.items()}
+        spent = sum((played[cell.kind] for cell in cells), Spent())
+        answers, tokens, usd = spent.answers, spent.tokens, None if usd is None else spent.usd
+    return {
+        "rounds": len(rounds),
+        "episodes": len(cells),
+        "answers": round(answers),
+        "tokens": round(tokens),
+        "usd": None if usd is None else round(usd, 6),
+        "seconds": round(math.fsum(one.seconds for one in rounds), 1),
+        "simulated": bool(paid) or any(one.simulated for one in rounds),
+    }
+
+
+def _pilot(cell: Cell, config_dir: Path | None) -> Spent:
+    """Play a cell in memory with the simulated model at the prices of its model, and return what that takes."""
+    spent = []
+
+    def listen(stamped: Stamped) -> None:
+        if isinstance(stamped.event, ThoughtEnd):
+            spent.append(spent_in(stamped.event.calls))
+
+    configuration = standing_in(cell.configuration, config_dir=config_dir)
+    play_in_memory(Cell(configuration, configuration.plain(), cell.inputs), [listen])
+    return sum(spent, Spent())
+
+
+def _begun(request: FitRequest) -> tuple[Cell, Path, Seeds]:
+    """Return the first cell of a fit, its folder, and the seeds of what is drawn."""
     _, words = split_words(request.words, engines, trackers)
     if wrong := next((word for word in words if word.startswith(("topology=", "topology.edges="))), None):
         raise UserError(f"{wrong}: the topology is what is learned", "Leave it out; topology.rounds=N can be set.")
@@ -166,22 +231,26 @@ def fit_topology(request: FitRequest, show: Callable[[str], None], *, quiet: boo
     asked = f"{first.hash} {request.metric} {request.boards} {request.draws} {request.prune}"
     digest = hashlib.sha256(asked.encode()).hexdigest()
     folder = request.out / f"fit-{first.configuration.env.name}-n{n}-{digest[:8]}"
-    require_writable(folder, f"--runs {request.out}", "Give another folder: --runs DIR.")
-    make_folder(request.out)
-    make_inside(request.out, folder.name)
-    with one_at_work(folder, "fit", "Wait for it or stop it; it plays the same episodes."):
-        return _fit(request, first, folder, Seeds(int(digest[:15], 16), "fit"), None if quiet else show)
+    return first, folder, Seeds(int(digest[:15], 16), "fit")
 
 
-def _fit(request: FitRequest, first: Cell, folder: Path, seeds: Seeds, show: Callable[[str], None] | None) -> Fitted:
-    """Play the rounds of a fit in its folder."""
+def _fit(
+    request: FitRequest,
+    first: Cell,
+    folder: Path,
+    seeds: Seeds,
+    show: Callable[[str], None] | None = None,
+    *,
+    expected: list[Forecast] | None = None,
+) -> Fitted:
+    """Play the rounds of a fit in its folder; with `expected`, only add to it what each round takes that is missing."""
     engine, words = split_words(request.words, engines, trackers)
     n = first.configuration.n
     logits = EdgeLogits(n)
     rest = [word for word in words if not word.startswith("seed=")]
     pruned: list[tuple[int, int]] = []
     values: list[float] = []
-    simulated, episodes = False, 0
+    simulated, episodes, spent = False, 0, Spent()
     for number in range(request.rounds):
         place = seeds.child(number)
         drawn = logits.draw(request.draws, place.child("draw").generator())
@@ -193,13 +262,20 @@ def _fit(request: FitRequest, first: Cell, folder: Path, seeds: Seeds, show: Cal
             words=(f"topology={TOPOLOGY}", *rest, grid, seed, *engine),
             out=folder,
             name=f"round_{number:02d}",
+            **_limits(request.budget, spent),
             plugins=request.plugins,
             config_dir=request.config_dir,
         )
+        if expected is not None and (forecast := show_plan(sweep)).cells:
+            expected.append(forecast)
+            continue
+        if (bound := request.budget.reached(spent)) and show_plan(sweep).cells:
+            raise UserError(f"{bound}: it is used up before round {number + 1}", "A larger one resumes the fit.")
         make_inside(folder, f"round_{number:02d}")  # which refuses a link, where the user has named none
         report = run_sweep_command(sweep, quiet=True)
         if report.exit_code or report.left:
             raise Unfinished(report)
+        spent += report.spent
         rows = read_results(folder / f"round_{number:02d}").rows
         simulated |= any(row.simulated for row in rows)
         episodes += len(rows)
@@ -216,6 +292,12 @@ def _fit(request: FitRequest, first: Cell, folder: Path, seeds: Seeds, show: Cal
             )
     left = [(logits.edges[i], float(logits.logits[i])) for i in np.flatnonzero(logits.kept)]
     return Fitted(n, request.metric, folder, episodes, simulated, left, pruned, values)
+
+
+def _limits(budget: SweepBudget, spent: Spent) -> dict[str, Any]:
+    """Return the budget of a round: what earlier ones have left, if anything; else it has nothing to play."""
+    left = budget if budget.reached(spent) else budget.less(spent)
+    return {f"budget_{kind}": limit for kind, limit in asdict(left).items()}
 
 
 def _text(logits: EdgeLogits, graph: Drawn) -> str:

@@ -41,6 +41,8 @@
  * @property {string} content
  * @property {number} delivered_at Cognitive time.
  * @property {Object<string, any>[]} tasks The open tasks that it carries (`maeil.tasks.OpenTask.plain`).
+ * @property {Object<string, string>|null} task What its sender says that it does itself.
+ * @property {Object<string, any>[]|null} asks What it asks of others, each an `agent` and a `task`; null where its text alone says it.
  * @property {number[]} read `agent, t, t_hat`, for each participant that read it.
  * @property {any[]} instead `agent, content`, for each reader that a control arm gave something else to read; null: nothing.
  * @property {number[]} passed_over Recipients that committed a plan after it was delivered and before they read it, if they read it at all.
@@ -186,11 +188,23 @@
  * @property {number|null} t_hat
  * @property {string} kind
  * @property {string} method
- * @property {number|null} confidence
+ * @property {number|null} probability
  * @property {number} reruns
  * @property {number} calls
  * @property {string} reason
- * @property {Decision[]} flips Other decisions whose correction alone makes a success of it.
+ * @property {Decision[]} flips Other decisions whose correction made a success of it.
+ */
+/**
+ * What an agent believes of a fact, by its answer to a probe.
+ * @typedef {object} Belief
+ * @property {number} t
+ * @property {number} t_hat
+ * @property {number} agent
+ * @property {string} fact The kind of fact.
+ * @property {string} about
+ * @property {string} truth
+ * @property {string} answer
+ * @property {number|null} hop How often the fact was passed on before it reached the agent; null: it never did.
  */
 /**
  * Answers `/api/run/NAME/episode`.
@@ -209,6 +223,7 @@
  * @property {number[]} pages The step that each page begins with; there is one unless the trace is very long.
  * @property {number[]} breaks The steps with a failure or an interruption, ascending.
  * @property {TeamFailure[]|null} failures None where the trace is too long to look for them here, or wrong.
+ * @property {Belief[]} beliefs The answers of a belief probe; empty in a run that is none.
  * @property {Verdict|null} verdict None where the folder has no `blame.json`.
  * @property {Score[]} scores
  * @property {Traffic[]} traffic

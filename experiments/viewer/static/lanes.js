@@ -1,4 +1,5 @@
 /* The three lanes on one axis. What is in view is drawn on a canvas; the cursor lies above it, so that to move it is cheap. */
+import { beliefLine, drawBeliefs } from "./beliefs.js";
 import { el, fitted } from "./dom.js";
 import { drawActions, drawCapabilities, drawMessages, drawScore, drawStages, drawTask } from "./lane_rows.js";
 import { taskLine } from "./model.js";
@@ -15,7 +16,7 @@ const AXIS = 22;
 const TITLE = 20;
 const LARGEST_STEP = 160;
 const LABEL_ROOM = 30;
-const DRAWN = { stage: drawStages, action: drawActions, task: drawTask, score: drawScore, capability: drawCapabilities, repair: drawRepairs, failure: drawFailures, verdict: drawVerdict, finding: drawFindings, usage: drawUsage };
+const DRAWN = { stage: drawStages, action: drawActions, task: drawTask, score: drawScore, capability: drawCapabilities, repair: drawRepairs, failure: drawFailures, verdict: drawVerdict, belief: drawBeliefs, finding: drawFindings, usage: drawUsage };
 
 export class Lanes {
   /** @param on `seek(t)`, `open(sort, item)`, `agent(index)`. */
@@ -127,8 +128,11 @@ export class Lanes {
     if (model.plain.capabilities.length) rows.push({ sort: "capability", height: 18 });
     for (const task of model.tasks) rows.push({ sort: "task", task, height: 17 });
     if (model.findings.length) rows.push({ sort: "title", text: "interaction: failures of cooperation by their letters", height: TITLE }, { sort: "finding", height: 20 });
-    if (model.failures.length) rows.push({ sort: "title", text: "failures by rule: each with the first letter of its kind", height: TITLE }, { sort: "failure", height: 16 });
+    const unread = model.messages.some(({ asks }) => !asks) ? "; messages are text alone: ignored input and mismatch are not known" : "";
+    if (model.failures.length || unread) rows.push({ sort: "title", text: `failures by rule: each with the first letter of its kind${unread}`, height: TITLE }, { sort: "failure", height: 16 });
     if (model.verdict.length) rows.push({ sort: "title", text: "blame: whose decision made it fail (filled), and others whose correction would have been enough", height: TITLE }, { sort: "verdict", height: 20 });
+    if (model.beliefs.length) rows.push({ sort: "title", text: "beliefs: green is the share of right answers", height: TITLE });
+    for (const { agent } of model.beliefs) rows.push({ sort: "belief", agent, height: stage });
     if (model.repairs.length) rows.push({ sort: "title", text: "repairs: what plans were expected to violate (S T P D); framed: repaired, dashed: left alone", height: TITLE }, { sort: "repair", height: 20 });
     if (model.usage.any) rows.push({ sort: "title", text: "language models: tokens out above the line, in below; dashed: money so far", height: TITLE }, { sort: "usage", height: 64 });
     let y = 0;
@@ -385,6 +389,7 @@ export class Lanes {
     if (sort === "finding") return findingLine(this.model, item);
     if (sort === "failure") return failureLine(this.model, item);
     if (sort === "verdict") return short(verdictLine(this.model, item), 300);
+    if (sort === "belief") return `${this.model.name(item.agent)} ${beliefLine(item)}`;
     if (sort === "repair") return repairLine(this.model, item);
     if (sort === "usage") return usageWords(item);
     return "";

@@ -4,6 +4,7 @@ import { findingLine, findingsOf } from "./findings.js";
 import { failureLine, failuresOf } from "./failures.js";
 import { lastBy, lastUpTo } from "./order.js";
 import { jointWords, plansIn } from "./plan_words.js";
+import { beliefLine, beliefsOf } from "./beliefs.js";
 import { repairLine, repairsOf } from "./repairs.js";
 import { asCall, short, shown } from "./text.js";
 import { Usage } from "./usage.js";
@@ -43,6 +44,7 @@ export class Model {
     this.findings = findingsOf(plain, this.axis);
     this.failures = failuresOf(this);
     this.verdict = verdictOf(this);
+    this.beliefs = beliefsOf(this);
     this.interruptions = plain.interruptions.map(([t, tHat, what, agent, reason]) => ({ t, x: this.axis.at(t, tHat), what, agent, reason }));
     this.events = this.#events();
   }
@@ -54,6 +56,12 @@ export class Model {
 
   name(agent) {
     return this.names[agent] ?? (agent < 0 ? "" : `participant ${agent}`);
+  }
+
+  /** What a message claims and asks by its fields, in words; empty where nothing, or its text alone. @param {import("./contract.js").Message} message */
+  claims({ task, asks }) {
+    const words = (wanted) => `${wanted?.kind} ${wanted?.target}`;
+    return [...(task ? [`claims ${words(task)}`] : []), ...(asks ?? []).map((ask) => `asks ${this.name(ask?.agent)} for ${words(ask?.task)}`)].join("; ");
   }
 
   /** The name of a participant, in a team of several minds with that of its mind. */
@@ -169,6 +177,7 @@ export class Model {
     for (const [t, tHat, agent] of plain.forced) found.push({ t, rank: tHat, sort: "forced", agent, item: {} });
     for (const item of this.failures) found.push({ t: item.t, rank: Infinity, sort: "failure", agent: item.agent, item });
     for (const item of this.verdict) found.push({ t: item.t, rank: item.t_hat ?? -1, sort: "verdict", agent: item.agent, item });
+    for (const item of this.beliefs) found.push({ t: item.t, rank: item.answers[0].t_hat, sort: "belief", agent: item.agent, item });
     for (const item of this.repairs) found.push({ t: item.t, rank: item.begins, sort: "repair", agent: -1, item });
     for (const item of this.findings) found.push({ t: item.t, rank: item.t_hat, sort: "finding", agent: item.pattern === "deadlock" ? -1 : item.agents[0] ?? -1, item });
     if (plain.end) found.push({ t: plain.end.t, rank: late, sort: "end", agent: -1, item: plain.end });
@@ -202,6 +211,8 @@ export class Model {
         return short(failureLine(this, item), 200);
       case "verdict":
         return short(verdictLine(this, item), 200);
+      case "belief":
+        return beliefLine(item);
       case "repair":
         return short(repairLine(this, item), 200);
       case "finding":

@@ -6,6 +6,7 @@ import { planLines } from "./plan_lines.js";
 import { listed } from "./plan_words.js";
 import { summary } from "./overview.js";
 import { failureLines } from "./failures.js";
+import { beliefLines } from "./beliefs.js";
 import { repairLines } from "./repairs.js";
 import { findingLines, reactionsOf } from "./findings.js";
 import { asCall, shown } from "./text.js";
@@ -37,6 +38,7 @@ export class Reader {
     else if (sort === "finding") fill(this.root, [heading("interaction", item.pattern.replaceAll("_", " ")), findingLines(this.model, item, (kind, found) => this.open(kind, found), this.seek)]);
     else if (sort === "repair") fill(this.root, [heading("repair", item.mode ?? ""), repairLines(this.model, item, (kind, found) => this.open(kind, found), this.seek)]);
     else if (sort === "verdict") fill(this.root, [heading("blame", item.method ?? ""), verdictLines(this.model, item, this.seek)]);
+    else if (sort === "belief") fill(this.root, [heading("beliefs", this.model.name(item.agent)), beliefLines(item)]);
     else if (sort === "failure") fill(this.root, [heading(item.kind.replaceAll("_", " "), ""), failureLines(this.model, item, this.seek)]);
     else if (!["message", "thought", "plan", "action"].includes(sort)) {
       const text = sort === "task" ? taskLine(item) : JSON.stringify(item, null, 2);
@@ -79,6 +81,7 @@ export class Reader {
       el("p", {}, el("b", {}, el("bdi", {}, model.name(message.sender))), " to ", message.recipients.map((r) => model.name(r)).join(", "), ", sent at ", this.#at(message.t, message.t_hat)),
       planLines(message.content, model.phrases),
       long(message.content),
+      el("p", { class: "soft claims", dir: "ltr" }, model.claims(message)),
       message.tasks.length ? [el("p", { class: "soft" }, "With these open tasks:"), el("ul", { class: "carried" }, message.tasks.map((task) => el("li", {}, taskWords(model, task))))] : null,
       el("p", { class: "soft" }, read.length ? "Read by:" : "Nobody read it."),
       el("ul", {}, read),

@@ -175,6 +175,7 @@ export class Transcript {
         el("span", { class: "kind" }, message.what), " ",
         button(`t = ${message.t}, t^ = ${shown(message.t_hat)}`, "go to this instant", () => {}, { class: "link" })),
       planLines(message.content, model.phrases) ?? el("p", { class: "words", dir: "ltr" }, message.content.slice(0, LONG), message.content.length > LONG ? "\u2026" : ""),
+      el("p", { class: "soft claims", dir: "ltr" }, model.claims(message)),
       el("p", { class: "readers" }, message.tasks.length ? `with ${message.tasks.length} open tasks, ` : "", readers(model, message)));
   }
 

@@ -65,12 +65,12 @@ export function verdictLines(model, item, seek) {
   const verdict = item.main === false ? { ...model.episode.verdict, ...item } : item;
   const name = verdict.agent >= 0 ? model.name(verdict.agent) : verdict.who;
   const facts = [
-    ["method", verdict.method], ["confidence", verdict.confidence === null ? "" : `${shown(100 * verdict.confidence)} %`],
+    ["method", verdict.method], ["probability", verdict.probability === null ? "" : `${shown(100 * verdict.probability)} %`],
     ["episodes played again", shown(verdict.reruns)], ["calls of models", shown(verdict.calls)],
   ].filter(([, value]) => value);
   return el("div", { class: "why" },
     el("p", { class: "bad" }, el("b", {}, el("bdi", {}, name || "Nobody is named")), verdict.kind ? [": ", el("bdi", {}, verdict.kind.replaceAll("_", " "))] : null,
       verdict.t === null ? null : [", at ", button(`t = ${verdict.t}${verdict.t_hat === null ? "" : `, t^ = ${shown(verdict.t_hat)}`}`, "go to this instant", () => seek(verdict.t), { class: "link" })]),
-    item.main === false ? el("p", {}, "Its correction alone would have been enough, too.") : verdict.reason ? el("p", {}, el("bdi", {}, verdict.reason)) : null,
+    item.main === false ? el("p", {}, "Its correction saved the run, too.") : verdict.reason ? el("p", {}, el("bdi", {}, verdict.reason)) : null,
     el("p", { class: "soft" }, facts.map(([key, value], i) => [i ? ", " : "", `${key}: `, el("bdi", {}, value)])));
 }

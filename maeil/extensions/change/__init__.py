@@ -1,4 +1,4 @@
-"""A change of the world from outside: once, at the start of a step, before anybody thinks in it."""
+"""A change of the world, or of its luck, from outside: once, at the start of a step, before anybody thinks in it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from maeil.extension import Extension
 from maeil.extensions.change.events import WorldChange, change_world
+from maeil.extensions.luck.events import WorldLuck
 from maeil.topology import Topology
 
 
@@ -17,11 +18,13 @@ class ChangeAt:
 
     Attributes:
         t: the environment step at whose start it is.
-        changes: in the words of the world: see `maeil.world.Changeable`.
+        changes: in the words of the world: see `maeil.world.Changeable`; None: nothing.
+        luck: seed of the stream that the world draws its lots from; None: the same stream goes on.
     """
 
     t: int
-    changes: Mapping[str, Any]
+    changes: Mapping[str, Any] | None
+    luck: int | None = None
 
 
 class Change(Extension):
@@ -45,9 +48,14 @@ class Change(Extension):
         if change is None or change.t != self.episode.team.now.t:
             return
         self._change = None
-        change_world(self.episode.world, change.changes)
-        self.episode.record(WorldChange(change.changes))
-        self.episode.world_changed()
+        if change.luck is not None:
+            luck = WorldLuck(change.luck)
+            luck.apply(self.episode.world)
+            self.episode.record(luck)
+        if change.changes is not None:
+            change_world(self.episode.world, change.changes)
+            self.episode.record(WorldChange(change.changes))
+            self.episode.world_changed()
 
 
 __all__ = ["Change", "ChangeAt", "WorldChange", "change_world"]

@@ -169,7 +169,7 @@ class Truth(Control):
 
 def _saying(message: Message, content: str) -> Message:
     """Return a message that says something else, and nothing by its structured parts."""
-    return replace(message, content=content, constraints=(), task=None)
+    return replace(message, content=content, constraints=(), task=None, asks=None)
 
 
 def build(config: ControlConfig, context: ExtensionContext) -> Control:

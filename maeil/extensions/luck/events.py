@@ -12,7 +12,7 @@ from maeil.world import DrawsLots, World
 
 @dataclass(frozen=True, slots=True)
 class WorldLuck(Event):
-    """From here on, the world draws its random numbers from another stream. It comes before the first thought.
+    """From here on, the world draws its random numbers from another stream. It comes before anybody thinks in a step.
 
     Attributes:
         seed: seed of the stream.

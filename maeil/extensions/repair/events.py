@@ -46,8 +46,8 @@ class RepairStarted(Event):
     """A repair starts.
 
     Attributes:
-        mode: `channel`, `notice` or `rules`.
-        agents: whose plans it is about, ascending.
+        mode: `channel`, `wide_channel`, `notice` or `rules`.
+        agents: who takes part, ascending.
         advice: the `task`, and `plans` by name of the agent; null for no advice.
     """
 

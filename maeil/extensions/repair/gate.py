@@ -20,13 +20,13 @@ from maeil.extension import Extension, ExtensionConfig, ExtensionContext
 from maeil.extensions.repair.events import RepairChecked, RepairEnded, RepairStarted
 from maeil.extensions.repair.rollout import roll_out
 from maeil.extensions.repair.rules import REPAIR_WORDS, Advice, Moment, Notice, RepairRules, Violation
-from maeil.mind import Act, Note, Turn
+from maeil.mind import Act, Note, PlanView, Turn
 from maeil.names import fold_names
 from maeil.plans import LivePlan, PlanStatus, Task
 from maeil.team import Participant
 from maeil.topology import ConversationState, Topology, turns_with
 
-Mode = Literal["channel", "notice", "rules"]
+Mode = Literal["channel", "wide_channel", "notice", "rules"]
 Predictor = Literal["heuristic", "exact"]
 Order = Literal["ascending", "together"]
 """Who states its intention when: one after the other by index, or all at once, so that nobody has heard another."""
@@ -39,8 +39,9 @@ class RepairConfig(ExtensionConfig):
     mode: Mode
     """Who fixes plans that are expected to fail, and how.
 
-    `channel`: those concerned state what they intend, and all commit new plans (as published); `notice`: they see what
-    is expected to fail, and may resume; `rules`: advised plans replace them, and nobody is asked.
+    `channel`: the advised agents, or without advice those whose plans fail, state what they intend and commit new plans
+    (as published); `wide_channel`: both of them do; `notice`: those whose plans fail see it, and may resume; `rules`:
+    advised plans replace others, and nobody is asked.
     """
     predictor: Predictor
     """What plans are judged by: `heuristic`, the world's rule of thumb, or `exact`, which tries them out on a copy."""
@@ -51,7 +52,7 @@ class RepairConfig(ExtensionConfig):
     verifications: Annotated[int, Field(ge=1)]
     """Times that plans are judged in one environment step, at most: 1 lets what was repaired pass."""
     guidance: bool
-    """Whether a channel is advised of an assignment."""
+    """Whether an assignment is advised; `rules` without it only judges."""
     order: Order
     """Who states its intention when."""
 
@@ -127,7 +128,7 @@ class Repair(Extension):
 
     def _advise(self, moment: Moment, failures: Sequence[Violation]) -> Advice | None:
         """Return an assignment that the world would take."""
-        if self._settings.mode == "notice" or not (self._settings.guidance or self._settings.mode == "rules"):
+        if self._settings.mode == "notice" or not self._settings.guidance:
             return None
         advice = self._rules.advise(moment, failures)
         if advice is None or any(self.episode.world.check_plan(agent, plan) for agent, plan in advice.plans.items()):
@@ -165,13 +166,7 @@ class Repair(Extension):
         )
 
     async def _repair(self, moment: Moment, failures: Sequence[Violation], advice: Advice | None) -> None:
-        affected = {agent for failure in failures for agent in failure.agents}
-        if self._settings.mode == "rules":
-            concerned = tuple(self._changes(advice))
-        else:
-            # Those who are advised to help plan again as well, although their plans do not fail.
-            concerned = tuple(sorted({*affected, *(advice.agents if advice is not None else ())}))
-        concerned = concerned or tuple(range(len(self.episode.team.agents)))
+        concerned = self._concerned(failures, advice) or tuple(range(len(self.episode.team.agents)))
         before = {plan.id for plan in moment.plans}
         self.episode.record(RepairStarted(self._settings.mode, concerned, self._written_advice(advice)))
         for agent in concerned:
@@ -180,7 +175,9 @@ class Repair(Extension):
             for agent, plan in self._changes(advice).items():
                 self.episode.team.commit(self.episode.team.agents[agent], plan, "advised")
         else:
-            notice = self._notice(moment, failures, concerned, advice)
+            notice = Notice(
+                tuple(failures), self._plan_views(moment), concerned, self._settings.mode != "notice", advice
+            )
             order = self._settings.order if notice.replan else None
             self._note = repair_note(notice, self.episode.team.names)
             try:
@@ -190,14 +187,18 @@ class Repair(Extension):
         after = {plan.id for plan in self._plans()}
         self.episode.record(RepairEnded(sorted(before - after)))
 
-    def _notice(
-        self, moment: Moment, failures: Sequence[Violation], concerned: tuple[int, ...], advice: Advice | None
-    ) -> Notice:
-        views = {agent.index: agent.plan_view() for agent in self.episode.team.agents if agent.index in concerned}
-        plans = {
-            agent: replace(view, task=moment.tasks.get(agent)) for agent, view in views.items() if view is not None
-        }
-        return Notice(tuple(failures), plans, concerned, self._settings.mode == "channel", advice)
+    def _concerned(self, failures: Sequence[Violation], advice: Advice | None) -> tuple[int, ...]:
+        """Return who takes part; all agents are available to the channel, because all are ready."""
+        if self._settings.mode == "rules":
+            return tuple(self._changes(advice))
+        advised = set(advice.agents) if advice is not None else set()
+        if advised and self._settings.mode == "channel":
+            return tuple(sorted(advised))
+        return tuple(sorted(advised.union(*(failure.agents for failure in failures))))
+
+    def _plan_views(self, moment: Moment) -> Mapping[int, PlanView]:
+        views = {agent.index: agent.plan_view() for agent in self.episode.team.agents}
+        return {agent: replace(view, task=moment.tasks.get(agent)) for agent, view in views.items() if view is not None}
 
     def _written_advice(self, advice: Advice | None) -> Mapping[str, Any] | None:
         if advice is None:

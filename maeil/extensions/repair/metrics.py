@@ -2,8 +2,9 @@
 
 A judged group is the plans for one task that a check has judged together. What a check says of a group counts once, the
 first time, and only where the group's plans end by themselves: of plans that a repair or a message has replaced, nobody
-knows what would have become, nor of a group that another plan for the same task has joined. What a group has violated
-is decided by `maeil.extensions.repair.rules.violated`, for what was expected and for what has happened alike.
+knows what would have become. Others act meanwhile, and a plan that they help may come off against what was expected.
+What a group has violated is decided by `maeil.extensions.repair.rules.violated`, for what was expected and for what has
+happened alike.
 
 Steps that repairs save are no metric of one episode: compare with runs without repair on equal boards.
 """
@@ -83,7 +84,6 @@ def judged_groups(trace: Trace) -> tuple[JudgedGroup, ...]:
                 for key, group in _groups(event):
                     if key not in known:
                         known.add(key)
-                        alive = [one for one in alive if one.task != group.task or not one.left]
                         alive.append(group)
                         found.append(group)
             case StepTaken():

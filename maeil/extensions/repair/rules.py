@@ -64,8 +64,7 @@ class Notice:
 
     Attributes:
         failures: the constraints that are expected to be violated.
-        plans: the plans of those concerned as they were judged, by agent, each with the task of the world that it
-            serves.
+        plans: of all agents as they were judged, by agent, each with the task of the world that it serves.
         channel: who takes part, ascending.
         replan: whether each must commit a new plan; otherwise it may resume the one that it has.
         advice: an assignment; None where there is none, or none is to be shown.

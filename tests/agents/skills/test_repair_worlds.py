@@ -83,10 +83,10 @@ def test_one_alone_at_a_tree_for_two_violates_participation_and_all_that_follows
     assert list(exact) == list(heuristic)
 
 
-def test_one_who_gives_up_before_the_other_comes_violates_temporal():
+def test_one_who_gives_up_before_the_other_comes_violates_temporal_and_is_alone_in_place():
     world = forest()
     heuristic, _ = both(world, collect(wood(world), tries=1), collect(wood(world), tries=1, wait=9))
-    assert list(heuristic.values()) == [{TEMPORAL}]
+    assert list(heuristic.values()) == [{SPATIAL, TEMPORAL}]
 
 
 STONE = TREE.replace("T", "#")
@@ -101,6 +101,9 @@ def test_without_the_tool_the_dependency_is_violated():
     assert list(exact.values()) == [{DEPENDENCY, TEMPORAL}], "both are refused"
     bags = {agent: {Item.wood_pickaxe: 1} for agent in (0, 1)}
     assert both(crafter(STONE, bags, thresholds={"stone": 2}), plan, plan) == ({}, {})
+    idle = Plan((Noop(steps=9),))
+    alone, _ = both(crafter(STONE, bags, thresholds={"stone": 2}), plan, idle)
+    assert DEPENDENCY in next(iter(alone.values())), "a tool counts where its holder collects (published)"
 
 
 def test_a_tool_that_takes_two_is_not_made_by_one():

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from maeil.metrics import compute_metrics
+from maeil.metrics.credit import Utility
 from maeil.trace import Instant
 from maeil.user_errors import UserError
-from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
-from quorum.experiments.blame.credit import Continuations, Kind, Valuing, credits_of, utility_of
+from quorum.experiments.blame.attempts import Budget
+from quorum.experiments.blame.credit import Bill, Continuations, Kind, credits_of
+from quorum.experiments.blame.ending import Ender, ending_of
 from quorum.experiments.branch.change import Change
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.recorded_episode import open_episode
 from tests.conftest import PLUGINS, Quorum
+from tests.experiments.episode.till import PRICES, Till
 from tests.serving import served
+
+
+def worth(run: Path) -> Utility:
+    ending = ending_of(open_episode(run).trace)
+    return Utility(ending.returned, ending.reached, ending.score)
+
 
 ORDERS = ("--plugin", "orders", "--config-dir", str(PLUGINS / "corridor_configs"))
 TEAM = ("env=corridor", "agents=orders", "topology=chain", "n=3", "max_steps=12")
@@ -80,23 +90,23 @@ def test_what_is_played_aside_is_the_branch_that_is_run(words: str, tmp_path: Pa
     change = Change((f"agents.members.{first}=idle",))
     planned = parent.branch(Instant(0), change)
     branch = run_cell(planned.cell, tmp_path / "branches", branching=planned.branching)
-    without = utility_of(open_episode(branch.folder).trace)
+    without = worth(branch.folder)
     names = ("outcome.return", "outcome.reached", "outcome.score")
     assert [branch.metrics[name] for name in names] == [without.returned, without.reached, without.score]
     assert again.without_agent(first) == again.whole - without
     message = next(iter(again.messages))
     planned = parent.branch(None, Change(drops=(message,)))
     dropped = run_cell(planned.cell, tmp_path / "branches", branching=planned.branching)
-    assert again.without_message(message) == again.whole - utility_of(open_episode(dropped.folder).trace)
+    assert again.without_message(message) == again.whole - worth(dropped.folder)
 
 
 def test_the_run_itself_played_aside_is_worth_what_it_was_worth(tmp_path: Path) -> None:
     run = run_cell(Cell.compose(["n=3", "seed=1", "agents=naive", "topology=debate", "max_steps=20"]), tmp_path)
-    valuing = Valuing()
-    Parent.open(run.folder).branch(Instant(0), Change()).play_in_memory([valuing])
-    assert valuing.utility == utility_of(open_episode(run.folder).trace)
+    ender = Ender()
+    Parent.open(run.folder).branch(Instant(0), Change()).play_in_memory([ender])
+    assert ender.ending == ending_of(open_episode(run.folder).trace)
     metrics = compute_metrics(open_episode(run.folder).trace)
-    assert valuing.utility.returned == metrics["outcome.return"]
+    assert ender.ending.returned == metrics["outcome.return"]
 
 
 def test_a_message_to_those_who_do_not_listen_is_worth_nothing(tmp_path: Path) -> None:
@@ -107,31 +117,46 @@ def test_a_message_to_those_who_do_not_listen_is_worth_nothing(tmp_path: Path) -
     assert all(again.without_message(message).is_nothing for message in messages)
 
 
-class Counting:
-    """A simulated model that counts what it is asked."""
+@pytest.fixture
+def paid(tmp_path: Path) -> Iterator[tuple[Path, Till]]:
+    """A run whose minds have asked a server that counts, which goes on to serve."""
+    till = Till(SimulatedModel(SimulatedSettings(**dict.fromkeys(SimulatedSettings.model_fields, 0))))
+    with served(till) as addresses:
+        model = ("llm=openai", "llm.model=simulated", f"llm.base_url={addresses.openai}", "llm.api_key_env=null")
+        words = ("env=squeeze", "n=3", "max_steps=3", "agents=naive", "topology=debate", "llm.cache=false", PRICES)
+        run = run_cell(Cell.compose([*words, *model]), tmp_path / "runs").folder
+        till.answers = till.prompt = till.completion = till.asked = 0
+        yield run, till
 
-    def __init__(self) -> None:
-        self._brain = SimulatedModel(SimulatedSettings(**dict.fromkeys(SimulatedSettings.model_fields, 0)))
-        self.requests = 0
 
-    async def complete(self, request: Request) -> Reply:
-        self.requests += 1
-        return await self._brain.complete(request)
+def test_without_a_budget_no_paid_model_is_asked(paid: tuple[Path, Till]) -> None:
+    run, till = paid
+    assert credits_of(run, [Kind.AGENT]).metrics["credit.difference"] is not None
+    for kind in (Kind.LIVE, Kind.MESSAGE):
+        with pytest.raises(UserError, match=r"paid language models(.|\n)*--budget-calls"):
+            credits_of(run, [kind])
+    assert till.answers == 0
 
 
-def test_a_model_that_is_paid_for_is_asked_nothing(tmp_path: Path) -> None:
-    brain = Counting()
-    with served(brain) as addresses:
-        model = ["llm=openai", "llm.model=simulated", f"llm.base_url={addresses.openai}", "llm.api_key_env=null"]
-        words = ["env=squeeze", "n=3", "max_steps=3", "agents=naive", "topology=debate", "llm.cache=false"]
-        run = run_cell(Cell.compose([*words, *model]), tmp_path).folder
-        before = brain.requests
-        assert before
-        assert credits_of(run, [Kind.AGENT]).metrics["credit.difference"] is not None
-        for kind in (Kind.LIVE, Kind.MESSAGE):
-            with pytest.raises(UserError, match="would ask a paid model"):
-                credits_of(run, [kind])
-        assert brain.requests == before
+@pytest.mark.parametrize("kind", [Kind.LIVE, Kind.MESSAGE])
+def test_a_paid_credit_costs_what_was_estimated_and_is_paid_for_once(kind: Kind, paid: tuple[Path, Till]) -> None:
+    run, till = paid
+    expected = Bill(stands_in=True)
+    credits_of(run, [kind], bill=expected)
+    assert (till.answers, sorted(run.parent.iterdir())) == (0, [run])
+    half = Bill(Budget(calls=expected.spent.answers // 2))
+    with pytest.raises(UserError, match="A larger budget resumes"):
+        credits_of(run, [kind], bill=half)
+    assert 0 < half.spent.answers == till.answers <= expected.spent.answers // 2
+    whole = Bill(Budget(calls=10_000))
+    found = credits_of(run, [kind], bill=whole)
+    assert whole.reruns == expected.reruns
+    for spent in (whole.spent, expected.spent):
+        amounts = (till.answers, till.prompt + till.completion, till.usd)
+        assert (spent.answers, spent.tokens, spent.usd) == pytest.approx(amounts, rel=0.2 * (spent is expected.spent))
+    before = till.answers
+    assert credits_of(run, [kind], bill=Bill(Budget(calls=1))) == found
+    assert till.answers == before
 
 
 def test_a_team_in_which_nobody_can_idle_is_refused_by_the_name_of_its_run(tmp_path: Path) -> None:

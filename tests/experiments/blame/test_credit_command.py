@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from crafter_env import CrafterEnv
+from maeil.trace import read_trace
+from maeil.trace.events import StepTaken
 from tests.conftest import Quorum
 
 TRANSPORT = ("env=transport", "n=4", "seed=2")
@@ -81,13 +84,34 @@ def test_a_mistake_is_one_message(quorum: Quorum, arguments: list[str], words: s
 
 
 def test_a_world_of_luck_is_refused_and_the_other_runs_are_credited(quorum: Quorum) -> None:
-    lucky = run(quorum, "env=crafter_coop", "n=2", "max_steps=3", "agents=heuristic")
+    lucky = run(quorum, "env=crafter", "n=1", "max_steps=3", "agents=heuristic")
     good = run(quorum, *TRANSPORT)
     done = quorum("results", "--recompute", lucky, good, "--credit", "agent", "--json")
     assert done.returncode == 2
     assert [found["run"] for found in json.loads(done.stdout)] == [good]
     assert "one random stream" in done.stderr
     assert len(done.stderr.splitlines()) <= 2
+
+
+def test_in_the_open_world_a_credit_is_what_the_run_loses_while_the_agent_idles(quorum: Quorum, tmp_path: Path) -> None:
+    """The joint actions of the trace are played by another world, made from the profile: both meet the same luck."""
+    seed, n = 3, 3
+    folder = run(quorum, "env=crafter_coop", f"n={n}", "max_steps=60", f"seed={seed}", "agents=heuristic")
+    (found,) = json.loads(quorum("results", folder, "--per", "agent", "--credit", "agent", "--json").stdout)
+    joints = [step.joint for step in read_trace(tmp_path / folder).of(StepTaken)]
+
+    def returned(idle: int | None) -> float:
+        env = CrafterEnv(n, profile="coop", max_steps=60)
+        env.reset(seed=seed)
+        total = 0.0
+        for joint in joints:
+            acts = {f"agent_{i}": 0 if i == idle else action for i, action in enumerate(joint)}
+            total += sum(env.step({agent: acts[agent] for agent in env.agents})[1].values()) / n
+        return total
+
+    expected = [returned(None) - returned(agent) for agent in range(n)]
+    assert [row["difference"] for row in found["rows"]] == pytest.approx(expected)
+    assert len(set(expected)) > 1
 
 
 def test_a_trace_alone_says_that_its_folder_is_needed(quorum: Quorum) -> None:

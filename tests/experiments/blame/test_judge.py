@@ -14,7 +14,7 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from tests.experiments.branching import plan_branch
 
-SCRIPT = 'agent_1:[{"action": "wait", "steps": 12}]'
+SCRIPT = 'agent_1:[{"action": "wait", "steps": 400}]'
 
 
 @pytest.fixture(scope="module")

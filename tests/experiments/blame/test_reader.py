@@ -13,12 +13,12 @@ from quorum.agents.llm.protocol import Finish, Reply, Request, Usage
 from quorum.agents.prompting.blocks import read_blocks
 from quorum.agents.simulated.reader import suspicions
 from quorum.experiments.blame.reader import Procedure, Reader, Scene
-from quorum.experiments.blame.transcript import Transcript, TurnTaken
 from quorum.experiments.blame.verdict import Verdict
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
+from quorum.experiments.results.transcript import Transcript, TurnTaken
 
 SCENE = Scene("cube", (), 30)
 TEAM = ("agent_0", "agent_1")

@@ -101,7 +101,7 @@ def test_the_matrix_has_every_mind() -> None:
 MATRIX = [
     pytest.param(mind, mode, marks=[] if mode == "channel" or mind in FEW else pytest.mark.conformance)
     for mind in TOPOLOGIES
-    for mode in ("channel", "notice", "rules")
+    for mode in ("channel", "wide_channel", "notice", "rules")
 ]
 
 

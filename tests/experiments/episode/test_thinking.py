@@ -88,5 +88,5 @@ def test_an_episode_with_thoughts_replays_to_the_same_trace(tmp_path: Path) -> N
     words = [*TEAM, "llm=replay", f"llm.run={played.folder}", "clock.count=answer"]
     again = run_cell(Cell.compose(words), tmp_path / "again")
     assert played.metrics["model.empty_answers"] > 0
-    assert again.outcome == "truncated", again.reason
+    assert again.outcome == played.outcome != "error", again.reason
     assert comparable(played.folder) == comparable(again.folder)

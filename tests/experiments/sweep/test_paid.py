@@ -1,4 +1,4 @@
-"""What cells that were dropped had paid for is kept, and counts toward the budget of their sweep."""
+"""What cells that were dropped had paid for is kept, counts toward the budget, and is not asked for again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.compare.comparison import Question, compare
 from quorum.experiments.compare.notes import notes
 from quorum.experiments.results import read_results
-from quorum.experiments.results.finished import dropped_attempts, read_spent
+from quorum.experiments.results.finished import dropped_attempts, finished_cell, read_spent
 from quorum.experiments.sweep.command import run_sweep_command
 from quorum.experiments.sweep.run import SweepRequest
 from quorum.experiments.sweep.stopping import Stop
@@ -64,8 +64,12 @@ def test_what_dropped_cells_had_paid_for_counts_toward_the_budget(tmp_path: Path
         assert run(tokens=spent.tokens) == (spent, Stop.BUDGET, 0)
 
         till.after = None
+        before = till.answers
         spent, stop, finished = run()
         assert (stop, finished) == (None, 2)
+        whole = [finished_cell(folder).spent for folder in sorted((tmp_path / "s").glob("squeeze-*"))]
+        assert sum(whole, Spent()).cached == before  # they were given back, and their attempts are gone
+        assert dropped_attempts(tmp_path / "s") == {}
         assert (spent.answers, spent.tokens) == (till.answers, till.prompt + till.completion)
         assert round(spent.usd, 12) == round(till.usd, 12)
 
@@ -93,13 +97,12 @@ def test_answers_of_killed_attempts_are_booked_at_their_runs(tmp_path: Path, wai
     def booked(*names: str) -> float:
         return sum(row.metrics[f"model.{name}"] for row in rows for name in names)
 
-    assert booked("wasted_answers") > 0
-    assert 0 <= till.answers - booked("answers", "wasted_answers") <= (0 if waits else UNDER_WAY)
+    assert booked("cached_answers") > 0
+    assert 0 <= till.answers - booked("answers") <= (0 if waits else UNDER_WAY)
     if waits:
-        assert booked("prompt_tokens", "completion_tokens", "wasted_tokens") == till.prompt + till.completion
-        assert round(booked("usd", "wasted_usd"), 12) == round(till.usd, 12)
-    text = f"Answers of dropped attempts: {booked('wasted_answers'):g}, with {booked('wasted_tokens'):,g} tokens, "
-    assert any(note.startswith(text) for note in notes(comparison))
+        assert booked("prompt_tokens", "completion_tokens") == till.prompt + till.completion
+        assert round(booked("usd"), 12) == round(till.usd, 12)
+    assert not any(note.startswith("Answers of dropped attempts") for note in notes(comparison))
 
 
 def test_what_a_link_among_the_attempts_leads_to_is_not_counted(tmp_path: Path) -> None:

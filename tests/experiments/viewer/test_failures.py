@@ -67,3 +67,14 @@ def test_a_trace_that_contradicts_itself_is_shown_without_failures(failing: Path
 def test_of_a_very_long_trace_nothing_is_kept(failing: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(episode_module, "WHOLE", 1000)
     assert read_episode(failing).overview["failures"] is None
+
+
+def test_the_lane_says_which_kinds_are_not_known_where_messages_are_text_alone(failing: Path, opened: Open) -> None:
+    unknown = "messages are text alone: ignored input and mismatch are not known"
+    alone = recorded_run("n=2", "agents=dmas", "topology=dialogue", "max_steps=20")
+    for run, known in ((failing, True), (alone, False)):
+        with served(run) as address:
+            page, complaints = opened(address)
+            titles = page.evaluate("quorum.lanes.rows.map((row) => row.text ?? '')")
+            assert any(unknown in title for title in titles) is not known
+            assert complaints == []

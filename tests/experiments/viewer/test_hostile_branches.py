@@ -28,9 +28,9 @@ def outsiders(episodes: dict[str, Path], tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("outsiders") / "<img src=x onerror=alert(1)>"
     run = changed(episodes["cube"], folder / RUN, poisoned)
     decision = {"agent": NAMES[0], "t": 0, "t_hat": 0, "kind": WORDS}
-    flips = [{**decision, "agent": WORDS, "t_hat": 1, "command": "touch harmed"}] * 300
-    verdict = {**decision, "method": WORDS, "reason": WORDS + LONG, "confidence": 2e300}
-    (run / BLAME).write_text(json.dumps({"verdict": verdict, "flips": flips}))
+    flips = [{**decision, "agent": WORDS, "t_hat": 1, "command": "touch harmed", "corrected": {"wins": 1}}] * 300
+    verdict = {**decision, "method": WORDS, "reason": WORDS + LONG, "probability": 2e300, "causes": flips}
+    (run / BLAME).write_text(json.dumps({"verdict": verdict}))
     copied_branch(run, folder / f"{RUN} 2", off(RUN, 3, f"agents={WORDS}", LONG, told=[f"--say {WORDS}"], t_hat=1e300))
     write_branch(folder, "stray", off(WORDS, 3, WORDS))
     write_branch(folder, "__proto__", off("constructor", 3, t_hat=-5))

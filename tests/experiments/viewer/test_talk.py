@@ -88,6 +88,21 @@ def test_a_message_is_shown_with_the_open_tasks_that_it_carries(carried: Path, o
         assert complaints == []
 
 
+def test_a_message_is_shown_with_what_it_claims_and_asks(carried: Path, opened: Open) -> None:
+    directive = next(m.event for m in messages_of(carried) if m.event.asks)
+    asked = "; ".join(
+        f"asks agent_{ask['agent']} for {ask['task']['kind']} {ask['task']['target']}" for ask in directive.asks
+    )
+    with served(carried) as address:
+        page, complaints = opened(address)
+        page.keyboard.press("m")
+        said = page.locator(f'.said[data-message="{directive.message}"]')
+        assert said.locator(".claims").inner_text() == asked
+        said.click()
+        assert page.locator(".reader .claims").inner_text() == asked
+        assert complaints == []
+
+
 def test_the_table_counts_the_steps_in_view_and_one_kind(talk: str, sixteen: Path, opened: Open) -> None:
     page, _ = opened(talk)
     for _ in range(4):

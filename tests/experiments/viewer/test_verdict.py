@@ -15,13 +15,16 @@ from tests.experiments.viewer.conftest import Open, served
 
 NAMES = ("agent_0", "agent_1", "agent_2")
 VERDICT = {
-    "method": "branches", "agent": "agent_1", "t": 20, "t_hat": 248, "kind": "wrong_task", "confidence": 0.9,
+    "method": "branches", "agent": "agent_1", "t": 20, "t_hat": 248, "kind": "wrong_task", "probability": 0.9,
     "reruns": 12, "calls": 3, "reason": "With another plan there, the team reaches its goals.",
 }  # fmt: skip
 FLIPS = [
     {"agent": "agent_1", "t": 20, "t_hat": 248, "kind": "wrong_task", "persists": False, "command": "rm -r x"},
     {"agent": "agent_2", "t": 28, "t_hat": 347, "kind": "idle", "persists": True, "command": "rm -r x"},
 ]
+for cause in FLIPS:
+    cause["corrected"] = {"wins": 1, "draws": 1}
+FLIPS.append({**FLIPS[0], "t": 9, "corrected": {"wins": 0, "draws": 1}})
 
 
 def blamed(run: Path, target: Path, data: Any) -> Path:
@@ -31,7 +34,7 @@ def blamed(run: Path, target: Path, data: Any) -> Path:
 
 
 def test_the_verdict_is_read_with_the_number_of_its_agent(tmp_path: Path) -> None:
-    tmp_path.joinpath(BLAME).write_text(json.dumps({"verdict": VERDICT, "flips": FLIPS, "version": "1"}))
+    tmp_path.joinpath(BLAME).write_text(json.dumps({"verdict": {**VERDICT, "causes": FLIPS}, "version": "1"}))
     found = read_verdict(RunFolder(tmp_path), NAMES)
     assert found is not None
     assert (found["agent"], found["who"], found["t"], found["t_hat"]) == (1, "agent_1", 20, 248)
@@ -73,7 +76,7 @@ def test_a_link_in_its_place_is_not_followed(episodes: dict[str, Path], tmp_path
 def test_it_is_marked_on_the_lanes_and_its_text_is_shown(
     episodes: dict[str, Path], tmp_path: Path, opened: Open
 ) -> None:
-    run = blamed(episodes["cube"], tmp_path / "run", {"verdict": VERDICT, "flips": FLIPS})
+    run = blamed(episodes["cube"], tmp_path / "run", {"verdict": {**VERDICT, "causes": FLIPS}})
     with served(run) as address:
         page, complaints = opened(address)
         assert "With another plan there" in page.locator(".reader .why").inner_text()
@@ -92,7 +95,7 @@ def test_it_is_marked_on_the_lanes_and_its_text_is_shown(
         page.locator(".events button", has_text="blame:").first.click()
         reported = page.locator(".reader").inner_text()
         assert "agent_1: wrong task, at t = 20, t^ = 248" in reported
-        assert "method: branches, confidence: 90 %, episodes played again: 12, calls of models: 3" in reported
+        assert "method: branches, probability: 90 %, episodes played again: 12, calls of models: 3" in reported
         assert complaints == []
 
 

@@ -157,7 +157,8 @@ def test_the_source_of_a_message_is_the_thought_that_gave_out_more_than_it_took_
     graph = story.analysis().graph
     assert graph.generator(message, 10) == (0, 0)
     assert graph.generator(passed, 10) == (0, 1)
-    assert graph.generator(passed, 0) is None, "deeper than it may look"
+    assert graph.generator(passed, 2) == (0, 1)
+    assert graph.generator(passed, 1) is None, "the published code looks at as many thoughts as the depth says"
 
 
 def test_every_prefix_of_a_trace_has_a_graph():

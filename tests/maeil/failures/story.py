@@ -38,11 +38,22 @@ class Story:
         self.think(agent, *acts)
         return self.thought(agent)
 
-    def say(self, agent: int, content: str, *to: int, what: str = "inform") -> int:
-        """Send a message, which its recipients read at once."""
+    def say(
+        self,
+        agent: int,
+        content: str,
+        *to: int,
+        what: str = "inform",
+        does: str = "",
+        asks: Sequence[tuple[int, str]] | None = (),
+    ) -> int:
+        """Send a message, which its recipients read at once; `asks=None` for one that is text alone."""
         number = self._messages
         self._messages += 1
-        sent = self._add(e.MessageSent(number, agent, to, what, content, 0))
+        task = {"kind": "deliver", "target": does} if does else None
+        asked = [{"agent": one, "task": {"kind": "deliver", "target": target}} for one, target in asks or ()]
+        typed = asked if asks is not None else None
+        sent = self._add(e.MessageSent(number, agent, to, what, content, 0, (), task, typed))
         for reader in to:
             self._add(e.MessageRead(number, reader))
         return sent
@@ -72,8 +83,12 @@ class Story:
         attempt = {"task": task, "agents": agents, "succeeded": not missing, "missing": missing, "unmet": unmet}
         return self._add(e.StepOutcome((), (attempt,)))
 
+    @property
+    def trace(self) -> Trace:
+        return Trace(tuple(self.events))
+
     def failures(self) -> tuple[Failure, ...]:
-        return find_failures(Trace(tuple(self.events)))
+        return find_failures(self.trace)
 
     def kinds(self) -> list[tuple[str, int, str]]:
         """What is found: kind, agent and task of each."""

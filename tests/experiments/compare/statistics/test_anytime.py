@@ -53,6 +53,7 @@ def test_no_bet_is_for_more_than_it_takes_to_reach_the_limit() -> None:
 
 
 @given(st.lists(FLOATS, min_size=7, max_size=25), st.sampled_from(PLANS), st.integers(-3, 3))
+@example([-2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, -2.0], None, 2)  # its evidence jumps at 0
 def test_the_interval_leaves_out_0_where_the_evidence_against_it_is_enough(
     values: list[float], plan: Plan | None, shift: int
 ) -> None:

@@ -1,0 +1,50 @@
+"""Answers that a killed attempt at an episode has paid for: the next attempt gets them back instead of asking again."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from quorum.agents.llm.protocol import Model, Reply, Request
+from quorum.agents.llm.records import read_reply, request_key
+
+
+class GivenBack:
+    """The answers, by participant and request, in the order in which they came. Each is given back once.
+
+    Args:
+        records: of calls that were paid for, as `Recording` wrote them.
+    """
+
+    def __init__(self, records: Iterable[Mapping[str, Any]] = ()) -> None:
+        self._left: defaultdict[tuple[str, str], deque[Reply]] = defaultdict(deque)
+        for record in records:
+            self._left[record["agent"], record["key"]].append(read_reply(record["reply"]))
+
+    def __len__(self) -> int:
+        return sum(map(len, self._left.values()))
+
+    def take(self, request: Request) -> Reply | None:
+        """Return the answer to a request as one of a cache; None if none is left."""
+        agent = request.origin.agent if request.origin is not None else ""
+        left = self._left.get((agent, request_key(request))) if self._left else None
+        return replace(left.popleft(), cache_hit=True, attempts=0, seconds=0.0) if left else None
+
+
+class GivingBack:
+    """A model that is asked only for what no earlier attempt has paid for.
+
+    Args:
+        model: the model.
+        given: the answers of earlier attempts.
+    """
+
+    def __init__(self, model: Model, given: GivenBack) -> None:
+        self._model = model
+        self._given = given
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer a request."""
+        return self._given.take(request) or await self._model.complete(request)

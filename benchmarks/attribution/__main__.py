@@ -1,0 +1,120 @@
+"""Measures methods that name who made a run fail, and the agreement of people who do. See docs/attribution.md.
+
+python -m benchmarks.attribution table --half open --cases 40 --out open.jsonl
+python -m benchmarks.attribution natural runs/natural --out natural.jsonl --labels labels.jsonl
+python -m benchmarks.attribution label-sheet runs/natural --annotator ada > labels.jsonl
+python -m benchmarks.attribution agree labels.jsonl --runs runs/natural
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchmarks.attribution import natural, score
+from benchmarks.attribution.cases import Case, kinds_of, make_cases, read_cases
+from benchmarks.attribution.labels import agreement, failed_runs, read_labels, sheet
+from benchmarks.attribution.methods import SIMULATED, Settings, chosen, mind_of, turns_of
+from maeil.user_errors import UserError
+from quorum.experiments.blame.answer import USUAL_BUDGET
+
+
+def table(asked: argparse.Namespace) -> Iterator[str]:
+    """Make labelled runs, ask the methods about them, and yield the tables."""
+    cases = _cases(asked.out.with_suffix(".runs"), asked.half, asked.cases, asked.seed)
+    short = [one for one in cases if asked.most_turns is None or turns_of(one.run) <= asked.most_turns]
+    runs = [(one.name, one.run, score.Label(one.agent, one.t, one.kind)) for one in short]
+    records = score.record(runs, chosen(asked.method, _settings(asked)), asked.out)
+    kinds, teams = {one.name: one.kind for one in short}, {one.name: mind_of(one.run) for one in short}
+    yield from score.accuracy(records)
+    for what, groups in (("kind of fault", kinds), ("minds of the team", teams)):
+        yield from ("", *score.by_group(records, what, groups))
+    for lines in (score.calibration, score.refusals):
+        yield from ("", *lines(records))
+
+
+def of_folder(asked: argparse.Namespace) -> Iterator[str]:
+    """Ask the methods about the failed runs of a folder, and yield a table of agreement."""
+    labels = read_labels(asked.labels, asked.folder) if asked.labels is not None else []
+    runs = ((name, asked.folder / name, None) for name, _ in failed_runs(asked.folder))
+    records = score.record(runs, chosen(asked.method, _settings(asked)), asked.out)
+    yield from natural.agreement(records, labels)
+    yield ""
+    yield from score.refusals(records)
+
+
+def _settings(asked: argparse.Namespace) -> Settings:
+    return Settings(asked.reader, asked.budget_calls, asked.budget_reruns, asked.margin)
+
+
+def _cases(folder: Path, half: str, count: int, seed: int) -> list[Case]:
+    """Return labelled runs, which are made once; those of a command that was killed are made again.
+
+    Raises:
+        UserError: the folder holds other cases.
+    """
+    kinds_of(half)  # registers the minds of the runs
+    if not folder.exists():
+        partial = folder.with_suffix(".partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        for _ in make_cases(partial, half, count, seed):
+            pass
+        partial.rename(folder)
+    found = read_cases(folder)
+    if len(found) < count or any(one.half != half for one in found):
+        raise UserError(f"{folder}: it holds {len(found)} cases of another command", "Give another file with --out.")
+    return found[:count]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    methods = argparse.ArgumentParser(add_help=False)
+    methods.add_argument("--out", type=Path, required=True, help="keeps each answer; a killed command continues")
+    methods.add_argument("--method", action="append", default=[], help="beginning of a row, or module:function")
+    methods.add_argument("--reader", default=SIMULATED, help="model of the readers, as llm=NAME")
+    methods.add_argument("--budget-calls", type=int, help="answers that a paid model may give for each run")
+    methods.add_argument("--budget-reruns", type=int, default=USUAL_BUDGET.reruns, help="of a search, for each run")
+    methods.add_argument("--margin", type=int, help="of the search: as quorum blame --margin")
+
+    one = commands.add_parser("table", parents=[methods], help="how often methods are right on labelled runs")
+    one.add_argument("--half", choices=("open", "hidden"), required=True)
+    one.add_argument("--cases", type=int, required=True, help="number of labelled runs")
+    one.add_argument("--most-turns", type=int, help="leave out runs with more turns: they take longest")
+    one.add_argument("--seed", type=int, default=0)
+    one.set_defaults(lines=table)
+
+    one = commands.add_parser("natural", parents=[methods], help="how far methods agree on failed runs of your own")
+    one.add_argument("folder", type=Path, help="of runs")
+    one.add_argument("--labels", type=Path, help="labels by hand")
+    one.set_defaults(lines=of_folder)
+
+    one = commands.add_parser("label-sheet", help="a label to be filled in for each failed run")
+    one.add_argument("folder", type=Path, help="of runs")
+    one.add_argument("--annotator", required=True, help="your name")
+    one.set_defaults(lines=lambda asked: sheet(asked.folder, asked.annotator))
+
+    one = commands.add_parser("agree", help="how far annotators agree")
+    one.add_argument("labels", type=Path, help="a label a line")
+    one.add_argument("--runs", type=Path, help="folder of the runs, to check that agents and steps exist")
+    one.set_defaults(lines=lambda asked: agreement(read_labels(asked.labels, asked.runs)))
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; a user's mistake ends with exit code 2."""
+    asked = _parser().parse_args(arguments)
+    try:
+        for line in asked.lines(asked):
+            print(line)
+    except UserError as error:
+        print(f"{error.message}\n{error.hint}".rstrip(), file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,300 @@
+"""Labelled failures: episodes that succeed, and fail for good with one wrong decision of one agent.
+
+python -m benchmarks.attribution.cases FOLDER --half open --count 300
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import random
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from heapq import nlargest
+from importlib import import_module
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+from benchmarks.attribution.faulty import FAULTS, Fault
+from maeil.outcomes import Outcome
+from maeil.trace import Instant, Stamped
+from maeil.trace.events import EpisodeEnd, ThoughtStart
+from quorum.experiments.branch.change import Change
+from quorum.experiments.branch.parent import Parent
+from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.in_memory import play_in_memory
+from quorum.experiments.episode.runner import run_cell
+
+CONFIGS = Path(__file__).with_name("configs")
+LABELS, CANDIDATES = "labels.jsonl", "candidates.json"
+HALVES = {"open": "benchmarks.attribution.faults", "hidden": "benchmarks.attribution.hidden"}
+GENEROUS = 600
+"""Steps in which a team without a fault must finish."""
+SLACK = 1.2
+"""The limit of a case, in terms of the steps that its team takes without a fault."""
+KEPT = "kept"
+"""What comes of a candidate that is a case."""
+LATEST = 4
+"""A run that does not finish within this many times its limit has failed."""
+TRIES = 4
+"""Turns of one board that are tried before the next board."""
+FAIR = 12
+"""Candidates of a kind on a board; if none of them fails, it is not tried there any more."""
+MOST = 300
+"""Boards that are tried for one case, at most."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A run that fails because of one decision.
+
+    Attributes:
+        name: of the folder of the run.
+        run: the folder.
+        agent: name of the agent that decides wrongly.
+        t: environment step of the decision.
+        t_hat: cognitive time at which its thought starts.
+        kind: what goes wrong.
+        half: `open` or `hidden`.
+    """
+
+    name: str
+    run: Path
+    agent: str
+    t: int
+    t_hat: float
+    kind: str
+    half: str
+
+
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """An episode without a fault.
+
+    Attributes:
+        cell: what was played; its limit is a little more than its team needs.
+        steps: that it took; None if it does not succeed.
+        events: of its trace.
+        thoughts: its turns, by the index of the agent, in order.
+    """
+
+    cell: Cell
+    steps: int | None
+    events: int
+    thoughts: Mapping[int, Sequence[Stamped]] = field(repr=False)
+
+
+def make_cases(folder: Path, half: str, count: int, seed: int = 0) -> Iterator[Case]:
+    """Play pairs of episodes until so many cases are found, the same number of each kind as far as possible.
+
+    Args:
+        folder: for the runs, the labels and the numbers of candidates; made if it is not there.
+        half: `open` or `hidden`.
+        count: number of cases.
+        seed: of the draws of boards, agents and turns.
+
+    Raises:
+        FileExistsError: the folder holds labels already.
+        RuntimeError: a kind hardly ever makes an episode fail.
+    """
+    kinds = kinds_of(half)
+    folder.mkdir(parents=True, exist_ok=True)
+    search = _Search(folder, half, random.Random(seed))
+    with (folder / LABELS).open("x", encoding="utf-8") as labels:
+        for number in range(count):
+            case = search.case(kinds[number % len(kinds)])
+            labels.write(json.dumps({**asdict(case), "run": case.run.name}) + "\n")
+            labels.flush()
+            (folder / CANDIDATES).write_text(json.dumps(search.found, indent=2) + "\n", encoding="utf-8")
+            yield case
+    _log.info("candidates: %s", json.dumps(search.found))
+
+
+def read_cases(folder: Path) -> list[Case]:
+    """Read the cases that were made in a folder."""
+    lines = (folder / LABELS).read_text(encoding="utf-8").splitlines()
+    return [Case(**{**(label := json.loads(line)), "run": folder / label["run"]}) for line in lines]
+
+
+def read_candidates(folder: Path) -> dict[str, dict[str, int]]:
+    """Read what came of the candidates: for each kind, how many were kept, and how many were thrown away and why."""
+    found: dict[str, dict[str, int]] = json.loads((folder / CANDIDATES).read_text(encoding="utf-8"))
+    return found
+
+
+def kinds_of(half: str) -> list[str]:
+    """Return the kinds of faults of a half."""
+    import_module(HALVES[half])  # registers its faults
+    return [kind for kind, fault in FAULTS.items() if fault.happens.__module__ == HALVES[half]]
+
+
+@dataclass
+class _Search:
+    """Looks for cases, and counts the candidates.
+
+    Attributes:
+        folder: for the runs.
+        half: `open` or `hidden`.
+        rng: draws boards, agents and turns.
+        found: what came of the candidates, by kind.
+        tried: how many there were, by kind and board.
+        kept: how many of them are cases.
+    """
+
+    folder: Path
+    half: str
+    rng: random.Random
+    found: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    tried: Counter[tuple[str, str]] = field(default_factory=Counter)
+    kept: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def case(self, kind: str) -> Case:
+        """Return the next case of a kind.
+
+        Raises:
+            RuntimeError: it hardly ever makes an episode fail.
+        """
+        source = import_module(HALVES[self.half])
+        for _ in range(MOST):
+            able = [words for words in source.BOARDS if self._may_fail(kind, words)]
+            words = self.rng.choice(able or source.BOARDS)
+            clean = _clean(words, source.FIRST_SEED + self.rng.randrange(1000))
+            turns = _turns(clean, FAULTS[kind])
+            self.tried[kind, words] += 0 if turns or clean.steps is None else FAIR
+            self.found[kind]["fails without it"] += clean.steps is None
+            for agent, turn in self._drawn(turns, clean) if clean.steps else ():
+                cell = faulty(clean, kind, agent, turn)
+                verdict, run = _verdict(cell, clean), self.folder / cell.name
+                if verdict == KEPT and run.exists():
+                    verdict = "known"
+                elif verdict == KEPT:
+                    run_cell(cell, self.folder)
+                    if cell.configuration.uses_models and not fails_for_good(run):  # prompts show the limit
+                        shutil.rmtree(run)
+                        verdict = "late"
+                self.found[kind][verdict] += 1
+                self.tried[kind, words] += 1
+                if verdict == KEPT:
+                    self.kept[kind, words] += 1
+                    start = clean.thoughts[agent][turn]
+                    return Case(run.name, run, f"agent_{agent}", start.t, start.t_hat, kind, self.half)
+        raise RuntimeError(f"{kind}: {MOST} boards in a row without a case: {dict(self.found[kind])}")
+
+    def _drawn(self, turns: Sequence[tuple[int, int]], clean: Clean) -> Sequence[tuple[int, int]]:
+        """Draw some turns, each step with the same weight: else most would be of the first, in which all decide."""
+        steps = {turn: clean.thoughts[turn[0]][turn[1]].t for turn in turns}
+        sizes = Counter(steps.values())
+        return nlargest(TRIES, turns, key=lambda turn: self.rng.random() ** sizes[steps[turn]])
+
+    def _may_fail(self, kind: str, words: str) -> bool:
+        """Whether a kind has ever made an episode fail on a board, or was hardly tried there."""
+        return self.kept[kind, words] > 0 or self.tried[kind, words] < FAIR
+
+
+def faulty(clean: Clean, kind: str, agent: int, turn: int) -> Cell:
+    """Return the cell of the same episode with a fault."""
+    name = "faulty_models" if clean.cell.configuration.uses_models else "faulty"
+    base = clean.cell.plain["agents"]
+    agents = {"name": name, "base": base, "kind": kind, "agent": agent, "turn": turn}
+    return Cell.of({**clean.cell.plain, "agents": agents})
+
+
+def fails_for_good(run: Path) -> bool:
+    """Whether a run, continued from its last turn, does not finish within four times its limit."""
+    parent = Parent.open(run)
+    last, limit = parent.episode.story.thoughts[-1].start, parent.configuration.max_steps
+    change = Change((f"max_steps={LATEST * limit}",))
+    events: list[Stamped] = []
+    parent.branch(Instant(last.t, last.t_hat), change).play_in_memory([events.append])
+    return _steps(events) is None
+
+
+def _limited(plain: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
+    return {**plain, "max_steps": limit, "env": {**plain["env"], "max_steps": limit}}
+
+
+@cache
+def _composed(words: str) -> Cell:
+    return Cell.compose([*words.split(), f"max_steps={GENEROUS}"], CONFIGS)
+
+
+@cache
+def _clean(words: str, seed: int) -> Clean:
+    """Play an episode without a fault, and again with the limit of its cases, which models see."""
+    cell = Cell.of({**_composed(words).plain, "seed": seed})
+    steps, events = _steps(_played(cell)), []
+    if steps is not None:
+        cell = Cell.of(_limited(cell.plain, ceil(SLACK * steps)))
+        events = _played(cell)
+        steps = _steps(events)
+    thoughts: dict[int, list[Stamped]] = {}
+    for stamped in events:
+        if isinstance(stamped.event, ThoughtStart) and not stamped.event.problems:
+            thoughts.setdefault(stamped.event.agent, []).append(stamped)
+    return Clean(cell, steps, len(events), thoughts)
+
+
+def _steps(events: Sequence[Stamped]) -> int | None:
+    """Return the steps of an episode that succeeds; None for one that does not."""
+    end = events[-1].event
+    return end.steps if isinstance(end, EpisodeEnd) and end.outcome == Outcome.SUCCESS else None
+
+
+def _turns(clean: Clean, fault: Fault) -> list[tuple[int, int]]:
+    """Return the turns that allow what a fault needs: the agent, and the number among its turns."""
+    return [
+        (agent, turn)
+        for agent, starts in clean.thoughts.items()
+        for turn, start in enumerate(starts)
+        if agent < clean.cell.configuration.n
+        and isinstance(start.event, ThoughtStart)
+        and fault.act in start.event.acts
+    ]
+
+
+def _verdict(cell: Cell, clean: Clean) -> str:
+    """Play an episode with a fault to its latest end, and say what comes of it: `KEPT`, or why it is no case."""
+    limit = cell.configuration.max_steps
+    try:
+        events = _played(Cell.of(_limited(cell.plain, LATEST * limit)))
+    except Exception as error:  # of the rules of a world, in a state that they never meet
+        _log.warning("%s: %r", cell.name, error)
+        return "error"
+    end = events[-1].event
+    if not isinstance(end, EpisodeEnd) or end.outcome == Outcome.ERROR:
+        return "error"
+    if end.outcome != Outcome.SUCCESS:
+        return KEPT
+    if end.steps > limit:
+        return "late"
+    return "no change" if (end.steps, len(events)) == (clean.steps, clean.events) else "harmless"
+
+
+def _played(cell: Cell) -> list[Stamped]:
+    events: list[Stamped] = []
+    play_in_memory(cell, [events.append])
+    return events
+
+
+def main() -> None:
+    """Make the cases of a half, a line each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--half", choices=HALVES, default="open")
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0)
+    chosen = parser.parse_args()
+    for case in make_cases(chosen.folder, chosen.half, chosen.count, chosen.seed):
+        print(case.name, case.kind, case.agent, case.t, flush=True)
+    print((chosen.folder / CANDIDATES).read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    main()

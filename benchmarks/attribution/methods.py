@@ -1,0 +1,187 @@
+"""The rows of the table: each method names the agent and the step that made a failed run fail.
+
+A method is a function that takes the folder of a run and returns its answers: one, or several that are equally likely,
+as those of guessing. None of them sees the label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+
+import msgspec
+
+from benchmarks.attribution.cases import CONFIGS
+from maeil.user_errors import UserError, choices_hint
+from quorum.experiments.blame.answer import USUAL_BUDGET, Question
+from quorum.experiments.blame.attempts import Budget
+from quorum.experiments.blame.decisions import decisions_of
+from quorum.experiments.blame.judge import PROCEDURES, judge
+from quorum.experiments.blame.reference import SELF, USUAL, Reference
+from quorum.experiments.blame.search import blame
+from quorum.experiments.blame.verdict import RULES, Verdict
+from quorum.experiments.branch.parent import Parent
+from quorum.experiments.results.run_folder import RunFolder, read_whole_trace
+from quorum.experiments.results.transcript import Transcript, TurnTaken
+
+OWN, ANOTHER = "own mind", "another mind"
+REFERENCES = (USUAL, OWN, ANOTHER)
+"""Reference policies: see `reference_of`."""
+SIMULATED = "llm=simulated"
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a method says about a run.
+
+    Attributes:
+        agent: name of the participant; None: nobody.
+        t: environment step of the decision; None: the method names none.
+        probability: that the answer is right; None if the method gives none.
+        why: the reason, in a sentence; it may be untrusted text of a language model.
+    """
+
+    agent: str | None
+    t: int | None = None
+    probability: float | None = None
+    why: str = ""
+
+
+Method = Callable[[Path], Sequence[Answer]]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the methods have in common.
+
+    Attributes:
+        reader: the model of the readers, as `llm=NAME`.
+        calls: answers that a paid model may give for each run; None: no paid model is asked.
+        reruns: episodes that a search may play for each run.
+        margin: of a search: see `Question`.
+    """
+
+    reader: str = SIMULATED
+    calls: int | None = None
+    reruns: int | None = USUAL_BUDGET.reruns
+    margin: int | None = None
+
+
+def first_turn(run: Path) -> Sequence[Answer]:
+    """Name the first turn of the run."""
+    return [_turn(_turns(run)[0])]
+
+
+def any_turn(run: Path) -> Sequence[Answer]:
+    """Name every turn, each as likely: what guessing is expected to score, without a draw."""
+    return [_turn(turn) for turn in _turns(run)]
+
+
+def first_difference(run: Path, reference: str) -> Sequence[Answer]:
+    """Name the first turn in which the reference policy decides otherwise; nothing is played again."""
+    candidates = decisions_of(Reference.of(Parent.open(run), reference_of(run, reference), CONFIGS)).candidates
+    return [Answer(candidates[0].agent, candidates[0].t) if candidates else Answer(None)]
+
+
+def rules(run: Path) -> Sequence[Answer]:
+    """Name the first failure that the trace proves."""
+    return [_verdict(judge(run, Question(method=RULES)).verdict)]
+
+
+def read(run: Path, procedure: str, settings: Settings) -> Sequence[Answer]:
+    """Ask a language model that reads the transcript."""
+    question = Question(by=(settings.reader,), method=procedure, budget=Budget(calls=settings.calls))
+    return [_verdict(judge(run, question).verdict)]
+
+
+def search(run: Path, reference: str, settings: Settings) -> Sequence[Answer]:
+    """Experiment: play the run again with corrections and placebos."""
+    question = Question(
+        by=reference_of(run, reference),
+        budget=Budget(reruns=settings.reruns, calls=settings.calls),
+        margin=settings.margin,
+        config_dir=CONFIGS,
+        shares=False,
+    )
+    return [_verdict(blame(run, question).verdict)]
+
+
+def reference_of(run: Path, name: str) -> tuple[str, ...]:
+    """Return a reference policy as `quorum blame --reference` takes it.
+
+    Args:
+        run: folder of the run.
+        name: `heuristic`; `own mind`, that of the team, without the fault where one was planted; or `another mind`: the
+            simulated model for a team of greedy rules, and greedy rules for all others.
+    """
+    agents = RunFolder(run).configuration()["agents"]
+    if name == OWN:
+        return (agents["name"], "agents.turn=-1") if "base" in agents else (SELF,)
+    return ("naive",) if name == ANOTHER and mind_of(run) == USUAL else (USUAL,)
+
+
+def mind_of(run: Path) -> str:
+    """Return the name of the mind of the team, which a fault may wrap."""
+    agents = RunFolder(run).configuration()["agents"]
+    return str(agents.get("base", agents)["name"])
+
+
+def methods(settings: Settings) -> Mapping[str, Method]:
+    """Return the rows of the table by name."""
+    model = settings.reader.removeprefix("llm=")
+    return {
+        "guess": any_turn,
+        "first turn": first_turn,
+        RULES: rules,
+        **{f"{name} ({model})": partial(read, procedure=name, settings=settings) for name in PROCEDURES},
+        **{f"diff: {name}": partial(first_difference, reference=name) for name in REFERENCES},
+        **{f"search: {name}": partial(search, reference=name, settings=settings) for name in REFERENCES},
+    }
+
+
+def chosen(names: Sequence[str], settings: Settings) -> Mapping[str, Method]:
+    """Return the rows of some names, or all of them.
+
+    Args:
+        names: beginnings of the names of rows, or `module:function` for a function that takes the folder of a run.
+        settings: of the rows.
+
+    Raises:
+        UserError: there is no such row or function.
+    """
+    every = methods(settings)
+    found: dict[str, Method] = {}
+    for name in names or every:
+        rows = {row: method for row, method in every.items() if row.startswith(name)}
+        found |= rows or {name: _function(name, list(every))}
+    return found
+
+
+def _function(place: str, rows: Sequence[str]) -> Method:
+    module, _, name = place.partition(":")
+    try:
+        method: Method = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        hint = f"{choices_hint(place, 'Rows', rows)} Or give a function of your own: module:function."
+        raise UserError(f"--method {place}: {error}", hint) from error
+    return method
+
+
+def turns_of(run: Path) -> int:
+    """Return the number of turns of a run."""
+    return len(_turns(run))
+
+
+def _turns(run: Path) -> Sequence[TurnTaken]:
+    return Transcript.of(read_whole_trace(run)).turns
+
+
+def _turn(turn: TurnTaken) -> Answer:
+    return Answer(turn.agent, turn.t)
+
+
+def _verdict(verdict: Verdict) -> Answer:
+    step = verdict.t if verdict.agent is not None else None
+    return Answer(verdict.agent, step, verdict.probability, verdict.reason)

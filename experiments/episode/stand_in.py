@@ -1,0 +1,42 @@
+"""The simulated model in place of paid ones, at their prices: what it spends is an estimate of what they would."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from quorum.agents.llm.spending import Spent
+from quorum.experiments.configuration.edits import edited
+from quorum.experiments.configuration.providers.config import ModelConfig, ProviderConfig
+from quorum.experiments.configuration.schema import Configuration, validate
+
+
+def standing_in(
+    configuration: Configuration, names: Sequence[str] = (), config_dir: Path | None = None
+) -> Configuration:
+    """Return a configuration in which the simulated model answers at the prices of its models.
+
+    It samples unless the models have the temperature 0.
+
+    Args:
+        configuration: of an episode that would be paid for.
+        names: participants whose models may have prices of their own.
+        config_dir: folder with more options of the groups.
+    """
+    plain = edited(configuration.plain(), ["llm=simulated"], config_dir)
+    plain["llm"] |= {**_values(configuration.llm), "agents": {n: _values(configuration.llm_of(n)) for n in names}}
+    return validate(plain, recorded=True)
+
+
+def _values(model: ModelConfig) -> dict[str, Any]:
+    price, sampled = (model.price, model.temperature != 0) if isinstance(model, ProviderConfig) else (None, True)
+    read, written = (price.input, price.output) if price is not None else (0.0, 0.0)
+    found = {"usd_per_million_prompt": read, "usd_per_million_completion": written}
+    return found if sampled else {**found, "temperature": 0.0}
+
+
+def estimated(spent: Spent) -> dict[str, Any]:
+    """Return what the simulated model has spent in place of paid ones, as JSON-ready data; None for unknown prices."""
+    usd = round(spent.usd, 6) if spent.usd or not spent.answers else None
+    return {"answers": spent.answers, "tokens": spent.tokens, "usd": usd, "estimated_from": "the simulated model"}
