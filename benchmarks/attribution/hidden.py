@@ -69,8 +69,8 @@ def stands_in_the_way(moment: Moment) -> Thought | None:
     if moment.plan is None:
         return None
     if isinstance(seen, SymbolicObservation):
-        blocks = sorted(seen.blocks, key=lambda block: (f"block_{block.id}" == str(moment.plan and moment.plan.task),))
-        ahead = [MoveToBlock(block=block.id, face=Face.right, timeout=FOREVER) for block in blocks if block.distance]
+        blocks = [block for block in seen.blocks if block.distance]
+        ahead = [MoveToBlock(block=block.id, face=Face.right, timeout=FOREVER) for block in blocks]
         return moment.act(ahead[0], *rest(moment.world), keep=False) if ahead else None
     if isinstance(seen, KitchenObservation):
         cells = [cell for letter in "SP" for at in places(seen.grid, letter) for cell in neighbours(at)]
