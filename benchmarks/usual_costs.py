@@ -1,9 +1,9 @@
-"""What episodes of each team of the named experiments take with the simulated model.
+"""What episodes of common teams take with the simulated model.
 
 The estimates of `quorum run` and `quorum sweep --dry-run` rest on these figures
-(`experiments/episode/usual_costs.json`). For each world, team and topology this plays two boards with the smallest team
-of the experiments, after one that is not counted, which compiles. Teams in the file are kept: empty it (`[]`)
-to play all.
+(`experiments/episode/usual_costs.json`). For each world, team and topology this plays two boards, after one that is not
+counted, which compiles: of three agents, with all else by default; of teams that only a named experiment has, the
+smallest there. Teams in the file are kept: empty it (`[]`) to play all.
 
 python benchmarks/usual_costs.py
 """
@@ -32,7 +32,7 @@ from quorum.experiments.sweep.plan import plan
 
 BOARDS = 2
 """Episodes of each team."""
-MORE = tuple(
+COMMON = tuple(
     f"{world} agents={minds} topology={topology}"
     for world in (
         *(f"env={name} n=3" for name in ("cube", "crafter_coop", "transport", "squeeze", "foraging")),
@@ -45,22 +45,23 @@ MORE = tuple(
         ("hmas2", "centralized"), ("drwell", "negotiation"), ("llamac", "centralized"), ("debaters", "centralized"),
     )
 )  # fmt: skip
-"""Teams of no experiment."""
+"""Teams that are played with what their world has by default."""
 
 
 def main() -> None:
     """Play the teams and write their figures."""
-    teams: dict[tuple[str, str, str], Mapping[str, Any]] = {}
+    teams: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     experiments = sorted(_of_experiments(), key=lambda raw: (raw["n"] < 2, raw["n"]))
-    for raw in (*experiments, *_of_no_experiment()):
-        teams.setdefault((raw["env"]["name"], team_label(raw["agents"]), raw["topology"]["name"]), raw)
+    for raw in (*_by_default(), *experiments):
+        teams.setdefault((raw["env"]["name"], team_label(raw["agents"]), raw["topology"]["name"]), []).append(raw)
     found = orjson.loads(FIGURES.read_bytes())
     known = {(entry["world"], entry["minds"], entry["topology"]) for entry in found}
-    for (world, minds, topology), raw in sorted(teams.items()):
-        results = list(_played(raw)) if (world, minds, topology) not in known else []
-        if results:
-            found.append(_figures(world, minds, topology, raw, results))
-            print(orjson.dumps(found[-1]).decode(), flush=True)
+    for world, minds, topology in sorted(teams.keys() - known):
+        for raw in teams[world, minds, topology]:
+            if results := list(_played(raw)):
+                found.append(_figures(world, minds, topology, raw, results))
+                print(orjson.dumps(found[-1]).decode(), flush=True)
+                break
     found.sort(key=lambda entry: (entry["world"], entry["minds"], entry["topology"]))
     text = ",\n".join(orjson.dumps(entry).decode() for entry in found)
     FIGURES.write_text(f"[\n{text}\n]\n", encoding="utf-8")
@@ -74,8 +75,8 @@ def _of_experiments() -> Iterator[Mapping[str, Any]]:
                 yield raw
 
 
-def _of_no_experiment() -> Iterator[Mapping[str, Any]]:
-    for words in MORE:
+def _by_default() -> Iterator[Mapping[str, Any]]:
+    for words in COMMON:
         try:
             yield Cell.compose(words.split()).plain
         except UserError as error:

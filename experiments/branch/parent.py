@@ -12,7 +12,6 @@ from maeil.errors import TraceError
 from maeil.extensions.change import ChangeAt
 from maeil.extensions.probe import PROBE as PROBED
 from maeil.trace import Instant, Listener, Prefix
-from maeil.trace.events import ThoughtStart
 from maeil.user_errors import UserError
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.branch.change import PROBE, Change, change_of, find_messages, try_world_change
@@ -26,6 +25,7 @@ from quorum.experiments.configuration.registry import minds, topologies
 from quorum.experiments.configuration.schema import Configuration, validate
 from quorum.experiments.episode.branch_minds import DroppedMessage
 from quorum.experiments.episode.branching import Branching
+from quorum.experiments.episode.expected import Rest
 from quorum.experiments.episode.in_memory import play_in_memory
 from quorum.experiments.results.recorded_episode import RecordedEpisode, open_episode
 from quorum.experiments.results.run_folder import RunFolder, is_run
@@ -42,23 +42,27 @@ class PlannedBranch:
         cell: the branch as a cell.
         branching: its recorded prefix and its change; for one episode.
         idle: whether its edits change nothing that has an effect.
-        episode: the record of its run.
+        parent: its run.
         instant: the branch point.
     """
 
     cell: Cell
     branching: Branching
     idle: bool
-    episode: RecordedEpisode = field(repr=False)
+    parent: Parent = field(repr=False)
     instant: Instant
 
-    @property
-    def thoughts_left(self) -> int:
-        """How many thoughts its run has from the instant on; of a probe, one for each agent."""
+    def rest(self) -> Rest:
+        """Return what its run took from the branch point on, which tells what a branch with the same team takes.
+
+        Of a probe, which asks every agent once, and of another team it tells the number of thoughts alone.
+        """
+        before, after = self.parent.configuration, self.cell.configuration
         if self.branching.probe is not None:
-            return self.cell.configuration.n
-        events = (s for s in self.episode.trace.events if isinstance(s.event, ThoughtStart))
-        return sum(self.instant.has_come(s.t, s.t_hat) for s in events)
+            return Rest(after.n)
+        found = self.parent.rest(self.instant)
+        same = (before.team, before.topology) == (after.team, after.topology)
+        return found if same else Rest(found.thoughts)
 
     def play_in_memory(self, listeners: Sequence[Listener]) -> None:
         """Play it in memory; see `quorum.experiments.episode.in_memory`."""
@@ -124,6 +128,7 @@ class Parent:
     configuration: Configuration
     memory: Memory | None
     origin: Origin | None = None
+    _rests: dict[Instant, Rest] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def open(cls, run: Path, below: Sequence[Path] = ()) -> Parent:
@@ -189,7 +194,13 @@ class Parent:
         )
         cell = Cell(after, after.plain(), inputs_of(after), branch)
         idle = bool(edits) and not copied and after.identity() == self.configuration.identity()
-        return PlannedBranch(cell, branching, idle, self.episode, instant)
+        return PlannedBranch(cell, branching, idle, self, instant)
+
+    def rest(self, instant: Instant) -> Rest:
+        """Return what it took from an instant on."""
+        if instant not in self._rests:
+            self._rests[instant] = Rest.of(self.episode.trace, instant)
+        return self._rests[instant]
 
     def branching(
         self, instant: Instant, change: Change, draw: int, after: Configuration, calls: Replay | None

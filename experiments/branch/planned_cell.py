@@ -16,6 +16,7 @@ from quorum.experiments.branch.parent import Parent, PlannedBranch
 from quorum.experiments.configuration.cell import Branch, Cell, PlannedCell, kind_of
 from quorum.experiments.configuration.inputs import recorded, refuse_changed
 from quorum.experiments.configuration.schema import validate
+from quorum.experiments.episode.expected import Rest
 
 _KEPT = 8
 """Runs that a process keeps in memory; another one is read again."""
@@ -29,23 +30,23 @@ class PlannedBranchCell(PlannedCell):
         run: folder of its run, absolute.
         branch: its run and its branch point.
         change: what it changes.
-        left: thoughts of its run from the branch point on.
+        rest: what its run took from the branch point on.
     """
 
     run: Path = field(kw_only=True)
     branch: Branch = field(kw_only=True)
     change: Change = field(kw_only=True)
-    left: int = field(kw_only=True)
+    rest: Rest = field(kw_only=True)
 
     @classmethod
-    def of_branch(cls, cell: Cell, run: Path, change: Change, left: int) -> PlannedBranchCell:
+    def of_branch(cls, cell: Cell, run: Path, change: Change, rest: Rest) -> PlannedBranchCell:
         """Make one of a branch.
 
         Args:
             cell: the branch.
             run: folder of its run.
             change: what it changes.
-            left: thoughts of its run from the branch point on.
+            rest: what its run took from the branch point on.
         """
         branch = cell.branch
         if branch is None:
@@ -61,7 +62,7 @@ class PlannedBranchCell(PlannedCell):
             run=run.absolute(),
             branch=branch,
             change=change,
-            left=left,
+            rest=rest,
         )
 
     @property

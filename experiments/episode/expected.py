@@ -3,7 +3,8 @@
 `usual_costs.json` holds what episodes with the simulated model took, for each team of the named experiments;
 `python benchmarks/usual_costs.py` writes it. An estimate takes the entry whose world, minds and topology are alike, in
 proportion to agents and steps. For a real model, its own price is put on these tokens, and each answer is assumed to
-last `SECONDS_PER_CALL`.
+last `SECONDS_PER_CALL`. A branch has better evidence, its own run: where its team is that of the run, it is expected to
+take what the run took from the branch point on.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from maeil.metrics.model import answers_of, call_number
+from maeil.trace import Instant
+from maeil.trace.events import ThoughtEnd, ThoughtStart
+from maeil.trace.reader import Trace
 from quorum.agents.llm.prices import BATCH, OFFER_BATCHES, read_tier
 from quorum.agents.llm.protocol import Usage
 from quorum.agents.llm.spending import dollars
@@ -67,14 +72,57 @@ class UsualCosts:
     completion: float
     seconds: float
 
-    def share(self, raw: Mapping[str, Any], thoughts: int | None) -> float:
+    def share(self, raw: Mapping[str, Any], rest: Rest | None) -> float:
         """Return how much of it an episode takes, in proportion to its thoughts, or to its agents and steps."""
-        if thoughts is not None:
-            return thoughts / max(self.thoughts, 1.0)
+        if rest is not None:
+            return rest.thoughts / max(self.thoughts, 1.0)
         steps = min(self.steps, raw["max_steps"]) if self.completed else raw["max_steps"]
         n: int = raw["n"]
         share: float = n / self.n * steps / max(self.steps, 1.0)
         return max(share, n / max(self.thoughts, n))  # every agent thinks before the first step
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What a recorded episode took from a branch point on.
+
+    Attributes:
+        thoughts: of all agents.
+        answers: of its models; 0 where they say nothing of the branch.
+        prompt: tokens read.
+        completion: tokens written.
+        simulated: whether a simulated model gave an answer.
+    """
+
+    thoughts: int
+    answers: float = 0
+    prompt: float = 0
+    completion: float = 0
+    simulated: bool = False
+
+    @classmethod
+    def of(cls, trace: Trace, instant: Instant) -> Rest:
+        """Sum up an episode from an instant on."""
+        starts = [s.seq for s in trace.stamped(ThoughtStart) if instant.has_come(s.t, s.t_hat)]
+        # Thoughts that run at the same time start at the same instant: so what ends later also started there, or later.
+        ends = (s.event for s in trace.stamped(ThoughtEnd) if starts and s.seq > starts[0])
+        calls = [call for end in ends if isinstance(end, ThoughtEnd) for call in end.calls]
+
+        def total(key: str) -> float:
+            return math.fsum(call_number(call, key) or 0 for call in calls)
+
+        return cls(
+            len(starts),
+            sum(map(answers_of, calls)),
+            total("prompt_tokens"),
+            total("completion_tokens"),
+            any(call.get("simulated") is True for call in calls),
+        )
+
+    @property
+    def tells(self) -> bool:
+        """Whether it tells what models take."""
+        return bool(self.answers and self.prompt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,52 +163,58 @@ def asks_real_model(raw: Mapping[str, Any], *, uses_models: bool) -> bool:
     return uses_models and raw["llm"]["name"] not in NO_MODELS
 
 
-def expected(raw: Mapping[str, Any], *, uses_models: bool, thoughts: int | None = None) -> Expected | None:
+def expected(raw: Mapping[str, Any], *, uses_models: bool, rest: Rest | None = None) -> Expected | None:
     """Estimate an episode of a resolved configuration; None where no recorded episode is of such minds.
 
-    In none do minds have conversations, whose prompts grow with the turns.
+    In the usual ones no minds have conversations, whose prompts grow with the turns.
 
     Args:
         raw: the configuration.
         uses_models: whether its minds think with language models.
-        thoughts: of an episode that goes on from a recorded one: the thoughts that are left; None: all of it.
+        rest: of a branch: what its run took from the branch point on; None: the episode is no branch.
     """
-    usual = None if converses(raw["agents"]) else _usual(raw)
-    if usual is None or (uses_models and not usual.answers):
-        return None
-    share = usual.share(raw, thoughts)
+    usual = _usual(raw)
+    share, seconds = 0.0, 0.0
+    if usual is not None:
+        share = usual.share(raw, rest)
+        seconds = usual.seconds * share
     if not uses_models:
-        return Expected(0.0, 0.0, 0.0, usual.seconds * share)
-    answers, read, written = (value * share for value in (usual.answers, usual.prompt, usual.completion))
+        return Expected(0.0, 0.0, 0.0, seconds) if usual is not None else None
+    if rest is not None and rest.tells:
+        answers, read, written = rest.answers, rest.prompt, rest.completion
+    elif usual is not None and usual.answers and not converses(raw["agents"]):
+        answers, read, written = (value * share for value in (usual.answers, usual.prompt, usual.completion))
+    else:
+        return None
     if raw["llm"]["name"] == "random":
-        return Expected(answers, 0.0, 0.0, usual.seconds * share)
+        return Expected(answers, 0.0, 0.0, seconds)
     if not asks_real_model(raw, uses_models=uses_models):
         prices = [raw["llm"].get(f"usd_per_million_{kind}") or 0.0 for kind in ("prompt", "completion")]
         usd = (read * prices[0] + written * prices[1]) / 1e6
-        return Expected(answers, read + written, usd, usual.seconds * share)
+        return Expected(answers, read + written, usd, seconds)
     by_tier = _by_tier(raw["llm"], Usage(prompt=round(read), completion=round(written)), math.ceil(answers))
     money = by_tier.get(read_tier(raw["llm"].get("service_tier")))
-    seconds = usual.seconds * share + answers * SECONDS_PER_CALL
+    seconds += answers * SECONDS_PER_CALL
     return Expected(answers, read + written, money or 0.0, seconds, priceless=money is None, by_tier=by_tier)
 
 
-def expectation(cell: Cell, thoughts: int | None = None) -> str:
+def expectation(cell: Cell, rest: Rest | None = None) -> str:
     """Say what an episode is expected to take; empty where no model is asked but a simulated one or a recording.
 
     Args:
         cell: the episode.
-        thoughts: of a branch: the thoughts that its run has left; None: the episode is no branch.
+        rest: of a branch: what its run took from the branch point on; None: the episode is no branch.
     """
     c = cell.configuration
     if not (asks_real_model(cell.plain, uses_models=c.uses_models) and isinstance(c.llm, ProviderConfig)):
         return ""
-    found = expected(cell.plain, uses_models=True, thoughts=thoughts)
+    found = expected(cell.plain, uses_models=True, rest=rest)
     if found is None:
         how = " with agents.memory=conversation" if converses(cell.plain["agents"]) else ""
         return f"cost unknown: there are no figures of agents={c.team_label}{how}"
     money = "unknown money (no price)" if found.priceless else dollars(found.usd)
     amounts = f"{found.answers:,.0f} answers, {found.tokens:,.0f} tokens, {money}, {clock_time(found.seconds)}"
-    return f"expected: about {amounts} ({basis()})"
+    return f"expected: about {amounts} ({basis(rest)})"
 
 
 def uninformed(configuration: Configuration) -> str:
@@ -175,9 +229,16 @@ def uninformed(configuration: Configuration) -> str:
     )
 
 
-def basis() -> str:
-    """Say what the figures of a real model rest on."""
-    return f"from recorded episodes with the simulated model, at {SECONDS_PER_CALL:g} s an answer"
+def basis(rest: Rest | None = None) -> str:
+    """Say what the figures of a real model rest on.
+
+    Args:
+        rest: of a branch: what its run took from the branch point on.
+    """
+    record = "recorded episodes with the simulated model"
+    if rest is not None and rest.tells:
+        record = f"what its run took from there on{' with the simulated model' if rest.simulated else ''}"
+    return f"from {record}, at {SECONDS_PER_CALL:g} s an answer"
 
 
 @cache

@@ -94,7 +94,6 @@ def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: Path | No
     found: dict[str, PlannedBranchCell] = {}
     places: dict[str, str] = {}
     origins: dict[SweepParent, None] = {}
-    left: dict[tuple[Path, Instant], int] = {}
     edited: dict[tuple[Path, int], Configuration] = {}  # to edit one takes 30 ms, and it is the same at every instant
     for run, at, (index, change) in product(runs, instants, enumerate(changes)):
         place = _place(run, f"--at {at}" if at is not None else "", _varied(change, grid))
@@ -107,11 +106,10 @@ def plan_branches(words: Sequence[str], asked: BranchGrid, config_dir: Path | No
             continue
         cell = branch.cell
         edited[run, index] = cell.configuration
-        if (run, instant) not in left:
-            left[run, instant] = branch.thoughts_left
+        rest = branch.rest()
         for draw in range(asked.draws):
             drawn = replace(cell, branch=replace(cell.branch, draw=draw) if cell.branch is not None else None)
-            planned = PlannedBranchCell.of_branch(drawn, run, change, left[run, instant])
+            planned = PlannedBranchCell.of_branch(drawn, run, change, rest)
             found.setdefault(planned.name, planned)
             places.setdefault(planned.kind, place)
             origins[SweepParent(run=str(run.absolute()), at=str(instant), prefix=planned.branch.prefix)] = None

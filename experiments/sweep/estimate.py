@@ -1,10 +1,11 @@
 """What a sweep is expected to take, before it is run. Nothing is played.
 
-For each kind of cell (all that differ in nothing but the seed) the forecast takes the best of these, and shows how many
-cells rest on each:
+For each kind of cell (all that differ in nothing but the seed; of branches, also for each run) the forecast takes the
+best of these, and shows how many cells rest on each:
 
 - `finished`: the mean of finished cells of the kind, in the sweep's own folder;
 - `scaled`: the mean of finished cells of the same minds and model, of the nearest team size, in proportion to that;
+- `recorded`: of a branch with the team of its run, what the run took from the branch point on;
 - `usual`: recorded episodes of such a team (`experiments/episode/expected.py`);
 - `unknown`: none of them was possible; such cells are left out of the sums.
 """
@@ -29,7 +30,7 @@ from quorum.experiments.common.consoles import Text
 from quorum.experiments.common.outputs import clock_time
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.configuration.team_label import team_label
-from quorum.experiments.episode.expected import Expected, asks_real_model, basis, expected
+from quorum.experiments.episode.expected import Expected, Rest, asks_real_model, basis, expected
 from quorum.experiments.sweep.batches import batching_of
 from quorum.experiments.sweep.engines.protocol import Engine
 from quorum.experiments.sweep.grid import varied
@@ -146,6 +147,7 @@ class Forecast:
         words = {
             "finished": "from finished cells of the same kind",
             "scaled": "in proportion to cells of another team size or arm",
+            "recorded": "from what their own runs took from there on",
             "usual": basis() if self.stands_in else "from recorded episodes of such a team",
             "unknown": "unknown, left out",
         }
@@ -165,11 +167,12 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
     """
     cells = status.missing[:limit]
     estimates = _Estimates(status)
-    kinds = {cell.kind: cell for cell in cells}
-    found = {cell.kind: estimates.of(cell) for cell in sorted(kinds.values(), key=_size)}
-    known = [(cell, e) for cell in cells if (e := found[cell.kind].of(cell)) is not None]
+    kinds = {_alike(cell): cell for cell in cells}
+    found = {key: estimates.of(cell) for key, cell in kinds.items()}
+    estimated = [(cell, found[_alike(cell)]) for cell in cells]
+    known = [(cell, e.expected) for cell, e in estimated if e.expected is not None]
     priceless = any(expected.priceless for _, expected in known)
-    priceless |= any(cell.uses_models and found[cell.kind].expected is None for cell in cells)
+    priceless |= any(cell.uses_models and e.expected is None for cell, e in estimated)
     models = [e for cell, e in known if cell.uses_models and _raw(cell)["llm"]["name"] != "random"]
     common = set.intersection(*(set(expected.by_tier) for expected in models)) if models and not priceless else set()
     by_tier = {tier: fsum(expected.by_tier[tier] for expected in models) for tier in sorted(common)}
@@ -177,7 +180,7 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
     usd = None if priceless else fsum(expected.usd for _, expected in known)
     seconds = 0.0
     for waits in (False, True):
-        alike = [expected.seconds for cell, expected in known if found[cell.kind].waits is waits]
+        alike = [e.expected.seconds for _, e in estimated if e.expected is not None and e.waits is waits]
         if alike:
             seconds += max(*alike, fsum(alike) / engine.width(uses_models=waits))
     return Forecast(
@@ -194,7 +197,7 @@ def forecast(plan: SweepPlan, status: SweepStatus, folder: SweepFolder, engine: 
         tokens=sum(expected.tokens for _, expected in known),
         usd=by_tier.get(BATCH, usd) if batching else usd,
         seconds=seconds,
-        sources=Counter(found[cell.kind].source for cell in cells),
+        sources=Counter(e.source for _, e in estimated),
         stands_in=estimates.stands_in,
         simulated=any(cell.uses_models and _raw(cell)["llm"]["name"] == "simulated" for cell in cells),
         by_tier=by_tier,
@@ -211,19 +214,11 @@ class _Estimate:
         expected: what a cell takes; None where it is not known.
         source: what that rests on.
         waits: whether its seconds are mostly spent on waiting, during which others can run.
-        left: of a branch, the thoughts that its run has left; 0 for all else.
     """
 
     expected: Expected | None
     source: str
     waits: bool
-    left: int = 0
-
-    def of(self, cell: PlannedCell) -> Expected | None:
-        """Return what a cell of the kind takes: of a branch, in proportion to what its own run has left."""
-        if self.expected is None or not self.left or not isinstance(cell, PlannedBranchCell):
-            return self.expected
-        return self.expected.times(cell.left / self.left)
 
 
 class _Estimates:
@@ -243,13 +238,16 @@ class _Estimates:
             if (scaled := self._scaled(cell, team)) is not None:
                 return _Estimate(scaled, "scaled", cell.uses_models)
         raw = _raw(cell)
-        left = cell.left if isinstance(cell, PlannedBranchCell) else 0
-        usual = expected(raw, uses_models=cell.uses_models, thoughts=left or None)
-        if usual is None:
+        rest = _rest(cell)
+        taken = expected(raw, uses_models=cell.uses_models, rest=rest)
+        if taken is None:
             return _Estimate(None, "unknown", waits=False)
         waits = asks_real_model(raw, uses_models=cell.uses_models)
+        if rest is not None and rest.tells and cell.uses_models:
+            self.stands_in |= waits and rest.simulated
+            return _Estimate(taken, "recorded", waits)
         self.stands_in |= waits
-        return _Estimate(usual, "usual", waits, left)
+        return _Estimate(taken, "usual", waits)
 
     def _scaled(self, cell: PlannedCell, team: Sequence[object]) -> Expected | None:
         """Scale the mean of finished cells of such a team, of the nearest size."""
@@ -267,6 +265,14 @@ def _varied(cells: Sequence[PlannedCell]) -> dict[str, tuple[str, ...]]:
     found = {"n": tuple(map(str, sizes))} if len(sizes) > 1 else {}
     arms = any(cell.arm for cell in cells)
     return found | {group: several for group, several in varied(raws).items() if group == "env" or not arms}
+
+
+def _alike(cell: PlannedCell) -> tuple[str, Rest | None]:
+    return cell.kind, _rest(cell)
+
+
+def _rest(cell: PlannedCell) -> Rest | None:
+    return cell.rest if isinstance(cell, PlannedBranchCell) else None
 
 
 def _team(cell: PlannedCell) -> tuple[object, ...]:

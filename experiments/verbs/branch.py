@@ -196,7 +196,7 @@ def _play(run: Path, at: str | None, change: Change, out: Path, *, as_json: bool
     if not quiet:
         if planned.notice:
             echo(f"notice: {planned.notice}", err=True)
-        if line := expectation(cell, planned.thoughts_left):
+        if line := expectation(cell, planned.rest()):
             echo(line, err=True)
     with ending(), shown(cell, live=False, as_json=as_json, quiet=quiet) as (watch, under_way):
         result = run_cell(cell, out, watch, under_way, branching)

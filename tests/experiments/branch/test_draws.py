@@ -140,11 +140,12 @@ def test_words_about_the_engine_are_no_edit_of_a_branch(run: Path, quorum: Quoru
 def test_what_is_left_after_the_instant_is_reported_before_a_real_model_is_asked(run: Path, tmp_path: Path) -> None:
     live = len([s for s in read_trace(run).events if isinstance(s.event, ThoughtStart) and s.t >= 4])
     planned = plan_branch(run, "4", edits=["llm=openai", "llm.model=gpt-5-mini"])
-    reported = expectation(planned.cell, planned.thoughts_left)
+    reported = expectation(planned.cell, planned.rest())
     found = re.match(r"expected: about (\d+) answers, ([\d,]+) tokens, \$[\d.e-]+, [\d:]+ ", reported)
     assert found, reported
-    assert planned.thoughts_left == live
-    assert live / 2 <= int(found[1]) <= live * 2
+    assert planned.rest().thoughts == live
+    assert int(found[1]) == live
+    assert "from what its run took from there on with the simulated model, at 3 s an answer" in reported
     assert not planned.branching.prefix.live
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from quorum.agents.llm.prices import find_price
 from quorum.experiments.configuration.cell import Cell
-from quorum.experiments.episode.expected import SECONDS_PER_CALL, expectation, expected
+from quorum.experiments.episode.expected import SECONDS_PER_CALL, Rest, expectation, expected
 
 TEAM = ("agents=naive", "n=2", "max_steps=3", "llm=openai", "llm.model=gpt-5-mini")
 
@@ -70,7 +70,7 @@ def test_an_episode_that_ends_by_itself_takes_no_more_with_a_later_limit() -> No
 
 def test_a_branch_takes_what_is_left_of_its_run() -> None:
     raw = Cell.compose(["agents=naive", "n=2"]).plain
-    ten, twenty = (expected(raw, uses_models=True, thoughts=left) for left in (10, 20))
+    ten, twenty = (expected(raw, uses_models=True, rest=Rest(left)) for left in (10, 20))
     assert ten is not None
     assert ten.answers == pytest.approx(10, rel=0.5)
     assert twenty == ten.times(2)

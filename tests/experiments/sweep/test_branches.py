@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -265,10 +265,28 @@ def test_the_estimate_is_of_what_is_left_after_the_instant(first: Path, tmp_path
     assert expected.usd == pytest.approx(result.spent.usd, rel=0.2)
     # A finished branch is evidence for its kind: the run of the other seed is expected to take as much.
     half = show_plan(asked(first, tmp_path, POOR, at=["1", "3", "2"]))
-    assert (half.sources, half.answers) == ({"usual": 4}, 2 * 2 * 12)
+    assert (half.sources, half.answers) == ({"recorded": 4}, 2 * 2 * 12)
 
 
-def test_the_estimate_of_a_branch_is_in_proportion_to_what_its_run_has_left(tmp_path: Path) -> None:
+def test_the_estimate_of_a_branch_with_another_team_rests_on_usual_episodes(first: Path, tmp_path: Path) -> None:
+    def sources(*words: str, **more: Any) -> Mapping[str, int]:
+        return show_plan(asked(first, tmp_path, *words, at=["2"], control=False, **more)).sources
+
+    assert sources("llm.temperature=0.3") == {"recorded": 2}
+    assert sources("topology=decentralized") == {"usual": 2}
+    assert sources(minds=["agent_0=heuristic"]) == {"usual": 2}
+    assert sources("agents=heuristic") == {"usual": 2}
+
+
+def test_a_team_that_converses_has_its_own_run_as_evidence(tmp_path: Path) -> None:
+    run = run_cell(Cell.compose((*TEAM, "agents.memory=conversation")), tmp_path / "runs").folder
+    expected = show_plan(asked(run, tmp_path, at=["2"]))
+    spent = swept(run, tmp_path, at=["2"]).spent
+    assert (expected.sources, expected.answers) == ({"recorded": 1}, spent.answers)
+    assert expected.tokens == pytest.approx(spent.tokens, rel=0.02)
+
+
+def test_the_estimate_of_a_branch_is_what_its_own_run_has_left(tmp_path: Path) -> None:
     runs = [
         run_cell(
             Cell.compose(["n=4", "agents=naive", "topology=debate", "max_steps=60", f"seed={seed}"]), tmp_path / "r"
@@ -277,7 +295,7 @@ def test_the_estimate_of_a_branch_is_in_proportion_to_what_its_run_has_left(tmp_
     ]
     assert len({run.metrics["model.answers"] for run in runs}) == 2
     expected = show_plan(asked(tmp_path / "r", tmp_path, at=["1"]))
-    assert expected.sources == {"usual": 2}
+    assert expected.sources == {"recorded": 2}
     assert expected.answers == pytest.approx(swept(tmp_path / "r", tmp_path, at=["1"]).spent.answers)
 
 
