@@ -53,9 +53,9 @@ class PlannedBranch:
     instant: Instant
 
     def rest(self) -> Rest:
-        """Return what its run took from the branch point on, which tells what a branch with the same team takes.
+        """Return what its run took from the branch point on, which shows what a branch with the same team takes.
 
-        Of a probe, which asks every agent once, and of another team it tells the number of thoughts alone.
+        Of a probe, which asks every agent once, and of another team it shows the number of thoughts alone.
         """
         before, after = self.parent.configuration, self.cell.configuration
         if self.branching.probe is not None:

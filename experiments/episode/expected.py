@@ -120,8 +120,8 @@ class Rest:
         )
 
     @property
-    def tells(self) -> bool:
-        """Whether it tells what models take."""
+    def shows_cost(self) -> bool:
+        """Whether it shows what models take."""
         return bool(self.answers and self.prompt)
 
 
@@ -180,7 +180,7 @@ def expected(raw: Mapping[str, Any], *, uses_models: bool, rest: Rest | None = N
         seconds = usual.seconds * share
     if not uses_models:
         return Expected(0.0, 0.0, 0.0, seconds) if usual is not None else None
-    if rest is not None and rest.tells:
+    if rest is not None and rest.shows_cost:
         answers, read, written = rest.answers, rest.prompt, rest.completion
     elif usual is not None and usual.answers and not converses(raw["agents"]):
         answers, read, written = (value * share for value in (usual.answers, usual.prompt, usual.completion))
@@ -236,7 +236,7 @@ def basis(rest: Rest | None = None) -> str:
         rest: of a branch: what its run took from the branch point on.
     """
     record = "recorded episodes with the simulated model"
-    if rest is not None and rest.tells:
+    if rest is not None and rest.shows_cost:
         record = f"what its run took from there on{' with the simulated model' if rest.simulated else ''}"
     return f"from {record}, at {SECONDS_PER_CALL:g} s an answer"
 

@@ -243,7 +243,7 @@ class _Estimates:
         if taken is None:
             return _Estimate(None, "unknown", waits=False)
         waits = asks_real_model(raw, uses_models=cell.uses_models)
-        if rest is not None and rest.tells and cell.uses_models:
+        if rest is not None and rest.shows_cost and cell.uses_models:
             self.stands_in |= waits and rest.simulated
             return _Estimate(taken, "recorded", waits)
         self.stands_in |= waits
