@@ -60,7 +60,7 @@ def edited(plain: Mapping[str, Any], arguments: Sequence[str], config_dir: Path 
         raise UserError("its configuration holds '${', which a resolved one does not")
     template = OmegaConf.create(dict(plain))
     folders = (*([config_dir] if config_dir is not None else []), CONFIGS)
-    for override in sorted(overrides, key=lambda found: "." in found.key_or_group):  # groups come before values in them
+    for override in sorted(overrides, key=lambda found: found.key_or_group.count(".")):  # names before their values
         _apply(template, override, folders)
     expand(template, folders)
     refuse_environment(OmegaConf.to_container(template, resolve=False))
@@ -112,6 +112,9 @@ def _apply(template: DictConfig, override: Override, folders: tuple[Path, ...]) 
         template[group] = dict(option_values(group, str(value), folders))
     else:
         _check_key(template, key, value)
+        above = key.rpartition(".")[0]
+        if group == "agents" and isinstance(mind := OmegaConf.select(template, above), str):  # this adds a value to it
+            OmegaConf.update(template, above, {"name": mind})
         OmegaConf.update(template, key, value, force_add=True)
     if group == "prompts" and "prompts" in template.agents:
         template.agents.prompts = "${prompts}"  # its values stand again in those of the minds

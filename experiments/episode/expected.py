@@ -21,7 +21,6 @@ import orjson
 
 from maeil.metrics.model import answers_of, call_number
 from maeil.trace import Instant
-from maeil.trace.events import ThoughtEnd, ThoughtStart
 from maeil.trace.reader import Trace
 from quorum.agents.llm.prices import BATCH, OFFER_BATCHES, read_tier
 from quorum.agents.llm.protocol import Usage
@@ -103,16 +102,14 @@ class Rest:
     @classmethod
     def of(cls, trace: Trace, instant: Instant) -> Rest:
         """Sum up an episode from an instant on."""
-        starts = [s.seq for s in trace.stamped(ThoughtStart) if instant.has_come(s.t, s.t_hat)]
-        # Thoughts that run at the same time start at the same instant: so what ends later also started there, or later.
-        ends = (s.event for s in trace.stamped(ThoughtEnd) if starts and s.seq > starts[0])
-        calls = [call for end in ends if isinstance(end, ThoughtEnd) for call in end.calls]
+        thoughts = [found for found in trace.story.thoughts if instant.has_come(found.start.t, found.start.t_hat)]
+        calls = [call for thought in thoughts for call in thought.calls]
 
         def total(key: str) -> float:
             return math.fsum(call_number(call, key) or 0 for call in calls)
 
         return cls(
-            len(starts),
+            len(thoughts),
             sum(map(answers_of, calls)),
             total("prompt_tokens"),
             total("completion_tokens"),

@@ -51,6 +51,13 @@ def test_another_mind_thinks_from_the_instant_on_and_not_before(run: Path, tmp_p
     assert {bool(calls) for t, agent, calls in ends(read_trace(branch)) if agent != 2} == {True}
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_a_mind_and_its_values_are_given_in_any_order(first: bool, run: Path) -> None:
+    words = ("agents.members.agent_2=heuristic", "agents.members.agent_2.teams=one")
+    values = plan_branch(run, AT, edits=words if first else words[::-1]).cell.plain["agents"]["members"]["agent_2"]
+    assert values == {"name": "heuristic", "teams": "one"}
+
+
 def test_other_values_of_a_model_draw_the_answers_from_the_instant_on(run: Path, tmp_path: Path) -> None:
     branch = branched(run, AT, tmp_path, edits=["llm.temperature=0.7", "llm.poor=1.0"]).folder
     drawn = {(call["t"] >= int(AT), call["request"]["sampling"]["temperature"]) for call in calls_of(branch)}
@@ -141,6 +148,11 @@ REFUSED = {
     "added": (AT, {"edits": ["+llm.more=1"]}, "write KEY=VALUE"),
     "several values": (AT, {"edits": ["llm.poor=0,1"]}, "one episode takes one value"),
     "no such mind": (AT, {"minds": ["agent_1=heuristc"]}, r"there is no option 'heuristc'(.|\n)*heuristic"),
+    "no such key of a mind": (
+        AT,
+        {"edits": ["agents.members.agent_1=tom", "agents.members.agent_1.hypothesis=9"]},
+        r"agents.members.agent_1.hypothesis: there is no such key(.|\n)*Did you mean 'hypotheses'",
+    ),
     "no mind": (AT, {"minds": ["heuristic"]}, "--mind heuristic: give AGENT=MIND"),
     "no such agent": (AT, {"minds": ["agent_9=heuristic"]}, "agents.members.agent_9: there is no such participant"),
     "secret": (AT, {"edits": ["agents.max_actions=${oc.env:HOME}"]}, "environment"),
