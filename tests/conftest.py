@@ -32,9 +32,8 @@ with suppress(NoFolder):  # a test with its own caches does not compile all kern
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Run three workers on two cores with `-n auto`: a worker often waits for a server, a browser or a process."""
-    cores = os.cpu_count() or 1
-    return cores + cores // 2
+    """Run four workers on two cores with `-n auto`: a worker often waits for a server, a browser or a process."""
+    return 2 * (os.cpu_count() or 1)
 
 
 IN_A_BROWSER = (
