@@ -211,7 +211,10 @@ def expectation(cell: Cell, rest: Rest | None = None) -> str:
         return f"cost unknown: there are no figures of agents={c.team_label}{how}"
     money = "unknown money (no price)" if found.priceless else dollars(found.usd)
     amounts = f"{found.answers:,.0f} answers, {found.tokens:,.0f} tokens, {money}, {clock_time(found.seconds)}"
-    return f"expected: about {amounts} ({basis(rest)})"
+    on = basis()
+    if rest is not None and rest.shows_cost:
+        on = basis("what its run took from there on", simulated=rest.simulated)
+    return f"expected: about {amounts} ({on})"
 
 
 def uninformed(configuration: Configuration) -> str:
@@ -226,16 +229,15 @@ def uninformed(configuration: Configuration) -> str:
     )
 
 
-def basis(rest: Rest | None = None) -> str:
+def basis(record: str = "recorded episodes", *, simulated: bool = True) -> str:
     """Say what the figures of a real model rest on.
 
     Args:
-        rest: of a branch: what its run took from the branch point on.
+        record: what was recorded.
+        simulated: whether a simulated model answered there.
     """
-    record = "recorded episodes with the simulated model"
-    if rest is not None and rest.shows_cost:
-        record = f"what its run took from there on{' with the simulated model' if rest.simulated else ''}"
-    return f"from {record}, at {SECONDS_PER_CALL:g} s an answer"
+    by = " with the simulated model" if simulated else ""
+    return f"from {record}{by}, at {SECONDS_PER_CALL:g} s an answer"
 
 
 @cache

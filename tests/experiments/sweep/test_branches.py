@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from maeil.trace import comparable
 from maeil.user_errors import UserError
@@ -274,6 +275,12 @@ def test_the_estimate_of_a_branch_with_another_team_rests_on_usual_episodes(firs
 
     assert sources("llm.temperature=0.3") == {"recorded": 2}
     assert sources("topology=decentralized") == {"usual": 2}
+    real = show_plan(asked(first, tmp_path, "llm=openai", "llm.model=gpt-5-mini", at=["2"], control=False))
+    assert (real.sources, real.simulated, real.plain()["simulated"]) == ({"recorded": 2}, False, True)
+    console = Console(width=200)
+    with console.capture() as captured:
+        console.print(real.table())
+    assert "2 episodes from what their own runs took from there on with the simulated model, at 3 s" in captured.get()
     assert sources(minds=["agent_0=heuristic"]) == {"usual": 2}
     assert sources("agents=heuristic") == {"usual": 2}
 
