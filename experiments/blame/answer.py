@@ -12,7 +12,7 @@ from quorum.experiments.blame.attempts import Budget
 from quorum.experiments.blame.decisions import WORDS
 from quorum.experiments.blame.ending import FINISHED, Ending, Success
 from quorum.experiments.blame.shares import Shares
-from quorum.experiments.blame.verdict import Verdict
+from quorum.experiments.blame.verdict import LATE, Verdict
 from quorum.experiments.common.version import __version__
 from quorum.experiments.results.summary import aligned
 
@@ -137,10 +137,10 @@ def _lines(blame: Blame) -> Iterator[str]:
         return
     yield f"verdict: {_verdict(blame)}"
     if blame.question.method == SEARCH:
-        yield (
-            f"{blame.decisions} decisions, {blame.candidates} of which {blame.reference} would have made differently; "
-            f"{blame.reruns} re-runs" + (f", {blame.calls} calls, {blame.usd:.4f} USD" if blame.calls else "")
-        )
+        differ = f"{blame.candidates} of which {blame.reference} would have made differently"
+        tried = "" if blame.verdict.kind == LATE else f"{blame.decisions} decisions, {differ}; "
+        paid = f", {blame.calls} calls, {blame.usd:.4f} USD" if blame.calls else ""
+        yield f"{tried}{blame.reruns} re-runs{paid}"
     elif blame.calls:
         yield f"{blame.calls} calls of {blame.reference}"
     yield from _posterior(blame)

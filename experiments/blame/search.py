@@ -27,7 +27,7 @@ from quorum.experiments.blame.reference import Reference
 from quorum.experiments.blame.reruns import Correction, Reruns
 from quorum.experiments.blame.shares import Shares, find_shares
 from quorum.experiments.blame.trials import Experiment
-from quorum.experiments.blame.verdict import Blamed, Cause, Verdict
+from quorum.experiments.blame.verdict import LATE, Blamed, Cause, Verdict
 from quorum.experiments.branch.parent import Parent
 from quorum.experiments.common.files import require_file, write_all
 from quorum.experiments.common.outputs import require_writable
@@ -256,7 +256,7 @@ def verdict_of(
     nothing = Verdict(SEARCH, None, None, reruns=len(attempts.known), calls=attempts.spent.answers)
     if experiment.late is not None:
         late = f"late: the run would have finished after {experiment.late} steps, and its limit is {limit}"
-        return replace(nothing, kind="late", reason=f"{late}; to ask why it was late: --margin 0")
+        return replace(nothing, kind=LATE, reason=f"{late}; to ask why it was late: --margin 0")
     *chances, none = experiment.posterior()
     nobody = None if experiment.why_cut else none
     causes, unknown, untried, agents = [], 0.0, 0, dict.fromkeys(reruns.reference.players, 0.0)

@@ -11,6 +11,8 @@ from maeil.trace import Trace
 from quorum.experiments.blame.posterior import Tally, gain
 
 RULES = "rules"
+LATE = "late"
+"""The kind of a verdict on a run that would have finished later: nobody is to blame."""
 
 
 @dataclass(frozen=True, slots=True)
