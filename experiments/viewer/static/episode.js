@@ -226,9 +226,8 @@ class Episode {
     fill(this.problems, problems.map((problem) => el("li", {}, problem)));
   }
 
-  /** Return the picture that is shown, as plain data; null while it is awaited. */
+  /** Return the picture that is shown, as plain data. */
   picture() {
-    if (!this.world.film) return null;
     const { t, ground, marks, caption, holdings } = this.world.film.at(this.player.t);
     const ways = this.world.board.ways?.at(this.player.t) ?? [];
     return { t, ground: [...ground], marks: Object.fromEntries(marks), ways: Object.fromEntries(ways), caption, holdings };
