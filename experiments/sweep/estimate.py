@@ -144,11 +144,11 @@ class Forecast:
         for place, (tier, usd) in enumerate(self.by_tier.items()):
             tiered = f"{dollars(usd)} {_TIERS.get(tier) or f'with llm.service_tier={tier}'}"
             yield "" if place else "money by tier", tiered
-        rest = "what their own runs took from there on"
+        record = "what their own runs took from there on"
         words = {
             "finished": "from finished cells of the same kind",
             "scaled": "in proportion to cells of another team size or arm",
-            "recorded": basis(rest) if self.stands_in else f"from {rest}",
+            "recorded": basis(record) if self.stands_in else f"from {record}",
             "usual": basis() if self.stands_in else "from recorded episodes of such a team",
             "unknown": "unknown, left out",
         }
