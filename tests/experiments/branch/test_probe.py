@@ -14,6 +14,7 @@ from maeil.trace import read_trace
 from maeil.trace.events import ThoughtEnd, ThoughtStart
 from maeil.user_errors import UserError
 from quorum.experiments.configuration.cell import Cell
+from quorum.experiments.episode.expected import Rest
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.beliefs import Beliefs
 from quorum.experiments.results.verify import verify_run
@@ -59,6 +60,7 @@ def test_the_run_stays_as_it_is_and_each_agent_answers_once(team: str, runs: dic
     thoughts = [s for s in asked.stamped(ThoughtStart) if s.seq >= first]
     assert Counter(s.event.agent for s in thoughts) == Counter(range(len(run.start.agents)))  # type: ignore[attr-defined]
     assert {s.t for s in thoughts} == {3}
+    assert plan_branch(runs[team], "3", probe=True).rest() == Rest(len(thoughts))  # which its estimate rests on
     assert all(not s.event.refused for s in asked.stamped(ThoughtEnd) if s.seq >= first)  # type: ignore[attr-defined]
     assert {belief.agent for belief in asked.of(Belief)} == set(range(len(run.start.agents)))
     assert not any(belief.about == run.start.agents[belief.agent] for belief in asked.of(Belief))

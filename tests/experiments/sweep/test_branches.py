@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from maeil.trace import comparable
+from maeil.trace import comparable, read_trace
+from maeil.trace.events import ThoughtStart
 from maeil.user_errors import UserError
 from quorum.experiments.branch.change import edits_of_minds, read_change
 from quorum.experiments.branch.planned_cell import PlannedBranchCell
@@ -283,6 +284,15 @@ def test_the_estimate_of_a_branch_with_another_team_rests_on_usual_episodes(firs
     assert "2 episodes from what their own runs took from there on with the simulated model, at 3 s" in captured.get()
     assert sources(minds=["agent_0=heuristic"]) == {"usual": 2}
     assert sources("agents=heuristic") == {"usual": 2}
+
+
+def test_the_estimate_in_the_middle_of_the_talk_is_of_what_is_live_from_there_on(first: Path, tmp_path: Path) -> None:
+    run = branches(first)[0]
+    middle = [s for s in read_trace(run).stamped(ThoughtStart) if s.t == 1][-1]
+    at = [f"1:{middle.t_hat}"]
+    expected, spent = show_plan(asked(run, tmp_path, at=at)), swept(run, tmp_path, at=at).spent
+    assert (expected.answers, round(expected.tokens)) == (spent.answers, spent.tokens)
+    assert 12 < spent.answers < 18  # of three steps, the first of them in part
 
 
 def test_a_team_that_converses_has_its_own_run_as_evidence(tmp_path: Path) -> None:
