@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 DAEMONS = ("munged", "slurmctld", "slurmd", "sbatch")
@@ -124,9 +124,18 @@ class SlurmCluster:
         number = int((self.folder / f"{daemon}.pid").read_text())
         os.kill(number, signal.SIGKILL if daemon == "slurmd" else signal.SIGTERM)
         if daemon == "slurmd":
-            subprocess.run(["pkill", "-9", "-f", "slurmstepd|submitit.core._submit"], check=False)
+            self._kill_jobs()
         while Path(f"/proc/{number}").exists():
             time.sleep(0.1)
+
+    def _kill_jobs(self) -> None:
+        """Kill the processes of this cluster's jobs; another worker of the tests may have a cluster too."""
+        mine = f"SLURM_CONF={self.environment['SLURM_CONF']}".encode()
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):  # it has ended
+                line, variables = (process / "cmdline").read_bytes(), (process / "environ").read_bytes().split(b"\0")
+                if mine in variables and (b"slurmstepd" in line or b"submitit.core._submit" in line):
+                    os.kill(int(process.name), signal.SIGKILL)
 
 
 @contextmanager
