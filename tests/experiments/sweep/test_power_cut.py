@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import command, environment
+from tests.conftest import Quorum, command, environment
 
 CUTS = 20
 CELLS = 48
@@ -59,12 +59,6 @@ def image(tmp_path: Path) -> Path:
     os.truncate(file, _SIZE)
     subprocess.run(["mke2fs", "-q", "-F", "-t", "ext4", file], check=True)
     return file
-
-
-def quorum(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(*words), cwd=folder, env=environment(), capture_output=True, text=True, timeout=300, check=False
-    )
 
 
 @contextmanager
@@ -139,12 +133,10 @@ def done(disk: Path) -> dict[str, int]:
     return found
 
 
-def test_a_power_cut_at_any_moment_loses_nothing_that_was_done(image: Path, tmp_path: Path) -> None:
+def test_a_power_cut_at_any_moment_loses_nothing_that_was_done(image: Path, tmp_path: Path, quorum: Quorum) -> None:
     chance = random.Random(16)
-    undisturbed = tmp_path / "undisturbed"
-    undisturbed.mkdir()
-    assert quorum(undisturbed, *GRID, *NAME, "--quiet").returncode == 0
-    wanted = (undisturbed / "runs" / "s" / "results.csv").read_bytes()
+    assert quorum(*GRID, *NAME, "--quiet").returncode == 0
+    wanted = (tmp_path / "runs" / "s" / "results.csv").read_bytes()
     copies: list[Path] = []
     with mounted(image, tmp_path / "mount") as disk:
         while len(copies) < CUTS:
@@ -156,7 +148,7 @@ def test_a_power_cut_at_any_moment_loses_nothing_that_was_done(image: Path, tmp_
         with mounted(copy, tmp_path / "mount") as disk:
             before = done(disk)
             numbers.append(len(before))
-            again = quorum(disk, *GRID, *NAME, "--json")
+            again = quorum(*GRID, *NAME, "--json", "--out", str(disk / "runs"))
             assert again.returncode == 0, again.stderr
             summary = json.loads(again.stdout)
             assert summary["done_before"] == len(before)
@@ -165,6 +157,6 @@ def test_a_power_cut_at_any_moment_loses_nothing_that_was_done(image: Path, tmp_
             assert len(after) == CELLS
             assert before.items() <= after.items()
             assert (disk / "runs" / "s" / "results.csv").read_bytes() == wanted
-            assert quorum(disk, "check", "runs/s").returncode == 0
+            assert quorum("check", str(disk / "runs" / "s")).returncode == 0
         copy.unlink()
     assert len(set(numbers)) > CUTS // 4, numbers  # the cuts were at different moments

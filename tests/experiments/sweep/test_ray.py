@@ -79,9 +79,14 @@ def _started(folder: Path) -> int:
     return len(log.read_text().splitlines()) if log.exists() else 0
 
 
-def _actors() -> list[str]:
-    """Return the processes in which workers run."""
-    return subprocess.run(["pgrep", "-f", "ray::_RayWorker"], capture_output=True, text=True).stdout.split()  # noqa: PLW1510
+def _actors(cluster: Any) -> list[str]:
+    """Return the processes in which workers of the cluster run; beside it there may be that of another test."""
+    nodes = _processes("-f", f"raylet/raylet .*--gcs-address={cluster.address}")
+    return _processes("--parent", ",".join(nodes), "-f", "ray::_RayWorker")
+
+
+def _processes(*which: str) -> list[str]:
+    return subprocess.run(["pgrep", *which], capture_output=True, text=True).stdout.split()  # noqa: PLW1510
 
 
 def _until(done: Callable[[], bool], seconds: float = 90.0) -> None:
@@ -122,7 +127,7 @@ def test_a_node_that_joins_is_used(cluster: Any, start: Start, tmp_path: Path) -
     cluster.add_node(num_cpus=1)
     _until(lambda: _started(tmp_path) >= 2)
     cluster.add_node(num_cpus=1)
-    _until(lambda: len(_actors()) == 2)
+    _until(lambda: len(_actors(cluster)) == 2)
     _ends_well(process, tmp_path)
 
 
