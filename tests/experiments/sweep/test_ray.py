@@ -80,7 +80,7 @@ def _started(folder: Path) -> int:
 
 
 def _actors(cluster: Any) -> list[str]:
-    """Return the processes in which workers of the cluster run; beside it there may be that of another test."""
+    """Return the processes in which workers of the cluster run; another test may have one at the same time."""
     nodes = _processes("-f", f"raylet/raylet .*--gcs-address={cluster.address}")
     return _processes("--parent", ",".join(nodes), "-f", "ray::_RayWorker")
 
