@@ -37,7 +37,7 @@ class Library:
     root: Path
     named: Mapping[str, Path] = field(default_factory=dict)
     pair: Json | None = None
-    _episodes: OrderedDict[tuple[str, int, bool], Episode] = field(default_factory=OrderedDict)
+    _episodes: OrderedDict[tuple[str, Path, int, bool], Episode] = field(default_factory=OrderedDict)
     _under_way: dict[str, int] = field(default_factory=dict)
     _relatives: Mapping[str, Path] = field(default_factory=dict)
     _reading: Lock = field(default_factory=Lock)
@@ -139,11 +139,16 @@ class Library:
 
     def episode(self, name: str) -> Episode | None:
         """Read a run, or return it as it was read before if its trace has not grown since; None where there is none."""
-        folder = self.folder(name)
-        if folder is None:
-            return None
+        while (folder := self.folder(name)) is not None:
+            episode = self._read(name, folder)
+            if is_there(folder):
+                return episode
+            # It got its final name while it was read, so that some of its files were not found.
+        return None
+
+    def _read(self, name: str, folder: Path) -> Episode:
         times = sum(path.stat().st_mtime_ns for path in folder.glob("*") if not path.is_symlink())
-        key = (name, times, is_under_way(folder))
+        key = (name, folder, times, is_under_way(folder))
         with self._reading:
             if key not in self._episodes:
                 self._episodes[key] = read_episode(folder, partial(self._shares.__setitem__, name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import subprocess
 import threading
 import time
@@ -17,6 +18,7 @@ from quorum.agents.llm.protocol import Reply, Request
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.episode.episode_folder import PARTIAL, EpisodeFolder, is_under_way
+from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer.episode import read_episode
 from quorum.experiments.viewer.page import exported_page
 from tests.conftest import command, environment
@@ -166,3 +168,32 @@ def test_a_run_of_a_sweep_is_found_by_its_passing_name_when_it_is_whole(tmp_path
     assert library.folder(passing) == tmp_path / "cell"
     assert not library.progress(passing)["under_way"]
     assert library.folder(f"cell{PARTIAL}00000000") is None
+
+
+@pytest.mark.parametrize("moment", ["read_episode", "trace_name", "row"])
+def test_a_run_that_gets_its_final_name_while_it_is_read_is_read_as_a_whole(
+    moment: str, tmp_path: Path, episodes: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the page of a run that has just ended had no pictures, or nothing at all."""
+    from quorum.experiments.viewer import library as looked_at
+
+    folder = EpisodeFolder(tmp_path, "cell", once=True)
+    shutil.copytree(episodes["cube"], folder.path, dirs_exist_ok=True)
+    library = looked_at.Library.of(folder.path)
+    owner = looked_at if moment == "read_episode" else RunFolder
+    usual = getattr(owner, moment)
+    done: list[Path] = []
+
+    def ends_first(*arguments: object) -> object:
+        if not done:
+            done.append(folder.finish())
+        return usual(*arguments)
+
+    monkeypatch.setattr(owner, moment, ends_first)
+    with folder.guarded():
+        episode = library.episode(folder.path.name)
+        assert done == [tmp_path / "cell"]
+        assert episode is not None
+        assert episode.overview == read_episode(done[0]).overview
+    assert not episode.overview["problems"]
+    assert json.loads(episode.film.data(0))["pictures"]
