@@ -28,7 +28,7 @@ from quorum.experiments.configuration.catalogue import (
     options,
 )
 from quorum.experiments.configuration.checked_values import shown_value
-from quorum.experiments.configuration.member_values import expand
+from quorum.experiments.configuration.member_values import expand, is_mind
 from quorum.experiments.configuration.option_files import broken_yaml, check_option
 from quorum.experiments.configuration.overrides import HYDRA, parse, single_values
 from quorum.experiments.configuration.provider_hint import provider_hint
@@ -133,7 +133,7 @@ class Composer:
         with self._explained(overrides):
             self._check_groups(overrides)
             self._check_files(overrides)
-            template = _composed("config", [*self._search_path, *map(_opened, overrides)])
+            template = _composed("config", [*self._search_path, *_for_hydra(overrides)])
         expand(template, self._folders)
         return template
 
@@ -245,7 +245,7 @@ class Composer:
             return None
         for override in overrides:
             key = override.key_or_group
-            if key not in keys and key not in self.groups and not _opened(override).startswith("+"):
+            if key not in keys and key not in self.groups and not _adds(override):
                 hint = provider_hint(key, override.value()) or _key_hint(key, keys)
                 return UserError(f"{key}: there is no such key", hint)
         return None
@@ -275,10 +275,20 @@ def _hydra() -> Iterator[None]:
         yield
 
 
-def _opened(override: Override) -> str:
-    argument = override.input_line or ""
-    plain = not (override.is_add() or override.is_force_add() or override.is_delete())
-    return f"++{argument}" if plain and is_open(override.key_or_group) else argument
+def _for_hydra(overrides: Sequence[Override]) -> Iterator[str]:
+    """Yield arguments in Hydra's words: it adds no key by itself, and drops the name of a mind that gets values."""
+    keys = [override.key_or_group for override in overrides]
+    for override in overrides:
+        argument, key = override.input_line or "", override.key_or_group
+        if is_mind(key) and isinstance(override.value(), str) and any(other.startswith(f"{key}.") for other in keys):
+            argument = argument.replace(key, f"{key}.name", 1)
+        yield f"++{argument}" if _adds(override) and not argument.startswith("+") else argument
+
+
+def _adds(override: Override) -> bool:
+    """Whether it may name a new key: by its sign, or in a map whose keys the user names."""
+    signed = override.is_add() or override.is_force_add()
+    return signed or (is_open(override.key_or_group) and not override.is_delete())
 
 
 def _search_path(config_dir: Path | None) -> list[str]:

@@ -49,6 +49,12 @@ def expand(template: DictConfig, folders: tuple[Path, ...]) -> None:
             among[key] = values
 
 
+def is_mind(key: str) -> bool:
+    """Whether the values of the mind of one participant stand under a key."""
+    above, _, name = key.rpartition(".")
+    return above == f"{GROUP}.{MEMBERS}" or (above, name) == (GROUP, LEADER)
+
+
 def _places(agents: DictConfig) -> Iterator[tuple[str, DictConfig, Any]]:
     """Yield where the values of a mind stand: the dotted key, and what they stand in under which key."""
     members = agents.get(MEMBERS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import combinations_with_replacement, islice
+from itertools import combinations_with_replacement, islice, permutations
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,7 @@ GIVEN = [
     "~max_repairs n=2",
     "llm=openai llm.model=m llm.fallback=[{preset: groq, model: x}]",
     "agents.members.agent_1=heuristic agents=naive agents.repairs=1 n=3",
+    "agents.members.agent_1=naive agents.members.agent_1.repairs=1 agents.leader.prompts=terse agents.leader=naive",
     "agents=naive agents.members.agent_0.prompts=terse llm.agents.agent_0.temperature=0.5",
     "llm.name=openai llm.agents.agent_0={name: openai, model: m}",
     "memory={messages: 3}",
@@ -124,6 +125,13 @@ def test_arms_do_not_see_each_others_values() -> None:
     composer = Composer()
     first, second = (next(points(axes(words, composer))) for words in (["llm.poor=0.5", "n=3"], ["n=3"]))
     assert (composer.plain(first)["llm"]["poor"], composer.plain(second)["llm"]["poor"]) == (0.5, 0.0)
+
+
+def test_a_mind_and_its_values_are_given_in_any_order() -> None:
+    words = ["agents.members.agent_0=naive", "agents.members.agent_0.repairs=1", "agents.members.agent_0.max_actions=2"]
+    (mind,) = {str(compose(list(order))["agents"]["members"]["agent_0"]) for order in permutations(words)}
+    alone = compose(words[:1])["agents"]["members"]["agent_0"]
+    assert mind == str({**alone, "repairs": 1, "max_actions": 2})
 
 
 def test_options_of_a_folder_of_the_user_are_found() -> None:
