@@ -31,9 +31,8 @@ types: .venv/test.stamp
 suite: .venv/test.stamp
 	.venv/bin/pytest -n auto --dist worksteal
 
-# Each test takes so long that a worker is given one at a time.
 claims: .venv/test.stamp
-	.venv/bin/pytest -n auto --dist load --maxschedchunk 1 -m claims
+	.venv/bin/pytest -n auto --dist worksteal -m claims
 
 # Drawn examples are those of `make test`, but four times as many.
 conformance: .venv/test.stamp

@@ -44,23 +44,10 @@ IN_A_BROWSER = (
 )
 """The files whose pages `make test` opens in a browser: each kind of page, and pages of hostile folders."""
 
-LONG = (
-    "sweep/test_ray.py",
-    "sweep/test_slurm.py",
-    "attribution/test_cases.py",
-    "docs/test_tables.py",
-    "docs/test_result_of_the_readme.py",
-)
-"""The files with the longest tests of `make claims`, and those on clusters, which wait for ten minutes together."""
-
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let long tests begin first, while there is other work; leave most tests in a browser to `make conformance`.
-
-    All those in a browser take a quarter of the time.
-    """
-    items.sort(key=lambda item: not item.path.as_posix().endswith(LONG))
+    """Leave most tests in a browser to `make conformance`: all together they take a quarter of the time."""
     for item in items:
         opens = isinstance(item, pytest.Function) and "browser" in item.fixturenames
         if opens and not item.path.as_posix().endswith(IN_A_BROWSER):

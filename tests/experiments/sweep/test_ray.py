@@ -89,6 +89,11 @@ def _processes(*which: str) -> list[str]:
     return subprocess.run(["pgrep", *which], capture_output=True, text=True).stdout.split()  # noqa: PLW1510
 
 
+def _under_way(folder: Path) -> set[str]:
+    """Return the cells that are played just now."""
+    return {path.name.partition(PARTIAL)[0] for path in (folder / "s").glob(f"*{PARTIAL}*")}
+
+
 def _until(done: Callable[[], bool], seconds: float = 90.0) -> None:
     end = time.monotonic() + seconds
     while not done():
@@ -107,12 +112,12 @@ def _ends_well(process: subprocess.Popen[str], folder: Path) -> None:
 
 def test_a_sweep_goes_on_with_the_nodes_that_are_left(cluster: Any, start: Start, tmp_path: Path) -> None:
     process = start("engine=ray", f"engine.address={cluster.address}")
-    _until(lambda: _started(tmp_path) >= 3)
+    # All nodes at once: on a busy machine the first cell may be done before the third node has begun.
+    _until(lambda: len(_under_way(tmp_path)) == 3)
+    under_way = _under_way(tmp_path)
     cluster.remove_node(cluster.worker_nodes.copy().pop(), allow_graceful=False)
-    under_way = {path.name.partition(PARTIAL)[0] for path in (tmp_path / "s").glob(f"*{PARTIAL}*")}
     gone = time.time()
     _ends_well(process, tmp_path)
-    assert len(under_way) == 3
     recovered = max((tmp_path / "s" / name / "meta.json").stat().st_mtime for name in under_way) - gone
     assert recovered < 60  # 6 s on two cores
     assert _started(tmp_path) <= CELLS + 2  # what the node had is run again, and nothing else
