@@ -131,11 +131,14 @@ class SlurmCluster:
     def _kill_jobs(self) -> None:
         """Kill the processes of this cluster's jobs; another worker of the tests may have a cluster too."""
         mine = f"SLURM_CONF={self.environment['SLURM_CONF']}".encode()
+        killed = 0
         for process in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):  # it has ended
                 line, variables = (process / "cmdline").read_bytes(), (process / "environ").read_bytes().split(b"\0")
                 if mine in variables and (b"slurmstepd" in line or b"submitit.core._submit" in line):
                     os.kill(int(process.name), signal.SIGKILL)
+                    killed += 1
+        assert killed, "no job was at work on the node"
 
 
 @contextmanager
