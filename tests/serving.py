@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from quorum.agents.llm.protocol import Model
+from tests.conftest import PATIENCE
 from tests.loopback import Addresses, serve
 
 
@@ -36,4 +37,4 @@ def served(brain: Model, **arguments: Any) -> Iterator[Addresses]:
         yield found[0]
     finally:
         loop.call_soon_threadsafe(stop.set)
-        thread.join(30)
+        thread.join(PATIENCE)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from maeil.trace import comparable, read_trace
-from tests.conftest import CORRIDOR, Quorum, command, environment
+from tests.conftest import CORRIDOR, PATIENCE, Quorum, command, environment
 
 MISTAKES = {
     ("run", "nn=8"): ["nn:", "'n'"],
@@ -202,7 +202,7 @@ def _started(tmp_path: Path, lines: int) -> tuple[subprocess.Popen[str], Path]:
     """Start a slow episode, and wait until its trace has some lines."""
     arguments = command("run", *CORRIDOR, "agents.pause=0.02", "env.length=1000", "max_steps=100000")
     process = subprocess.Popen(arguments, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         for trace in tmp_path.glob("runs/*/trace.jsonl"):
             if trace.read_bytes().count(b"\n") >= lines:
@@ -226,7 +226,7 @@ def test_a_killed_run_leaves_a_readable_prefix_under_a_passing_name(tmp_path: Pa
 def test_ctrl_c_keeps_what_there_is_and_says_where(tmp_path: Path) -> None:
     process, folder = _started(tmp_path, 40)
     process.send_signal(signal.SIGINT)
-    _, reported = process.communicate(timeout=60)
+    _, reported = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "Traceback" not in reported
     assert str(folder.relative_to(tmp_path)) in reported

@@ -24,7 +24,7 @@ from quorum.api import SweepResult
 from quorum.experiments.sweep.engines.local import _apart
 from quorum.experiments.sweep.stopping import Stop
 from quorum.experiments.verbs.app import app
-from tests.conftest import PLUGINS, environment
+from tests.conftest import PATIENCE, PLUGINS, environment
 from tests.experiments.sweep.conftest import leftovers, stamps
 
 CONFIGS = PLUGINS / "corridor_configs"
@@ -47,7 +47,7 @@ def sweep(out: Path, name: str, *words: str, **options: Any) -> SweepResult:
 
 
 def until(happens: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not happens():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -64,7 +64,7 @@ def lines(folder: Path, program: str) -> list[str]:
     """Run a program to its end and return what it prints."""
     process = started(folder, program)
     try:
-        out, reported = process.communicate(timeout=60)
+        out, reported = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
     assert (process.returncode, reported) == (0, "")
@@ -184,7 +184,7 @@ def test_the_locks_of_a_killed_process_die_with_it_though_a_child_lives_whose_si
                 time.sleep(0.01)
             if os.fork() == 0:
                 print(os.getpid(), flush=True)
-                time.sleep(600)
+                time.sleep(36_000)
         threading.Thread(target=fork).start()
         sweep("s", *{SLOW!r})
     """
@@ -196,7 +196,7 @@ def test_the_locks_of_a_killed_process_die_with_it_though_a_child_lives_whose_si
         process.kill()
         begin = time.monotonic()
         assert len(sweep(tmp_path / "runs", "s", *SLOW, limit=1).finished) == 1
-        assert time.monotonic() - begin < 8
+        assert time.monotonic() - begin < PATIENCE
     finally:
         os.kill(child, signal.SIGTERM)
     deadline = threading.Timer(30, os.kill, (child, signal.SIGKILL))

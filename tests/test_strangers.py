@@ -12,7 +12,7 @@ import pytest
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from tests import canaries
-from tests.conftest import environment
+from tests.conftest import PATIENCE, environment
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,9 @@ FEW = ("metrics", "view", "run", "sweep")
 def test_no_verb_runs_code_of_the_folder_that_it_is_used_in(verb: str, sound: Path, tmp_path: Path) -> None:
     run, marks = canaries.outsider(sound, tmp_path)
     program = canaries.as_installed(VERBS[verb], tmp_path)
-    done = subprocess.run(program, cwd=run, env=environment(), capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        program, cwd=run, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     assert canaries.fired(marks) == []
     assert done.returncode == 0, done.stderr
 
@@ -56,7 +58,9 @@ def test_no_verb_runs_code_of_the_folder_that_it_is_used_in(verb: str, sound: Pa
 def test_python_m_quorum_does_not_import_from_the_current_folder(sound: Path, tmp_path: Path) -> None:
     run, marks = canaries.outsider(sound, tmp_path)
     program = [sys.executable, "-m", "quorum", "replay", "."]
-    done = subprocess.run(program, cwd=run, env=environment(), capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        program, cwd=run, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     assert canaries.fired(marks) == []
     assert done.returncode == 0, done.stderr
 
@@ -68,7 +72,7 @@ def test_a_world_that_is_used_alone_runs_no_code_of_the_current_folder(
     run, marks = canaries.outsider(sound, tmp_path)
     name = {"cube_env": "CubeEnv", "crafter_env": "CrafterEnv"}[package]
     program = f"from {package} import {name}; {name}(2).reset(seed=0)"
-    subprocess.run([sys.executable, "-P", "-c", program], cwd=run, env=environment(), check=True, timeout=120)
+    subprocess.run([sys.executable, "-P", "-c", program], cwd=run, env=environment(), check=True, timeout=PATIENCE)
     assert canaries.fired(marks) == []
 
 

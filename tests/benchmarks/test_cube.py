@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks.cube_speed.measure import Subject, measure
-from tests.conftest import ROOT, environment
+from tests.conftest import PATIENCE, ROOT, environment
 
 
 def bench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the script in a folder."""
     return subprocess.run(
         [sys.executable, str(ROOT / "benchmarks" / "cube.py"), *arguments],
-        cwd=folder, env=environment(), capture_output=True, text=True, check=False, timeout=120,
+        cwd=folder, env=environment(), capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
 
 

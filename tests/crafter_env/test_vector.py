@@ -10,7 +10,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 from crafter_env import Action, ActionError, CrafterEnv, CrafterVecEnv, EpisodeError, Layout, PlacementError, WorldError
-from tests.conftest import environment
+from tests.conftest import PATIENCE, environment
 
 NEXT_STEP, SAME_STEP = AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP
 WORLDS = ("materials", "occupants", "agents", "chunks", "counters", "generator")
@@ -131,7 +131,7 @@ os.waitpid(child, 0)
 
 def test_a_batch_in_a_forked_child_plays_the_same_worlds():
     command = [sys.executable, "-c", FORKED]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=True)
     first, second = done.stdout.split()
     assert first == second
 

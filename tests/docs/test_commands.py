@@ -24,7 +24,7 @@ from typer.exceptions import TyperException
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.sweep.plan import plan
 from quorum.experiments.verbs.app import app
-from tests.conftest import ROOT, environment
+from tests.conftest import PATIENCE, ROOT, environment
 from tests.docs.forked import forked_quorum
 
 PAGES = [
@@ -122,7 +122,7 @@ def test_every_command_of_a_page_runs(page: Path, tmp_path: Path) -> None:
             capture_output=True,
             text=True,
             check=False,
-            timeout=300,
+            timeout=PATIENCE,
         )
     assert done.returncode == 0, done.stderr[-3000:]
 

@@ -19,7 +19,7 @@ from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.finished import finished_cell, read_paid
-from tests.conftest import command, environment
+from tests.conftest import PATIENCE, command, environment
 from tests.experiments.episode.till import PRICES, Then, Till
 from tests.serving import served
 
@@ -81,7 +81,7 @@ def test_what_was_served_is_what_is_booked(
         with subprocess.Popen(
             line, env=environment(), cwd=out, stdout=subprocess.DEVNULL, start_new_session=True
         ) as first:
-            until = time.monotonic() + 60
+            until = time.monotonic() + PATIENCE
             while not (till.stopped.is_set() and paid() - before == till.answers):
                 assert time.monotonic() < until
                 assert first.poll() is None

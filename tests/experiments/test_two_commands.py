@@ -20,7 +20,7 @@ from quorum.agents.llm.spending import Spent
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.finished import read_spent
-from tests.conftest import FORKS, PLUGINS, Quorum, _be_quorum, environment
+from tests.conftest import FORKS, PATIENCE, PLUGINS, Quorum, _be_quorum, environment
 from tests.experiments.episode.till import PRICES, Then, Till
 from tests.experiments.sweep.test_paid import BRAIN
 from tests.serving import served
@@ -63,7 +63,7 @@ def begin(tmp_path: Path) -> Iterator[Callable[..., BaseProcess]]:
 
 
 def until(happens: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not happens():
         assert time.monotonic() < deadline
         time.sleep(0.01)

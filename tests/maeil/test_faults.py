@@ -1,7 +1,6 @@
 """Minds that misbehave: a labelled outcome or a question asked again, and always a whole trace."""
 
 import asyncio
-import time
 
 import pytest
 
@@ -20,7 +19,7 @@ class Hangs:
 
     async def think(self, view):
         try:
-            await asyncio.sleep(60)
+            await asyncio.sleep(1e6)
         except asyncio.CancelledError:
             self.cancelled = True
             raise
@@ -28,10 +27,8 @@ class Hangs:
 
 def test_a_mind_that_hangs_ends_the_episode_as_limit_and_is_cancelled(tmp_path):
     hanging = Hangs()
-    begin = time.perf_counter()
     path = tmp_path / "trace.jsonl"
     play([Scripted(walk(1)), hanging], settings=LoopSettings(thought_seconds=0.1), path=path)
-    assert time.perf_counter() - begin < 10
     assert hanging.cancelled
     end = read_trace(path).end
     assert end.outcome == "error"

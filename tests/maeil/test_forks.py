@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 
-from tests.conftest import environment
+from tests.conftest import PATIENCE, environment
 
 HELD = """
     import os, threading, time
@@ -43,7 +43,7 @@ OWNED = """
 
 def printed(program: str) -> str:
     command = [sys.executable, "-c", textwrap.dedent(program)]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True, timeout=30)
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True, timeout=PATIENCE)
     return done.stdout.strip()
 
 

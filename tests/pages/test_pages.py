@@ -20,6 +20,7 @@ from quorum.experiments.results import read_results
 from quorum.experiments.viewer.command import export
 from quorum.experiments.viewer.episode import read_episode
 from quorum.experiments.viewer.page import exported_page
+from tests.conftest import PATIENCE
 from tests.experiments.folders import hostile_sweep, outcome, write_plan, write_run
 from tests.experiments.viewer.conftest import served, started
 from tests.experiments.viewer.families import copied_branch, off, write_family
@@ -148,7 +149,7 @@ def looks(request: pytest.FixtureRequest, addresses: dict[str, str], lookers: di
         page.goto("about:blank")
         page.goto(addresses[name])
         if "report" not in name:
-            page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+            page.wait_for_selector("html[data-ready=yes]", timeout=1000 * PATIENCE)
         if name in PRESSED:
             page.locator("button", has_text=PRESSED[name]).first.click()
     return lookers

@@ -21,7 +21,7 @@ import pytest
 from quorum.agents.llm.recording import unfolded
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import Result, run_cell
-from tests.conftest import EXAMPLES, one_each
+from tests.conftest import EXAMPLES, PATIENCE, one_each
 
 MODEL = "smollm2-135m-instruct.q4_1"
 """What the server calls the model."""
@@ -55,7 +55,7 @@ def real_model(context: int = CONTEXT) -> Iterator[str]:
 
 def is_busy(address: str) -> bool:
     """Return whether the server computes an answer now."""
-    with urlopen(f"{address.removesuffix('/v1')}/slots", timeout=60) as response:
+    with urlopen(f"{address.removesuffix('/v1')}/slots", timeout=PATIENCE) as response:
         (slot,) = json.load(response)
     return bool(slot["is_processing"])
 

@@ -12,6 +12,7 @@ from maeil.trace import comparable
 from quorum.agents.llm.protocol import ChatMessage, ChatRole, Finish, Request, Sampling
 from quorum.agents.llm.providers.openai import OpenAIModel
 from quorum.agents.llm.recording import CANCELLED
+from tests.conftest import PATIENCE
 from tests.real_model.serving import calls_of, is_busy, play, play_again, real_model
 
 pytestmark = [pytest.mark.real_model, pytest.mark.xdist_group("limits of the real model")]
@@ -83,6 +84,6 @@ async def until(address: str, *, busy: bool) -> None:
 
     It sees that nobody waits for an answer when it was left alone for a second: every question puts that off.
     """
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while is_busy(address) is not busy:
             await asyncio.sleep(0.1 if busy else 2.5)

@@ -19,6 +19,7 @@ from quorum.agents.llm.errors import BadRequest, InfrastructureFailed
 from quorum.agents.llm.prices import BATCH, price_table
 from quorum.agents.llm.protocol import Model, Reply, Request
 from tests.agents.llm.wire import CANARY, SDKS, TEXT, Brain, client, reply, request, stack
+from tests.conftest import PATIENCE
 from tests.loopback import Addresses, Batches, RowFault, serve
 
 RULES = BatchRules(size=None, bytes=None, wait=1.0, poll=0.01)
@@ -38,7 +39,7 @@ async def process(
         return stack(Batched(provider, line, cell, None), price=price_table()["openai", "gpt-5"])
 
     try:
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(PATIENCE):
             yield waves, model
     finally:
         await waves.close()

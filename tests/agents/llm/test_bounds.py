@@ -22,11 +22,12 @@ from quorum.agents.llm.errors import BadRequest, BrokenResponse, TimedOut
 from quorum.agents.llm.providers.bounded import Bounds, bounded_client
 from tests.agents.llm.raw import Answer, RawServer, Respond, answer, completion, raw_server
 from tests.agents.llm.wire import SDKS, THROUGH_LITELLM, WIRES, Brain, client, provider, request
+from tests.conftest import PATIENCE
 from tests.loopback import Addresses
 
 KIB, MIB = 2**10, 2**20
 SMALL = Bounds(max_bytes=256 * KIB)
-SOON = 60
+SOON = PATIENCE
 """Seconds: far below what goes wrong without the rule, far above what a busy machine takes to import a client."""
 LEAST = 40 * MIB
 """Bytes: more than what a bounded reply needs, far less than what is sent or packed here."""

@@ -19,6 +19,7 @@ from quorum.agents.llm.errors import ServerFailed
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, ChatRole, Finish, Rejected, Reply, Sampling, Usage
 from quorum.agents.llm.records import describe_reply, read_reply, request_key
 from tests.agents.llm.wire import Brain, reply, request
+from tests.conftest import PATIENCE
 
 IDENTITY = {"provider": "openai", "base_url": "http://127.0.0.1/v1", "model": "a", "structured": "auto"}
 
@@ -253,9 +254,9 @@ def test_eight_processes_write_without_an_error_and_agree_on_every_answer(tmp_pa
     workers = [context.Process(target=work, args=(path, i, barrier, found)) for i in range(PROCESSES)]
     for worker in workers:
         worker.start()
-    results = [found.get(timeout=300) for _ in workers]
+    results = [found.get(timeout=PATIENCE) for _ in workers]
     for worker in workers:
-        worker.join(timeout=60)
+        worker.join(timeout=PATIENCE)
     found.close()
     assert [result for result in results if isinstance(result, str)] == []
     answers: dict[str, Counter[str]] = {}

@@ -23,6 +23,7 @@ from quorum.agents.llm.spending import Budget, Spending
 from quorum.agents.simulated.model import SimulatedModel
 from tests.agents.llm.wire import Brain, provider, stack
 from tests.agents.naive_team import settings
+from tests.conftest import PATIENCE
 from tests.loopback import Fault, FaultKind, serve
 
 TEXTS = ("I can push block_3.", "block_3 takes 2 more.")
@@ -123,7 +124,7 @@ async def test_what_the_server_does_not_embed_is_a_400_that_says_why(body: Any) 
             f"{addresses.openai}/embeddings", json.dumps(body).encode(), {"content-type": "application/json"}
         )
         with pytest.raises(urllib.error.HTTPError) as error:
-            await asyncio.to_thread(urllib.request.urlopen, sent, timeout=60)
+            await asyncio.to_thread(urllib.request.urlopen, sent, timeout=PATIENCE)
         with error.value:
             assert error.value.code == 400
             assert json.load(error.value)["error"]["message"].split(":")[0] in ("model", "input", "encoding_format")

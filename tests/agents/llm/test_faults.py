@@ -24,6 +24,7 @@ from quorum.agents.llm.errors import (
 )
 from quorum.agents.llm.protocol import Finish
 from tests.agents.llm.wire import ANSWER, SDKS, TEXT, THROUGH_LITELLM, WIRES, Brain, provider, request, stack
+from tests.conftest import PATIENCE
 from tests.loopback import Addresses, Fault, FaultKind
 
 FIXED = [
@@ -52,7 +53,7 @@ KINDS: dict[FaultKind, type[LanguageModelError]] = {
     FaultKind.BAD_REQUEST: BadRequest,
     FaultKind.NO_CREDIT: RequestRefused,
 }
-SOON = 60
+SOON = PATIENCE
 """Seconds: far below what goes wrong without the rule (ten minutes, or no end), far above what a busy machine takes."""
 
 

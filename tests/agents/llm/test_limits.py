@@ -12,6 +12,7 @@ from quorum.agents.llm.errors import InfrastructureFailed, RateLimited
 from quorum.agents.llm.limits import MOST_ROUNDS, AdaptiveConcurrency, CallLimits, Limited, Retrying, RetryRules
 from quorum.agents.llm.protocol import Reply, Request
 from tests.agents.llm.wire import TEXT, Brain, Sleeper, reply, request
+from tests.conftest import PATIENCE
 from tests.virtual_time import in_virtual_time
 
 
@@ -102,7 +103,7 @@ async def test_who_waits_for_a_place_and_is_cancelled_takes_none_with_him() -> N
     places.leave()
     waiting[1].cancel()  # admitted already, and cancelled before it ran
     await asyncio.sleep(0)
-    await asyncio.wait_for(waiting[2], 1)
+    await asyncio.wait_for(waiting[2], PATIENCE)
     places.leave()
     assert places.active == 0
 

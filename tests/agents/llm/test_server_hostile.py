@@ -15,6 +15,7 @@ from quorum.agents.prompting.instances import LARGEST, minimal_instance
 from quorum.agents.simulated import SimulatedSettings
 from quorum.agents.simulated.model import SimulatedModel
 from tests.agents.llm.wire import Brain
+from tests.conftest import PATIENCE
 from tests.loopback import BodyBounds, serve
 
 CHAT: dict[str, Any] = {"model": "simulated", "messages": [{"role": "user", "content": "Hello"}]}
@@ -30,7 +31,7 @@ async def converse(address: str, *parts: bytes, pause: float = 0.0) -> tuple[int
         for part in parts:
             writer.write(part)
             await asyncio.sleep(pause)
-        said = await asyncio.wait_for(reader.read(), 20)
+        said = await asyncio.wait_for(reader.read(), PATIENCE)
     except ConnectionError:
         return 0, b""
     finally:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, Quorum
+from tests.conftest import PATIENCE, ROOT, Quorum
 from tests.experiments.folders import hostile_sweep
 
 
@@ -25,7 +25,7 @@ def _environment(**more: str) -> dict[str, str]:
 def test_a_terminal_that_has_only_ascii_gets_plain_signs(sweep: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "quorum", "compare", str(sweep), "--metric", "steps", "--out", str(tmp_path / "o")]
     done = subprocess.run(
-        command, capture_output=True, env=_environment(PYTHONIOENCODING="ascii"), timeout=120, check=False
+        command, capture_output=True, env=_environment(PYTHONIOENCODING="ascii"), timeout=PATIENCE, check=False
     )
     assert done.returncode == 0, done.stderr
     text = done.stdout.decode("ascii")
@@ -36,7 +36,7 @@ def test_a_terminal_that_has_only_ascii_gets_plain_signs(sweep: Path, tmp_path: 
 def test_a_reader_that_leaves_after_the_first_line_costs_no_file(sweep: Path, tmp_path: Path) -> None:
     command = f"{sys.executable} -m quorum compare {sweep} --metric steps --out {tmp_path / 'o'} | head -n 1"
     done = subprocess.run(
-        ["bash", "-c", command], capture_output=True, text=True, env=_environment(), timeout=120, check=False
+        ["bash", "-c", command], capture_output=True, text=True, env=_environment(), timeout=PATIENCE, check=False
     )
     assert len(done.stdout.splitlines()) == 1
     assert "Traceback" not in done.stderr

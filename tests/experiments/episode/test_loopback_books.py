@@ -24,7 +24,7 @@ from quorum.agents.simulated.model import SimulatedModel
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
 from quorum.experiments.results.finished import read_spent
-from tests.conftest import FORKS, LEFT_BEHIND, be_quorum, environment
+from tests.conftest import FORKS, LEFT_BEHIND, PATIENCE, be_quorum, environment
 from tests.experiments.episode.till import PRICES, Then, Till
 from tests.serving import served
 
@@ -178,12 +178,12 @@ def stopped_by(number: int, cell: list[str], till: Till, out: Path) -> Path:
     process.start()
     try:
         assert till.stopped.wait(60), errors_file.read_text()
-        until = time.monotonic() + 30
+        until = time.monotonic() + PATIENCE
         while _recorded(out) < till.answers:
             assert time.monotonic() < until
             time.sleep(0.01)
         os.kill(process.pid or 0, number)
-        process.join(60)
+        process.join(PATIENCE)
     finally:
         process.kill()
         process.join()

@@ -13,6 +13,7 @@ from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.call_books import CallBooks
 from quorum.experiments.episode.model_pool import ModelPool
 from quorum.experiments.episode.models import EpisodeModels
+from tests.conftest import PATIENCE
 from tests.serving import served
 
 CALLS = 1000
@@ -32,7 +33,7 @@ class Crowd:
         self.most = max(self.most, self.waiting)
         if self.waiting == CALLS:
             self._all.set()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             await self._all.wait()
         return Reply(request.messages[-1].content, Finish.STOP, Usage(10, 1), None, 0.0, "simulated", simulated=True)
 

@@ -25,7 +25,7 @@ from quorum.experiments.study.bundle import BUNDLE, MANIFEST, write_bundle
 from quorum.experiments.study.check import check_study
 from quorum.experiments.study.rerun import rerun
 from quorum.experiments.study.sheet import SHEET, STUDY, write_sheet
-from tests.conftest import FORKS, PLUGINS, Quorum
+from tests.conftest import FORKS, PATIENCE, PLUGINS, Quorum
 from tests.experiments.hostile.damage import DAMAGES, SECRET, sorts_of
 from tests.experiments.studies import ARMS, TEAM, forged, play_study, repacked
 from tests.recorded import copied_run, recorded_run
@@ -251,7 +251,7 @@ def test_a_killed_command_leaves_no_half_bundle(study: Path, tmp_path: Path) -> 
     (tmp_path / "s" / BUNDLE).unlink()
     process = FORKS.Process(target=write_and_be_killed, args=(tmp_path / "s",))
     process.start()
-    process.join(60)
+    process.join(PATIENCE)
     assert process.exitcode == -signal.SIGKILL
     assert not (tmp_path / "s" / BUNDLE).exists()
     assert not check_study(write_bundle(tmp_path / "s")).damaged

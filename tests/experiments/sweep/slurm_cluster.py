@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tests.conftest import PATIENCE
+
 DAEMONS = ("munged", "slurmctld", "slurmd", "sbatch")
 MISSING = "Slurm's daemons, as root: apt-get install slurm-wlm"
 BOOKKEEPERS = ("slurmdbd", "mariadbd", "mariadb-install-db")
@@ -99,7 +101,7 @@ class SlurmCluster:
     def tell(self, *line: str) -> str:
         """Run a command of Slurm; return what it prints."""
         done = subprocess.run(
-            line, env={**os.environ, **self.environment}, check=True, capture_output=True, text=True, timeout=60
+            line, env={**os.environ, **self.environment}, check=True, capture_output=True, text=True, timeout=PATIENCE
         )
         return done.stdout
 
@@ -109,7 +111,7 @@ class SlurmCluster:
 
     def wait_for(self, state: str, number: int = 1) -> list[str]:
         """Wait until so many jobs are in a state, for a minute at most."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while len(jobs := self.jobs(state)) < number:
             assert time.monotonic() < end, self.tell("squeue", "--states=all")
             time.sleep(0.2)
@@ -192,7 +194,7 @@ def _start_database(folder: Path, port: int) -> subprocess.Popen[bytes]:
     shared = ("--no-defaults", f"--datadir={folder}/database", "--user=root")
     subprocess.run(
         ["mariadb-install-db", *shared, "--skip-test-db", "--auth-root-authentication-method=normal"],
-        check=True, capture_output=True, timeout=60,
+        check=True, capture_output=True, timeout=PATIENCE,
     )  # fmt: skip
     (folder / "users.sql").write_text(
         "CREATE USER 'keeper'@'127.0.0.1' IDENTIFIED BY 'keeper';\nGRANT ALL ON *.* TO 'keeper'@'127.0.0.1';\n"
@@ -216,7 +218,7 @@ def _answers(cluster: SlurmCluster, *line: str) -> bool:
 
 
 def _wait(ready: Callable[[], bool], log: Path) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while not ready():
         assert time.monotonic() < end, log.read_text()[-2000:]
         time.sleep(0.2)

@@ -25,7 +25,7 @@ from quorum.experiments.configuration.schema import validate
 from quorum.experiments.results import as_csv, read_results
 from quorum.experiments.sweep.command import cancel_batches, run_sweep_command, show_plan
 from quorum.experiments.sweep.run import SweepRequest
-from tests.conftest import command, environment, one_each
+from tests.conftest import PATIENCE, command, environment, one_each
 from tests.experiments.sweep.conftest import leftovers
 from tests.loopback import Addresses, Batches
 from tests.serving import served
@@ -131,7 +131,7 @@ def _run_and_kill(line: Sequence[str], seconds: float, journal: Path, written: b
     """
     process = subprocess.Popen(line, env=environment())
     size = journal.stat().st_size if journal.exists() else 0
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + PATIENCE
     while process.poll() is None and time.monotonic() < deadline:
         if journal.exists() and journal.stat().st_size > size and written in journal.read_bytes():
             break

@@ -34,7 +34,7 @@ from quorum.experiments.sweep.command import choose_engine, run_sweep_command, s
 from quorum.experiments.sweep.progress import nothing
 from quorum.experiments.sweep.run import SweepRequest, SweepResult, run_sweep
 from quorum.experiments.sweep.stopping import Stop
-from tests.conftest import Quorum, command, environment
+from tests.conftest import PATIENCE, Quorum, command, environment
 from tests.experiments.branch.test_identity import Counting
 from tests.experiments.sweep.conftest import LOCAL, MODULES, Sweep, leftovers, stamps
 from tests.experiments.sweep.test_lines import exchanged
@@ -347,11 +347,11 @@ def test_a_sweep_of_branches_that_was_killed_is_the_same_when_it_was_resumed(fir
     at = [word for step in "03" for word in ("--at", step)]
     line = command("branch", str(first), *at, *words, *LOCAL, "--out", str(tmp_path), "--name", "s", "--quiet")
     process = subprocess.Popen(line, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE
     while len(branches(tmp_path / "s")) < 2 and time.monotonic() < deadline and process.poll() is None:
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
     assert 2 <= len(branches(tmp_path / "s")) < 12
     swept(first, tmp_path, *words, at="03")
     resumed = contents(tmp_path / "s")

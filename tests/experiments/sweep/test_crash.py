@@ -22,7 +22,7 @@ from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import SweepRequest, SweepStatus, run_sweep
 from quorum.experiments.sweep.sweep_folder import SweepFolder
-from tests.conftest import command, environment
+from tests.conftest import PATIENCE, command, environment
 from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
 
 ENGINE = ("engine.workers=2",)
@@ -116,7 +116,7 @@ def test_killed_commands_change_nothing_and_no_cell_is_run_again_after_it_was_do
     for _ in range(trial.kills):
         process = subprocess.Popen([*line, "--out", str(tmp_path)], env=environment())
         more = draw.randrange(1, 5)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while process.poll() is None and len(stamps(folder)) < len(done) + more and time.monotonic() < deadline:
             time.sleep(0.01)
         time.sleep(draw.random() * 0.1)

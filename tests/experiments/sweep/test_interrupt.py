@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import command, environment
+from tests.conftest import PATIENCE, command, environment
 from tests.experiments.sweep.conftest import MODULES, leftovers
 
 WORDS = ("env=corridor", "agents=mortal", "n=1", "seed=range(0,30)", "env.length=20", "engine.workers=2")
@@ -26,7 +26,7 @@ def started(tmp_path: Path, options: Path) -> Callable[..., subprocess.Popen[str
         process = subprocess.Popen(
             line, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while not list(tmp_path.glob("runs/*/*.partial-*/trace.jsonl")) and time.monotonic() < deadline:
             time.sleep(0.01)
         return process
@@ -37,7 +37,7 @@ def started(tmp_path: Path, options: Path) -> Callable[..., subprocess.Popen[str
 def test_once_finishes_what_is_under_way_and_the_command_it_names_goes_on(started, tmp_path: Path) -> None:
     process = started(pause=0.1)  # two seconds an episode: more are done before the signal only if it is that late
     process.send_signal(signal.SIGINT)
-    out, reported = process.communicate(timeout=60)
+    out, reported = process.communicate(timeout=PATIENCE)
     data = json.loads(out)
     assert process.returncode == 130
     assert (data["stopped"], data["failed"]) == ("interrupted", [])

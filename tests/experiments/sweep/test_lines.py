@@ -32,7 +32,7 @@ from quorum.experiments.sweep.plan import plan
 from quorum.experiments.sweep.queue import Queue
 from quorum.experiments.sweep.run import SweepRequest
 from quorum.experiments.sweep.spending import Costs, SweepBudget
-from tests.conftest import command, environment
+from tests.conftest import PATIENCE, command, environment
 from tests.experiments.sweep.conftest import MODULES, Sweep, leftovers, stamps
 
 LINE = ("agents=counter", "n=1", "env.length=2", "episode=range(0,4)")
@@ -135,11 +135,11 @@ def test_a_line_that_was_killed_in_the_middle_is_the_same_when_it_was_resumed(
         env=environment(),
         stderr=subprocess.PIPE,
     )
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE
     while len(episodes(tmp_path / "s")) < 2 and time.monotonic() < deadline and process.poll() is None:
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
     assert 2 <= len(episodes(tmp_path / "s")) < 4
     sweep(*words)
     resumed = contents(tmp_path / "s")

@@ -23,7 +23,7 @@ from quorum.experiments.sweep.command import run_sweep_command
 from quorum.experiments.sweep.run import SweepRequest
 from quorum.experiments.sweep.stopping import Stop
 from quorum.experiments.sweep.sweep_folder import clear_partial
-from tests.conftest import command, environment
+from tests.conftest import PATIENCE, command, environment
 from tests.experiments.episode.till import PRICES, Then, Till
 from tests.serving import served
 
@@ -40,7 +40,7 @@ def test_what_dropped_cells_had_paid_for_counts_toward_the_budget(tmp_path: Path
     till = Till(BRAIN, after=9, then=Then.HANG)
 
     def drop() -> None:
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE
         while not (till.stopped.is_set() and recorded(tmp_path) == till.answers) and time.monotonic() < until:
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGTERM)
@@ -84,7 +84,7 @@ def test_answers_of_killed_attempts_are_booked_at_their_runs(tmp_path: Path, wai
         words = ("env=squeeze", "n=2", "agents=naive", "max_steps=5", "seed=0,1", *model, PRICES, "llm.cache=false")
         words = (*words, "engine.workers=1", "--out", str(tmp_path), "--name", "s", "--quiet")
         with subprocess.Popen(command("sweep", *words), env=environment(), start_new_session=True) as sweep:
-            until = time.monotonic() + 60
+            until = time.monotonic() + PATIENCE
             while not (till.stopped.is_set() and recorded(tmp_path) == till.answers if waits else till.answers > 5):
                 assert time.monotonic() < until
                 time.sleep(0.001)

@@ -14,7 +14,7 @@ import pytest
 
 from quorum.experiments.episode.episode_folder import PARTIAL
 from quorum.experiments.results import as_csv, read_results
-from tests.conftest import command, environment
+from tests.conftest import PATIENCE, command, environment
 from tests.experiments.sweep.conftest import MODULES, leftovers
 
 pytestmark = [
@@ -102,7 +102,7 @@ def _until(done: Callable[[], bool], seconds: float = 90.0) -> None:
 
 
 def _ends_well(process: subprocess.Popen[str], folder: Path) -> None:
-    out, err = process.communicate(timeout=180)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err[-3000:]
     reported = json.loads(out)
     assert (reported["run_now"], reported["left"], reported["failed"]) == (CELLS, 0, [])

@@ -15,7 +15,7 @@ from typer.main import get_group
 from maeil.user_errors import UserError
 from quorum.experiments.verbs.app import app
 from quorum.experiments.verbs.completion import candidates, completion
-from tests.conftest import ROOT
+from tests.conftest import PATIENCE, ROOT
 
 COMMAND = get_group(app)
 
@@ -99,7 +99,7 @@ def _run(shell: str, lines: str, environment: dict[str, str]) -> list[str]:
     if shutil.which(shell) is None:
         pytest.skip(f"no {shell}: apt install {shell}")
     done = subprocess.run(
-        [shell, "-c", lines], capture_output=True, text=True, env=environment, timeout=60, check=False
+        [shell, "-c", lines], capture_output=True, text=True, env=environment, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()

@@ -17,6 +17,7 @@ import uvicorn
 from quorum.experiments.episode.episode_folder import EpisodeFolder
 from quorum.experiments.viewer.command import opened_library
 from quorum.experiments.viewer.server import application
+from tests.conftest import PATIENCE
 from tests.experiments.compare.test_browser import BROWSERS, INSTALL
 from tests.recorded import copied_run, recorded_run
 
@@ -102,7 +103,7 @@ def served(*folders: Path) -> Iterator[str]:
             yield f"http://127.0.0.1:{port}/{TOKEN}/"
         finally:
             server.should_exit = True
-            thread.join(20)
+            thread.join(PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -159,7 +160,7 @@ def load(page: Page, address: str, *, whole: bool = True) -> None:
     """Load a page, and wait until all of it is there."""
     page.goto(address)
     if whole:
-        page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+        page.wait_for_selector("html[data-ready=yes]", timeout=1000 * PATIENCE)
 
 
 @contextmanager

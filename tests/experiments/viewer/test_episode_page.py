@@ -19,6 +19,7 @@ from overcooked_env.symbolic.picture import KINDS as KITCHEN
 from quorum.experiments.configuration.registry import worlds
 from quorum.experiments.viewer.episode import read_episode
 from quorum.experiments.viewer.page import exported_page
+from tests.conftest import PATIENCE
 from tests.experiments.viewer.conftest import EPISODES, Open
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def seen(world: str, shown: Any) -> Any:
 
 def until(page: Page, condition: str) -> None:
     """Wait for a condition: the page's policy forbids `eval`, by which Playwright would."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while not page.evaluate(condition):
         assert time.monotonic() < end, condition
         page.wait_for_timeout(15)

@@ -12,6 +12,7 @@ import pytest
 
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.runner import run_cell
+from tests.conftest import PATIENCE
 from tests.experiments.viewer.conftest import Open, served
 
 
@@ -28,7 +29,7 @@ def page_address(seen: Path) -> Iterator[str]:
 
 
 def get(address: str) -> tuple[str, bytes]:
-    with urllib.request.urlopen(address, timeout=30) as answer:
+    with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
         return answer.headers["content-type"], answer.read()
 
 

@@ -21,7 +21,7 @@ from quorum.experiments.episode.episode_folder import PARTIAL, EpisodeFolder, is
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer.episode import read_episode
 from quorum.experiments.viewer.page import exported_page
-from tests.conftest import command, environment
+from tests.conftest import PATIENCE, command, environment
 from tests.experiments.viewer.conftest import Open, served, started
 from tests.serving import served as model_served
 
@@ -29,13 +29,12 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 BRAIN = SimulatedModel(SimulatedSettings(**{**dict.fromkeys(SimulatedSettings.model_fields, 0), "seed": 0}))
-SECONDS = 60.0
 FEW = 8
 """Answers before a model is let go."""
 
 
 def until(holds: Callable[[], bool], page: Page | None = None) -> None:
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < end
         if page is None:
@@ -107,7 +106,7 @@ def test_the_page_goes_on_with_the_run_and_stops_when_it_is_whole(
         assert page.evaluate("quorum.picture().t") == 1
         page.evaluate("quorum.player.seek(quorum.player.last)")
         until(lambda: page.locator(".badge.under-way").count() == 0, page)
-        assert process.wait(SECONDS) == 0
+        assert process.wait(PATIENCE) == 0
         (whole,) = folder.parent.iterdir()
         steps = json.loads((whole / "metrics.json").read_text())["outcome.steps"]
         assert (_last(page), _t(page)) == (steps, steps)
