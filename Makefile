@@ -3,6 +3,7 @@
 #   make test         lint, types, and the rules of the code
 #   make claims       what the guide claims: competence, coverage of intervals, differences, figures
 #   make conformance  the worlds against their originals, damaged folders, clusters, power cuts
+#   make search       drawn tests with new examples, other ones each time
 #   make real         a real language model on this machine
 #   make docs         the guide as a site
 
@@ -12,7 +13,7 @@ PIP := .venv/bin/python -m pip -qq --disable-pip-version-check
 # What Python has compiled is kept: the tests start it hundreds of times.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test types suite claims conformance real docs clean
+.PHONY: run test types suite claims conformance conformance-worlds conformance-rest search real docs clean
 
 run: .venv/run.stamp
 	@.venv/bin/quorum sweep experiment=quickstart --name $(NAME)
@@ -34,9 +35,21 @@ suite: .venv/test.stamp
 claims: .venv/test.stamp
 	.venv/bin/pytest -n auto --dist worksteal -m claims
 
-# Drawn examples are those of `make test`, but four times as many.
-conformance: .venv/test.stamp
-	.venv/bin/pytest -n auto --dist worksteal -m "conformance or hypothesis" --hypothesis-profile=full
+# Drawn examples are the same each time, four times as many as in `make test`. Those of WORLDS need no
+# experiment.
+WORLDS := $(addprefix tests/,cube_env crafter_env llamac_env topologies)
+SLOW := -n auto --dist worksteal -m "conformance or hypothesis" --hypothesis-profile=full
+
+conformance: conformance-worlds conformance-rest
+
+conformance-worlds: .venv/test.stamp
+	.venv/bin/pytest $(SLOW) $(WORLDS)
+
+conformance-rest: .venv/test.stamp
+	.venv/bin/pytest $(SLOW) $(addprefix --ignore=,$(WORLDS))
+
+search: .venv/test.stamp
+	.venv/bin/pytest -n auto --dist worksteal -m hypothesis --hypothesis-profile=search
 
 # A worker a core, each with its own model: a model computes in one thread.
 real: .venv/real.stamp

@@ -22,7 +22,10 @@ def _constraints(name: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("name", "extras"),
-    [("constraints.txt", ["test", "dev", "gemini"]), ("constraints-litellm.txt", ["test", "litellm", "gemini"])],
+    [
+        ("constraints.txt", ["test", "dev", "gemini"]),
+        ("constraints-others.txt", ["test", "litellm", "gemini", "learners", "mlflow", "wandb"]),
+    ],
 )
 def test_every_dependency_is_pinned_to_a_version_that_will_do(name: str, extras: list[str]) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -21,8 +21,8 @@ from llamac_env.transport.text import write_board
 from maeil.controllers import SUCCESS, failed
 from maeil.plans import Task
 from maeil.world import Progress
-from quorum.experiments.configuration.cell import Cell
 from tests.llamac_env.boards import drawn, grid
+from tests.llamac_env.test_squeeze import world as squeeze_world
 from tests.llamac_env.test_transport_world import RED, go, joint, world
 
 PLACES = {"easy": ["0.5_0.5", "0.5_1.5", "1.5_0.5", "1.5_1.5", "9.5_0.5"]}
@@ -157,10 +157,7 @@ def test_all_colours_can_be_named() -> None:
 
 
 def squeeze(**values: Any) -> SqueezeWorld:
-    words = ["env=squeeze", "n=3", "max_steps=6", *(f"env.{key}={value}" for key, value in values.items())]
-    found = SqueezeWorld(Cell.compose(words).configuration.env)
-    found.reset(0)
-    return found
+    return squeeze_world(max_steps=6, **values)
 
 
 def test_past_rounds_have_paid_what_they_paid_and_coming_ones_pay_by_the_new_curve() -> None:

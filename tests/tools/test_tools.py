@@ -1,4 +1,4 @@
-"""What Quorum writes for other tools, opened by the packages of their owners. Run by `.ci/tools`."""
+"""What Quorum writes for other tools, opened by the packages of their owners. Run by `.ci/run`."""
 
 from __future__ import annotations
 
