@@ -17,7 +17,7 @@ from maeil.inside import list_inside
 from maeil.outcomes import Outcome
 from maeil.trace import Instant
 from maeil.user_errors import UserError
-from maeil.world import DrawsLots, Limited, keeps_luck_apart
+from maeil.world import DrawsLots, Limited, closing_world, keeps_luck_apart
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.blame.answer import LEAST, SEARCH, Blame, Question
 from quorum.experiments.blame.attempts import Attempts, Budget, Journal
@@ -123,20 +123,22 @@ def _found(
         started=started,
         shadow=shadow,
     )
-    world, asks = parent.episode.world(), _asks_models(reference)
+    asks = _asks_models(reference)
+    with closing_world(parent.episode.world()) as world:  # the re-runs make worlds of their own
+        idle = world.idle
     lots = isinstance(world, DrawsLots)
     kinds = partial(
         kind_of,
         failures=find_failures(parent.episode.trace),
         agents=reference.participants,
-        idle=world.idle.action,
+        idle=idle.action,
     )
     experiment = Experiment(
         decisions,
         reference.players,
         attempts,
         order=sorted(decisions.candidates, key=lambda one: SUSPICION.index(kinds(one))),
-        idle=world.idle.model_dump(mode="json"),
+        idle=idle.model_dump(mode="json"),
         draws=question.draws if asks or lots else 1,
         luck=lots and question.draws > 1,
         exact=not asks and not lots,

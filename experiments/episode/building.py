@@ -94,14 +94,18 @@ def check_world(world: Any, build: Callable[..., Any]) -> World:
 
 
 def check_board(world: World, seed: int) -> None:
-    """Draw a board, and see that it can be written to a trace.
+    """Draw a board twice, and see that it follows from the seed, and that it can be written to a trace.
 
     Raises:
-        ContractError: it cannot.
+        ContractError: it cannot, or does not.
     """
-    board = check_type(world.reset(seed), MAPPING, world.reset, "a mapping that describes the board")
+    board, again = (check_type(world.reset(seed), MAPPING, world.reset, "a mapping of the board") for _ in range(2))
     with check_json(world.reset):
-        orjson.dumps(board)
+        if orjson.dumps(board) != orjson.dumps(again):
+            raise ContractError(
+                f"{name_of(world.reset)}() draws two boards from seed {seed}: draws that do not follow from the seed",
+                world.reset,
+            )
 
 
 def build_topology(c: Configuration, agents: int) -> Topology:

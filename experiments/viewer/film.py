@@ -17,7 +17,7 @@ from PIL import Image
 from maeil.contracts import check_type
 from maeil.drawing import Canvas, Drawable, Drawing, Mark, ShowsWays
 from maeil.user_errors import UserError
-from maeil.world import World
+from maeil.world import World, closing_world
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.results.recorded_episode import rebuild_world
 from quorum.experiments.results.run_folder import RunFolder
@@ -46,7 +46,17 @@ def film_pages(
         why = f"The world {name!r} has no pictures (maeil.drawing.Drawable)."
         yield from (_page(None, {}, phrases, [why]) for _ in firsts)
         return
-    drawn: Drawable = world
+    with closing_world(world):
+        yield from _drawn_pages(world, script, firsts, used, phrases)
+
+
+def _drawn_pages(
+    drawn: Drawable,
+    script: Script,
+    firsts: Sequence[int],
+    used: Sequence[Collection[int | str]],
+    phrases: Mapping[str, str],
+) -> Iterator[Json]:
     canvas: Canvas | None = None
 
     def see() -> Drawing:
@@ -54,8 +64,8 @@ def film_pages(
         canvas = canvas or drawn.canvas()
         return check_type(drawn.draw(), Drawing, drawn.draw, "a maeil.drawing.Drawing")
 
-    ways = isinstance(world, ShowsWays)
-    drawings = Replayed(script.events(), world, see, "the world is shown")
+    ways = isinstance(drawn, ShowsWays)
+    drawings = Replayed(script.events(), drawn, see, "the world is shown")
     for (first, instants), primitives in zip(drawings.pages(firsts), used, strict=True):
         writer = _DifferenceWriter()
         for drawing in instants:
