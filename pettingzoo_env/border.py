@@ -157,7 +157,7 @@ class Border:
         """
         given = self.call("render")
         try:
-            array = np.nan_to_num(np.asarray(given))
+            array = np.asarray(given)
         except Exception as error:
             raise self.wrong("render", f"render() returned {described(given)}; it has to be a picture") from error
         if array.ndim == 2:
@@ -168,10 +168,10 @@ class Border:
             found = described(given) if array.ndim == 0 else f"an array of shape {array.shape}"
             text = f"render() returned {found}; it has to be a picture, an array of shape (height, width, 3)"
             raise self.wrong("render", text)
-        if array.dtype.kind == "b" or (array.dtype.kind == "f" and array.max() <= 1):
-            array = array * _LEVELS
         array = array[:, :, :3] if array.shape[2] > 1 else array.repeat(3, axis=2)
-        return np.ascontiguousarray(array.clip(0, _LEVELS), dtype=np.uint8)
+        if array.dtype.kind == "b" or (array.dtype.kind == "f" and np.nanmax(array, initial=0) <= 1):
+            array = array * _LEVELS
+        return np.ascontiguousarray(np.nan_to_num(array).clip(0, _LEVELS).round(), dtype=np.uint8)
 
     def wrong(self, function: str, text: str) -> ContractError:
         """Return the error that a function of the environment has not kept its contract."""

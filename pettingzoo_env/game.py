@@ -198,14 +198,18 @@ class Game:
     def _advance(self, action: Any) -> None:
         """Have the agent act whose turn it is; None takes one away whose episode has ended.
 
-        What its reward was before, it has got when its turn came. One that is taken away gets nothing more.
+        What its reward was before, it has got when its turn came, and one that enters begins anew. One that is taken
+        away gets nothing more.
         """
-        key, before = self._border.selected(), self._accumulated()
+        key, players, before = self._border.selected(), self._border.agents(), self._accumulated()
         self._border.call("step", action)
+        entered = {*self._border.agents()} - {*players}
         for agent, total in self._accumulated().items():
+            old = before.get(agent, 0.0)
+            if agent == key or (agent in entered and total != old):
+                old = 0.0
             if agent != key or action is not None:
-                gain = total - (before.get(agent, 0.0) if agent != key else 0.0)
-                self._gains[agent] = self._gains.get(agent, 0.0) + gain
+                self._gains[agent] = self._gains.get(agent, 0.0) + total - old
 
     def _accumulated(self) -> dict[Hashable, float]:
         found = self._border.table("step", "rewards", getattr(self._env, "_cumulative_rewards", None) or {})
