@@ -1,4 +1,4 @@
-"""The border to an environment of a stranger: all that it gives is checked here, and put in one form.
+"""The border to an environment of somebody else: all that it gives is checked here, and put in one form.
 
 What is wrong with it is a `maeil.errors.ContractError` that blames its code, so that a user reads its file and line.
 """

@@ -82,7 +82,7 @@ def _check(reference: Reference, question: Question, ending: Ending, *, limited:
     parent = reference.parent
     if question.success == FINISHED and not ending.goals and ending.outcome != Outcome.FAILURE:
         raise UserError(
-            f"{parent.run}: it was cut off ({ending.outcome}), and its world has no goals",
+            f"{parent.run}: its outcome is {ending.outcome}, and its world has no goals",
             "To ask why its score was not better: --success 'score>=X'.",
         )
     if question.since > parent.episode.steps:
@@ -145,7 +145,7 @@ def _found(
         costs=reference.asks,
     )
     thoughts = parent.episode.story.thoughts
-    goes_on = thoughts and deadline > limit and ending.outcome != Outcome.FAILURE
+    goes_on = thoughts and deadline > limit and ending.outcome not in (Outcome.FAILURE, Outcome.ENDED)
     last = Instant(thoughts[-1].start.t, thoughts[-1].start.t_hat) if goes_on else None
     experiment.run(last)
     since, shares = Instant(question.since), None

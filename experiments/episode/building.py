@@ -117,7 +117,13 @@ def build_topology(c: Configuration, agents: int) -> Topology:
     """
     context = TopologyContext(agents, c.seeds.child("topology"))
     found, build = built(topologies, c.topology.name, c.topology, context)
-    return check_type(found, Topology, build, "a maeil.Topology")  # type: ignore[type-abstract] # isinstance takes it
+    topology = check_type(found, Topology, build, "a maeil.Topology")  # type: ignore[type-abstract] # isinstance takes it
+    if topology.leader is not None and topology.leader not in range(agents):
+        kind = type(topology)
+        raise ContractError(
+            f"{kind.__qualname__}.leader is {topology.leader}; there are {agents} agents, from 0 to {agents - 1}", kind
+        )
+    return topology
 
 
 def check_team(team: Any, context: TeamContext, build: Callable[..., Any]) -> Sequence[Mind]:

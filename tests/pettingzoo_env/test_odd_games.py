@@ -1,6 +1,6 @@
-"""Environments as strangers write them: each plays with the books of PettingZoo's own loop, or is one message.
+"""Environments as others write them: each plays with the books of PettingZoo's own loop, or is one message.
 
-The rows are those of tests/plugins/strange_games.py. What plays is run as a cell: its books are those on disk.
+The rows are those of tests/plugins/odd_games.py. What plays is run as a cell: its books are those on disk.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import odd_games
 import pytest
-import strange_games
 
 from maeil import Plan
 from maeil.component import NAMED_MODULES
@@ -77,14 +77,14 @@ WRONG = {
     "reset gives None": "reset() returned None; it has to return 2 dicts by agent: observations, infos",
     "reset gives one array": "reset() returned a ndarray, array([0., 0.]); it has to return 2 dicts by agent",
     "reset gives lists by order": DICTS,
-    "reset fails": "in Strange.reset: KeyError: 'map'",
+    "reset fails": "in Odd.reset: KeyError: 'map'",
     "nobody begins": "nobody is left in its agents after reset()",
     "agents are None": "agents is None; it has to be the list of those who play",
     "draws without a seed": "draws that do not follow from the seed: two resets with seed 0 show a another observation",
     "step gives dones": "step() returned 4 values; it has to return 5 dicts by agent: observations, rewards, term",
     "step gives observations alone": "step() returned a dict",
     "step gives None": "step() returned None; it has to return 5 dicts by agent",
-    "step fails": "in Strange.step: ZeroDivisionError: division by zero",
+    "step fails": "in Odd.step: ZeroDivisionError: division by zero",
     "infos in a list": f"as infos; {DICTS}",
     "an info of text": "step() gives a a str, 'fine' in its infos; it has to be a dict",
     "rewards None": f"step() gives None as rewards; {DICTS}",
@@ -93,18 +93,18 @@ WRONG = {
     "a reward of text": "in its rewards; it has to be one finite number",
     "a reward that is no number": "step() gives a a float, nan in its rewards; it has to be one finite number",
     "a vector of rewards": "in its rewards; it has to be one finite number",
-    "rewards of a stranger": "the agent team is not among its possible_agents: a, b",
+    "rewards of an outsider": "the agent team is not among its possible_agents: a, b",
     "terminations None": f"step() gives None as terminations; {DICTS}",
     "a termination None": "step() gives a None in its terminations; it has to be true or false",
     "one truncation for all": f"step() gives a bool, False as truncations; {DICTS}",
     "observations None": f"step() gives None as observations; {DICTS}",
     "a ragged observation": "in its observations; it has to be an array, or a dict or a tuple of arrays",
-    "observation of a stranger": "the agent visitor is not among its possible_agents: a, b",
+    "observation of an outsider": "the agent visitor is not among its possible_agents: a, b",
     "mask of Box": "the action_mask of a: an array of shape (2,) is of Box",
     "mask of too few": "the action_mask of a: an array of shape (2,) is none of 3 choices",
     "mask of what is no choice": "it has to be 3 zeros and ones",
     "mask of MultiDiscrete in one row": "an array of shape (5,) is none of MultiDiscrete([3 2]): it has to be",
-    "mask of Dict with a stranger": "it has to have a mask for each of its parts",
+    "mask of Dict with an outsider": "it has to have a mask for each of its parts",
     "NoSeed": "NoSeed.reset() got an unexpected keyword argument 'seed'; it has to be reset(seed=None, options=None)",
 }
 WRONG_TURNS = {
@@ -116,15 +116,15 @@ WRONG_TURNS = {
     "a vector of rewards": "it has to be one finite number",
 }
 PICTURE = {
-    "picture as PettingZoo has it": strange_games.PICTURE,
-    "picture in grey": strange_games.PICTURE[:, :, [0, 0, 0]],
-    "picture in grey with a channel": strange_games.PICTURE[:, :, [0, 0, 0]],
-    "picture in floats": strange_games.PICTURE,
-    "picture in truth values": (strange_games.PICTURE > 30) * 255,
-    "picture in large numbers": strange_games.PICTURE,
-    "picture with channels first": strange_games.PICTURE,
-    "picture with alpha": strange_games.PICTURE,
-    "picture as lists": strange_games.PICTURE,
+    "picture as PettingZoo has it": odd_games.PICTURE,
+    "picture in grey": odd_games.PICTURE[:, :, [0, 0, 0]],
+    "picture in grey with a channel": odd_games.PICTURE[:, :, [0, 0, 0]],
+    "picture in floats": odd_games.PICTURE,
+    "picture in truth values": (odd_games.PICTURE > 30) * 255,
+    "picture in large numbers": odd_games.PICTURE,
+    "picture with channels first": odd_games.PICTURE,
+    "picture with alpha": odd_games.PICTURE,
+    "picture as lists": odd_games.PICTURE,
 }
 NO_PICTURE = {
     "picture of None": "render() returned None; it has to be a picture",
@@ -138,17 +138,17 @@ NO_PICTURE = {
 @pytest.fixture(autouse=True)
 def _one_at_a_time_and_closed() -> Iterator[None]:
     """Make sure of it: a second environment finds its port in use. What is replayed is named by the user."""
-    strange_games.OPEN.clear()
-    NAMED_MODULES.add("strange_games")
+    odd_games.OPEN.clear()
+    NAMED_MODULES.add("odd_games")
     yield
-    NAMED_MODULES.discard("strange_games")
-    assert not strange_games.OPEN
+    NAMED_MODULES.discard("odd_games")
+    assert not odd_games.OPEN
 
 
 def run(function: str, how: str, out: Path, *words: str) -> tuple[Path, Played, Mapping[str, Any]]:
     """Run a cell; return its folder, the books on disk, and its metrics."""
     n = 3 if how.startswith("relay") else 2
-    env = ["env=pettingzoo", f"env.id=strange_games:{function}", f"env.kwargs.how='{how}'" if how else "", f"n={n}"]
+    env = ["env=pettingzoo", f"env.id=odd_games:{function}", f"env.kwargs.how='{how}'" if how else "", f"n={n}"]
     cell = Cell.compose([word for word in (*env, "agents=random", "max_steps=30", *words) if word])
     folder = run_cell(cell, out).folder
     files = RunFolder(folder)
@@ -175,7 +175,7 @@ def number(value: Any) -> float:
 
 def own_parallel(how: str, joints: Sequence[Mapping[Any, Any]], seed: int) -> Played:
     """Play the joint actions in PettingZoo's own loop of parallel environments."""
-    game = strange_games.Strange(how)
+    game = odd_games.Odd(how)
     game.reset(seed=seed)
     returns = dict.fromkeys(game.possible_agents, 0.0)
     steps = 0
@@ -187,7 +187,7 @@ def own_parallel(how: str, joints: Sequence[Mapping[Any, Any]], seed: int) -> Pl
         returns = {agent: total + number(rewards.get(agent, 0)) for agent, total in returns.items()}
         late = any(truncations.values())
         steps += 1
-    game.close() if how != "close fails" else strange_games.OPEN.clear()
+    game.close() if how != "close fails" else odd_games.OPEN.clear()
     assert not game.agents or how == "agents stay in the list"
     return Played([*returns.values()], steps, "truncated" if late else "ended")
 
@@ -206,7 +206,7 @@ def action_of(game: Any, agent: Any, value: Any) -> Any:
 
 def own_turns(how: str, joints: Sequence[Sequence[Any]], seed: int, books: str) -> Played:
     """Play the actions in PettingZoo's own loop of turns."""
-    game = strange_games.Turns(how)
+    game = odd_games.Turns(how)
     game.reset(seed=seed)
     returns = dict.fromkeys(game.possible_agents, 0.0)
     steps = 0
@@ -235,7 +235,7 @@ def seed_of(folder: Path) -> int:
 
 @pytest.mark.parametrize("how", PARALLEL)
 def test_the_books_of_a_parallel_environment_are_those_of_pettingzoos_own_loop(how: str, tmp_path: Path) -> None:
-    folder, books, metrics = run("Strange", how, tmp_path)
+    folder, books, metrics = run("Odd", how, tmp_path)
     own = own_parallel(how, joints_of(folder), seed_of(folder))
     assert books == (pytest.approx(own.returns), own.steps, own.outcome)
     assert metrics["outcome.success"] is None
@@ -253,8 +253,8 @@ def test_the_books_of_an_environment_of_turns_are_those_of_pettingzoos_own_loop(
 
 @pytest.mark.parametrize("how", WRONG)
 def test_a_wrong_form_of_a_parallel_environment_is_one_message_with_its_line(how: str, tmp_path: Path) -> None:
-    found = refused(*(("NoSeed", "") if how == "NoSeed" else ("Strange", how)), tmp_path)
-    assert re.search(r"strange_games\.py:\d+", found)
+    found = refused(*(("NoSeed", "") if how == "NoSeed" else ("Odd", how)), tmp_path)
+    assert re.search(r"odd_games\.py:\d+", found)
     assert WRONG[how] in found
     assert len(found.splitlines()) <= 2
 
@@ -262,7 +262,7 @@ def test_a_wrong_form_of_a_parallel_environment_is_one_message_with_its_line(how
 @pytest.mark.parametrize("how", WRONG_TURNS)
 def test_a_wrong_form_of_an_environment_of_turns_is_one_message_with_its_line(how: str, tmp_path: Path) -> None:
     found = refused("Turns", how, tmp_path)
-    assert re.search(r"strange_games\.py:\d+", found)
+    assert re.search(r"odd_games\.py:\d+", found)
     assert WRONG_TURNS[how] in found
     assert len(found.splitlines()) <= 2
 
@@ -270,8 +270,8 @@ def test_a_wrong_form_of_an_environment_of_turns_is_one_message_with_its_line(ho
 @pytest.mark.parametrize("function", ["NoMode", "OneMode"])
 def test_what_takes_no_render_mode_is_made_without_and_still_renders(function: str, tmp_path: Path) -> None:
     folder, books, _ = run(function, "", tmp_path)
-    assert books.steps == strange_games.LIMIT
-    assert np.array_equal(picture(folder), strange_games.PICTURE)
+    assert books.steps == odd_games.LIMIT
+    assert np.array_equal(picture(folder), odd_games.PICTURE)
 
 
 def picture(folder: Path) -> Any:
@@ -286,7 +286,7 @@ def picture(folder: Path) -> Any:
 
 @pytest.mark.parametrize("how", PICTURE)
 def test_a_picture_of_another_form_is_shown(how: str, tmp_path: Path) -> None:
-    folder, _, _ = run("Strange", how, tmp_path)
+    folder, _, _ = run("Odd", how, tmp_path)
     assert np.array_equal(picture(folder), PICTURE[how])
 
 
@@ -294,14 +294,14 @@ def test_a_picture_of_another_form_is_shown(how: str, tmp_path: Path) -> None:
 def test_what_is_no_picture_is_one_message_and_a_replay_in_the_terminal_needs_none(
     how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder, books, _ = run("Strange", how, tmp_path / "runs")
+    folder, books, _ = run("Odd", how, tmp_path / "runs")
     console = Console()
     run_replay([folder], None, console, fps=8, first=0, last=None, width=None, quiet=False)
     assert f"step {books.steps} of {books.steps}" in capsys.readouterr().out
     with pytest.raises(ContractError) as caught:
         picture(folder)
     found = str(as_extension_error(caught.value))
-    assert re.search(r"strange_games\.py:\d+", found)
+    assert re.search(r"odd_games\.py:\d+", found)
     assert NO_PICTURE[how] in found
 
 
@@ -329,7 +329,7 @@ def test_a_module_that_raises_on_import_is_one_message_with_its_line(
 
 def test_the_command_ends_with_one_message_and_no_traceback(quorum: Quorum) -> None:
     for how, code in (("rewards None", 1), ("reset gives None", 2)):
-        words = ["env=pettingzoo", "env.id=strange_games", f"env.kwargs.how='{how}'", "n=2", "agents=random"]
+        words = ["env=pettingzoo", "env.id=odd_games", f"env.kwargs.how='{how}'", "n=2", "agents=random"]
         done = quorum("run", *words)
         assert done.returncode == code
         assert WRONG[how] in done.stderr
@@ -339,9 +339,7 @@ def test_the_command_ends_with_one_message_and_no_traceback(quorum: Quorum) -> N
 @pytest.mark.parametrize("how", [how for how in PARALLEL if how.startswith("mask of")])
 def test_a_mask_of_numbers_is_shown_and_bounds_plans_and_waiting(how: str) -> None:
     world = build(
-        PettingZooConfig(
-            name="pettingzoo", n=2, id="strange_games:Strange", kwargs={"how": how}, description=None, max_steps=9
-        )
+        PettingZooConfig(name="pettingzoo", n=2, id="odd_games:Odd", kwargs={"how": how}, description=None, max_steps=9)
     )
     with closing_world(world):
         world.reset(0)
@@ -385,7 +383,7 @@ def test_nested_observations_keep_separators_and_lose_nothing() -> None:
         "observation of the same name": ["observation.x", "x"],
     }.items():
         config = PettingZooConfig(
-            name="pettingzoo", n=2, id="strange_games:Strange", kwargs={"how": how}, description=None, max_steps=9
+            name="pettingzoo", n=2, id="odd_games:Odd", kwargs={"how": how}, description=None, max_steps=9
         )
         with closing_world(build(config)) as world:
             world.reset(0)
@@ -393,8 +391,8 @@ def test_nested_observations_keep_separators_and_lose_nothing() -> None:
 
 
 def test_every_verb_closes_an_environment_before_it_makes_the_next(quorum: Quorum, tmp_path: Path) -> None:
-    game = ["env=pettingzoo", "env.id=strange_games", "n=2"]
-    trusted = ["--plugin", "strange_games"]
+    game = ["env=pettingzoo", "env.id=odd_games", "n=2"]
+    trusted = ["--plugin", "odd_games"]
     for words in (
         ["run", *game, "agents=naive", "topology=debate", "--quiet"],
         ["sweep", *game, "agents=naive", "topology=individual,debate", "seed=0,1", "--out", "swept", "--quiet",

@@ -1,6 +1,6 @@
-"""Environments as strangers write them: a parallel one and one of turns, each of which does `how` in another way.
+"""Environments as others write them: a parallel one and one of turns, each of which has the fault or the habit that `how` names.
 
-A row of `CHANGES` takes what the plain environment gives and returns what a stranger's gives. The same environments are
+A row of `CHANGES` takes what the plain environment gives and returns what that of somebody else gives. The same environments are
 played in PettingZoo's own loop.
 """
 
@@ -26,7 +26,7 @@ SPACES = {
     "mask of Tuple": Tuple((Discrete(3), Discrete(2))),
     "mask of Box": Box(-1, 1, (2,), np.float32),
     "mask of MultiDiscrete in one row": MultiDiscrete([3, 2]),
-    "mask of Dict with a stranger": Dict({"gear": Discrete(3)}),
+    "mask of Dict with an outsider": Dict({"gear": Discrete(3)}),
 }
 ONE = np.array([0, 1, 0], np.int8)
 MASKS = {
@@ -42,7 +42,7 @@ MASKS = {
     "mask of too few": np.ones(2, np.int8),
     "mask of what is no choice": np.array([0, 1, 7]),
     "mask of MultiDiscrete in one row": np.array([0, 1, 0, 0, 1], np.int8),
-    "mask of Dict with a stranger": {"wheel": ONE},
+    "mask of Dict with an outsider": {"wheel": ONE},
 }
 PICTURE = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3)
 PICTURES = {
@@ -102,7 +102,7 @@ CHANGES = {
     "a list of one reward": ("step", part(1, lambda got: each(got, lambda own: [own]))),
     "a reward of NumPy": ("step", part(1, lambda got: each(got, np.float32))),
     "rewards of some": ("step", part(1, lambda got: dict(itertools.islice(got.items(), 1)))),
-    "rewards of a stranger": ("step", part(1, lambda got: {**got, "team": 1.0})),
+    "rewards of an outsider": ("step", part(1, lambda got: {**got, "team": 1.0})),
     "terminations None": ("step", part(2, lambda got: None)),
     "a termination None": ("step", part(2, dict.fromkeys)),
     "arrays of one termination": ("step", part(2, lambda got: each(got, lambda own: np.array([own])))),
@@ -112,14 +112,14 @@ CHANGES = {
     "observations None": ("step", part(0, lambda got: None)),
     "an observation None": ("step", part(0, dict.fromkeys)),
     "a ragged observation": ("step", part(0, lambda got: each(got, lambda own: [own, [own, own]]))),
-    "observation of a stranger": ("step", part(0, lambda got: {**got, "visitor": 0})),
+    "observation of an outsider": ("step", part(0, lambda got: {**got, "visitor": 0})),
 }
 
 
-class Strange(ParallelEnv):
+class Odd(ParallelEnv):
     """Two agents choose numbers: each gets its own, and a little more."""
 
-    metadata = {"name": "strange", "render_modes": ["rgb_array"]}
+    metadata = {"name": "odd", "render_modes": ["rgb_array"]}
 
     def __init__(self, how="", render_mode=None):
         if len(OPEN) >= MOST:
@@ -205,14 +205,14 @@ class Strange(ParallelEnv):
         return PICTURES.get(self.how, PICTURE)
 
 
-class NoMode(Strange):
+class NoMode(Odd):
     """It renders, and takes no mode."""
 
     def __init__(self, how=""):
         super().__init__(how)
 
 
-class OneMode(Strange):
+class OneMode(Odd):
     """It names a mode that it refuses."""
 
     def __init__(self, how="", render_mode=None):
@@ -220,7 +220,7 @@ class OneMode(Strange):
         super().__init__(how)
 
 
-class NoSeed(Strange):
+class NoSeed(Odd):
     """Its reset is of old."""
 
     def reset(self):
@@ -314,4 +314,4 @@ class Turns(AECEnv):
         self.agent_selection = self.agents[0]
 
 
-parallel_env = Strange
+parallel_env = Odd
