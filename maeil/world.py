@@ -264,14 +264,19 @@ class Closable(Protocol):
 W = TypeVar("W")
 
 
+def close_world(world: object) -> None:
+    """Close a world, if it can be closed."""
+    if isinstance(world, Closable):
+        world.close()
+
+
 @contextmanager
 def closing_world(world: W) -> Iterator[W]:
     """Close a world at the end, if it can be closed."""
     try:
         yield world
     finally:
-        if isinstance(world, Closable):
-            world.close()
+        close_world(world)
 
 
 @runtime_checkable

@@ -12,7 +12,7 @@ from maeil.errors import EpisodeStop
 from maeil.trace import Recorder, Stamped
 from maeil.trace.events import StepTaken
 from maeil.user_errors import UserError
-from maeil.world import closing_world
+from maeil.world import close_world, closing_world
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.spending import Budget, check_price
 from quorum.experiments.common.extension_errors import as_extension_error, extension_errors
@@ -115,8 +115,7 @@ class FirstLook:
                 branching.memory,
                 branching.seated,
             )
-            with closing_world(parts.world):
-                pass
+            close_world(parts.world)
 
     def _reach(self, configuration: Configuration, participant: str, role: str = "") -> ModelConfig:
         """Look for what it takes to ask a participant's model in a role; return its values."""

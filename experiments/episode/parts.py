@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -23,7 +22,7 @@ from maeil.mind import COORDINATOR
 from maeil.trace import Recorder
 from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, choices_hint
-from maeil.world import closing_world
+from maeil.world import close_world
 from quorum.agents.skills import role_of, skills_of
 from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.configuration.cell import Cell
@@ -88,11 +87,12 @@ def build(
         InputsChanged: a template or a plug-in is not what it was when the cell was named.
     """
     c = cell.configuration
-    with ExitStack() as unless_built:
-        world = unless_built.enter_context(closing_world(check_world(*built(worlds, c.env.name, c.env, None))))
-        parts = _around(world, cell, models, memory, seated)
-        unless_built.pop_all()
-    return parts
+    world = check_world(*built(worlds, c.env.name, c.env, None))
+    try:
+        return _around(world, cell, models, memory, seated)
+    except BaseException:
+        close_world(world)
+        raise
 
 
 def _around(

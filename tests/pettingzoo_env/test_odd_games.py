@@ -390,6 +390,7 @@ def test_nested_observations_keep_separators_and_lose_nothing() -> None:
             assert list(world.observe(0).sees) == names
 
 
+@pytest.mark.conformance
 def test_every_verb_closes_an_environment_before_it_makes_the_next(quorum: Quorum, tmp_path: Path) -> None:
     game = ["env=pettingzoo", "env.id=odd_games", "n=2"]
     trusted = ["--plugin", "odd_games"]

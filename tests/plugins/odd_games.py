@@ -1,7 +1,7 @@
-"""Environments as others write them: a parallel one and one of turns, each of which has the fault or the habit that `how` names.
+"""Environments as others write them, parallel and of turns: `how` names what is wrong or unusual about each.
 
-A row of `CHANGES` takes what the plain environment gives and returns what that of somebody else gives. The same environments are
-played in PettingZoo's own loop.
+A row of `CHANGES` takes what the plain environment gives and returns what that of somebody else gives. The same
+environments are played in PettingZoo's own loop.
 """
 
 from __future__ import annotations
@@ -177,6 +177,7 @@ class Odd(ParallelEnv):
         return dict.fromkeys(agents, own)
 
     def step(self, actions):
+        assert self in OPEN, "it is closed"
         if self.how == "step fails" and self.t == 2:
             raise ZeroDivisionError("division by zero")
         assert set(actions) == set(self.agents)
@@ -202,6 +203,7 @@ class Odd(ParallelEnv):
         return own + 0.25 * self.possible_agents.index(agent)
 
     def render(self):
+        assert self in OPEN, "it is closed"
         return PICTURES.get(self.how, PICTURE)
 
 
@@ -274,6 +276,7 @@ class Turns(AECEnv):
         return {"observation": seen, "action_mask": ONE} if self.how == "mask in the observation" else seen
 
     def step(self, action):
+        assert self in OPEN, "it is closed"
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
