@@ -99,7 +99,8 @@ def check_board(world: World, seed: int) -> None:
     Raises:
         ContractError: it cannot, or does not.
     """
-    board, again = (check_type(world.reset(seed), MAPPING, world.reset, "a mapping of the board") for _ in range(2))
+    what = "a mapping that describes the board"
+    board, again = (check_type(world.reset(seed), MAPPING, world.reset, what) for _ in range(2))
     with check_json(world.reset):
         if orjson.dumps(board) != orjson.dumps(again):
             raise ContractError(
