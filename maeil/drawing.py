@@ -154,7 +154,7 @@ class Drawable(Protocol):
 
 
 @runtime_checkable
-class Pictured(Drawable, Protocol):
+class Pictured(Protocol):
     """A drawable world that renders its own pictures, without a caption; a terminal shows its text instead."""
 
     pictured: bool

@@ -51,12 +51,14 @@ def film_pages(
 
 
 def _drawn_pages(
-    drawn: Drawable,
+    world: World,
     script: Script,
     firsts: Sequence[int],
     used: Sequence[Collection[int | str]],
     phrases: Mapping[str, str],
 ) -> Iterator[Json]:
+    assert isinstance(world, Drawable)
+    drawn: Drawable = world
     canvas: Canvas | None = None
 
     def see() -> Drawing:
@@ -64,8 +66,8 @@ def _drawn_pages(
         canvas = canvas or drawn.canvas()
         return check_type(drawn.draw(), Drawing, drawn.draw, "a maeil.drawing.Drawing")
 
-    ways = isinstance(drawn, ShowsWays)
-    drawings = Replayed(script.events(), drawn, see, "the world is shown")
+    ways = isinstance(world, ShowsWays)
+    drawings = Replayed(script.events(), world, see, "the world is shown")
     for (first, instants), primitives in zip(drawings.pages(firsts), used, strict=True):
         writer = _DifferenceWriter()
         for drawing in instants:
