@@ -19,8 +19,8 @@ import numpy.typing as npt
 from pettingzoo import AECEnv, ParallelEnv  # type: ignore[import-untyped]
 
 from maeil.environments.errors import WorldError
-from pettingzoo_env.border import Border, place_in
 from pettingzoo_env.spaces import legal_of
+from pettingzoo_env.symbolic.border import Border, place_in
 
 _LONGEST = 2000
 """Characters of an environment's documentation in a prompt, at most."""
@@ -176,7 +176,8 @@ class Game:
     def documentation(self) -> str:
         """Return what the environment says of itself, without markup."""
         kind = type(self._env.unwrapped)
-        text = kind.__dict__.get("__doc__") or getattr(sys.modules.get(kind.__module__), "__doc__", "") or ""
+        module = inspect.getmodule(kind)
+        text = kind.__dict__.get("__doc__") or (module.__doc__ if module is not None else None) or ""
         return re.sub(r"\n\s*\n+", "\n\n", _MARKUP.sub("", inspect.cleandoc(text))).strip()[:_LONGEST]
 
     def _turn(self, actions: Mapping[int, Any]) -> Mapping[Hashable, float]:

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from gymnasium import spaces
 from pydantic import ConfigDict, Field, create_model
 
-from maeil.contracts import described
 from pettingzoo_env.description import Parts
 
 MOST = 512
@@ -144,7 +143,7 @@ def _unless_free(legal: list[Any]) -> list[Any] | None:
 
 def _form(mask: Any) -> str:
     shape = getattr(mask, "shape", None)
-    return f"an array of shape {shape}" if shape is not None else described(mask)
+    return f"an array of shape {shape}" if shape is not None else f"a {type(mask).__name__}, {mask}"
 
 
 def illegal(value: Any, legal: Any) -> Any:

@@ -5,6 +5,7 @@ What is wrong with it is a `maeil.errors.ContractError` that blames its code, so
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from math import isfinite
 from traceback import walk_tb
@@ -189,8 +190,9 @@ class Border:
         except Exception:
             kind = type(self.env)
         found = getattr(kind, name, None)
-        ours = str(getattr(found, "__module__", "")).startswith("pettingzoo.utils")
-        return found if callable(found) and not ours else kind
+        module = inspect.getmodule(found)
+        base = module is not None and module.__name__.startswith("pettingzoo.utils")
+        return found if callable(found) and not base else kind
 
 
 def _number(value: Any) -> float:
