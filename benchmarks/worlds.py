@@ -133,7 +133,7 @@ def played_out(environment: str, run: Sequence[str], seeds: int = 4) -> None:
             game.step(step.joint[movers[-1]])
         require(all(game.terminations.values()), f"{path.name}: the game has not ended")
         require(not any(game.truncations.values()), f"{path.name}: the game is cut off")
-        require(folder.meta().outcome == "success", f"{path.name}: the outcome is {folder.meta().outcome}")
+        require(folder.meta().outcome == "ended", f"{path.name}: the outcome is {folder.meta().outcome}")
         for stamped in folder.trace().among(ThoughtStart):
             asked = stamped.event.agent
             require(asked == movers[stamped.t], f"{path.name}: agent {asked} is asked off turn at {stamped.t}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -58,6 +58,7 @@ class Conversation:
         self._world = world
         self._team = team
         self._usual = self._topology = topology
+        self._everybody = frozenset(range(len(team.participants)))
         self.settings = settings
         """The parameters of the loop, which may change on the way."""
         self._feedback = feedback
@@ -167,12 +168,7 @@ class Conversation:
         give = self._topology.turns
         while turns := check_items(give(self), Turn, give, "a list of maeil.Turn, empty for none") or self._left():
             for turn in turns:
-                if turn.agent not in range(self.participants):
-                    raise ContractError(
-                        f"{name_of(give)}() gives a turn to participant {turn.agent}; there are "
-                        f"{self.participants}, from 0 to {self.participants - 1}",
-                        give,
-                    )
+                self._check_participants(turn, give)
                 participant = self._team.participants[turn.agent]
                 if participant.embodied and not may_send(participant.stage):
                     illegal = IllegalTransition(f"{participant.name} is in {participant.stage.value} and gets a turn")
@@ -182,6 +178,21 @@ class Conversation:
                     self._think(TurnAttempt(turn))
                 else:
                     self._force_ready(turn, participant)
+
+    def _check_participants(self, turn: Turn, give: Callable[..., Any]) -> None:
+        """Make sure that those whom a turn names take part.
+
+        Raises:
+            ContractError: one does not.
+        """
+        named = {"a turn to": (turn.agent,), "a turn to write to": turn.recipients, "a turn with": turn.partners}
+        for what, indices in named.items():
+            if outsiders := set(indices) - self._everybody:
+                raise ContractError(
+                    f"{name_of(give)}() gives {what} participant {min(outsiders, key=str)}; there are "
+                    f"{self.participants}, from 0 to {self.participants - 1}",
+                    give,
+                )
 
     def _left(self) -> list[Turn]:
         """Turns that extensions give when the topology gives none and all is quiet."""

@@ -153,6 +153,13 @@ class Drawable(Protocol):
         """Return the name of a `maeil.acting.Primitive` other than None, for people."""
 
 
+@runtime_checkable
+class Pictured(Protocol):
+    """A drawable world that renders its own pictures, without a caption; a terminal shows its text instead."""
+
+    pictured: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """Where a running action leads. Lengths are in cells, from the top left corner of the picture.

@@ -12,6 +12,8 @@ class Outcome(StrEnum):
     """The task is finished."""
     FAILURE = "failure"
     """The task can no longer be finished: the world says so, or a method gave up, and is scored as far as it came."""
+    ENDED = "ended"
+    """The episode has ended by itself, and its world does not say whether that is good."""
     TRUNCATED = "truncated"
     """The step limit came first."""
     BUDGET = "budget"

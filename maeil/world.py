@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from maeil.acting import Primitive
 from maeil.actions import ActionStatus, SymbolicAction, Vocabulary
@@ -56,8 +57,8 @@ class Transition:
     Attributes:
         outcomes: what happened, one JSON-ready record each, in the world's own words, with `what` as its first key.
         reward: the mean of the agents' rewards in this step.
-        end: how the episode ends with this step: `SUCCESS`, `FAILURE` or `TRUNCATED`; None if it goes on.
-            `maeil.acting.end_of` makes it of truth values.
+        end: how the episode ends with this step: `SUCCESS`, `FAILURE` or `TRUNCATED`; `ENDED` if it ends by itself and
+            the world does not say what that means; None if it goes on. `maeil.acting.end_of` makes it of truth values.
         attempts: attempts at tasks.
         capabilities: changes of what agents are able to do.
         rewards: of each agent, by index, where these differ; None where all get `reward`.
@@ -250,6 +251,32 @@ class SharesLuck(DrawsLots, Protocol):
 def keeps_luck_apart(world: object) -> bool:
     """Return whether an action changes no lot of what it does not reach, as lots have keys or there are none."""
     return world.shares_luck if isinstance(world, SharesLuck) else not isinstance(world, DrawsLots)
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """A world that holds what Python does not free by itself, such as a process, a port, a licence or a window."""
+
+    def close(self) -> None:
+        """Let go of it. Called when nothing more is asked of the world, perhaps twice."""
+
+
+W = TypeVar("W")
+
+
+def close_world(world: object) -> None:
+    """Close a world, if it can be closed."""
+    if isinstance(world, Closable):
+        world.close()
+
+
+@contextmanager
+def closing_world(world: W) -> Iterator[W]:
+    """Close a world at the end, if it can be closed."""
+    try:
+        yield world
+    finally:
+        close_world(world)
 
 
 @runtime_checkable

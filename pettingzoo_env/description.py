@@ -144,7 +144,8 @@ class Description(Described):
     score: str = "mean"
     """What counts as the score: the sum over steps of the agents' `mean` reward, of their `sum`, or of an agent's."""
     success: float | None = None
-    """The score from which on an episode that ends by itself is a success; null: always. With tasks, these decide."""
+    """The score from which on an episode that ends by itself is a success; null: nothing says it. With tasks, these
+    decide."""
     drawing: Grid | None = None
     """How it is drawn where it renders nothing."""
 

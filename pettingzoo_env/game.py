@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+import weakref
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
@@ -16,11 +18,15 @@ import numpy as np
 import numpy.typing as npt
 from pettingzoo import AECEnv, ParallelEnv  # type: ignore[import-untyped]
 
-from maeil.environments.errors import EpisodeError, WorldError
+from maeil.environments.errors import WorldError
+from pettingzoo_env.spaces import legal_of
+from pettingzoo_env.symbolic.border import Border, place_in
 
 _LONGEST = 2000
 """Characters of an environment's documentation in a prompt, at most."""
 _MARKUP = re.compile(r"<[^>\n]+>|^\|.*$|^#.*$|```[^`]*```", re.MULTILINE)
+_PICTURES = "rgb_array"
+_log = logging.getLogger(__name__)
 
 
 def find(environment: str) -> Callable[..., Any]:
@@ -30,14 +36,17 @@ def find(environment: str) -> Callable[..., Any]:
         environment: `MODULE:FUNCTION`; without a function, `parallel_env`, and else `env`.
 
     Raises:
-        WorldError: there is no such module or function.
+        WorldError: there is no such module or function, or the module cannot be imported.
     """
     module, _, function = environment.partition(":")
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:
         found = import_module(module)
-    except ModuleNotFoundError as error:
+    except (Exception, SystemExit) as error:
+        if not isinstance(error, ModuleNotFoundError):
+            why = f"{type(error).__name__}: {error}{place_in(error, module)}"
+            raise WorldError(f"id: {module} cannot be imported: {why}") from error
         if error.name and f"{module}.".startswith(f"{error.name}."):
             raise WorldError(
                 f"id: no module {module} in the current folder or among the installed packages: install it"
@@ -55,6 +64,8 @@ def find(environment: str) -> Callable[..., Any]:
 class Game:
     """An environment of PettingZoo, played by agents with indices.
 
+    There is one environment at a time: it is closed before the next is made, and when the game is no longer used.
+
     Args:
         environment: `MODULE[:FUNCTION]`.
         kwargs: arguments of the function.
@@ -64,62 +75,77 @@ class Game:
         turns: whether one agent acts at a time.
         renders: whether it draws itself.
         observations: the last of each agent; None before its first.
-        masks: which choices of a `Discrete` space each agent has; None for all.
+        legal: what each agent may do now, as `legal_of` has it; None for all.
         over: whether the episode has ended.
         truncated: whether that was by its step limit.
 
     Raises:
         WorldError: it cannot be made; the message begins with `id` or `kwargs`.
+        ContractError: it is no environment as PettingZoo has them.
     """
 
     def __init__(self, environment: str, kwargs: Mapping[str, Any]) -> None:
         self.id, self._played = environment, False
         if "render_mode" in kwargs:
-            raise WorldError("kwargs.render_mode: leave it out: what renders is asked for rgb_array")
-        make = find(environment)
-        try:
-            self._env: Any = make(**kwargs)
-            self.renders = "rgb_array" in (getattr(self._env, "metadata", None) or {}).get("render_modes", ())
-            self._make = partial(make, **kwargs, **({"render_mode": "rgb_array"} if self.renders else {}))
-            if self.renders:
-                self._env = self._make()
-        except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise WorldError(f"kwargs: {environment} cannot be made with these: {reason}") from error
-        if not isinstance(self._env, AECEnv | ParallelEnv):
-            kind = type(self._env).__name__
-            raise WorldError(f"id: {environment} makes a {kind}: it has to be an AECEnv or a ParallelEnv")
+            raise WorldError(f"kwargs.render_mode: leave it out: what renders is asked for {_PICTURES}")
+        self._makers = _makers(find(environment), kwargs)
+        self._open()
+        self.renders = _PICTURES in _modes(self._env)
         self.turns = isinstance(self._env, AECEnv)
         self._keys = list(getattr(self._env, "possible_agents", None) or ())
         if not self._keys:
             raise WorldError(f"id: {environment} has no possible_agents: they have to name all that may play")
         self.names = tuple(map(str, self._keys))
         self._index = {key: index for index, key in enumerate(self._keys)}
-        self.spaces = [self._env.action_space(key) for key in self._keys]
+        self._border.know(self._keys)
+        self.spaces = [self._border.call("action_space", key) for key in self._keys]
+
+    def _open(self) -> None:
+        """Make the environment. A maker that has failed is not tried again."""
+        while True:
+            try:
+                env = self._makers[0]()
+                break
+            except Exception as error:
+                if len(self._makers) > 1:
+                    del self._makers[0]
+                    continue
+                reason = f"{type(error).__name__}: {error}{place_in(error, self.id.partition(':')[0])}"
+                raise WorldError(f"kwargs: {self.id} cannot be made with these: {reason}") from error
+        if not isinstance(env, AECEnv | ParallelEnv):
+            kind = type(env).__name__
+            raise WorldError(f"id: {self.id} makes a {kind}: it has to be an AECEnv or a ParallelEnv")
+        self._env, self._border, self.close = env, Border(self.id, env), weakref.finalize(self, _close, env, self.id)
 
     def reset(self, seed: int) -> None:
         """Begin an episode, in an environment that has played no other: some keep more of one than they reset."""
-        self._env = self._make() if self._played else self._env
+        if self._played:
+            self.close()
+            self._open()
+            self._border.know(self._keys)
         self._played = True
         self.observations: list[Any] = [None] * len(self.names)
-        self.masks: list[Any] = [None] * len(self.names)
+        self.legal: list[Any] = [None] * len(self.names)
         self.over = self.truncated = False
-        found = self._env.reset(seed=seed)
         if self.turns:
+            self._border.call("reset", seed=seed)
+            self._accumulates = False
+            self._gains = self._accumulated()
             self._settle()
         else:
-            self._look(*found)
+            self._look("reset", **self._border.returned("reset", seed=seed))
+        if self.over or not self._border.agents():
+            raise self._border.wrong("reset", "nobody is left in its agents after reset()")
 
     def acting(self) -> list[int]:
         """Return who acts in the coming step: indices, ascending."""
         if self.over:
             return [0]
-        keys = [self._env.agent_selection] if self.turns else self._env.agents
-        return sorted(self._of(key) for key in keys)
+        return sorted(self._indices([self._border.selected()] if self.turns else self._border.agents()))
 
     def living(self) -> list[int]:
         """Return who has not left yet."""
-        return [self._of(key) for key in self._env.agents]
+        return self._indices(self._border.agents())
 
     def step(self, actions: Mapping[int, Any]) -> list[float]:
         """Take a step, and return what each agent gets, by index.
@@ -128,54 +154,122 @@ class Game:
             actions: of those who act.
         """
         if self.turns:
-            self._env.step(actions[self._of(self._env.agent_selection)])
-            rewards = dict(self._env.rewards)
-            self._settle()
+            rewards = self._turn(actions)
         else:
             joint = {self._keys[agent]: action for agent, action in actions.items()}
-            observations, rewards, terminations, truncations, infos = self._env.step(joint)
-            self._look(observations, infos)
-            ended = {key: terminations.get(key) or truncations.get(key) for key in joint}
-            self.over = not self._env.agents or all(ended.values())
-            self.truncated = self.over and any(truncations.values())
-        return [float(rewards.get(key, 0)) for key in self._keys]
+            before = self._border.agents()
+            given = self._border.returned("step", joint)
+            rewards, terminations, truncations = (given[key] for key in ("rewards", "terminations", "truncations"))
+            self._look("step", given["observations"], given["infos"])
+            self.over = all(terminations.get(key) or truncations.get(key) for key in self._border.agents())
+            self.truncated = self.over and any(truncations.get(key) for key in before)
+        return [rewards.get(key, 0.0) for key in self._keys]
 
     def image(self) -> npt.NDArray[np.uint8]:
         """Return its picture, RGB, uint8 of shape (height, width, 3)."""
-        picture = np.asarray(self._env.render())
-        if picture.ndim != 3 or picture.shape[2] < 3:
-            raise EpisodeError(f"{self.id}: render() gives no picture: an array of shape {picture.shape}")
-        return np.ascontiguousarray(picture[:, :, :3], dtype=np.uint8)
+        return self._border.picture()
+
+    def wrong_draws(self, what: str) -> Exception:
+        """Return the error that two resets with one seed differ in what they show."""
+        return self._border.wrong("reset", f"draws that do not follow from the seed: {what}")
 
     def documentation(self) -> str:
         """Return what the environment says of itself, without markup."""
         kind = type(self._env.unwrapped)
-        text = kind.__dict__.get("__doc__") or sys.modules[kind.__module__].__doc__ or ""
+        module = inspect.getmodule(kind)
+        text = kind.__dict__.get("__doc__") or (module.__doc__ if module is not None else None) or ""
         return re.sub(r"\n\s*\n+", "\n\n", _MARKUP.sub("", inspect.cleandoc(text))).strip()[:_LONGEST]
+
+    def _turn(self, actions: Mapping[int, Any]) -> Mapping[Hashable, float]:
+        """Have the agent act whose turn it is, and return what each gets.
+
+        That is what `last()` of the environment will show it: `_cumulative_rewards`. One that never uses these has
+        `rewards` alone.
+        """
+        before, key = self._border.agents(), self._border.selected()
+        self._advance(actions[self._index[key]])
+        rewards = self._table("rewards")
+        truncations = self._table("truncations")
+        self.truncated = any(truncations.get(agent) for agent in before)
+        self._settle()
+        gains, self._gains = self._gains, {}
+        self.truncated = self.over and self.truncated
+        return gains if self._accumulates else rewards
+
+    def _advance(self, action: Any) -> None:
+        """Have the agent act whose turn it is; None takes one away whose episode has ended.
+
+        What its reward was before, it has got when its turn came, and one that enters begins anew. One that is taken
+        away gets nothing more.
+        """
+        key, players, before = self._border.selected(), self._border.agents(), self._accumulated()
+        self._border.call("step", action)
+        entered = {*self._border.agents()} - {*players}
+        for agent, total in self._accumulated().items():
+            old = before.get(agent, 0.0)
+            if agent == key or (agent in entered and total != old):
+                old = 0.0
+            if agent != key or action is not None:
+                self._gains[agent] = self._gains.get(agent, 0.0) + total - old
+
+    def _accumulated(self) -> dict[Hashable, float]:
+        found = self._border.table("step", "rewards", getattr(self._env, "_cumulative_rewards", None) or {})
+        self._accumulates |= any(found.values())
+        return found
 
     def _settle(self) -> None:
         """Look at all agents, and have those leave whose episode has ended: their last look is at its end."""
-        while self._env.agents:
-            for key in self._env.agents:
-                self._look({key: self._env.observe(key)}, self._env.infos)
-            key = self._env.agent_selection
-            if not (self._env.terminations[key] or self._env.truncations[key]):
+        while agents := self._border.agents():
+            seen = {key: self._border.call("observe", key) for key in agents}
+            self._look("observe", self._border.table("observe", "observations", seen), self._table("infos"))
+            key, truncations = self._border.selected(), self._table("truncations")
+            if not (self._table("terminations").get(key) or truncations.get(key)):
                 return
-            self.truncated |= bool(self._env.truncations[key])
-            self._env.step(None)
-        self.over, self.masks = True, [None] * len(self.names)
+            self.truncated |= truncations.get(key, False)
+            self._advance(None)
+        self.over, self.legal = True, [None] * len(self.names)
 
-    def _look(self, observations: Mapping[Any, Any], infos: Mapping[Any, Any]) -> None:
+    def _table(self, name: str) -> dict[Hashable, Any]:
+        return self._border.table("step", name, self._border.attribute(name))
+
+    def _look(self, function: str, observations: Mapping[Any, Any], infos: Mapping[Any, Any]) -> None:
         for key, seen in observations.items():
             mask = seen.get("action_mask") if isinstance(seen, Mapping) else None
             if mask is None:
                 mask = infos.get(key, {}).get("action_mask")
-            self.observations[self._of(key)] = seen
-            self.masks[self._of(key)] = mask if mask is not None and np.any(mask) else None
+            agent = self._index[key]
+            self.observations[agent] = seen
+            try:
+                self.legal[agent] = legal_of(self.spaces[agent], mask)
+            except ValueError as error:
+                raise self._border.wrong(function, f"the action_mask of {key}: {error}") from error
 
-    def _of(self, key: Any) -> int:
-        if key not in self._index:
-            raise EpisodeError(
-                f"id: {self.id}: the agent {key} is not among its possible_agents: {', '.join(self.names)}"
-            )
-        return self._index[key]
+    def _indices(self, keys: Iterable[Hashable]) -> list[int]:
+        return [self._index[key] for key in keys]
+
+
+def _makers(make: Callable[..., Any], kwargs: Mapping[str, Any]) -> list[Callable[[], Any]]:
+    """Return the ways to make an environment, best first: one that renders pictures, and one that may not."""
+    plain = partial(make, **kwargs)
+    try:
+        parameters = inspect.signature(make).parameters.values()
+    except (TypeError, ValueError):
+        return [plain]
+    takes = any(own.name == "render_mode" or own.kind is own.VAR_KEYWORD for own in parameters)
+    known = getattr(make, "metadata", None)  # of a class; of a function, what it makes has it
+    if not takes or (known is not None and _PICTURES not in _modes(make)):
+        return [plain]
+    return [partial(make, **kwargs, render_mode=_PICTURES), plain]
+
+
+def _modes(environment: Any) -> Iterable[str]:
+    metadata = getattr(environment, "metadata", None)
+    return (metadata.get("render_modes") or ()) if isinstance(metadata, Mapping) else ()
+
+
+def _close(env: Any, environment: str) -> None:
+    try:
+        env.close()
+    except Exception as error:  # what was played is whole
+        place = place_in(error, environment.partition(":")[0])
+        _log.warning("%s: close() fails: %s: %s%s", environment, type(error).__name__, error, place)

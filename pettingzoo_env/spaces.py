@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Annotated, Any
 
 import numpy as np
+import numpy.typing as npt
 from gymnasium import spaces
 from pydantic import ConfigDict, Field, create_model
 
@@ -62,15 +63,105 @@ def action_of(space: Any, value: Any) -> Any:
     return action
 
 
-def neutral(space: Any) -> Any:
-    """Return the value that stands for doing nothing: zeros, as far as the space has them."""
+def neutral(space: Any, legal: Any = None) -> Any:
+    """Return the value that stands for doing nothing: zeros, as far as the space has them and they are legal.
+
+    Args:
+        space: of the agent.
+        legal: what it may do, as `legal_of` has it.
+    """
     match space:
         case spaces.Discrete():
-            return int(space.start)
+            return _nearest(int(space.start), legal)
         case spaces.Tuple() | spaces.Dict():
-            return {name: neutral(part) for name, part in _parts(space)}
+            return {name: neutral(part, (legal or {}).get(name)) for name, part in _parts(space)}
     low, high = _bounds(space)
-    return np.clip(np.zeros(space.shape), low, high).astype(space.dtype).ravel().tolist()
+    values = np.clip(np.zeros(space.shape), low, high).astype(space.dtype).ravel().tolist()
+    return values if legal is None else [*map(_nearest, values, legal)]
+
+
+def _nearest(value: int, legal: Sequence[int] | None) -> int:
+    return value if not legal or value in legal else legal[0]
+
+
+def legal_of(space: Any, mask: Any) -> Any:
+    """Return what a mask allows, in a form of Gymnasium: that of `space.sample(mask=...)`.
+
+    Returns:
+        The legal choices of a `Discrete` space; of a `MultiDiscrete` or `MultiBinary` one, those of each number, None
+        where all are legal; of a `Dict` or `Tuple`, the same for each part, by name. None where everything is legal,
+        and where nothing is: an agent that is off turn.
+
+    Raises:
+        ValueError: it has another form; the message names it.
+    """
+    if mask is None:
+        return None
+    match space:
+        case spaces.Discrete():
+            return _allowed(mask, int(space.start), int(space.n))
+        case spaces.MultiDiscrete():
+            starts, sizes = space.start.ravel().tolist(), space.nvec.ravel().tolist()
+            masks = _flat(mask, space.nvec.ndim)
+            if len(masks) != len(sizes):
+                raise ValueError(f"{_form(mask)} is none of {space}: it has to be a tuple of {len(sizes)} masks")
+            return _unless_free([*map(_allowed, masks, starts, sizes)])
+        case spaces.MultiBinary():
+            array = np.asarray(mask)
+            if array.shape != space.shape or not np.isin(array, (0, 1, 2)).all():
+                raise ValueError(f"{_form(mask)} is none of {space}: it has to have its shape, and 0, 1 or 2 for both")
+            return _unless_free([None if value == 2 else [int(value)] for value in array.ravel()])
+        case spaces.Tuple() | spaces.Dict():
+            parts = dict(_parts(space))
+            given = {f"part_{index}": own for index, own in enumerate(mask)} if isinstance(mask, tuple | list) else mask
+            if not isinstance(given, Mapping) or {*map(str, given)} - parts.keys():
+                raise ValueError(f"{_form(mask)} is none of {space}: it has to have a mask for each of its parts")
+            named = {str(key): own for key, own in given.items()}
+            found = {name: legal_of(part, named.get(name)) for name, part in parts.items()}
+            return {name: own for name, own in found.items() if own is not None} or None
+    raise ValueError(f"{_form(mask)} is of {space}, which has no masks: leave it out")
+
+
+def _allowed(mask: Any, start: int, size: int) -> list[int] | None:
+    array = np.asarray(mask)
+    if array.shape != (size,) or not np.isin(array, (0, 1)).all():
+        raise ValueError(f"{_form(mask)} is none of {size} choices: it has to be {size} zeros and ones")
+    return [start + index for index, own in enumerate(array.tolist()) if own] or None
+
+
+def _flat(mask: Any, depth: int) -> list[Any]:
+    """Return the masks in nested tuples, as deep as the array of a `MultiDiscrete` space."""
+    if not depth:
+        return [mask]
+    parts = mask if isinstance(mask, tuple | list) or getattr(mask, "ndim", 0) > 1 else ()
+    return [own for part in parts for own in _flat(part, depth - 1)]
+
+
+def _unless_free(legal: list[Any]) -> list[Any] | None:
+    return legal if any(own is not None for own in legal) else None
+
+
+def _form(mask: Any) -> str:
+    shape = getattr(mask, "shape", None)
+    return f"an array of shape {shape}" if shape is not None else f"a {type(mask).__name__}, {mask}"
+
+
+def illegal(value: Any, legal: Any) -> Any:
+    """Return a part of a value that is not legal; None for none.
+
+    Args:
+        value: of an action.
+        legal: what `legal_of` has found.
+    """
+    if legal is None:
+        return None
+    if isinstance(legal, Mapping):
+        found = ((name, illegal(value[name], own)) for name, own in legal.items())
+        return next((f"{name}: {part}" for name, part in found if part is not None), None)
+    if not isinstance(value, list | tuple):
+        return None if value in legal else value
+    wrong = (index for index, own in enumerate(legal) if own is not None and value[index] not in own)
+    return next((f"{value[index]} at {index}" for index in wrong), None)
 
 
 def _bounds(space: Any) -> tuple[Any, Any]:
@@ -88,29 +179,49 @@ def _parts(space: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"part_{index}", part) for index, part in enumerate(space.spaces))
 
 
-def split(observation: Any, described: Mapping[str, int | Sequence[str]]) -> dict[str, Any]:
+def split(observation: Any, described_parts: Mapping[str, int | Sequence[str]]) -> dict[str, npt.NDArray[Any]]:
     """Return the parts of an observation: arrays by name, the mask of actions left out.
 
+    What is nested has a name with points, `arm.joint`; of the part `observation`, where that is nested, without it.
+
     Args:
-        observation: of an environment; None for none.
-        described: the parts of its array, in order; empty for a whole array.
+        observation: of an environment, as its border gives it; None for none.
+        described_parts: the parts of its array, in order; empty for a whole array.
+
+    Raises:
+        ValueError: its array has not as many numbers as these parts.
     """
-    if isinstance(observation, tuple):
-        observation = {f"part_{index}": part for index, part in enumerate(observation)}
     if isinstance(observation, Mapping):
-        found = split(observation.get("observation"), described)
-        others = {str(key): part for key, part in observation.items() if key not in ("observation", "action_mask")}
-        parts = {
-            key + name.removeprefix("observation"): p for key, o in others.items() for name, p in split(o, {}).items()
-        }
-        return found | parts
-    if observation is None or not described:
-        return {} if observation is None else {"observation": np.asarray(observation)}
-    sizes = [form if isinstance(form, int) else len(form) for form in described.values()]
-    flat = np.asarray(observation).ravel()
+        given = {key: part for key, part in observation.items() if key != "action_mask"}
+        own = split(given.pop("observation", None), described_parts)
+        others = dict(_leaves(given))
+        return {f"observation.{name}" if name in others else name: array for name, array in own.items()} | others
+    if isinstance(observation, tuple):
+        return dict(_leaves(observation))
+    if observation is None or not described_parts:
+        return {} if observation is None else {"observation": observation}
+    sizes = [form if isinstance(form, int) else len(form) for form in described_parts.values()]
+    flat = observation.ravel()
     if sum(sizes) != flat.size:
         raise ValueError(f"it has {flat.size} numbers, and its parts have {sum(sizes)} together")
-    return dict(zip(described, np.split(flat, np.cumsum(sizes)[:-1]), strict=True))
+    return dict(zip(described_parts, np.split(flat, np.cumsum(sizes)[:-1]), strict=True))
+
+
+def _leaves(nested: Any, name: str = "") -> Iterator[tuple[str, npt.NDArray[Any]]]:
+    if isinstance(nested, tuple):
+        nested = {f"part_{index}": part for index, part in enumerate(nested)}
+    if not isinstance(nested, Mapping):
+        if nested is not None:
+            yield name, nested
+        return
+    for key, part in nested.items():
+        yield from _leaves(part, f"{name}.{key}" if name else str(key))
+
+
+def exact(array: npt.NDArray[Any]) -> Any:
+    """Return an array in a form that equals that of an equal one alone."""
+    values = repr(array.tolist()) if array.dtype.hasobject else array.tobytes()
+    return array.shape, array.dtype.str, values
 
 
 def numbers(parts: Mapping[str, Any]) -> Parts:
@@ -119,11 +230,11 @@ def numbers(parts: Mapping[str, Any]) -> Parts:
     return {name: tuple(map(float, array.ravel())) for name, array in found.items()}
 
 
-def shown(parts: Mapping[str, Any], described: Mapping[str, int | Sequence[str]]) -> dict[str, Any]:
+def shown(parts: Mapping[str, Any], described_parts: Mapping[str, int | Sequence[str]]) -> dict[str, Any]:
     """Return an observation JSON-ready: numbers to four digits, of large arrays the shape."""
     found: dict[str, Any] = {}
     for name, array in parts.items():
-        form, value = described.get(name), short(array.tolist()) if array.size <= MOST else None
+        form, value = described_parts.get(name), short(array.tolist()) if array.size <= MOST else None
         if value is None:
             found[name] = f"an array of shape {'x'.join(map(str, array.shape))}"
         else:

@@ -6,24 +6,25 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from math import isfinite
 from statistics import fmean
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+from gymnasium.spaces import Discrete
 from pydantic import BeforeValidator, Field, PositiveInt, PrivateAttr, ValidationInfo, field_serializer
 
 from maeil.acting import Primitive, end_of
 from maeil.actions import SymbolicAction
 from maeil.component import NAMED_MODULES, RECORDED, Component, ComponentConfig, may_name_files
 from maeil.drawing import Canvas, Drawing, Mark, MarkKind, Shape
-from maeil.environments.errors import EpisodeError, WorldError
+from maeil.environments.errors import WorldError
+from maeil.outcomes import Outcome
 from maeil.plans import Plan
 from maeil.tasks import Tasks, TaskState, no_such_task
 from maeil.world import Controller, Ids, Progress, Transition
 from pettingzoo_env.description import Description, Grid, Parts, read_description
 from pettingzoo_env.game import Game, find
-from pettingzoo_env.spaces import action_of, numbers, short, shown, split
+from pettingzoo_env.spaces import action_of, exact, numbers, short, shown, split
 from pettingzoo_env.symbolic.actions import Doing, Wait, abilities
 from pettingzoo_env.symbolic.tasks import TaskBoard
 
@@ -87,6 +88,14 @@ class PettingZooConfig(ComponentConfig):
         return (module,)
 
 
+class _Beginning(NamedTuple):
+    """What agents observe after a reset, each part in a form that can be compared; whether two resets have shown it."""
+
+    seed: int
+    seen: Sequence[Mapping[str, Any]]
+    confirmed: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Seen:
     """What an agent observes.
@@ -94,13 +103,13 @@ class Seen:
     Attributes:
         step: steps taken so far.
         sees: the parts of its observation, or, for a participant without a body, those of each agent.
-        legal: the choices that it has now; None for all.
+        legal: the choices that it has now, or those of each number or part of its action; None for all.
         reward: what it got since it last acted, that step included; None before it has.
     """
 
     step: int
     sees: Mapping[str, Any]
-    legal: Sequence[str | int] | None = None
+    legal: Any = None
     reward: float | None = None
 
     def shown(self) -> Mapping[str, Any]:
@@ -114,7 +123,7 @@ class Seen:
 
 
 class PettingZooWorld:
-    """An environment as the loop sees it: fulfils `World`, `Limited` and `TellsIds`, and `TakesTurns`.
+    """An environment as the loop sees it: fulfils `World`, `Limited`, `TellsIds`, `Closable`, and `TakesTurns`.
 
     A copy is made by playing the same actions again, because environments hold what cannot be copied.
 
@@ -133,6 +142,7 @@ class PettingZooWorld:
         self.config = config
         self.description = config.description or Description()
         self._max_steps = config.max_steps
+        self._begun: _Beginning | None = None
         self._begin(game)
         self.agents: tuple[str, ...] = game.names
         if config.n != len(self.agents):
@@ -151,18 +161,47 @@ class PettingZooWorld:
         self.board = TaskBoard(self.description, game.names)
 
     def reset(self, seed: int) -> Mapping[str, Any]:
-        """Begin an episode; the record has a digest of what agents observe."""
+        """Begin an episode; the record has a digest of what agents observe.
+
+        A beginning that two resets have shown, and from which no step was taken, is not made again.
+
+        Raises:
+            ContractError: the environment begins in another way than it has with this seed.
+        """
+        if self._begun is None or not self._begun.confirmed or self._begun.seed != seed or self.joints:
+            self.game.reset(seed)
         self.seed = seed
         self.joints: list[list[Primitive]] = []
         self.returns = [0.0] * len(self.agents)
         self._gained: list[float | None] = [None] * len(self.agents)
-        self.game.reset(seed)
         seen = self._look()
+        self._compare(seed)
         self.board.begin()
         self.board.check(seen)
         self.board.look(seen)
         digest = sha256(repr(self.global_observation().sees).encode()).hexdigest()
-        return {"environment": self.config.id, "agents": list(self.agents), "observations": digest}
+        judged = {} if self.judged else {"judged": False}
+        return {"environment": self.config.id, "agents": list(self.agents), "observations": digest, **judged}
+
+    @property
+    def judged(self) -> bool:
+        """Whether the description says what the end of an episode means."""
+        return bool(self.description.tasks) or self.description.success is not None
+
+    def _compare(self, seed: int) -> None:
+        """Keep how the episode begins, and make sure that it is as before with this seed."""
+        seen = [{name: exact(array) for name, array in parts.items()} for parts in self._seen]
+        before, self._begun = self._begun, _Beginning(seed, seen)
+        if before is None or before.seed != seed:
+            return
+        for agent, one, other in zip(self.agents, before.seen, seen, strict=True):
+            if differing := [name for name in {**one, **other} if one.get(name) != other.get(name)]:
+                raise self.game.wrong_draws(f"two resets with seed {seed} show {agent} another {differing[0]}")
+        self._begun = _Beginning(seed, seen, confirmed=True)
+
+    def close(self) -> None:
+        """Close the environment: fulfils `maeil.world.Closable`."""
+        self.game.close()
 
     def limit(self, max_steps: int) -> None:
         """Truncate episodes after so many steps."""
@@ -174,7 +213,7 @@ class PettingZooWorld:
 
     def observe(self, agent: int) -> Seen:
         """Return what an agent observes."""
-        legal = self.abilities[agent].choices(self.game.masks[agent])
+        legal = self.abilities[agent].choices(self.game.legal[agent])
         seen = shown(self._seen[agent], self._forms[agent])
         return Seen(len(self.joints), seen, legal, short(self._gained[agent]))
 
@@ -186,11 +225,11 @@ class PettingZooWorld:
 
     def check_plan(self, agent: int, plan: Plan) -> tuple[str, ...]:
         """Return what is not legal now, or not in the space of the agent at any time."""
-        own, mask, found = self.abilities[agent], self.game.masks[agent], []
+        own, legal, found = self.abilities[agent], self.game.legal[agent], []
         for number, action in enumerate(plan.actions):
             for value in own.values(action) if not isinstance(action, Wait) else ():
-                found.append(own.refusal(value, mask if not number else None))
-                mask = None
+                found.append(own.refusal(value, legal if not number else None))
+                legal = None
         if plan.task is not None and self.board.tasks and plan.task not in self.board.tasks:
             found.append(no_such_task(plan.task, self.board.targets()))
         return tuple(dict.fromkeys(reason for reason in found if reason))
@@ -199,7 +238,8 @@ class PettingZooWorld:
         """Return the choices that each action can begin with: fulfils `maeil.world.TellsIds`."""
         if agent is None:
             return {}
-        own, choices = self.abilities[agent], self.abilities[agent].choices(self.game.masks[agent])
+        own = self.abilities[agent]
+        choices = own.choices(self.game.legal[agent]) if isinstance(own.space, Discrete) else None
         found: dict[str, Any] = {
             name: [] for name in self.vocabulary.names if name not in self.vocabulary.of(agent).names
         }
@@ -220,8 +260,6 @@ class PettingZooWorld:
         acting = self.game.acting()
         actions = {agent: action_of(self.game.spaces[agent], joint[agent]) for agent in acting}
         rewards = self.game.step(actions)
-        if not all(map(isfinite, rewards)):
-            raise EpisodeError(f"{self.config.id}: step {len(self.joints)} gives the rewards {rewards}")
         self.joints.append(list(joint))
         before = [0.0 if agent in acting else gained for agent, gained in enumerate(self._gained)]
         self._gained = [None if b is None else b + own for b, own in zip(before, rewards, strict=True)]
@@ -238,7 +276,9 @@ class PettingZooWorld:
         tasks, success = self.board.tasks, self.description.success
         done = len(self.board.done()) == len(tasks) > 0
         ended = self.game.over and not self.game.truncated
-        won = ended and not tasks and (success is None or self.score() >= success)
+        if ended and not self.judged:
+            return Outcome.ENDED
+        won = ended and not tasks and success is not None and self.score() >= success
         late = self.game.over or len(self.joints) >= self._max_steps
         return end_of(success=done or won, failure=ended, truncated=late)
 
@@ -281,6 +321,7 @@ class PettingZooWorld:
     def __deepcopy__(self, memo: dict[int, Any]) -> PettingZooWorld:
         """Play the same episode again, in another environment."""
         memo[id(self)] = other = copy(self)
+        other._begun = None
         other._begin(Game(self.config.id, self.config.kwargs))
         memo[id(self.game)] = other.game
         other.reset(self.seed)
@@ -298,7 +339,9 @@ class _Tasked(PettingZooWorld):
 
 
 class _Rendered(PettingZooWorld):
-    """A world that renders itself: fulfils `maeil.drawing.Drawable`."""
+    """A world that renders itself: fulfils `maeil.drawing.Pictured`."""
+
+    pictured = True
 
     def canvas(self) -> Canvas:
         """Return a canvas of the shape of its pictures."""
@@ -365,7 +408,11 @@ def build(config: PettingZooConfig, _context: None = None) -> PettingZooWorld:
     kinds: list[type[PettingZooWorld]] = [_Tasked] if description.tasks else []
     kinds += [_Rendered] if game.renders else [_Gridded] if description.drawing is not None else []
     kind: type[PettingZooWorld] = type("PettingZooWorld", (*kinds, PettingZooWorld), {})
-    return kind(config, game)
+    try:
+        return kind(config, game)
+    except BaseException:
+        game.close()
+        raise
 
 
 component = Component(PettingZooConfig, build, modules=PettingZooConfig.modules)

@@ -16,6 +16,7 @@ from maeil.plans import Plan
 from maeil.trace import Instant, Recorder
 from maeil.trace.story import Story
 from maeil.user_errors import UserError
+from maeil.world import closing_world
 from quorum.agents.llm.errors import BudgetReached
 from quorum.experiments.blame.reference import Reference
 from quorum.experiments.blame.reruns import Correction
@@ -249,7 +250,7 @@ async def _play(reference: Reference, branching: Branching, shadow: _Shadow) -> 
     try:
         async with pool:
             parts = build(cell, models, branching.memory, seated)
-            with Recorder(None, branching.listeners) as recorder, branching.checked():
+            with closing_world(parts.world), Recorder(None, branching.listeners) as recorder, branching.checked():
                 await play(cell, parts, recorder, branching)
     except UserError:
         raise

@@ -17,7 +17,7 @@ from maeil.inside import list_inside
 from maeil.outcomes import Outcome
 from maeil.trace import Instant
 from maeil.user_errors import UserError
-from maeil.world import DrawsLots, Limited, keeps_luck_apart
+from maeil.world import DrawsLots, Limited, closing_world, keeps_luck_apart
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.blame.answer import LEAST, SEARCH, Blame, Question
 from quorum.experiments.blame.attempts import Attempts, Budget, Journal
@@ -82,7 +82,7 @@ def _check(reference: Reference, question: Question, ending: Ending, *, limited:
     parent = reference.parent
     if question.success == FINISHED and not ending.goals and ending.outcome != Outcome.FAILURE:
         raise UserError(
-            f"{parent.run}: it was cut off ({ending.outcome}), and its world has no goals",
+            f"{parent.run}: its outcome is {ending.outcome}, and its world has no goals",
             "To ask why its score was not better: --success 'score>=X'.",
         )
     if question.since > parent.episode.steps:
@@ -123,27 +123,29 @@ def _found(
         started=started,
         shadow=shadow,
     )
-    world, asks = parent.episode.world(), _asks_models(reference)
+    asks = _asks_models(reference)
+    with closing_world(parent.episode.world()) as world:  # the re-runs make worlds of their own
+        idle = world.idle
     lots = isinstance(world, DrawsLots)
     kinds = partial(
         kind_of,
         failures=find_failures(parent.episode.trace),
         agents=reference.participants,
-        idle=world.idle.action,
+        idle=idle.action,
     )
     experiment = Experiment(
         decisions,
         reference.players,
         attempts,
         order=sorted(decisions.candidates, key=lambda one: SUSPICION.index(kinds(one))),
-        idle=world.idle.model_dump(mode="json"),
+        idle=idle.model_dump(mode="json"),
         draws=question.draws if asks or lots else 1,
         luck=lots and question.draws > 1,
         exact=not asks and not lots,
         costs=reference.asks,
     )
     thoughts = parent.episode.story.thoughts
-    goes_on = thoughts and deadline > limit and ending.outcome != Outcome.FAILURE
+    goes_on = thoughts and deadline > limit and ending.outcome not in (Outcome.FAILURE, Outcome.ENDED)
     last = Instant(thoughts[-1].start.t, thoughts[-1].start.t_hat) if goes_on else None
     experiment.run(last)
     since, shares = Instant(question.since), None

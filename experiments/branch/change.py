@@ -16,7 +16,7 @@ from maeil.extensions.change import ChangeAt, change_world
 from maeil.trace import Instant
 from maeil.trace.story import Story
 from maeil.user_errors import UserError
-from maeil.world import DrawsLots
+from maeil.world import DrawsLots, World, closing_world
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.configuration.cell import Branch
 from quorum.experiments.episode.branch_minds import DroppedMessage, ScriptedAnswer
@@ -204,7 +204,11 @@ def try_world_change(change: ChangeAt, episode: RecordedEpisode, instant: Instan
         UserError: the state would change and the branch point is not the start of a step, the run cannot be replayed
             up to it, or the world refuses the change.
     """
-    world = episode.world()
+    with closing_world(episode.world()) as world:
+        return _tried(world, change, episode, instant)
+
+
+def _tried(world: World, change: ChangeAt, episode: RecordedEpisode, instant: Instant) -> ChangeAt:
     if change.luck is not None and not isinstance(world, DrawsLots):
         raise UserError(
             f"--luck: the rules of '{world.name}' draw no lots",

@@ -86,12 +86,14 @@ def extension_place(error: BaseException) -> Place | None:
 def place_of(error: BaseException) -> Place | None:
     """Return the innermost place in somebody's code that an error comes from; None where there is none.
 
-    An error that blames a function for what it returned comes from the definition of that function; a syntax error
-    from the line that cannot be read.
+    An error that blames a function comes from the line that raised its cause, or else from the definition of that
+    function; a syntax error from the line that cannot be read.
     """
     blamed = error.blamed if isinstance(error, MaeilError) else None
-    if blamed is not None and (place := definition_place(blamed)) is not None:
-        return place
+    if blamed is not None:
+        raised = place_of(error.__cause__) if error.__cause__ is not None else None
+        if (place := raised or definition_place(blamed)) is not None:
+            return place
     if isinstance(error, SyntaxError) and error.filename and _is_theirs(error.filename):
         return Place(shown_path(error.filename), error.lineno or 1)
     found, below_ours = None, False

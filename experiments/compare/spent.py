@@ -85,6 +85,8 @@ def read_spent(row: Row, kind: str) -> Spent:
     assert isinstance(end, EpisodeEnd)
     least.append(purse.least(events[-1]))
     values.append((float(end.outcome == Outcome.SUCCESS), *values[-1][1:]))
+    if row.metrics.get("outcome.success") is None:  # the world does not say
+        values = [(math.nan, *own[1:]) for own in values]
     stopped = end.outcome == Outcome.BUDGET and not (row.chance and kind in ("tokens", "usd"))
     most = least[-1] if stopped else math.inf
     return Spent(np.array(least), np.array(values).T, most)

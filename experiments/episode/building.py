@@ -94,14 +94,19 @@ def check_world(world: Any, build: Callable[..., Any]) -> World:
 
 
 def check_board(world: World, seed: int) -> None:
-    """Draw a board, and see that it can be written to a trace.
+    """Draw a board twice, and see that it follows from the seed, and that it can be written to a trace.
 
     Raises:
-        ContractError: it cannot.
+        ContractError: it cannot, or does not.
     """
-    board = check_type(world.reset(seed), MAPPING, world.reset, "a mapping that describes the board")
+    what = "a mapping that describes the board"
+    board, again = (check_type(world.reset(seed), MAPPING, world.reset, what) for _ in range(2))
     with check_json(world.reset):
-        orjson.dumps(board)
+        if orjson.dumps(board) != orjson.dumps(again):
+            raise ContractError(
+                f"{name_of(world.reset)}() draws two boards from seed {seed}: draws that do not follow from the seed",
+                world.reset,
+            )
 
 
 def build_topology(c: Configuration, agents: int) -> Topology:
@@ -113,7 +118,13 @@ def build_topology(c: Configuration, agents: int) -> Topology:
     """
     context = TopologyContext(agents, c.seeds.child("topology"))
     found, build = built(topologies, c.topology.name, c.topology, context)
-    return check_type(found, Topology, build, "a maeil.Topology")  # type: ignore[type-abstract] # isinstance takes it
+    topology = check_type(found, Topology, build, "a maeil.Topology")  # type: ignore[type-abstract] # isinstance takes it
+    if topology.leader is not None and topology.leader not in range(agents):
+        kind = type(topology)
+        raise ContractError(
+            f"{kind.__qualname__}.leader is {topology.leader}; there are {agents} agents, from 0 to {agents - 1}", kind
+        )
+    return topology
 
 
 def check_team(team: Any, context: TeamContext, build: Callable[..., Any]) -> Sequence[Mind]:

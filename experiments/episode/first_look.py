@@ -12,6 +12,7 @@ from maeil.errors import EpisodeStop
 from maeil.trace import Recorder, Stamped
 from maeil.trace.events import StepTaken
 from maeil.user_errors import UserError
+from maeil.world import close_world, closing_world
 from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.spending import Budget, check_price
 from quorum.experiments.common.extension_errors import as_extension_error, extension_errors
@@ -85,8 +86,9 @@ class FirstLook:
 
         try:
             parts = build(cell, model)
-            if cell.configuration.uses_models:
-                await play(cell, parts, Recorder(None, [_stop_at_a_step]))
+            with closing_world(parts.world):
+                if cell.configuration.uses_models:
+                    await play(cell, parts, Recorder(None, [_stop_at_a_step]))
         except UserError:
             raise
         except ValueError as error:
@@ -107,12 +109,13 @@ class FirstLook:
             UserError: one cannot, or is to say or plan what it cannot.
         """
         with extension_errors():
-            build(
+            parts = build(
                 cell,
                 lambda participant: _Listening(cell.configuration.llm_of(participant)),
                 branching.memory,
                 branching.seated,
             )
+            close_world(parts.world)
 
     def _reach(self, configuration: Configuration, participant: str, role: str = "") -> ModelConfig:
         """Look for what it takes to ask a participant's model in a role; return its values."""

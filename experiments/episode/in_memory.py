@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from typing import Protocol
 
 from maeil.trace import Listener, Recorder
+from maeil.world import closing_world
 from quorum.agents.llm.protocol import Model
 from quorum.agents.llm.replay import Replay
 from quorum.experiments.common.event_loop import run_coroutine
@@ -63,7 +64,7 @@ def play_in_memory(
             parts = build(cell, asked, memory, branching.seated if branching is not None else None)
             own = branching.listeners if branching is not None else ()  # which are known when the team is built
             checked = branching.checked() if branching is not None else nullcontext()
-            with Recorder(None, [*own, *listeners]) as recorder, checked:
+            with closing_world(parts.world), Recorder(None, [*own, *listeners]) as recorder, checked:
                 await play(cell, parts if watch is None else watch.team(parts), recorder, branching)
 
     for mind in minds_in(cell.plain["agents"]):

@@ -22,6 +22,7 @@ from maeil.mind import COORDINATOR
 from maeil.trace import Recorder
 from maeil.trace.events import EpisodeEnd
 from maeil.user_errors import UserError, choices_hint
+from maeil.world import close_world
 from quorum.agents.skills import role_of, skills_of
 from quorum.experiments.common.memory_file import Memory
 from quorum.experiments.configuration.cell import Cell
@@ -71,7 +72,9 @@ def build(
     memory: Memory | None = None,
     seated: Callable[[Team, TeamContext], Team] | None = None,
 ) -> Parts:
-    """Build the components of a cell, and draw its board once to make sure that it can be drawn.
+    """Build the components of a cell, and draw its board to make sure that it can be drawn.
+
+    Whoever has built them closes the world (`maeil.world.closing_world`).
 
     Args:
         cell: what is to be run.
@@ -85,6 +88,22 @@ def build(
     """
     c = cell.configuration
     world = check_world(*built(worlds, c.env.name, c.env, None))
+    try:
+        return _around(world, cell, models, memory, seated)
+    except BaseException:
+        close_world(world)
+        raise
+
+
+def _around(
+    world: World,
+    cell: Cell,
+    models: Callable[[str], Any],
+    memory: Memory | None,
+    seated: Callable[[Team, TeamContext], Team] | None,
+) -> Parts:
+    """Build the rest of the components around a world."""
+    c = cell.configuration
     call_component("env", check_board, world, cell.seed)
     n = len(world.agents)
     topology = build_topology(c, n)

@@ -15,6 +15,7 @@ from maeil.stages import Stage
 from maeil.trace import Recorder, Stamped
 from maeil.trace.events import StageChange
 from maeil.user_errors import UserError, choices_hint
+from maeil.world import closing_world
 from quorum.agents.llm.protocol import AnswerFormat, ChatMessage, Model, Origin, Reply, Request
 from quorum.agents.llm.records import describe_message
 from quorum.agents.prompting.requests import TURNS
@@ -332,7 +333,8 @@ def _play(cell: Cell, search: _Search) -> str:
         search.participant = _NOBODY
     if (short := search.how.short) is not None:
         search.lasting = [search.participant] if search.participant in names else set(names) - {names[short]}
-    asyncio.run(_played(cell, parts, pool, search))
+    with closing_world(parts.world):
+        asyncio.run(_played(cell, parts, pool, search))
     return search.participant
 
 

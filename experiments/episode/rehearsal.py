@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from maeil.trace import Recorder
+from maeil.world import closing_world
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.configuration.cell import Cell
 from quorum.experiments.episode.building import no_models
@@ -119,7 +120,7 @@ def _once(words: str) -> None:
         with on_first_compilation(_tell), _unlogged():
             cell = Cell.compose(words.split())
             parts = build(cell, no_models)
-            with Recorder(None) as recorder:
+            with closing_world(parts.world), Recorder(None) as recorder:
                 run_coroutine(play(cell, parts, recorder))
 
 

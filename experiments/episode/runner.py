@@ -7,7 +7,7 @@ import logging
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from maeil.metrics import METRICS, Value, compute_metrics
 from maeil.outcomes import Outcome
 from maeil.trace import Listener, Recorder, read_trace
 from maeil.user_errors import UserError, mask_passwords
+from maeil.world import closing_world
 from quorum.agents.llm.errors import LanguageModelError
 from quorum.agents.llm.spending import UnderWay
 from quorum.experiments.common.event_loop import run_coroutine
@@ -162,7 +163,7 @@ async def run_in_pool(
         Unwritable: nothing more can be written; nothing is left of the episode.
         UserError, Exception: as in `run_cell`.
     """
-    with folder.guarded():
+    with folder.guarded(), ExitStack() as in_use:
         books = CallBooks(cell.configuration, folder.path, attempts)
         models = models_of(cell, pool, books, branching)
         try:
@@ -171,6 +172,7 @@ async def run_in_pool(
                     rehearse(cell.configuration.env.name, mind)
                 METRICS.load()  # one that cannot be imported is reported before the episode, and not after it
                 parts = build(cell, models, memory, branching.seated if branching is not None else None)
+                in_use.enter_context(closing_world(parts.world))
         except BaseException:
             folder.discard()
             raise

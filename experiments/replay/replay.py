@@ -13,7 +13,7 @@ from maeil.contracts import check_type
 from maeil.drawing import Canvas, Drawable, Drawing
 from maeil.trace.events import MessageSent, ThoughtEnd
 from maeil.user_errors import UserError
-from maeil.world import Progress
+from maeil.world import Progress, closing_world
 from quorum.experiments.common.sanitize import sanitize
 from quorum.experiments.configuration.team_label import label_of_factors
 from quorum.experiments.results.recorded_episode import RecordedEpisode, check_same_board, differences
@@ -55,14 +55,14 @@ def drawable(run: RecordedEpisode) -> tuple[Canvas, Callable[[World], Drawing]]:
     Raises:
         UserError: the world cannot be drawn.
     """
-    world = run.world()
-    if not isinstance(world, Drawable):
-        raise UserError(
-            f"{run.folder}: the world {run.name_of('env')!r} cannot be drawn",
-            "It has no canvas() and draw(), see maeil/drawing.py; `quorum replay` without --out shows its text.",
-        )
-    next(run.replay(world))
-    return check_type(world.canvas(), Canvas, world.canvas, "a maeil.drawing.Canvas"), _draw
+    with closing_world(run.world()) as world:
+        if not isinstance(world, Drawable):
+            raise UserError(
+                f"{run.folder}: the world {run.name_of('env')!r} cannot be drawn",
+                "It has no canvas() and draw(), see maeil/drawing.py; `quorum replay` without --out shows its text.",
+            )
+        next(run.replay(world))
+        return check_type(world.canvas(), Canvas, world.canvas, "a maeil.drawing.Canvas"), _draw
 
 
 def _draw(world: World) -> Drawing:
@@ -82,7 +82,13 @@ def frames(run: RecordedEpisode, picture: Callable[[World], P], first: int, last
     Raises:
         UserError: the world cannot be built, or does something else than the trace says.
     """
-    world = run.world()
+    with closing_world(run.world()) as world:
+        yield from _frames(run, world, picture, first, last)
+
+
+def _frames(
+    run: RecordedEpisode, world: World, picture: Callable[[World], P], first: int, last: int
+) -> Iterator[Frame[P]]:
     names = [*run.trace.start.agents, *run.trace.start.coordinators]
     thoughts = Counter(stamped.t for stamped in run.trace.stamped(ThoughtEnd))
     sent = run.trace.stamped(MessageSent)

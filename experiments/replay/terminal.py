@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 
 from maeil import World
-from maeil.drawing import Drawable
+from maeil.drawing import Drawable, Pictured
 from quorum.experiments.common.characters import as_characters
 from quorum.experiments.common.consoles import Console, Text
 from quorum.experiments.replay.replay import SIMULATED, Frame, Replay, caption
@@ -42,7 +42,7 @@ def play(replay: Replay, console: Console, fps: float, sleep: Callable[[float], 
     rows = max(1, console.height - _CHROME)
 
     def picture(world: World) -> _Picture:
-        if not isinstance(world, Drawable):
+        if not isinstance(world, Drawable) or isinstance(world, Pictured):
             return _as_text(world)
         drawing = world.draw()
         return as_characters(world.canvas(), drawing, width, rows), drawing.caption
@@ -73,7 +73,7 @@ def print_frames(replay: Replay, console: Console) -> None:
 
 
 def _as_text(world: World) -> _Picture:
-    remark = world.draw().caption if isinstance(world, Drawable) else ""
+    remark = world.draw().caption if isinstance(world, Drawable) and not isinstance(world, Pictured) else ""
     return Text.from_ansi(world.ansi()), remark
 
 

@@ -26,7 +26,7 @@ OWN = (
 )  # fmt: skip
 """The columns of a record before the configuration and the metrics."""
 
-POOLED = (Outcome.SUCCESS, Outcome.FAILURE, Outcome.TRUNCATED, Outcome.BUDGET)
+POOLED = (Outcome.SUCCESS, Outcome.FAILURE, Outcome.ENDED, Outcome.TRUNCATED, Outcome.BUDGET)
 """Outcomes that statistics are made of: an error says nothing about the team (docs/comparing.md)."""
 
 

@@ -17,7 +17,7 @@ from PIL import Image
 from maeil.contracts import check_type
 from maeil.drawing import Canvas, Drawable, Drawing, Mark, ShowsWays
 from maeil.user_errors import UserError
-from maeil.world import World
+from maeil.world import World, closing_world
 from quorum.experiments.common.run_files import DamagedFile
 from quorum.experiments.results.recorded_episode import rebuild_world
 from quorum.experiments.results.run_folder import RunFolder
@@ -46,6 +46,18 @@ def film_pages(
         why = f"The world {name!r} has no pictures (maeil.drawing.Drawable)."
         yield from (_page(None, {}, phrases, [why]) for _ in firsts)
         return
+    with closing_world(world):
+        yield from _drawn_pages(world, script, firsts, used, phrases)
+
+
+def _drawn_pages(
+    world: World,
+    script: Script,
+    firsts: Sequence[int],
+    used: Sequence[Collection[int | str]],
+    phrases: Mapping[str, str],
+) -> Iterator[Json]:
+    assert isinstance(world, Drawable)
     drawn: Drawable = world
     canvas: Canvas | None = None
 

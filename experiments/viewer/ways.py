@@ -11,7 +11,7 @@ from maeil.errors import InvalidThought
 from maeil.plans import PlanStatus
 from maeil.trace import Stamped
 from maeil.trace import events as e
-from maeil.world import Controller, World
+from maeil.world import Controller, World, closing_world
 from quorum.experiments.results.run_folder import RunFolder
 from quorum.experiments.viewer.film import built_world
 from quorum.experiments.viewer.pages import Json, rounded
@@ -122,7 +122,11 @@ def way_pages(folder: RunFolder, name: str | None, script: Script, firsts: Seque
     if world is None or not isinstance(world, ShowsWays):
         yield from ({"first": first, "frames": [], "problems": []} for first in firsts)
         return
-    going = Ways(world)
+    with closing_world(world):
+        yield from _pages_of(Ways(world), world, script, firsts)
+
+
+def _pages_of(going: Ways, world: World, script: Script, firsts: Sequence[int]) -> Iterator[Json]:
     seen = Replayed(going.watched(script.events()), world, going.now, "paths are shown")
     for first, instants in seen.pages(firsts):
         frames = []

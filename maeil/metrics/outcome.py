@@ -33,8 +33,10 @@ def _last_score(trace: Trace) -> ScoreChange | None:
 
 @metric("outcome.success", better="higher", share=True)
 def success(trace: Trace) -> Value:
-    """Whether the task was finished: the episode ended with all goals reached."""
-    return trace.end is not None and trace.end.outcome == Outcome.SUCCESS
+    """Whether the task was finished: the episode ended with all goals reached; None where the world does not say so."""
+    outcome = trace.end.outcome if trace.end is not None else None
+    unknown = outcome == Outcome.ENDED or trace.start.board.get("judged") is False
+    return None if unknown else outcome == Outcome.SUCCESS
 
 
 @metric("outcome.completion", better="higher", share=True)
@@ -105,7 +107,12 @@ def steps_to_finish(trace: Trace) -> Value:
 
 @metric("outcome.steps_or_limit", "environment steps", better="lower", limit="max_steps")
 def steps_or_limit(trace: Trace) -> Value:
-    """T of an episode that finished its task; for the others the step limit of the board, also when lost before it."""
+    """T of an episode that finished its task; for the others the step limit of the board, also when lost before it.
+
+    None where the world does not say whether a task was finished.
+    """
+    if success(trace) is None:
+        return None
     limit = trace.start.board.get("max_steps")
     return steps(trace) if success(trace) or not isinstance(limit, int) else limit
 

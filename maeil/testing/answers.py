@@ -208,9 +208,9 @@ def check_transition(contract: Contract, transition: object, agents: int, active
         contract.require(named, "an outcome is a record with 'what' as its first key", outcome)
     contract.require_type(transition.reward, (int, float), "the reward is a number")
     contract.require(isfinite(transition.reward), "the reward is finite", transition.reward)
-    ends = (None, Outcome.SUCCESS, Outcome.FAILURE, Outcome.TRUNCATED)
+    ends = (None, Outcome.SUCCESS, Outcome.FAILURE, Outcome.ENDED, Outcome.TRUNCATED)
     ended = isinstance(transition.end, Outcome | None) and transition.end in ends
-    contract.require(ended, "the end is Outcome.SUCCESS, FAILURE or TRUNCATED, or None", transition.end)
+    contract.require(ended, "the end is Outcome.SUCCESS, FAILURE, ENDED or TRUNCATED, or None", transition.end)
     if transition.rewards is not None:
         each = [contract.require_type(own, (int, float), "rewards are numbers") for own in transition.rewards]
         contract.require(len(each) == agents, "rewards has one for each agent", transition.rewards)

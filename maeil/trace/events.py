@@ -437,7 +437,7 @@ class EpisodeEnd(Event):
     """The last event. The trace of a killed run has none.
 
     Attributes:
-        outcome: `success`, `failure`, `truncated`, `budget` or `error`.
+        outcome: `success`, `failure`, `ended`, `truncated`, `budget` or `error`.
         steps: environment steps taken.
         reason: details, such as the class and the message of an error.
     """

@@ -15,7 +15,7 @@ from maeil.controllers import SUCCESS, failed
 from maeil.world import ActionEnd
 from pettingzoo_env.description import AgentDescription, Description
 from pettingzoo_env.game import Game
-from pettingzoo_env.spaces import action_of, neutral, value_type
+from pettingzoo_env.spaces import action_of, illegal, neutral, value_type
 
 STEPS = 10
 """Steps of an action, at most."""
@@ -69,38 +69,34 @@ class Abilities:
             once = [*map(self.number, self.described.sequences.get(given["choice"], [given["choice"]]))]
         return once * int(given["steps"])
 
-    def waiting(self, mask: Any) -> Primitive:
-        """Return what waiting does in a step, by the mask of that moment."""
-        if not isinstance(self.space, Discrete):
-            return neutral(self.space)  # type: ignore[no-any-return]
-        wait = self.number(self.described.wait) if self.described.wait is not None else int(self.space.start)
-        legal = self.legal(mask)
-        return wait if legal is None or wait in legal else legal[0]
+    def waiting(self, legal: Any) -> Primitive:
+        """Return what waiting does in a step, by what is legal then (`Game.legal`)."""
+        if not isinstance(self.space, Discrete) or self.described.wait is None:
+            return neutral(self.space, legal)  # type: ignore[no-any-return]
+        wait = self.number(self.described.wait)
+        return wait if legal is None or wait in legal else int(legal[0])
 
-    def legal(self, mask: Any) -> list[int] | None:
-        """Return the numbers of the legal choices; None for all."""
-        if mask is None or not isinstance(self.space, Discrete):
-            return None
-        return [int(self.space.start) + i for i, allowed in enumerate(mask) if allowed]
+    def choices(self, legal: Any) -> Any:
+        """Return that with which a plan may begin, by what is legal; None for all.
 
-    def choices(self, mask: Any) -> list[str | int] | None:
-        """Return the choices with which a plan may begin; None for all."""
-        legal = self.legal(mask)
-        if legal is None:
-            return None
+        Of a `Discrete` space: its choices, as plans name them. Of another one: as `Game.legal` has it.
+        """
+        if legal is None or not isinstance(self.space, Discrete):
+            return legal
         sequences = self.described.sequences.items()
         return [*map(self.name, legal), *(name for name, steps in sequences if self.number(steps[0]) in legal)]
 
-    def refusal(self, value: Primitive, mask: Any) -> str:
+    def refusal(self, value: Primitive, legal: Any) -> str:
         """Return why a value cannot be done now; empty where it can."""
-        legal = self.legal(mask)
-        if legal is not None and value not in legal:
-            return f"the choice {self.name(int(value))} is not legal now"  # type: ignore[arg-type]
         try:
             action_of(self.space, value)
         except ValueError as error:
             return str(error)
-        return ""
+        if (wrong := illegal(value, legal)) is None:
+            return ""
+        if isinstance(self.space, Discrete):
+            return f"the choice {self.name(wrong)} is not legal now"
+        return f"of the values, {wrong} is not legal now: legal are {legal}"
 
 
 def abilities(game: Game, description: Description) -> tuple[list[Abilities], Vocabulary]:
@@ -189,14 +185,14 @@ class Doing:
         """Return how it has ended."""
         if self._done == len(self._values):
             return SUCCESS
-        if not self._waits and (reason := self._own.refusal(self._values[self._done], self._game.masks[self._agent])):
+        if not self._waits and (reason := self._own.refusal(self._values[self._done], self._game.legal[self._agent])):
             return failed("illegal", reason)
         return None
 
     def act(self) -> Primitive:
         """Return the action of the coming step."""
         self._done += 1
-        return self._own.waiting(self._game.masks[self._agent]) if self._waits else self._values[self._done - 1]
+        return self._own.waiting(self._game.legal[self._agent]) if self._waits else self._values[self._done - 1]
 
     def close(self) -> None:
         """Nothing is shared."""

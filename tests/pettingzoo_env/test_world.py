@@ -78,7 +78,7 @@ def test_agents_take_turns_and_the_winner_takes_all() -> None:
     assert game.observe(0).legal == [1, 2, 3]
     first, last = play(game, [3, None], [None, 1])
     assert (first.reward, first.rewards, first.end) == (0, None, None)
-    assert (last.reward, last.rewards, last.end) == (0, (-1, 1), Outcome.SUCCESS)
+    assert (last.reward, last.rewards, last.end) == (0, (-1, 1), Outcome.ENDED)
     assert game.observe(0).reward == -1
 
 
@@ -205,7 +205,7 @@ def test_without_tasks_there_are_no_goals_and_the_score_is_what_the_description_
         assert not isinstance(game, TellsTasks)
 
 
-@pytest.mark.parametrize(("success", "end"), [(None, Outcome.SUCCESS), (1.0, Outcome.FAILURE), (0.0, Outcome.SUCCESS)])
+@pytest.mark.parametrize(("success", "end"), [(None, Outcome.ENDED), (1.0, Outcome.FAILURE), (0.0, Outcome.SUCCESS)])
 def test_an_episode_that_ends_by_itself_is_a_success_from_a_score_on(success: float | None, end: Outcome) -> None:
     game = world("Nim", sticks=1, description={"success": success, "score": "mean"})
     game.reset(0)

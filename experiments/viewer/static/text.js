@@ -34,7 +34,7 @@ export function shown(value) {
 
 /** Whether an episode came to its end: the world was over, or a method gave up. */
 export function ended(outcome) {
-  return ["success", "failure", "truncated"].includes(outcome);
+  return ["success", "failure", "ended", "truncated"].includes(outcome);
 }
 
 /** Return a symbolic action as a call. */

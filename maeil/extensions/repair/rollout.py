@@ -17,7 +17,7 @@ from maeil.stages import Stage, Trigger
 from maeil.tasks import Attempt, Constraint, TaskState
 from maeil.team import Participant, Team
 from maeil.trace.recorder import Recorder
-from maeil.world import Controller, DrawsLots
+from maeil.world import Controller, DrawsLots, closing_world
 
 
 class NoCopy(TypeError):
@@ -43,9 +43,10 @@ def roll_out(moment: Moment, horizon: int) -> list[Violation]:
         raise NoCopy(f"the world '{moment.world.name}' cannot be copied: {error}") from error
     if isinstance(world, DrawsLots):
         world.draw_from(0)
-    rehearsal = _Rehearsal(replace(moment, world=world, controllers=controllers))
-    rehearsal.run(horizon)
-    return rehearsal.violations()
+    with closing_world(world):
+        rehearsal = _Rehearsal(replace(moment, world=world, controllers=controllers))
+        rehearsal.run(horizon)
+        return rehearsal.violations()
 
 
 class _Absent(Mind):
