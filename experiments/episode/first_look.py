@@ -78,7 +78,6 @@ class FirstLook:
                 a template cannot be filled in, the simulated model has no rules for what it is asked, or the code of
                 a plug-in is wrong. What else goes wrong is the episode's to tell, with its traceback.
         """
-
         models = self._connecting(cell)
 
         def model(participant: str) -> Model:

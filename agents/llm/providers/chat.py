@@ -96,7 +96,7 @@ _FINISHES = {
     "model_context_window_exceeded": Finish.LENGTH,  # Z.ai
     **dict.fromkeys(("content_filter", "sensitive", "safety", "refusal", "guardrail_intervened"), Finish.REFUSAL),
 }
-"""Of OpenAI; "sensitive": Z.ai (docs.z.ai, chat completion); the others of gateways to Anthropic, Google and Bedrock."""
+"""Of OpenAI; "sensitive": Z.ai (docs.z.ai); the others: gateways to Anthropic, Google and Bedrock."""
 _TEXT_PARTS = frozenset({"text", "output_text"})
 _LONGEST_FINGERPRINT = 200
 

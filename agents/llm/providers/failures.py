@@ -143,10 +143,8 @@ def error_text(body: Any, message: str) -> tuple[str, str]:
             text += f" ({metadata['raw']})"
         text += "".join(f" (quota {quota})" for quota in _quotas(inner.get("details")))
         codes = (inner.get("code"), inner.get("type"), inner.get("status"), _inner_code(inner))
-        return text, " ".join(dict.fromkeys(str(code) for code in codes if code))
-    text = (inner or message) if isinstance(inner, str) else message
-    page = _PAGE.match(text)
-    return (f"{_A_PAGE}: {title[1].strip()}" if (title := _TITLE.search(text)) else _A_PAGE) if page else text, ""
+        return _named_page(text), " ".join(dict.fromkeys(str(code) for code in codes if code))
+    return _named_page((inner or message) if isinstance(inner, str) else message), ""
 
 
 _A_PAGE = "a page of HTML"
@@ -154,21 +152,33 @@ _PAGE = re.compile(r"\s*<(!doctype|html|head|body)\b", re.IGNORECASE)
 _TITLE = re.compile(r"<title[^>]*>([^<]{1,200})</title>", re.IGNORECASE)
 
 
+def _named_page(text: str) -> str:
+    """Return the title of a page of HTML; any other text as it is."""
+    if not _PAGE.match(text):
+        return text
+    title = _TITLE.search(text)
+    return _A_PAGE if title is None else f"{_A_PAGE}: {title[1].strip()}"
+
+
 def _inner(body: Any) -> Any:
     """Return the innermost error of a body: gateways put one into another, as an object, in a list or as JSON text."""
-    while True:
-        if isinstance(body, list) and len(body) == 1:  # Gemini, in OpenAI's format
-            body = body[0]
-        elif isinstance(body, Mapping) and isinstance(body.get("error"), Mapping | list) and body["error"]:
-            body = body["error"]
-        elif isinstance(body, Mapping) and not body.get("message") and isinstance(body.get("error"), str):
-            body = body["error"]
-        elif isinstance(body, str) and (found := _json_error(body)) is not None:
-            body = found
-        elif isinstance(body, Mapping) and (found := _json_error(body.get("message"))) is not None:
-            body = found
-        else:
-            return body
+    while (found := _within(body)) is not None:
+        body = found
+    return body
+
+
+def _within(body: Any) -> Any:
+    """Return the error that another one holds; None for none."""
+    if isinstance(body, list):  # Gemini, in OpenAI's format
+        return body[0] if len(body) == 1 else None
+    if not isinstance(body, Mapping):
+        return _json_error(body)
+    error = body.get("error")
+    if isinstance(error, Mapping | list) and error:
+        return error
+    if isinstance(error, str) and error and not body.get("message"):
+        return error
+    return _json_error(body.get("message"))
 
 
 def _json_error(text: Any) -> Mapping[str, Any] | None:
@@ -232,10 +242,11 @@ def error_status(error: Any) -> int:
     Args:
         error: as the body has it: an object or a text, with others in it.
     """
-    inner = _inner(error)
-    if not isinstance(inner, Mapping):
-        return _FAULT
-    names = [str(inner[key]) for key in ("code", "status", "status_code", "type") if inner.get(key)]
+    names: list[str] = []
+    while error is not None:
+        if isinstance(error, Mapping):
+            names[:0] = [str(error[key]) for key in ("code", "status", "status_code", "type") if error.get(key)]
+        error = _within(error)
     for name in names:
         if name.isdecimal() and 400 <= int(name[:4]) < 600:
             return int(name)
