@@ -161,7 +161,7 @@ def _is_upgrade(asked: Any, target: Any) -> bool:
     return (_place(asked), _place(target)) == (("http", asked.host, 80), ("https", asked.host, 443))
 
 
-def bounded_client(client: type[Any], bounds: Bounds, address: str | None, **options: Any) -> Any:
+def bounded_client(client: type[Any], bounds: Bounds, address: str | None = None, **options: Any) -> Any:
     """Return an HTTP client of an SDK whose transports keep to bounds, also that through a proxy.
 
     Args:
