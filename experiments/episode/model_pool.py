@@ -301,6 +301,20 @@ class QuestionReached(EpisodeStop):
     """A question has come as far as it does without being asked: there is nothing more to be seen."""
 
 
+class _NothingKept(Cache):
+    """The cache of a file that is not there: to look must not make it."""
+
+    def __init__(self) -> None:
+        pass
+
+    def get(self, key: str) -> Reply | None:  # noqa: ARG002 (it has none)
+        """Return nothing."""
+        return None
+
+    def close(self) -> None:
+        """Close nothing."""
+
+
 class ConnectingPool(ModelPool):
     """A pool whose models are connected to and not asked: `QuestionReached` where the network would be needed."""
 
@@ -311,6 +325,10 @@ class ConnectingPool(ModelPool):
     def model(self, client: Client, cell: str) -> Model:  # noqa: ARG002 (no batches are sent)
         """Return what connects to a client's server."""
         return _Reached(client, self._faults)
+
+    def cache(self, path: Path) -> Cache:
+        """Return the cache in a file; it is not made where it is not there."""
+        return super().cache(path) if path.exists() else _NothingKept()
 
 
 def line_key(identity: Mapping[str, str]) -> str:

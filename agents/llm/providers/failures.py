@@ -293,7 +293,7 @@ def status_failure(
 
 
 _OF_OTHERS = frozenset({401, 403, 405, 406, 407, 451, 511})
-"""Statuses with which a firewall, a proxy or a captive portal sends a page of its own."""
+"""Statuses with which a firewall, a proxy or a captive portal sends its own page."""
 
 
 def _worded_failure(status: int, said: str, text: str, wait: float | None) -> LanguageModelError | None:

@@ -23,7 +23,7 @@ _LIMITS = ("x-ratelimit-remaining", "anthropic-ratelimit", "ratelimit-remaining"
 def retry_after(headers: Mapping[str, str] | None, text: str = "") -> float | None:
     """Return how many seconds a provider asks to wait; None where it says nothing that makes sense.
 
-    `retry-after-ms` and `retry-after` come first; then the time at which a limit of which nothing remains begins anew
+    `retry-after-ms` and `retry-after` come first; then the time at which a used-up limit is reset
     (`x-ratelimit-reset-*`, `anthropic-ratelimit-*-reset`, `ratelimit-reset`); then what the text says. A point in time
     is compared with the server's own clock, its header `date`, which may be ahead of ours. One without a zone is UTC.
 
@@ -45,7 +45,7 @@ def retry_after(headers: Mapping[str, str] | None, text: str = "") -> float | No
 
 
 def _resets(headers: Mapping[str, str]) -> Iterator[str]:
-    """Return when those limits begin anew of which nothing remains."""
+    """Return when the limits are reset that are used up."""
     for name, value in headers.items():
         if name.startswith(_LIMITS) and "remaining" in name and value in ("0", "0.0"):
             reset = headers.get(name.replace("remaining", "reset"))
