@@ -5,11 +5,13 @@ LanguageModelError
 |  |- AuthenticationFailed    no key, or a wrong one
 |  |- UnknownModel            the provider has no such model
 |  |- BadRequest              the provider does not take the request
+|  |- ContentFiltered         the service refuses a text for what it says: a provider makes a refused answer of it
 |  |- ContextOverflow         the prompt does not fit into the model's context
 |- Transient                  retried, within bounds
 |  |- RateLimited             429, with the provider's Retry-After if it gave one
 |  |- ServerFailed            5xx, 529
 |  |- ConnectionLost          no route, reset, stale connection
+|  |  |- Unreachable          there was no connection yet, and why there can be none: final before the first answer
 |  |- TimedOut                over its deadline
 |  |- BrokenResponse          a success that holds no answer: HTML, broken JSON, no choices
 |- UnknownPrice             a budget of money for a model whose price is not known
@@ -60,6 +62,10 @@ class BadRequest(RequestRefused):
         self.status = status
 
 
+class ContentFiltered(RequestRefused):
+    """A filter of the service refuses the text of the prompt or of the answer."""
+
+
 class ContextOverflow(RequestRefused):
     """The prompt does not fit into the model's context, or leaves no room there for the answer.
 
@@ -101,6 +107,18 @@ class ServerFailed(Transient):
 
 class ConnectionLost(Transient):
     """No connection, or it was lost."""
+
+
+class Unreachable(ConnectionLost):
+    """There is no way to the server: nothing listens there, a proxy is dead, a certificate is not trusted.
+
+    Attributes:
+        remedy: what to do about it; empty where no server was found, which depends on the address.
+    """
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy
 
 
 class TimedOut(Transient):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from maeil.contracts import check_awaitable, check_type
-from quorum.agents.llm.errors import InfrastructureFailed, RateLimited, Transient
+from quorum.agents.llm.errors import InfrastructureFailed, RateLimited, Transient, Unreachable
 from quorum.agents.llm.pictures import picture_tokens
 from quorum.agents.llm.protocol import Model, Reply, Request
 
@@ -267,18 +267,21 @@ class Retrying:
         rules: the bounds.
         rng: randomness of the waits.
         sleep: how to wait.
+        patient: whether a server to which there was no connection yet is waited for.
     """
 
     model: Model
     rules: RetryRules
     rng: random.Random
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    patient: bool = True
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request.
 
         Raises:
             InfrastructureFailed: the bound on tries or on waiting is reached.
+            Unreachable: there is no way to the server, which is not waited for.
         """
         begin = time.perf_counter()
         failed = rate_limited = 0
@@ -287,6 +290,8 @@ class Retrying:
             try:
                 reply = await self.model.complete(request)
             except Transient as error:
+                if isinstance(error, Unreachable) and not self.patient:
+                    raise
                 failure = error
             else:
                 attempts = reply.attempts + failed + rate_limited

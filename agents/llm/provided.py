@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
+from quorum.agents.llm.errors import Unreachable
 from quorum.agents.llm.prices import Price
 from quorum.agents.llm.protocol import Reply, Request
 
@@ -27,6 +28,10 @@ class ProvidedModel(ABC):
         Raises:
             quorum.agents.llm.errors.LanguageModelError: no answer came, and why.
         """
+
+    async def reach(self) -> Unreachable | None:
+        """Connect to the server without asking anything, which costs nothing; return why that fails, or None."""
+        return None
 
     async def close(self) -> None:
         """Close the connections, if it has any."""

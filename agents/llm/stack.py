@@ -110,6 +110,7 @@ def with_access(
     *,
     rng: random.Random,
     retry: RetryRules | None = None,
+    patient: bool = True,
     limits: CallLimits | None = None,
     caching: Caching | None = None,
     price: Price | None = None,
@@ -120,6 +121,7 @@ def with_access(
         model: a provider, or its batches.
         rng: randomness of the waits between tries.
         retry: bounds on tries and waiting.
+        patient: whether a server to which there was no connection yet is waited for.
         limits: shared by a process.
         caching: makes the wrapper that keeps answers.
         price: price of the model.
@@ -128,7 +130,7 @@ def with_access(
     if limits is not None:
         stack = Limited(stack, limits)
     if retry is not None:
-        stack = Retrying(stack, retry, rng)
+        stack = Retrying(stack, retry, rng, patient=patient)
     if caching is not None:
         stack = caching(stack)
     return Priced(stack, price) if price is not None else stack

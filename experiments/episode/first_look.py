@@ -1,6 +1,7 @@
 """Whether a cell can begin: its parts build, its models can be reached from here, its first prompt can be written.
 
-Nothing is sent and nothing is written. Rules and draws in a model's place are asked the first question.
+Nothing is sent and nothing is written. Rules and draws in a model's place are asked the first question. Servers are
+connected to, if the pool is one that does, unless the cache has the answer.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from maeil.errors import EpisodeStop
 from maeil.trace import Recorder, Stamped
 from maeil.trace.events import StepTaken
 from maeil.user_errors import UserError
@@ -25,15 +25,12 @@ from quorum.experiments.configuration.providers.simulated import SimulatedConfig
 from quorum.experiments.configuration.registry import providers
 from quorum.experiments.configuration.schema import Configuration
 from quorum.experiments.episode.branching import Branching
-from quorum.experiments.episode.model_pool import ModelPool, as_user_errors
-from quorum.experiments.episode.models import sampling_of
+from quorum.experiments.episode.call_books import CallBooks
+from quorum.experiments.episode.model_pool import ConnectingPool, ModelPool, QuestionReached, as_user_errors
+from quorum.experiments.episode.models import EpisodeModels, sampling_of
 from quorum.experiments.episode.parts import build, play
 
 _log = logging.getLogger(__name__)
-
-
-class _Asked(EpisodeStop):
-    """A prompt was written: there is nothing more to be seen."""
 
 
 class _Stepped(Exception):
@@ -45,18 +42,22 @@ class _Listening:
 
     Args:
         config: of the model.
+        reached: connects to the server of the model; None for no connection.
     """
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, reached: Model | None = None) -> None:
         self._config = config
+        self._reached = reached
 
     async def complete(self, request: Request) -> Reply:
-        if isinstance(self._config, SimulatedConfig | RandomConfig):
-            values = self._config.model_copy(update={"latency": 0})
-            with as_user_errors(self._config):
+        with as_user_errors(self._config):
+            if isinstance(self._config, SimulatedConfig | RandomConfig):
+                values = self._config.model_copy(update={"latency": 0})
                 model = providers.get(values.name).build(values, None)
                 await model.complete(replace(request, sampling=sampling_of(self._config)))
-        raise _Asked
+            elif self._reached is not None:
+                await self._reached.complete(request)
+        raise QuestionReached
 
 
 class FirstLook:
@@ -78,11 +79,14 @@ class FirstLook:
                 a template cannot be filled in, the simulated model has no rules for what it is asked, or the code of
                 a plug-in is wrong. What else goes wrong is the episode's to tell, with its traceback.
         """
+        models = self._connecting(cell)
 
         def model(participant: str) -> Model:
             for role in cell.configuration.llm.special_roles:
                 self._reach(cell.configuration, participant, role)
-            return _Listening(self._reach(cell.configuration, participant))
+            config = self._reach(cell.configuration, participant)
+            served = config.address is not None and not cell.configuration.fallbacks_of(config)
+            return _Listening(config, models(participant) if models is not None and served else None)
 
         try:
             parts = build(cell, model)
@@ -117,6 +121,12 @@ class FirstLook:
             )
             close_world(parts.world)
 
+    def _connecting(self, cell: Cell) -> EpisodeModels | None:
+        """Return the models of a cell, which go to the network no further than to a connection; None for none."""
+        if not isinstance(self._pool, ConnectingPool):
+            return None
+        return EpisodeModels(cell.configuration, self._pool, CallBooks(cell.configuration, None), cell.name)
+
     def _reach(self, configuration: Configuration, participant: str, role: str = "") -> ModelConfig:
         """Look for what it takes to ask a participant's model in a role; return its values."""
         config = configuration.llm_of(participant, role)
@@ -130,7 +140,8 @@ class FirstLook:
     def _check(self, config: ModelConfig, configuration: Configuration) -> None:
         if not isinstance(config, ProviderConfig) or self._pool is None:
             return
-        price = config.price or self._pool.client(config).model.price
+        client = self._pool.client(config)  # also where its price is known: it takes a key and a package
+        price = config.price or client.model.price
         limits = configuration.budget
         with as_user_errors(config):
             check_price(Budget(limits.usd, limits.tokens, limits.calls), config.label, config.priced or bool(price))

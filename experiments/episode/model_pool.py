@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from maeil.contracts import described, name_of
-from maeil.errors import ContractError
+from maeil.errors import ContractError, EpisodeStop
 from maeil.user_errors import UserError
 from quorum.agents.llm import errors
 from quorum.agents.llm.cache import Cache, NotOurs
-from quorum.agents.llm.errors import LanguageModelError
+from quorum.agents.llm.errors import LanguageModelError, Unreachable
 from quorum.agents.llm.limits import CallLimits
 from quorum.agents.llm.prices import service_at
-from quorum.agents.llm.protocol import Model
+from quorum.agents.llm.protocol import Model, Reply, Request
 from quorum.agents.llm.provided import ProvidedModel
 from quorum.agents.llm.spending import UnderWay
 from quorum.experiments.configuration.providers.chance import RandomConfig
@@ -63,6 +63,8 @@ def model_hint(error: BaseException, config: ModelConfig) -> str:
             return f"If {where} is the right server, allow longer replies: llm.max_reply_bytes=N."
         case errors.BadRequest() if "redirects" in str(error):
             return "To send prompts there, set its address: llm.base_url=ADDRESS."
+        case errors.Unreachable(remedy=remedy) if remedy:
+            return remedy
         case errors.ConnectionLost() | errors.TimedOut() if _is_lost(error):
             return f"Is a server running at {where}?{_how_to_start(where)} Its address is llm.base_url."
         case errors.TimedOut() if isinstance(config, ProviderConfig):
@@ -162,9 +164,20 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
         processes: processes that ask the same models at once; the limits of each model are divided among them.
         under_way: where the calls of all episodes can be seen while they are under way; None: the pool makes one.
         waves: by which all calls go out in batches; None: each goes out by itself.
+        patient: whether a server to which there was no connection yet is waited for, as workers do that begin while it
+            starts again; else the first call that finds none ends the command.
     """
 
-    def __init__(self, processes: int = 1, under_way: UnderWay | None = None, waves: Waves | None = None) -> None:
+    def __init__(
+        self,
+        processes: int = 1,
+        under_way: UnderWay | None = None,
+        waves: Waves | None = None,
+        *,
+        patient: bool = False,
+    ) -> None:
+        self.patient = patient
+        """Whether a server to which there was no connection yet is waited for."""
         self.waves = waves
         """By which all calls go out in batches."""
         self._of_batches = CallLimits(_NO_LIMIT)
@@ -260,6 +273,62 @@ class ModelPool(AbstractAsyncContextManager["ModelPool"]):
             cache.close()
         self._clients.clear()
         self._caches.clear()
+
+
+class _Reached:
+    """A model that is connected to and not asked."""
+
+    def __init__(self, client: Client, faults: dict[str, Unreachable | None]) -> None:
+        self._client = client
+        self._faults = faults
+
+    async def complete(self, _: Request) -> Reply:
+        """Connect to the server, once for each address.
+
+        Raises:
+            Unreachable: there is no way to it.
+            QuestionReached: there is.
+        """
+        address = self._client.config.address or ""
+        if address not in self._faults:
+            self._faults[address] = await self._client.model.reach()
+        if (fault := self._faults[address]) is not None:
+            raise fault
+        raise QuestionReached
+
+
+class QuestionReached(EpisodeStop):
+    """A question has come as far as it does without being asked: there is nothing more to be seen."""
+
+
+class _NothingKept(Cache):
+    """The cache of a file that is not there: to look must not make it."""
+
+    def __init__(self) -> None:
+        pass
+
+    def get(self, key: str) -> Reply | None:  # noqa: ARG002 (it has none)
+        """Return nothing."""
+        return None
+
+    def close(self) -> None:
+        """Close nothing."""
+
+
+class ConnectingPool(ModelPool):
+    """A pool whose models are connected to and not asked: `QuestionReached` where the network would be needed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._faults: dict[str, Unreachable | None] = {}
+
+    def model(self, client: Client, cell: str) -> Model:  # noqa: ARG002 (no batches are sent)
+        """Return what connects to a client's server."""
+        return _Reached(client, self._faults)
+
+    def cache(self, path: Path) -> Cache:
+        """Return the cache in a file; it is not made where it is not there."""
+        return super().cache(path) if path.exists() else _NothingKept()
 
 
 def line_key(identity: Mapping[str, str]) -> str:

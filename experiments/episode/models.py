@@ -238,11 +238,9 @@ class EpisodeModels:
             raise TypeError(f"llm={config.name}: the values of a provider must be a ProviderConfig")
         seeds = self.configuration.seeds.child("models").child(participant)
         seeds = seeds.child(role) if role else seeds
-        model, price = self._reached(config, seeds)
-        fallbacks = [
-            self._fallback(other, seeds.child("fallback").child(index))
-            for index, other in enumerate(self.configuration.fallbacks_of(config))
-        ]
+        others = self.configuration.fallbacks_of(config)
+        model, price = self._reached(config, seeds, patient=self.pool.patient or bool(others))
+        fallbacks = [self._fallback(other, seeds.child("fallback").child(index)) for index, other in enumerate(others)]
         with as_user_errors(config):
             stack = build_stack(
                 model,
@@ -267,7 +265,7 @@ class EpisodeModels:
             prepare=grounded if config.grounded_schema else None,
         )
 
-    def _reached(self, config: ProviderConfig, seeds: Seeds) -> tuple[Model, Price | None]:
+    def _reached(self, config: ProviderConfig, seeds: Seeds, *, patient: bool = True) -> tuple[Model, Price | None]:
         """Return a model with its limits, retries and cache, and its price."""
         client = self.pool.client(config)
         caching = None
@@ -279,6 +277,7 @@ class EpisodeModels:
             self.pool.model(client, self.cell),
             rng=random.Random(seeds.integer()),
             retry=RetryRules(config.tries, config.rate_limited_tries, config.max_wait, FIRST_WAIT, LONGEST_WAIT),
+            patient=patient,
             limits=self.pool.limits(client),
             caching=caching,
             price=price,

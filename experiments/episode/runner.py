@@ -18,7 +18,7 @@ from maeil.outcomes import Outcome
 from maeil.trace import Listener, Recorder, read_trace
 from maeil.user_errors import UserError, mask_passwords
 from maeil.world import closing_world
-from quorum.agents.llm.errors import LanguageModelError
+from quorum.agents.llm.errors import LanguageModelError, Unreachable
 from quorum.agents.llm.spending import UnderWay
 from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.common.extension_errors import FailedEpisode, as_extension_error, extension_errors
@@ -204,6 +204,9 @@ async def run_in_pool(
             folder.discard()
             raise
         except LanguageModelError as error:
+            if isinstance(error, Unreachable) and not books.spending.tokens:  # nothing was answered, so nothing is lost
+                folder.discard()
+                raise UserError(f"llm: {error}", model_hint(error, cell.configuration.llm)) from None
             kept = await record.finish(folder, Outcome.ERROR, error, answering_models=_score_what_there_is(folder.path))
             where = f"What there is of the episode is in {kept}."
             raise UserError(f"llm: {error}", f"{model_hint(error, cell.configuration.llm)} {where}".lstrip()) from None

@@ -14,7 +14,7 @@ from quorum.experiments.common.event_loop import run_coroutine
 from quorum.experiments.common.packed import packed_in
 from quorum.experiments.configuration.cell import PlannedCell
 from quorum.experiments.episode.first_look import FirstLook
-from quorum.experiments.episode.model_pool import ModelPool
+from quorum.experiments.episode.model_pool import ConnectingPool
 
 MOST_SHOWN = 20
 """Problems that a message lists."""
@@ -127,7 +127,7 @@ async def _look_at(kinds: Mapping[str, PlannedCell], *, with_keys: bool) -> dict
     parents = Parents()
     seen: dict[bytes, UserError | None] = {}
     found = {}
-    async with ModelPool() as pool:
+    async with ConnectingPool() as pool:
         look = FirstLook(pool if with_keys else None)
         for kind, planned in kinds.items():
             values = orjson.loads(planned.configuration)

@@ -9,6 +9,7 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import ceil
 from pathlib import PurePosixPath, PureWindowsPath
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
@@ -18,23 +19,37 @@ import orjson
 
 from quorum.agents.llm.batches.services import MOST_BYTES, BatchService
 from quorum.agents.llm.embeddings import wants_embeddings
-from quorum.agents.llm.errors import BadRequest, BrokenResponse, ContextOverflow, LanguageModelError, TimedOut
+from quorum.agents.llm.errors import (
+    BadRequest,
+    BrokenResponse,
+    ConnectionLost,
+    ContentFiltered,
+    ContextOverflow,
+    LanguageModelError,
+    TimedOut,
+    Unreachable,
+)
+from quorum.agents.llm.limits import estimate_prompt
 from quorum.agents.llm.protocol import (
     AnswerFormat,
     ChatMessage,
     ChatRole,
+    Finish,
     MaxTokensKey,
     Reply,
     Request,
     Structured,
     ThinkingFormat,
+    Usage,
 )
 from quorum.agents.llm.provided import ProvidedModel
-from quorum.agents.llm.providers.bounded import Bounds, bounded_client
+from quorum.agents.llm.providers.bounded import Bounds, bounded_client, trusted
+from quorum.agents.llm.providers.connecting import find_fault
 from quorum.agents.llm.providers.content import PromptCaching, with_extra
 from quorum.agents.llm.providers.failures import (
     Key,
     connection_failure,
+    error_status,
     error_text,
     is_connect_timeout,
     is_timeout,
@@ -42,11 +57,11 @@ from quorum.agents.llm.providers.failures import (
     longest_answer,
     own_failure,
     readable,
-    retry_after,
     status_failure,
 )
 from quorum.agents.llm.providers.refusals import Offer, Refusals, left_out
 from quorum.agents.llm.providers.thinking import find_family, reconcile, room_for_thinking
+from quorum.agents.llm.providers.waits import retry_after
 
 Send = Callable[[Mapping[str, Any]], Awaitable[Any]]
 """Brings the body of a request to a provider and returns the response, as its SDK has it."""
@@ -95,6 +110,8 @@ class Provider(ProvidedModel):
     """Sampling parameters that the SDK itself does not take."""
     embeds: ClassVar[bool] = False
     """Whether it takes requests for embeddings (`quorum.agents.llm.embeddings`)."""
+    _http_library: ClassVar[str] = "httpx2"
+    """By which the SDK connects."""
     usual_key: ClassVar[str | None]
     """The environment variable that usually holds the key; None where the SDK finds it by itself."""
 
@@ -119,6 +136,8 @@ class Provider(ProvidedModel):
         self._structured = structured
         self._deadline = deadline
         self._bounds = bounds
+        self._answered = False
+        """Whether the server has ever answered: one that has, and is gone, may come back."""
         self._service_tier = service_tier
         self._headers = dict(headers)
         self._sdk: Any = self._import()
@@ -164,7 +183,7 @@ class Provider(ProvidedModel):
             max_retries=0,
             timeout=self._timeout(self._deadline),
             # aiohttp: a third of the CPU of the usual client at 256 calls at once
-            http_client=bounded_client(self._sdk.DefaultAioHttpClient, bounds),
+            http_client=bounded_client(self._sdk.DefaultAioHttpClient, bounds, base_url),
         )
 
     @abstractmethod
@@ -273,7 +292,9 @@ class Provider(ProvidedModel):
                         suspicions, refusal = self._refusals.suspicions(reply, offer), reply
                     suspect = next(suspicions, None) if isinstance(reply, BadRequest) else None
                     if suspect is None:
-                        raise refusal if refusal is not None and isinstance(reply, BadRequest) else reply
+                        failure = refusal if refusal is not None and isinstance(reply, BadRequest) else reply
+                        reply = self._outcome(failure, request)
+                        break
                     suspected = suspect
             return replace(
                 reply,
@@ -290,7 +311,30 @@ class Provider(ProvidedModel):
             if not scope.expired():
                 raise
             failure = TimedOut(f"no whole answer within {deadline:g} s")
+        except ConnectionLost as lost:
+            failure = lost if self._answered else await self.reach() or lost
         raise failure  # outside of the handler: the SDK's message may hold a key, and must not stay as a context
+
+    def _outcome(self, failure: LanguageModelError, request: Request) -> Reply:
+        """Return the reply that a failure is: a text that a filter refuses is a refused answer, in all its forms.
+
+        Azure charges for such a prompt (learn.microsoft.com, "Plan to manage costs for Azure OpenAI"), so its tokens
+        are estimated.
+
+        Raises:
+            LanguageModelError: it is none.
+        """
+        if not isinstance(failure, ContentFiltered) or wants_embeddings(request):
+            raise failure
+        usage = Usage(ceil(estimate_prompt(request)), 0, estimated=True)
+        return Reply(str(failure), Finish.REFUSAL, usage, None, 0.0, self.model)
+
+    async def reach(self) -> Unreachable | None:
+        """Connect to the server and hang up, which costs nothing; return why that fails, or None."""
+        if not self.base_url:
+            return None
+        certificates = trusted(self._http_library) if self.base_url.startswith("https:") else None
+        return await asyncio.to_thread(find_fault, self.base_url, self._bounds.connect, certificates)
 
     def _offer(self, request: Request, suspected: frozenset[str], most: int | None) -> Offer:
         """Return what is sent: what is wanted, less what is refused, with room for thoughts.
@@ -314,6 +358,7 @@ class Provider(ProvidedModel):
             if self._service_tier is not None and not wants_embeddings(request):
                 body["service_tier"] = self._service_tier
             response = await send(with_extra(body, request.sampling.extra_body))
+            self._answered = True
             if isinstance(response, str):
                 raise BrokenResponse("a success with text where JSON belongs (HTML of a proxy?)")
             return self._read(response, request)
@@ -321,7 +366,17 @@ class Provider(ProvidedModel):
             failure = self.translate(error)
             if failure is None:
                 raise
+            self._answered |= not isinstance(failure, ConnectionLost | TimedOut)
             return failure
+
+    def _check_choice(self, response: Any) -> None:
+        """Raise the error that OpenRouter puts into a choice where a provider fails after it has begun to answer.
+
+        Source: openrouter.ai/docs/api-reference/errors.
+        """
+        choice = next(iter(getattr(response, "choices", None) or ()), None)
+        if error := getattr(choice, "error", None):
+            raise self._translate_status(error_status(error), error, "an error in the place of an answer", None)
 
     def translate(self, error: Exception) -> LanguageModelError | None:
         """Return our error for one of the SDK or its HTTP client; None for what is no failure of a call but a bug."""
@@ -352,7 +407,7 @@ class Provider(ProvidedModel):
         text, code = error_text(body, message)
         text = readable(self._key.redact(text))
         return status_failure(
-            status, text, code=code, wait=retry_after(headers), model=self.model, variable=self._key.variable
+            status, text, code=code, wait=retry_after(headers, text), model=self.model, variable=self._key.variable
         )
 
     async def close(self) -> None:

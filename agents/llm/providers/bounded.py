@@ -1,7 +1,8 @@
 """The bounds of one exchange over HTTP: when it has to begin, how long its answer may be, and where it may lead.
 
 The SDKs read a reply whole, whatever its length, unpack it whole, and follow redirects with the prompt in hand. So the
-bounds stand below them, around the transport of their HTTP client.
+bounds stand below them, around the transport of their HTTP client. An error that comes as a success is made the error
+here that it is, for all SDKs alike: Google's leaves out what its types do not know.
 """
 
 from __future__ import annotations
@@ -15,7 +16,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import orjson
+
 from quorum.agents.llm.errors import BadRequest, BrokenResponse, TimedOut
+from quorum.agents.llm.providers.connecting import find_proxy, load_certificates
+from quorum.agents.llm.providers.failures import error_status
 
 _PACKING = "gzip"
 _OF_THE_BODY = frozenset({"content-encoding", "content-length", "transfer-encoding"})
@@ -63,9 +68,31 @@ async def exchange(send: Callable[[Any], Awaitable[Any]], request: Any, bounds: 
         await response.aclose()
         raise
     headers = [(name, value) for name, value in response.headers.multi_items() if name not in _OF_THE_BODY]
-    return type(response)(
-        response.status_code, headers=headers, content=body, request=request, extensions=response.extensions
-    )
+    status = _status(body) if response.status_code == 200 else response.status_code
+    return type(response)(status, headers=headers, content=body, request=request, extensions=response.extensions)
+
+
+_ANSWERS = frozenset({"choices", "content", "candidates", "output", "data", "name"})
+"""What a body with an answer has, in any format, or the state of a batch of Google's. OpenRouter and gateways say 200
+and an error where it came after they had begun to answer: openrouter.ai/docs/api-reference/errors."""
+_STATES = frozenset({"response", "batch", "file"})
+"""Objects of OpenAI that have an error as one of their fields."""
+
+
+def _status(body: bytes) -> int:
+    """Return the status of a success: that of its error, where there is one in the place of an answer."""
+    if b'"error"' not in body:
+        return 200
+    try:
+        found = orjson.loads(body)
+    except ValueError:
+        return 200
+    found = found[0] if isinstance(found, list) and len(found) == 1 else found
+    if not isinstance(found, dict) or not found.get("error") or found.get("object") in _STATES:
+        return 200
+    if any(found.get(name) for name in _ANSWERS):
+        return 200
+    return error_status(found)
 
 
 class _BoundedTransport:
@@ -134,13 +161,17 @@ def _is_upgrade(asked: Any, target: Any) -> bool:
     return (_place(asked), _place(target)) == (("http", asked.host, 80), ("https", asked.host, 443))
 
 
-def bounded_client(client: type[Any], bounds: Bounds, **options: Any) -> Any:
-    """Return an HTTP client of an SDK whose transports keep to bounds, also those through a proxy.
+def bounded_client(client: type[Any], bounds: Bounds, address: str | None = None, **options: Any) -> Any:
+    """Return an HTTP client of an SDK whose transports keep to bounds, also that through a proxy.
 
     Args:
         client: the SDK's client, of httpx or httpx2. `_init_transport` is where the SDKs put in their own transport.
         bounds: of every exchange.
+        address: that is asked; None for what the SDK finds by itself.
         options: of the client.
+
+    Raises:
+        Unreachable: the environment names a proxy or certificates that cannot be used.
     """
 
     class BoundedClient(client):  # type: ignore[misc] # by its name at run time
@@ -151,15 +182,22 @@ def bounded_client(client: type[Any], bounds: Bounds, **options: Any) -> Any:
             return _BoundedTransport(super()._init_proxy_transport(*arguments, **named), bounds)
 
     library = next(kind.__module__ for kind in client.__mro__ if kind.__name__ == "AsyncClient").partition(".")[0]
+    if address is not None:
+        proxy = find_proxy(address)
+        options |= {"proxy": None if proxy is None else proxy.url, "trust_env": False}
     return BoundedClient(verify=trusted(library), **options)
 
 
 def trusted(library: str) -> Any:
-    """Return the certificates that httpx or httpx2 trusts; they are read once in a process."""
+    """Return the certificates that httpx or httpx2 trusts; they are read once in a process.
+
+    Raises:
+        Unreachable: a variable names what holds none.
+    """
     return _trusted(library, os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
 
 
 @cache
 def _trusted(library: str, _file: str | None, _folder: str | None) -> Any:
     """Return what two variables decide: to read it takes 25 ms."""
-    return sys.modules[library].create_ssl_context()
+    return load_certificates(sys.modules[library].create_ssl_context)

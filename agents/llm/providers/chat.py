@@ -91,7 +91,12 @@ def read_embeddings(response: Any, request: Request, model: str) -> Reply:
 
 
 _NOT_STRICT = frozenset({"oneOf", "allOf", "not", "if", "default", "patternProperties", "uniqueItems"})
-_FINISHES = {"length": Finish.LENGTH, "content_filter": Finish.REFUSAL}
+_FINISHES = {
+    "length": Finish.LENGTH,
+    "model_context_window_exceeded": Finish.LENGTH,  # Z.ai
+    **dict.fromkeys(("content_filter", "sensitive", "safety", "refusal", "guardrail_intervened"), Finish.REFUSAL),
+}
+"""Of OpenAI; "sensitive": Z.ai (docs.z.ai); the others: gateways to Anthropic, Google and Bedrock."""
 _TEXT_PARTS = frozenset({"text", "output_text"})
 _LONGEST_FINGERPRINT = 200
 

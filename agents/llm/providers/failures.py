@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
-import time
 from collections.abc import Iterator, Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any
+
+import orjson
 
 from maeil.user_errors import mask_passwords
 from quorum.agents.llm.errors import (
     AuthenticationFailed,
     BadRequest,
     ConnectionLost,
+    ContentFiltered,
     ContextOverflow,
     LanguageModelError,
     RateLimited,
@@ -25,7 +25,17 @@ from quorum.agents.llm.errors import (
 )
 from quorum.agents.llm.tables import wordings
 
-_OVERFLOW = re.compile("|".join(wordings("overflow")), re.IGNORECASE | re.DOTALL)
+
+def _worded(name: str) -> re.Pattern[str]:
+    """Return what finds the wordings of a fact in a text."""
+    said = wordings(name)
+    return re.compile(said if isinstance(said, str) else "|".join(said), re.IGNORECASE | re.DOTALL)
+
+
+_OVERFLOW, _CREDIT, _BEYOND, _DAILY = map(_worded, ("overflow", "credit", "beyond", "daily"))
+_FILTERED, _REGION, _NO_ACCESS = map(_worded, ("filtered", "region", "no_access"))
+_LIMIT_AND_REQUEST = re.compile(r"\blimit (\d+)\b.*?\brequested (\d+)\b", re.IGNORECASE | re.DOTALL)
+"""OpenAI, Groq: "Limit 30000, Used 20000, Requested 15000"."""
 _ROOM = [re.compile(pattern, re.IGNORECASE | re.DOTALL) for pattern in wordings("room")]
 _LONGEST = re.compile("|".join(wordings("longest")), re.IGNORECASE)
 
@@ -122,17 +132,81 @@ def error_text(body: Any, message: str) -> tuple[str, str]:
         body: the body as the SDK gives it: decoded JSON, text or None.
         message: what the SDK says, where the body holds nothing.
     """
-    inner = body.get("error", body) if isinstance(body, Mapping) else body
+    inner = _inner(body)
     if isinstance(inner, Mapping):
-        text = _text_of(inner.get("message") or inner.get("detail")) or message
+        text = _text_of(inner.get("message") or inner.get("detail") or inner.get("error")) or message
         parameter = inner.get("param")
         if parameter and str(parameter) not in text:
             text += f" (parameter {parameter})"
         metadata = inner.get("metadata")
         if isinstance(metadata, Mapping) and metadata.get("raw"):  # OpenRouter: what the provider behind it has said
             text += f" ({metadata['raw']})"
-        return text, str(inner.get("code") or inner.get("type") or "")
-    return (inner or message) if isinstance(inner, str) else message, ""
+        text += "".join(f" (quota {quota})" for quota in _quotas(inner.get("details")))
+        codes = (inner.get("code"), inner.get("type"), inner.get("status"), _inner_code(inner))
+        return _named_page(text), " ".join(dict.fromkeys(str(code) for code in codes if code))
+    return _named_page((inner or message) if isinstance(inner, str) else message), ""
+
+
+_A_PAGE = "a page of HTML"
+_PAGE = re.compile(r"\s*<(!doctype|html|head|body)\b", re.IGNORECASE)
+_TITLE = re.compile(r"<title[^>]*>([^<]{1,200})</title>", re.IGNORECASE)
+
+
+def _named_page(text: str) -> str:
+    """Return the title of a page of HTML; any other text as it is."""
+    if not _PAGE.match(text):
+        return text
+    title = _TITLE.search(text)
+    return _A_PAGE if title is None else f"{_A_PAGE}: {title[1].strip()}"
+
+
+def _inner(body: Any) -> Any:
+    """Return the innermost error of a body: gateways put one into another, as an object, in a list or as JSON text."""
+    while (found := _within(body)) is not None:
+        body = found
+    return body
+
+
+def _within(body: Any) -> Any:
+    """Return the error that another one holds; None for none."""
+    if isinstance(body, list):  # Gemini, in OpenAI's format
+        return body[0] if len(body) == 1 else None
+    if not isinstance(body, Mapping):
+        return _json_error(body)
+    error = body.get("error")
+    if isinstance(error, Mapping | list) and error:
+        return error
+    if isinstance(error, str) and error and not body.get("message"):
+        return error
+    return _json_error(body.get("message"))
+
+
+def _json_error(text: Any) -> Mapping[str, Any] | None:
+    """Return the object of a text that is JSON and holds an error."""
+    if not isinstance(text, str) or not text.lstrip().startswith("{"):
+        return None
+    try:
+        found = orjson.loads(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, Mapping) and ("error" in found or "message" in found) else None
+
+
+def _inner_code(inner: Mapping[str, Any]) -> str:
+    """Return the code within the code: Azure says `content_filter`, and in it `ResponsibleAIPolicyViolation`."""
+    found = inner.get("innererror")
+    return str(found.get("code", "")) if isinstance(found, Mapping) else ""
+
+
+def _quotas(details: Any) -> list[str]:
+    """Return the names of the quotas that an error of Google is about: some are of minutes, some of days."""
+    violations = [
+        violation
+        for detail in (details if isinstance(details, list) else ())
+        if isinstance(detail, Mapping) and isinstance(detail.get("violations"), list)
+        for violation in detail["violations"]
+    ]
+    return [str(v["quotaId"])[:100] for v in violations if isinstance(v, Mapping) and v.get("quotaId")]
 
 
 def _text_of(said: Any) -> str:
@@ -147,29 +221,42 @@ def _text_of(said: Any) -> str:
     return str(said) if said else ""
 
 
-def retry_after(headers: Mapping[str, str] | None) -> float | None:
-    """Read how many seconds a provider asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date."""
-    if headers is None:
-        return None
-    try:
-        if "retry-after-ms" in headers:
-            seconds = float(headers["retry-after-ms"]) / 1000
-        else:
-            seconds = float(headers["retry-after"])
-    except KeyError:
-        return None
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(headers["retry-after"]).timestamp() - time.time()
-        except (KeyError, ValueError):
-            return None
-    return max(seconds, 0.0) if math.isfinite(seconds) else None
+_STATUSES = (
+    (402, _CREDIT),
+    (429, re.compile(r"rate_?limit|resource_exhausted|too_many_requests", re.IGNORECASE)),
+    (401, re.compile(r"authentication|invalid_api_key|unauthori[sz]ed|unauthenticated", re.IGNORECASE)),
+    (403, re.compile(r"permission|forbidden", re.IGNORECASE)),
+    (404, re.compile(r"not_?found", re.IGNORECASE)),
+    (529, re.compile(r"overloaded|unavailable", re.IGNORECASE)),
+    (504, re.compile(r"timeout|deadline_exceeded", re.IGNORECASE)),
+    (400, re.compile(r"invalid|bad_?request|failed_precondition|filter|unprocessable|not_supported", re.IGNORECASE)),
+)
+"""HTTP status that an error has by the names that OpenAI, Anthropic and Google give it."""
+_FAULT = 500
+"""Of an error without a known name."""
+
+
+def error_status(error: Any) -> int:
+    """Return the HTTP status that an error in the body of a success has: its own code, else the one that its name has.
+
+    Args:
+        error: as the body has it: an object or a text, with others in it.
+    """
+    names: list[str] = []
+    while error is not None:
+        if isinstance(error, Mapping):
+            names[:0] = [str(error[key]) for key in ("code", "status", "status_code", "type") if error.get(key)]
+        error = _within(error)
+    for name in names:
+        if name.isdecimal() and 400 <= int(name[:4]) < 600:
+            return int(name)
+    return next((status for status, words in _STATUSES for name in names if words.search(name)), _FAULT)
 
 
 def status_failure(
     status: int, text: str, *, code: str, wait: float | None, model: str, variable: str | None
 ) -> LanguageModelError:
-    """Return the error that an HTTP status means.
+    """Return the error that a refusal means: what it says counts first, then its HTTP status.
 
     Args:
         status: HTTP status of 300 or more.
@@ -180,16 +267,22 @@ def status_failure(
         variable: the environment variable of the key.
     """
     said = f"HTTP {status}: {text}"
-    if status in {401, 403}:
-        return AuthenticationFailed(f"the key in {variable or 'the environment'} is not accepted ({said})")
-    if status == 402 or "insufficient_quota" in code + text:
-        return RequestRefused(f"the account has no credit left ({said})")
-    if status == 408:
-        return TimedOut(said, wait)
+    if status < 500 and (found := _worded_failure(status, said, f"{code} {text}", wait)) is not None:
+        return found
     if status == 429:
         return RateLimited(said, wait)
     if _OVERFLOW.search(code) or _OVERFLOW.search(text):
         return ContextOverflow(said, room_for_answer(text))
+    if text.startswith(_A_PAGE) and status in _OF_OTHERS:
+        return RequestRefused(f"a proxy or firewall on the way answers in the place of the server ({said})")
+    if status in {401, 403} and _NO_ACCESS.search(f"{code} {text}"):
+        return UnknownModel(f"the key may not use the model '{model}' ({said})")
+    if status in {401, 403}:
+        return AuthenticationFailed(f"the key in {variable or 'the environment'} is not accepted ({said})")
+    if status == 407:
+        return RequestRefused(f"the proxy wants a name and a password ({said})")
+    if status == 408:
+        return TimedOut(said, wait)
     if status in {409, 425} or status >= 500:
         return ServerFailed(said, wait)
     if status == 404 and "model" not in text.lower():
@@ -197,6 +290,31 @@ def status_failure(
     if status == 404 or _NO_SUCH_MODEL.search(text):
         return UnknownModel(f"the provider has no model '{model}' ({said})")
     return BadRequest(said, status)
+
+
+_OF_OTHERS = frozenset({401, 403, 405, 406, 407, 451, 511})
+"""Statuses with which a firewall, a proxy or a captive portal sends its own page."""
+
+
+def _worded_failure(status: int, said: str, text: str, wait: float | None) -> LanguageModelError | None:
+    """Return the error that the words of a refusal mean, whatever its status; None where they mean no certain one."""
+    if status == 402 or _CREDIT.search(text):
+        return RequestRefused(f"the account has no credit left ({said})")
+    if status in {413, 429} and _is_beyond(text, wait):
+        return RequestRefused(f"no wait helps against this limit ({said})")
+    if status not in {401, 404, 429} and _FILTERED.search(text):
+        return ContentFiltered(said)
+    if status in {400, 403, 451} and _REGION.search(text):
+        return RequestRefused(f"the service is not offered where this request comes from ({said})")
+    return None
+
+
+def _is_beyond(text: str, wait: float | None) -> bool:
+    """Return whether a request never fits into the limit that it has met, or not today."""
+    if _BEYOND.search(text) or (wait is None and _DAILY.search(text)):
+        return True
+    found = _LIMIT_AND_REQUEST.search(text)
+    return found is not None and int(found[2][:15]) > int(found[1][:15])
 
 
 def is_transport_failure(error: BaseException) -> bool:

@@ -76,14 +76,15 @@ class GeminiModel(Provider):
         return address
 
     def _make_client(self, base_url: str | None, bounds: Bounds) -> GeminiClient:
-        connections = bounded_client(self._http.AsyncClient, bounds, follow_redirects=True)
+        connections = bounded_client(self._http.AsyncClient, bounds, base_url, follow_redirects=True)
         certificates = trusted(self._http.__name__)
         options = self._sdk.types.HttpOptions(
             base_url=base_url,
             api_version=VERSION,
             headers=self._headers,
             httpx_async_client=connections,
-            client_args={"verify": certificates},  # the SDK reads them again for each client that it might need
+            # The SDK makes clients that are not used, and reads certificates and proxies again for each.
+            client_args={"verify": certificates, "trust_env": False},
             async_client_args={"ssl": certificates},
         )
         # What the SDK would take from the environment is said here: the key, the version, and which API it is.

@@ -93,6 +93,7 @@ class LiteLLMModel(Provider):
             raise
 
     def _read(self, response: Any, request: Request) -> Reply:
+        self._check_choice(response)
         reply = read_chat(response, request, self.model)
         if reply.usd is not None:
             return reply

@@ -89,4 +89,5 @@ class OpenAIModel(Provider):
     def _read(self, response: Any, request: Request) -> Reply:
         if wants_embeddings(request):
             return read_embeddings(response, request, self.model)
+        self._check_choice(response)
         return read_chat(response, request, self.model)

@@ -61,7 +61,7 @@ class Worker:
         self._job = job
         self._report = report
         self._waves = _waves(job)
-        self._pool = ModelPool(processes, waves=self._waves)
+        self._pool = ModelPool(processes, waves=self._waves, patient=True)
         self._parents = Parents()
         self._computing = asyncio.Semaphore(1)
         self._name = f"{platform.node()}:{os.getpid()}"

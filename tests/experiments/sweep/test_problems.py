@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -128,8 +129,13 @@ def test_what_fails_in_an_episode_is_the_episodes_to_tell(sweep: Sweep) -> None:
 def test_a_look_asks_nobody_and_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("SOME_KEY", "value")
-    words = ("agents=naive", "llm=vllm", "llm.model=a", "llm.api_key_env=SOME_KEY", "llm.base_url=http://127.0.0.1:9")
-    plan([*CUBE, *words, "llm.cache=true"]).checked(tmp_path / "s", skip_invalid=False)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"llm.base_url=http://127.0.0.1:{server.getsockname()[1]}"
+        words = ("agents=naive", "llm=vllm", "llm.model=a", "llm.api_key_env=SOME_KEY", address)
+        plan([*CUBE, *words, "llm.cache=true"]).checked(tmp_path / "s", skip_invalid=False)
+        connection, _ = server.accept()
+        with connection:
+            assert connection.recv(1) == b""  # it was connected to, and nothing was sent
     assert list(tmp_path.iterdir()) == []
 
 
