@@ -10,6 +10,9 @@ from quorum.agents.llm.spending import Spent
 from quorum.experiments.episode.expected import Expected
 from quorum.experiments.results.finished import FinishedCell
 
+KINDS = ("usd", "tokens", "calls")
+"""What a budget may bound."""
+
 
 @dataclass(frozen=True, slots=True)
 class SweepBudget:
@@ -28,17 +31,29 @@ class SweepBudget:
     @property
     def any(self) -> bool:
         """Whether there is a bound at all."""
-        return (self.usd, self.tokens, self.calls) != (None, None, None)
+        return bool(self.limits)
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The bounds that there are, by kind."""
+        found = {kind: getattr(self, kind) for kind in KINDS}
+        return {kind: limit for kind, limit in found.items() if limit is not None}
+
+    def option(self, kind: str) -> str:
+        """Return the option that sets a bound."""
+        return f"--budget-{kind} {self.limits[kind]:.12g}"
+
+    @property
+    def words(self) -> list[str]:
+        """The options of all bounds, as words of a command."""
+        return [word for kind in self.limits for word in self.option(kind).split()]
 
     def exceeded(
         self, usd: float, tokens: float, calls: float = 0, beyond: Callable[[float, float], bool] = operator.gt
     ) -> str:
         """Say which bound an amount is beyond; empty when it is within them."""
-        amounts = {"usd": (usd, self.usd), "tokens": (tokens, self.tokens), "calls": (calls, self.calls)}
-        reached = (
-            (kind, bound) for kind, (amount, bound) in amounts.items() if bound is not None and beyond(amount, bound)
-        )
-        return next((f"--budget-{kind} {bound:.12g}" for kind, bound in reached), "")
+        amounts = dict(zip(KINDS, (usd, tokens, calls), strict=True))
+        return next((self.option(kind) for kind, limit in self.limits.items() if beyond(amounts[kind], limit)), "")
 
     def reached(self, spent: Spent) -> str:
         """Say which bound is used up; empty when none is."""
