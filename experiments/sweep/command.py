@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -91,18 +92,26 @@ def show_plan(request: SweepRequest) -> Forecast:
         check_batches(planned.cells)
     status = sweep_status(planned, folder, request)
     found = forecast(planned, status, folder, engine, request.limit)
-    notice = _beyond(found, status.costs.spent, request.budget)
+    notice = beyond([found], status.costs.spent, request.budget)
     return replace(found, notices=(*found.notices, notice)) if notice else found
 
 
-def _beyond(expected: Forecast, spent: Spent, budget: SweepBudget) -> str:
-    """Say that a sweep is expected to take more than its budget; empty where it is not."""
-    usd = spent.usd + (expected.usd or 0.0)
-    tokens, calls = spent.tokens + expected.tokens, spent.answers + expected.answers
+def beyond(forecasts: Sequence[Forecast], spent: Spent, budget: SweepBudget) -> str:
+    """Say that sweeps are expected to take more than their common budget; empty where they are not.
+
+    Args:
+        forecasts: of the sweeps.
+        spent: by them so far.
+        budget: of all of them.
+    """
+    known = all(expected.usd is not None for expected in forecasts)
+    usd = spent.usd + fsum(expected.usd or 0.0 for expected in forecasts)
+    tokens = spent.tokens + fsum(expected.tokens for expected in forecasts)
+    calls = spent.answers + fsum(expected.answers for expected in forecasts)
     if bound := budget.exceeded(usd, tokens, calls):
-        money = f"{dollars(usd)}, " if expected.usd is not None else ""
+        money = f"{dollars(usd)}, " if known else ""
         return f"over budget: {money}{tokens:,.0f} tokens and {calls:,.0f} answers are expected in all with {bound}"
-    if expected.usd is None and budget.usd is not None:
+    if not known and budget.usd is not None:
         return f"{budget.option('usd')}: the price is not known, so the sweep is refused. Use --budget-tokens N."
     return ""
 
@@ -121,10 +130,10 @@ def _require_budget(cells: Iterable[PlannedCell], request: SweepRequest) -> None
     """
     paid = [cell for cell in cells if _is_paid(cell)]
     if paid:
+        estimate = "--plan --expect EFFECT,DEVIATION" if request.study is not None else "--dry-run"
         raise UserError(
             f"{len(paid)} episodes ask paid language models",
-            "Set a limit: --budget-calls N, --budget-tokens N or --budget-usd X. "
-            f"To see what they take: {request.command} {'--plan' if request.study is not None else '--dry-run'}",
+            f"Set a limit: --budget-calls N, --budget-tokens N or --budget-usd X. {estimate} shows what they take.",
         )
 
 

@@ -307,16 +307,16 @@ def sweep_status(plan: SweepPlan, folder: SweepFolder, request: SweepRequest) ->
     done = {name: cell for name, cell in found.items() if name not in broken}
     if not request.accept_versions:
         _check_versions(folder.path, done.values(), CodeVersion.of(provenance()))
-    costs = _costs(folder.path, plan.cells, done)
+    costs = _costs(folder, plan.cells, done)
     again = {name for name, cell in done.items() if cell.failed} if request.retry_failed else set()
     held = lines.held(plan.cells, done, again)
     missing = [cell for cell in plan.cells if (cell.name not in done and cell.name not in held) or cell.name in again]
     return SweepStatus(plan.cells, done, {**damaged, **broken}, lines.in_order(missing), costs)
 
 
-def _costs(folder: Path, cells: Iterable[PlannedCell], done: Mapping[str, FinishedCell]) -> Costs:
-    """Return what the cells that are done have cost, and the attempts that were put aside."""
-    costs = Costs(dropped_attempts(folder))
+def _costs(folder: SweepFolder, cells: Sequence[PlannedCell], done: Mapping[str, FinishedCell]) -> Costs:
+    """Return what the cells that are done have cost, those of earlier plans, and the attempts that were put aside."""
+    costs = Costs(dropped_attempts(folder.path), folder.spent_elsewhere(cells))
     for cell in cells:
         if cell.name in done:
             costs.add(cell.kind, done[cell.name])
@@ -373,7 +373,7 @@ def run_sweep(
         job = SweepJob(folder.path, Path.cwd(), request.plugins, code, claim, budgeted=request.budget.any)
         names = {cell.name for cell in chosen}
         before = {name: done for name, done in status.done.items() if name not in names}
-        costs = _costs(folder.path, plan.cells, before)
+        costs = _costs(folder, plan.cells, before)
         with (
             packing(folder.path, len(plan.cells), before.values()) as pack,
             Ledger.kept(folder.path, request.budget, costs.spent) as ledger,

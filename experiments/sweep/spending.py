@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from quorum.agents.llm.spending import Spent
 from quorum.experiments.episode.expected import Expected
@@ -38,6 +39,11 @@ class SweepBudget:
         """The bounds that there are, by kind."""
         found = {kind: getattr(self, kind) for kind in KINDS}
         return {kind: limit for kind, limit in found.items() if limit is not None}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The bounds as arguments of `quorum.experiments.sweep.run.SweepRequest`."""
+        return {f"budget_{kind}": getattr(self, kind) for kind in KINDS}
 
     def option(self, kind: str) -> str:
         """Return the option that sets a bound."""
@@ -80,17 +86,21 @@ class _Sum:
         self.spent += done.spent
 
 
+_NOTHING = Spent()
+
+
 class Costs:
     """Means of finished cells, by kind. Failed cells count in what is spent, not in what is expected.
 
     Args:
         dropped: what was paid for without a result, on attempts that failed or were killed, by the name of the cell.
+        elsewhere: what other cells in the folder have cost.
     """
 
-    def __init__(self, dropped: Mapping[str, Spent] | None = None) -> None:
+    def __init__(self, dropped: Mapping[str, Spent] | None = None, elsewhere: Spent = _NOTHING) -> None:
         self.dropped = dict(dropped or {})
         """What was paid for without a result, by the name of the cell."""
-        self._finished = Spent()
+        self._finished = elsewhere
         self._kinds: dict[str, _Sum] = {}
 
     @property
@@ -116,17 +126,4 @@ class Costs:
             spent.usd / number,
             total.seconds / number,
             priceless=spent.unpriced > 0,
-        )
-
-    def most(self) -> Expected | None:
-        """Return the largest means of all kinds, for a kind that nothing is known of; None when nothing is known."""
-        known = [found for kind in self._kinds if (found := self.expected(kind)) is not None]
-        if not known:
-            return None
-        return Expected(
-            max(e.answers for e in known),
-            max(e.tokens for e in known),
-            max(e.usd for e in known),
-            max(e.seconds for e in known),
-            priceless=any(e.priceless for e in known),
         )
