@@ -124,7 +124,7 @@ class SweepRequest:
         options += ["--config-dir", str(self.config_dir)] if self.config_dir is not None else []
         options += ["--accept-versions"] if self.accept_versions else []
         options += ["--skip-invalid"] if self.skip_invalid else []
-        options += ["--limit", str(self.limit)] if self.limit is not None else []
+        options += ["--limit", str(self.limit)] if self.limit else []
         return options + self.budget.words
 
     @property
@@ -339,7 +339,13 @@ def _check_versions(folder: Path, done: Iterable[FinishedCell], present: CodeVer
 
 
 def run_sweep(
-    plan: SweepPlan, folder: SweepFolder, engine: Engine, *, request: SweepRequest, view: View, guess: Guess
+    plan: SweepPlan,
+    folder: SweepFolder,
+    engine: Engine,
+    *,
+    request: SweepRequest,
+    view: View,
+    guess: Guess = lambda _: None,
 ) -> SweepResult:
     """Run what is missing of a sweep.
 

@@ -121,19 +121,6 @@ def test_branches(tmp_path: Path, till: Till, model: tuple[str, ...], quorum: Qu
     run = run_of(tmp_path, *model)
     before, folder = till.answers, tmp_path / "runs" / "b"
     command = ("branch", str(run), "--at", "1", "--draws", "2", "--name", "b", "--json", WORKER, *BOUND)
-        "branch",
-        str(run),
-        "--at",
-        "1",
-        "--draws",
-        "2",
-        "--name",
-        "b",
-        "--json",
-        WORKER,
-        "--budget-calls",
-        "5000",
-    )
     lost = crash(7, lambda: paid(folder).answers, "another quorum sweep is at work in this folder", *command)
     kept = {path.name: path.stat().st_mtime_ns for path in folder.glob("*/metrics.json")}
     poor = json.loads(quorum(*command, "--budget-usd", f"{paid(folder).usd:.9f}").stdout)
