@@ -43,18 +43,17 @@ class Ledger:
     @contextmanager
     def kept(cls, folder: Path, budget: SweepBudget, spent: Spent) -> Iterator[Ledger | None]:
         """Keep the accounts of a command that holds the folder; gives None where nothing is bounded."""
-        if not budget.any:
-            yield None
-            return
-        ledger = cls(folder)
-        accounts = Accounts(budget)
-        accounts.settle((), spent)
-        ledger._write(accounts)
+        ledger = cls(folder) if budget.any else None
+        if ledger is not None:
+            accounts = Accounts(budget)
+            accounts.settle((), spent)
+            ledger._write(accounts)
         try:
             yield ledger
         finally:
-            ledger.close()
-            for name in (LEDGER, _LOCK):
+            if ledger is not None:
+                ledger.close()
+            for name in (LEDGER, _LOCK):  # of a killed command, too
                 remove_inside(folder, name)
 
     @contextmanager

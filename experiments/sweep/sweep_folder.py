@@ -35,9 +35,10 @@ from quorum.experiments.results.finished import RETRIED, FinishedCell, finished_
 from quorum.experiments.results.packed_rows import packed_finished
 from quorum.experiments.results.results_folder import RESULTS
 from quorum.experiments.results.sweep_file import PLAN, SCHEMA, DamagedPlan, Sweep, read_sweep
+from quorum.experiments.sweep.ledger import LEDGER
 from quorum.experiments.sweep.plan import SweepPlan
 
-_HALF_WRITTEN = (f".{PLAN}.", f".{RESULTS}.")
+_HALF_WRITTEN = (f".{PLAN}.", f".{RESULTS}.", f".{LEDGER}.")
 """Beginnings of the passing names of files."""
 _READ_AT_ONCE = 8
 """Cells that are read at once: they are read and digested in parallel."""
