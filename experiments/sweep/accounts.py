@@ -1,8 +1,8 @@
 """The accounts of a sweep with a budget: what is booked, and what each cell under way holds, has used, and waits for.
 
 A cell holds a reservation. What it draws beyond that comes from what is left, as long as something is: so cells that
-keep to what was expected of them reach their end, and one that does not is cut when nothing is left. A call goes out
-only while what was used and what is under way leave room for what it is expected to take.
+keep to what was expected of them reach their end, and one that does not is cut when nothing is left. No call goes out
+once what was used and what is under way have reached the budget.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Accounts(msgspec.Struct):
             The bound that does not allow it; empty when the cell may begin.
         """
         cut = next((account.cut for account in self.cells.values() if account.cut), "")
-        if refused := cut or self._beyond(least, least):
+        if refused := cut or self._beyond(least):
             return refused
         left = {kind: limit - getattr(self.held, kind) for kind, limit in self.budget.limits.items()}
         self.cells[name] = CellAccount(most.least(msgspec.structs.replace(EVERYTHING, **left)))
@@ -138,14 +138,22 @@ class Accounts(msgspec.Struct):
         if not account.cut and self.unpriced and self.budget.usd is not None:
             account.cut = self.budget.option("usd")
         before = account.held
-        if not account.cut:
-            more = account.reserved.most(account.committed + expected) - before
-            account.cut = self._beyond(expected, more)
+        account.cut = account.cut or self._used_up(account, expected)
         if account.cut:
             return account.cut
         account.under_way += expected
         self.committed += expected
         self.held += account.held - before
+        return ""
+
+    def _used_up(self, account: CellAccount, expected: Amounts) -> str:
+        """Return the bound that is reached, or of which nothing is left for a cell whose reservation is used up."""
+        for kind, limit in self.budget.limits.items():
+            used, reserved = getattr(account.committed, kind), getattr(account.reserved, kind)
+            more = getattr(expected, kind) if used >= reserved else 0.0
+            left = limit * (1 + _SLACK) - getattr(self.held, kind)
+            if getattr(self.committed, kind) >= limit or more > max(left, 0.0):
+                return self.budget.option(kind)
         return ""
 
     def close(self, name: str, expected: Amounts, used: Amounts, unpriced: str = "") -> None:
@@ -184,12 +192,10 @@ class Accounts(msgspec.Struct):
             self.held += account.held
             self.committed += account.committed
 
-    def _beyond(self, needs: Amounts, holds: Amounts) -> str:
-        """Return the bound that does not allow to commit more, or to hold more; empty where all do."""
+    def _beyond(self, more: Amounts) -> str:
+        """Return the bound that does not allow to hold more; empty where all do."""
         for kind, limit in self.budget.limits.items():
-            most, more = limit * (1 + _SLACK), getattr(holds, kind)
-            committed = getattr(self.committed, kind)
-            used_up = committed >= limit or committed + getattr(needs, kind) > most
-            if used_up or (more > 0 and getattr(self.held, kind) + more > most):
+            held = getattr(self.held, kind)
+            if held >= limit or held + getattr(more, kind) > limit * (1 + _SLACK):
                 return self.budget.option(kind)
         return ""

@@ -29,10 +29,10 @@ def test_money_stops_the_sweep_before_it_is_overspent_and_more_of_it_goes_on(swe
 
 
 def test_tokens_and_answers_are_budgets_too(sweep: Sweep) -> None:
-    summary = sweep(*CELLS, "seed=range(0,6)", budget_tokens=5)  # its prompt is longer
-    assert (summary.stop, len(summary.finished), summary.spent.answers) == (Stop.BUDGET, 0, 0)
-    summary = sweep(*CELLS, "seed=range(0,6)", budget_calls=2)
-    assert (summary.stop, len(summary.finished), summary.spent.answers) == (Stop.BUDGET, 2, 2)
+    summary = sweep(*CELLS, "seed=range(0,6)", budget_tokens=5)  # the mind says 2 of each answer
+    assert (summary.stop, len(summary.finished), summary.spent.tokens) == (Stop.BUDGET, 2, 4)
+    summary = sweep(*CELLS, "seed=range(0,6)", budget_calls=4)
+    assert (summary.stop, len(summary.finished), summary.spent.answers) == (Stop.BUDGET, 2, 4)
 
 
 def test_a_budget_in_money_needs_prices_before_the_first_answer(sweep: Sweep, tmp_path: Path) -> None:
